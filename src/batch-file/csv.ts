@@ -2,6 +2,7 @@ import { CsvError, parse } from 'csv-parse';
 import { didYouMean } from '../did-you-mean.ts';
 import type { BatchLine } from '../domain/batch/line.ts';
 import { readDebit, readPayment } from '../domain/batch/read-line.ts';
+import { SCOR } from '../domain/order/creditor-reference.ts';
 import { Psd2Error } from '../errors.ts';
 import { joined } from './decode.ts';
 import type { Finding, ReadRules } from './finding.ts';
@@ -10,6 +11,7 @@ const REQUIRED = ['name', 'iban', 'amount'] as const;
 const COLUMNS = [
   ...REQUIRED,
   ...(['currency', 'description', 'reference', 'date', 'from', 'customer', 'payee-verified'] as const),
+  'creditor-reference' as const,
 ];
 type Column = (typeof COLUMNS)[number];
 
@@ -172,6 +174,7 @@ function* readRow(
     yield* found;
     return;
   }
+  const ofPayee = orNull('creditor-reference');
   const payment = readPayment(
     {
       name: given('name'),
@@ -179,6 +182,7 @@ function* readRow(
       amount: given('amount'),
       currency: orNull('currency') ?? 'EUR',
       description: given('description'),
+      creditorReference: ofPayee === null ? null : { reference: ofPayee, type: SCOR, issuer: null },
       reference: orNull('reference'),
     },
     report,

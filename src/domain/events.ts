@@ -230,6 +230,9 @@ const postalAddress = z.object({
   country: z.string(),
 });
 
+/** The payee's reference in place of a text (ISO 20022 `CdtrRefInf`). */
+export const creditorReference = z.object({ reference: z.string(), type: z.string(), issuer: textOrNull });
+
 /** How often a standing order pays. Its first day is the execution date. */
 const standingTerms = z.object({
   frequency: z.enum(FREQUENCIES),
@@ -265,6 +268,7 @@ export const transferEvent = z.lazy(() =>
       /** Who gave the payee's name and IBAN, if the operator said so. */
       payeeSource: z.optional(z.enum(PAYEE_SOURCES)),
       payeeAddress: z.exactOptional(postalAddress),
+      creditorReference: z.exactOptional(creditorReference),
       standing: z.exactOptional(standingTerms),
       /** The batch and the line of it that this transfer pays, if it is one of a batch. */
       batch: z.optional(z.object({ batch: z.string(), line: z.number() })),

@@ -59,7 +59,7 @@ export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
 }
 
 function pseudonymisedOrder(order: Fields, nameOf: NameOf): Fields {
-  const { payeeAddress: _address, ...kept } = order;
+  const { payeeAddress: _address, creditorReference: _reference, ...kept } = order;
   if (typeof kept.data === 'string') kept.data = factsOf(kept.data, nameOf);
   if (typeof kept.description === 'string') kept.description = '';
   // The customer pays to an account of their own.
@@ -70,11 +70,12 @@ function pseudonymisedOrder(order: Fields, nameOf: NameOf): Fields {
 
 /** Replaces what identifies the customer in a line of a batch. */
 export function pseudonymisedLine(line: BatchLine, nameOf: NameOf): BatchLine {
+  const { creditorReference: _reference, ...kept } = line;
   const { customer, from } = line;
   const account = from === null ? undefined : nameOf(from);
   const own = nameOf(line.iban);
   return {
-    ...line,
+    ...kept,
     customer: customer && (nameOf(customer) ?? customer),
     from: account !== undefined && isAccountId(account) ? account : from,
     fromIban: null,

@@ -132,7 +132,7 @@ Ada,${IBAN},1,,no,
     expect(await refusalOf(text)).toEqual({
       code: 'usage',
       message,
-      hint: `${meant}The first line names the columns, for example name,iban,amount. The columns are name, iban, amount, currency, description, reference, date, from, customer, payee-verified.`,
+      hint: `${meant}The first line names the columns, for example name,iban,amount. The columns are name, iban, amount, currency, description, reference, date, from, customer, payee-verified, creditor-reference.`,
     });
   });
 

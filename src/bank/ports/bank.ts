@@ -109,7 +109,8 @@ export interface ComposedRequest {
 }
 
 /** What is known of a payment before there is an order. */
-export interface PlannedPayment extends Pick<TransferOrder, 'instant' | 'urgent' | 'description'> {
+export interface PlannedPayment
+  extends Pick<TransferOrder, 'instant' | 'urgent' | 'description' | 'creditorReference'> {
   /** Null: the day on which psd2 pays. */
   executionDate: IsoDate | null;
   /** The payee's, in the parts that are known. */

@@ -98,7 +98,15 @@ const transaction = hold({
   RltdRmtInf: refuse('psd2 cannot send remittance information in another place'),
   RmtInf: hold({
     Ustrd: text,
-    Strd: refuse('psd2 cannot send structured remittance information'),
+    Strd: hold({
+      CdtrRefInf: hold({ Tp: hold({ CdOrPrtry: code, Issr: text }), Ref: text }),
+      ...Object.fromEntries(
+        ['RfrdDocInf', 'RfrdDocAmt', 'Invcr', 'Invcee', 'TaxRmt', 'GrnshmtRmt', 'AddtlRmtInf'].map((name) => [
+          name,
+          refuse("of structured remittance information, psd2 can send the payee's reference alone"),
+        ]),
+      ),
+    }),
   }),
   SplmtryData: refuse('psd2 cannot send supplementary data'),
 });

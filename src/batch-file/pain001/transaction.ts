@@ -1,5 +1,6 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { readPayment } from '../../domain/batch/read-line.ts';
+import { type CreditorReference, SCOR } from '../../domain/order/creditor-reference.ts';
 import type { PaymentInformation } from './information.ts';
 import { type Report, readAddress, readPaymentType, requiredAt, textAt } from './texts.ts';
 import type { Texts } from './walk.ts';
@@ -11,11 +12,24 @@ const PATHS = {
   amount: 'Amt/InstdAmt',
   currency: 'Amt/InstdAmt/@Ccy',
   description: 'RmtInf/Ustrd',
+  creditorReference: 'RmtInf/Strd/CdtrRefInf/Ref',
   reference: 'PmtId/EndToEndId',
 } as const;
 
 /** The word of ISO 20022 for no reference. */
 export const NOT_PROVIDED = 'NOTPROVIDED';
+
+/** The payee's reference. Its type is SCOR in SEPA, or the name of a national form. */
+function creditorReferenceIn(texts: Texts, report: Report): CreditorReference | null {
+  const type = 'RmtInf/Strd/CdtrRefInf/Tp';
+  const reference = textAt(texts, PATHS.creditorReference);
+  const code = textAt(texts, `${type}/CdOrPrtry/Cd`);
+  if (code !== undefined && code !== SCOR)
+    report(`${type}/CdOrPrtry/Cd`, `psd2 cannot pay with ${JSON.stringify(code)}: it knows ${SCOR}`);
+  if (reference === undefined) return null;
+  const issuer = textAt(texts, `${type}/Issr`) ?? null;
+  return { reference, type: textAt(texts, `${type}/CdOrPrtry/Prtry`) ?? SCOR, issuer };
+}
 
 /** What a `CdtTrfTxInf` says, and what it takes from its `PmtInf`. */
 export type Transaction = Omit<BatchLine, 'line' | 'place' | 'payeeVerified'>;
@@ -53,6 +67,7 @@ export function readTransaction(
   if (textAt(texts, 'CdtrAcct/Id/Othr/Id') !== undefined)
     wrong('CdtrAcct/Id/Othr', 'psd2 pays to an IBAN, and to no other account number');
 
+  if (texts.has('RmtInf/Strd')) requiredAt(texts, PATHS.creditorReference, wrong);
   const payment = readPayment(
     {
       name: textAt(texts, PATHS.name) ?? '',
@@ -60,6 +75,7 @@ export function readTransaction(
       amount: textAt(texts, PATHS.amount) ?? '',
       currency: textAt(texts, PATHS.currency) ?? '',
       description: textAt(texts, PATHS.description) ?? '',
+      creditorReference: creditorReferenceIn(texts, wrong),
       reference: endToEndId === NOT_PROVIDED ? null : endToEndId,
     },
     // What is missing was reported above.

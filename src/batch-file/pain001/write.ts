@@ -3,6 +3,7 @@ import { written } from '../../domain/account-history.ts';
 import type { PayeeAddress } from '../../domain/batch/line.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
+import { type CreditorReference, SCOR } from '../../domain/order/creditor-reference.ts';
 import type { Iban } from '../../domain/order/iban.ts';
 import { element } from '../../statements/xml.ts';
 import { NOT_PROVIDED } from './transaction.ts';
@@ -17,6 +18,7 @@ export interface OrderedPayment {
   amount: Decimal;
   currency: string;
   description: string;
+  creditorReference?: CreditorReference;
   address: PayeeAddress | null;
 }
 
@@ -92,11 +94,20 @@ ${element('PmtInfId', paymentInformationId)}<PmtMtd>TRF</PmtMtd><NbOfTxs>${count
 
 function writePayment(payment: OrderedPayment): string {
   const { instructionId, endToEndId, name, iban, amount, currency, description, address } = payment;
+  const remittance = writeRemittance(description, payment.creditorReference);
   return `<CdtTrfTxInf>
 <PmtId>${element('InstrId', instructionId)}${element('EndToEndId', endToEndId)}</PmtId><Amt><InstdAmt Ccy="${currency}">${amount}</InstdAmt></Amt>
 <Cdtr>${element('Nm', name)}${address ? writeAddress(address) : ''}</Cdtr><CdtrAcct><Id><IBAN>${iban}</IBAN></Id></CdtrAcct>
-${description === '' ? '' : `<RmtInf>${element('Ustrd', description)}</RmtInf>`}</CdtTrfTxInf>
+${remittance && `<RmtInf>${remittance}</RmtInf>`}</CdtTrfTxInf>
 `;
+}
+
+/** What is in `RmtInf`: the text, or the payee's reference in its place. */
+export function writeRemittance(text: string, given: CreditorReference | undefined): string {
+  if (!given) return element('Ustrd', text);
+  const { reference, type, issuer } = given;
+  const named = element(type === SCOR ? 'Cd' : 'Prtry', type);
+  return `<Strd><CdtrRefInf><Tp><CdOrPrtry>${named}</CdOrPrtry>${element('Issr', issuer)}</Tp>${element('Ref', reference)}</CdtrRefInf></Strd>`;
 }
 
 function writeAddress({

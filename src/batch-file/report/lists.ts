@@ -16,7 +16,16 @@ const COLUMNS = [
     'currency',
     'description',
   ],
-  ...['executionDate', 'endToEndId', 'payeeCheck', 'payeeName', 'reason', 'paidAt', 'reasonCode'],
+  ...[
+    'executionDate',
+    'endToEndId',
+    'payeeCheck',
+    'payeeName',
+    'reason',
+    'paidAt',
+    'reasonCode',
+    'remittanceStructured',
+  ],
 ];
 
 /**
@@ -26,13 +35,14 @@ const COLUMNS = [
  */
 export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
   yield `${writeCsv([], COLUMNS)}\r\n`;
-  for await (const { payeeCheck, ids, isRefusalAlone, bankReasons, ...row } of rows) {
+  for await (const { payeeCheck, ids, isRefusalAlone, bankReasons, creditorReference, ...row } of rows) {
     const [counts] = bankReasons;
     const cells = {
       ...row,
       reference: harmless(row.reference),
       from: harmless(row.from),
       name: harmless(row.name),
+      remittanceStructured: harmless(row.remittanceStructured),
       description: harmless(row.description),
       endToEndId: harmless(row.endToEndId),
       payeeCheck: payeeCheck?.result ?? null,
@@ -54,6 +64,6 @@ export async function* writeJsonReport(rows: Rows): AsyncGenerator<string> {
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-function printed({ ids, isRefusalAlone, ...row }: ReportRow): PrintedRow {
+function printed({ ids, isRefusalAlone, creditorReference, ...row }: ReportRow): PrintedRow {
   return row;
 }

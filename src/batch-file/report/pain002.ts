@@ -1,6 +1,7 @@
 import type { BatchFormat } from '../../domain/batch/line.ts';
 import { isIban } from '../../domain/order/iban.ts';
 import { cut, element } from '../../statements/xml.ts';
+import { writeRemittance } from '../pain001/write.ts';
 import type { LineState, ReportRow, Rows } from './row.ts';
 
 /** What a report says about itself and about the file that it answers. */
@@ -71,7 +72,7 @@ function writeTransaction(row: ReportRow): string {
   const { description, from, ids } = row;
   const [counts, ...others] = row.bankReasons;
   const day = executionDate === null ? '' : `<ReqdExctnDt><Dt>${executionDate}</Dt></ReqdExctnDt>`;
-  const remittance = element('Ustrd', cut(description, 140));
+  const remittance = writeRemittance(cut(description, 140), row.creditorReference);
   return `<TxInfAndSts>${id('StsId', row.flow)}${id('OrgnlInstrId', ids.instructionId)}${id('OrgnlEndToEndId', ids.endToEndId ?? row.endToEndId ?? row.reference)}
 <TxSts>${isRefusalAlone ? STATUSES.unknown : STATUSES[state]}</TxSts>${writeWhy(counts, [state, ...pieces(reason)])}${others.map((other) => writeWhy(other, pieces(other.text))).join('')}
 ${element('AccptncDtTm', paidAt)}<OrgnlTxRef><Amt>${element('InstdAmt', amount).replace('>', ` Ccy="${currency}">`)}</Amt>${day}

@@ -2,6 +2,7 @@ import type { FileIds } from '../../domain/batch/line.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { OperationState } from '../../domain/operation.ts';
+import type { CreditorReference } from '../../domain/order/creditor-reference.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { BankReason } from '../../errors.ts';
 
@@ -23,6 +24,8 @@ export interface ReportRow {
   amount: Decimal;
   currency: string;
   description: string;
+  /** The payee's reference, in place of a text. */
+  remittanceStructured: string | null;
   executionDate: IsoDate | null;
   /** What the bank and the payee got as reference. */
   endToEndId: string | null;
@@ -33,6 +36,7 @@ export interface ReportRow {
   bankReasons: BankReason[];
   /** ISO 8601 with zone. */
   paidAt: string | null;
+  creditorReference?: CreditorReference;
   /** What the file called it. */
   ids: FileIds;
   /** Nothing but the bank's refusal of one delivery says that it was not paid. Another delivery may have paid it. */
@@ -40,7 +44,7 @@ export interface ReportRow {
 }
 
 /** A row as programs get it. The rest is for pain.002 alone. */
-export type PrintedRow = Omit<ReportRow, 'ids' | 'isRefusalAlone'>;
+export type PrintedRow = Omit<ReportRow, 'ids' | 'isRefusalAlone' | 'creditorReference'>;
 
 /** Rows as they come. */
 export type Rows = AsyncIterable<ReportRow> | Iterable<ReportRow>;

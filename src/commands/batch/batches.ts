@@ -74,6 +74,7 @@ const lineShape = () =>
     amount: decimal('exact'),
     currency: text('ISO 4217 code'),
     description: text('remittance information'),
+    remittanceStructured: orNull(text('reference of the payee, in place of a text')),
     executionDate: orNull(day('execution day; null: the day on which psd2 pays it')),
     endToEndId: orNull(text('EndToEndId of the file; else the reference')),
     payeeCheck: orNull(
@@ -92,7 +93,12 @@ const lineShape = () =>
 export const lineRows = () => list(lineShape());
 export const LINES: Printed = { what: 'the lines of a batch', shape: lineRows };
 
-export function lineData({ ids: _, isRefusalAlone: _alone, ...row }: ReportRow): PrintedRow {
+export function lineData({
+  ids: _,
+  isRefusalAlone: _alone,
+  creditorReference: _reference,
+  ...row
+}: ReportRow): PrintedRow {
   return row;
 }
 
@@ -105,6 +111,7 @@ export const LINE_COLUMNS: Column<PrintedRow>[] = [
   { title: 'PAYEE', value: ({ payeeCheck }) => payeeCheck && describePayeeCheck(payeeCheck), dispensable: 1 },
   { title: 'FLOW', value: ({ flow }) => flow, whole: true },
   { title: 'REASON', value: ({ reason }) => reason },
+  { title: 'PAYEE REFERENCE', value: ({ remittanceStructured }) => remittanceStructured, dispensable: 1 },
   { title: 'REFERENCE', value: ({ reference }) => reference, dispensable: 2 },
 ];
 

@@ -102,7 +102,8 @@ function payeesOf(lines: readonly BatchLine[], paid: ReadonlySet<string>): strin
   return [
     ...shown.slice(0, SHOWN_PAYEES).map((line) => {
       const mark = paid.has(line.iban) ? '' : ', new';
-      return `  ${writeMoney(line)} to ${line.name}, ${line.iban}${mark}`;
+      const reference = line.creditorReference ? `, reference ${line.creditorReference.reference}` : '';
+      return `  ${writeMoney(line)} to ${line.name}, ${line.iban}${reference}${mark}`;
     }),
     ...(isMany
       ? [

@@ -292,8 +292,10 @@ function* problemsWith(
 }
 
 /** What the bank decides about, before there is an order. */
-function plannedOf({ instant, urgent, executionDate, address, description }: BatchLine): PlannedPayment {
-  return { instant, urgent, executionDate, description, address: address && partsOf(address) };
+export function plannedOf(line: BatchLine): PlannedPayment {
+  const { instant, urgent, executionDate, address, description, creditorReference } = line;
+  const planned = { instant, urgent, executionDate, description, address: address && partsOf(address) };
+  return { ...planned, ...(creditorReference && { creditorReference }) };
 }
 
 function partsOf({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {

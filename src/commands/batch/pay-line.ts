@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
@@ -158,6 +159,7 @@ export function refuseOtherOrder(batch: Batch, line: BatchLine, order: TransferO
     order.currency === line.currency &&
     order.name === line.name &&
     order.description === line.description &&
+    isDeepStrictEqual(order.creditorReference, line.creditorReference) &&
     order.reference === referenceOf(batch, line) &&
     order.instant === line.instant &&
     order.urgent === line.urgent;

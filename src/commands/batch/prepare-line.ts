@@ -1,5 +1,6 @@
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { bankDay } from '../../domain/calendar.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
@@ -10,6 +11,7 @@ import type { Context } from '../context.ts';
 import { withDebtor } from '../transfer/debtor.ts';
 import { readOrder, refuseAboveLimit } from '../transfer/order.ts';
 import { checkPayee } from '../transfer/payee-check.ts';
+import { plannedOf } from './examine.ts';
 import type { Links } from './links.ts';
 import type { Payer } from './payers.ts';
 import { keptCheck, referenceOf } from './rows.ts';
@@ -116,6 +118,7 @@ export async function orderOf(
     const { context, opened } = payer;
     const isNamed = opened.bank.payments.initiation !== undefined;
     const bankInterface = await context.bankInterface();
+    const now = context.world.now();
     const order = readOrder(
       {
         from: await accountIn(payer, line, isNamed),
@@ -126,12 +129,15 @@ export async function orderOf(
         fromIban: isNamed ? undefined : (line.fromIban ?? undefined),
         ...(bankInterface.has.has('addresses of payees') && addressIn(line)),
       },
-      context.world.now(),
+      now,
       bankInterface,
     );
+    // An interface without a place for it would pay without it.
+    if (line.creditorReference) bankInterface.refusePayment?.(plannedOf(line), bankDay(now));
     refuseAboveLimit(context.profile(), order);
     const ordered = {
       ...order,
+      ...(line.creditorReference && { creditorReference: line.creditorReference }),
       customerId: opened.customerId,
       batch: { batch: batch.batch, line: line.line },
     };

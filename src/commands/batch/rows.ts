@@ -94,6 +94,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     from: line.fromIban ?? line.from,
     ...{ name: line.name, iban: line.iban, amount: line.amount, currency: line.currency },
     description: line.description,
+    remittanceStructured: line.creditorReference?.reference ?? null,
     executionDate: own?.order.executionDate ?? line.executionDate,
     endToEndId: line.ids.endToEndId ?? reference,
     payeeCheck: check,
@@ -101,6 +102,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     bankReasons: own && standingOf(own) !== 'done' ? [...own.reasons] : [],
     paidAt: own && standingOf(own) === 'done' && !isAccepted(own) ? own.updatedAt : null,
     ids: line.ids,
+    ...(line.creditorReference && { creditorReference: line.creditorReference }),
     isRefusalAlone: own?.refusalAlone ?? false,
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
+import type { CreditorReference } from '../order/creditor-reference.ts';
 import { comparableReference } from '../order/sepa-text.ts';
 import type { BatchLine } from './line.ts';
 
@@ -13,7 +14,7 @@ const FORM = 'psd2 batch 1\n';
  * @returns one line of JSON, without a line break
  */
 export function canonicalLine(line: BatchLine): string {
-  const { address } = line;
+  const { address, creditorReference } = line;
   return JSON.stringify([
     line.customer,
     line.from,
@@ -36,7 +37,13 @@ export function canonicalLine(line: BatchLine): string {
       address.buildingNumber,
       ...address.lines,
     ],
+    // A line that has none keeps the form that it had before there were any.
+    ...(creditorReference ? [creditorReferenceForm(creditorReference)] : []),
   ]);
+}
+
+function creditorReferenceForm({ reference, type, issuer }: CreditorReference): unknown[] {
+  return [reference, type, issuer];
 }
 
 /** The hash of a batch's content, line by line, in the order of the file. */
@@ -56,17 +63,29 @@ export function contentHash(): ContentHash {
 }
 
 /** What orders a payment: a line of a batch, or the order of its transfer. */
-type Ordered = Pick<BatchLine, 'name' | 'iban' | 'amount' | 'currency' | 'description' | 'reference'>;
+type Ordered = Pick<
+  BatchLine,
+  'name' | 'iban' | 'amount' | 'currency' | 'description' | 'reference' | 'creditorReference'
+>;
 
 /**
  * What a line orders, in compared form: payee, amount, text and reference (batch page, "add"). The account, the customer, the day and
  * the product are not in it: whoever pays it and however, the payee would get the same money twice.
  */
-export function orderedForm({ name, iban, amount, currency, description, reference }: Ordered): string {
+export function orderedForm({
+  name,
+  iban,
+  amount,
+  currency,
+  description,
+  reference,
+  creditorReference,
+}: Ordered): string {
   const own = reference !== null && GIVEN_REFERENCE.test(reference) ? null : reference;
   return JSON.stringify([
     ...[comparableReference(name), iban, new Big(amount).toFixed(), currency],
     ...[comparableReference(description), comparableReference(own ?? '')],
+    ...(creditorReference ? [comparableReference(creditorReference.reference)] : []),
   ]);
 }
 

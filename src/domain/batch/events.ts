@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { decimal, iban, isoDate, productId } from '../events.ts';
+import { creditorReference, decimal, iban, isoDate, productId } from '../events.ts';
 import { PAYEE_RESULTS } from '../order/payee-check.ts';
 import { BATCH_FORMATS } from './line.ts';
 
@@ -74,6 +74,7 @@ export const batchLine = z.lazy(() =>
     amount: decimal,
     currency: z.string(),
     description: z.string(),
+    creditorReference: z.exactOptional(creditorReference),
     reference: textOrNull,
     executionDate: z.nullable(isoDate),
     instant: z.boolean(),

@@ -1,6 +1,7 @@
 import type { IsoDate } from '../calendar.ts';
 import type { Decimal } from '../decimal.ts';
 import type { AccountId } from '../identifiers.ts';
+import type { CreditorReference } from '../order/creditor-reference.ts';
 import type { Iban } from '../order/iban.ts';
 
 /** The formats of a file with payments: CSV, and the ISO 20022 messages by their names. Those with 002 and 003 are German. */
@@ -30,6 +31,8 @@ export interface BatchLine {
   currency: string;
   /** The remittance information. Empty: none. */
   description: string;
+  /** The payee's reference in place of a text. Absent: none. */
+  creditorReference?: CreditorReference;
   /** The operator's own reference. In pain.001 the `EndToEndId`. Null: none. */
   reference: string | null;
   /** The day on which the bank executes the payment. Null: the day on which psd2 pays it. */

@@ -1,6 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
 import type { IsoDate } from '../calendar.ts';
 import type { AccountId } from '../identifiers.ts';
+import { type CreditorReference, parseCreditorReference } from '../order/creditor-reference.ts';
 import { isIban, parseSepaIban } from '../order/iban.ts';
 import { parsePaymentAmount } from '../order/payment-amount.ts';
 import { compactIban, parseDescription, parsePayeeName, parseReference } from '../order/sepa-text.ts';
@@ -18,6 +19,7 @@ export interface WrittenPayment {
   amount: string;
   currency: string;
   description: string;
+  creditorReference: CreditorReference | null;
   reference: string | null;
 }
 
@@ -39,6 +41,7 @@ export interface LineRules {
 }
 
 export type Payment = Pick<BatchLine, keyof WrittenPayment>;
+
 export type Debit = Pick<BatchLine, 'customer' | 'from' | 'fromIban' | 'executionDate'>;
 
 /**
@@ -66,12 +69,29 @@ export function readPayment(
   const description = attempt('description', report, () =>
     parseDescription(spelled('description'), 'The description'),
   );
+  const creditorReference = attempt('creditorReference', report, () => readCreditorReference(written));
   const reference = attempt('reference', report, () =>
     written.reference === null ? null : parseReference(written.reference, 'The reference'),
   );
   if (name === undefined || iban === undefined || amount === undefined) return null;
   if (currency === undefined || description === undefined || reference === undefined) return null;
-  return { name, iban, amount, currency, description, reference };
+  if (creditorReference === undefined) return null;
+  return {
+    name,
+    iban,
+    amount,
+    currency,
+    description,
+    reference,
+    ...(creditorReference && { creditorReference }),
+  };
+}
+
+/** @throws Psd2Error `usage`, `invalid_text` */
+function readCreditorReference({ creditorReference, description }: WrittenPayment): CreditorReference | null {
+  if (creditorReference && description !== '')
+    throw new Psd2Error('usage', "SEPA carries a text or the payee's reference, and not both");
+  return creditorReference && parseCreditorReference(creditorReference, "The payee's reference");
 }
 
 /**

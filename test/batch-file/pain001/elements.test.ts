@@ -116,7 +116,7 @@ describe('a pain.001', () => {
             transaction({
               amount: `<InstdAmt Ccy="EUR">12.50</InstdAmt>${elements('EqvtAmt')}`,
               payee: payee('', elements('Prxy')),
-              rest: `<RmtInf>${elements('Strd')}</RmtInf>`,
+              rest: `<RmtInf><Strd>${elements('RfrdDocInf')}</Strd></RmtInf>`,
             }),
           ],
           {
@@ -129,7 +129,8 @@ describe('a pain.001', () => {
       `error ${GROUP}/DbtrAcct/Prxy: psd2 cannot pay to or from an alias`,
       `error ${FIRST}/Amt/EqvtAmt: psd2 cannot exchange currencies`,
       `error ${FIRST}/CdtrAcct/Prxy: psd2 cannot pay to or from an alias`,
-      `error ${FIRST}/RmtInf/Strd: psd2 cannot send structured remittance information`,
+      `error ${FIRST}/RmtInf/Strd/RfrdDocInf: of structured remittance information, psd2 can send the payee's reference alone`,
+      `error ${FIRST}/RmtInf/Strd/CdtrRefInf/Ref: The element is missing`,
       `error ${AT}/SplmtryData: psd2 cannot send supplementary data`,
     ]);
   });

@@ -96,7 +96,16 @@ describe('a pain.001', () => {
   test.each([
     ['an ultimate creditor', '<UltmtCdtr><Nm>Bob</Nm></UltmtCdtr>', 'UltmtCdtr'],
     ['an ultimate debtor', '<UltmtDbtr><Nm>Bob</Nm></UltmtDbtr>', 'UltmtDbtr'],
-    ['structured remittance information', '<RmtInf><Strd><X/></Strd></RmtInf>', 'RmtInf/Strd'],
+    [
+      'other structured remittance information',
+      '<RmtInf><Strd><RfrdDocInf/><CdtrRefInf><Ref>1</Ref></CdtrRefInf></Strd></RmtInf>',
+      'RmtInf/Strd/RfrdDocInf',
+    ],
+    [
+      'two references of the payee',
+      `<RmtInf>${'<Strd><CdtrRefInf><Ref>1</Ref></CdtrRefInf></Strd>'.repeat(2)}</RmtInf>`,
+      'RmtInf/Strd',
+    ],
     ['two texts for the payee', '<RmtInf><Ustrd>a</Ustrd><Ustrd>b</Ustrd></RmtInf>', 'RmtInf/Ustrd'],
     ['charges that the payee bears', '<ChrgBr>CRED</ChrgBr>', 'ChrgBr'],
     ['a cheque', '<ChqInstr/>', 'ChqInstr'],

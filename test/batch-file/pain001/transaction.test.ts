@@ -44,6 +44,14 @@ describe('a payment in a pain.001', () => {
       'Amt/InstdAmt/@Ccy',
       'The element is missing',
     ],
+    [
+      'a reference of the payee with wrong check digits',
+      transaction({
+        rest: '<RmtInf><Strd><CdtrRefInf><Ref>RF19539007547034</Ref></CdtrRefInf></Strd></RmtInf>',
+      }),
+      'RmtInf/Strd/CdtrRefInf/Ref',
+      'The payee\'s reference "RF19539007547034" is not a reference of ISO 11649: its check digits are wrong',
+    ],
     ['no EndToEndId', transaction({ id: '' }), 'PmtId/EndToEndId', 'The element is missing'],
     ['no name', transaction({ payee: `<Cdtr/>${ACCOUNT}` }), 'Cdtr/Nm', 'The element is missing'],
     [
@@ -171,3 +179,22 @@ describe('a payment in a pain.001', () => {
     expect(said[0]).toBe(`error ${FIRST}/Cdtr/PstlAdr/AdrLine: The address has more than 2 lines`);
   });
 });
+
+test.each([
+  ['<Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry><Issr>BBA</Issr></Tp>', '090933755493', 'SCOR', 'BBA'],
+  ['<Tp><CdOrPrtry><Prtry>OCR</Prtry></CdOrPrtry></Tp>', '12344', 'OCR', null],
+  ['', 'RF18 5390 0754 7034', 'SCOR', 'ISO'],
+])(
+  'a payment in a pain.001 with the reference of a payee %s is read',
+  async (tp, reference, type, issuer) => {
+    const { lines } = await readOne(
+      transaction({
+        rest: `<RmtInf><Strd><CdtrRefInf>${tp}<Ref>${reference}</Ref></CdtrRefInf></Strd></RmtInf>`,
+      }),
+    );
+    const compact = reference.replaceAll(' ', '');
+    expect(lines).toMatchObject([
+      { description: '', creditorReference: { reference: compact, type, issuer } },
+    ]);
+  },
+);

@@ -4,6 +4,8 @@ import { readFile } from '../reading.ts';
 import { textOf } from '../rows.ts';
 import { orderedPayment, writeExample } from './written.ts';
 
+const RF = { reference: 'RF18539007547034', type: 'SCOR', issuer: 'ISO' };
+
 test('a pain.001.001.09 that psd2 writes has all that it says of its payments', async () => {
   const address = {
     ...{ country: 'IT', townName: 'Roma', postCode: '00100', streetName: 'Via Roma', buildingNumber: '1' },
@@ -12,7 +14,7 @@ test('a pain.001.001.09 that psd2 writes has all that it says of its payments', 
   const least = { ...address, postCode: null, streetName: null, buildingNumber: null, lines: [] };
   const payments = [
     orderedPayment({ instructionId: 'I-1', address }),
-    orderedPayment({ endToEndId: 'E-2', address: least, description: '' }),
+    orderedPayment({ endToEndId: 'E-2', address: least, description: '', creditorReference: RF }),
   ];
   expect(await textOf(writeExample('pain.001.001.09', payments))).toMatchInlineSnapshot(`
     "<?xml version="1.0" encoding="UTF-8"?>
@@ -32,7 +34,7 @@ test('a pain.001.001.09 that psd2 writes has all that it says of its payments', 
     <CdtTrfTxInf>
     <PmtId><EndToEndId>E-2</EndToEndId></PmtId><Amt><InstdAmt Ccy="EUR">12.50</InstdAmt></Amt>
     <Cdtr><Nm>Ada Lovelace</Nm><PstlAdr><TwnNm>Roma</TwnNm><Ctry>IT</Ctry></PstlAdr></Cdtr><CdtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id></CdtrAcct>
-    </CdtTrfTxInf>
+    <RmtInf><Strd><CdtrRefInf><Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry><Issr>ISO</Issr></Tp><Ref>RF18539007547034</Ref></CdtrRefInf></Strd></RmtInf></CdtTrfTxInf>
     </PmtInf>
     <PmtInf>
     <PmtInfId>P-2</PmtInfId><PmtMtd>TRF</PmtMtd><NbOfTxs>1</NbOfTxs><CtrlSum>1.00</CtrlSum>

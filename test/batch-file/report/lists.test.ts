@@ -18,7 +18,7 @@ const FIELDS = [
     'currency',
     'description',
   ],
-  ...['executionDate', 'endToEndId', 'payeeCheck', 'reason', 'bankReasons', 'paidAt'],
+  ...['executionDate', 'endToEndId', 'payeeCheck', 'reason', 'bankReasons', 'paidAt', 'remittanceStructured'],
 ];
 
 describe('the report of a batch', () => {
@@ -37,7 +37,7 @@ describe('the report of a batch', () => {
       { line: '2', state: 'failed', payeeCheck: 'close', payeeName: 'M. Rossi' },
     ]);
     expect(await textOf(writeCsvReport([]))).toBe(
-      'line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode\r\n',
+      'line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured\r\n',
     );
   });
 
@@ -49,7 +49,7 @@ describe('the report of a batch', () => {
     });
     const [, line] = (await textOf(writeCsvReport([row]))).split('\r\n');
     expect(line).toBe(
-      '1,b-1,R-1,f-1,executed,0000012345,Mario Rossi,IT60X0542811101000000123456,12.50,EUR,Invoice 7,2026-12-01,E-1,close,M. Rossi,late,2026-12-01T10:00:00+01:00,AM04',
+      '1,b-1,R-1,f-1,executed,0000012345,Mario Rossi,IT60X0542811101000000123456,12.50,EUR,Invoice 7,2026-12-01,E-1,close,M. Rossi,late,2026-12-01T10:00:00+01:00,AM04,',
     );
   });
 

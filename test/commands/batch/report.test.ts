@@ -62,6 +62,7 @@ it('a report has each line with its state, reason and times, in every format', a
         "payeeCheck": null,
         "reason": null,
         "reference": "R-1",
+        "remittanceStructured": null,
         "state": "executed",
       },
       {
@@ -81,6 +82,7 @@ it('a report has each line with its state, reason and times, in every format', a
         "payeeCheck": null,
         "reason": "Not this one",
         "reference": "R-2",
+        "remittanceStructured": null,
         "state": "failed",
       },
       {
@@ -100,6 +102,7 @@ it('a report has each line with its state, reason and times, in every format', a
         "payeeCheck": null,
         "reason": "The bank has not said whether it was paid",
         "reference": "R-3",
+        "remittanceStructured": null,
         "state": "unknown",
       },
       {
@@ -119,6 +122,7 @@ it('a report has each line with its state, reason and times, in every format', a
         "payeeCheck": null,
         "reason": null,
         "reference": "R-4",
+        "remittanceStructured": null,
         "state": "cancelled",
       },
       {
@@ -138,17 +142,18 @@ it('a report has each line with its state, reason and times, in every format', a
         "payeeCheck": null,
         "reason": null,
         "reference": "R-5",
+        "remittanceStructured": null,
         "state": "waiting",
       },
     ]
   `);
   expect(plain((await report('--format', 'csv')).bytes)).toMatchInlineSnapshot(`
-    "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode
-    1,BATCH,R-1,FLOW,executed,0000012345,'+Ada,DE89370400440532013000,10.00,EUR,,TODAY,R-1,,,,NOW,
-    2,BATCH,R-2,FLOW,failed,0000012345,Bea,DE89370400440532013000,11.00,EUR,,TODAY,R-2,,,Not this one,,
-    3,BATCH,R-3,FLOW,unknown,0000012345,Cleo,DE89370400440532013000,12.00,EUR,,TODAY,R-3,,,The bank has not said whether it was paid,,
-    4,BATCH,R-4,,cancelled,0000012345,Dora,DE89370400440532013000,13.00,EUR,,,R-4,,,,,
-    5,BATCH,R-5,,waiting,0000012345,Eve,DE89370400440532013000,14.00,EUR,,,R-5,,,,,
+    "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured
+    1,BATCH,R-1,FLOW,executed,0000012345,'+Ada,DE89370400440532013000,10.00,EUR,,TODAY,R-1,,,,NOW,,
+    2,BATCH,R-2,FLOW,failed,0000012345,Bea,DE89370400440532013000,11.00,EUR,,TODAY,R-2,,,Not this one,,,
+    3,BATCH,R-3,FLOW,unknown,0000012345,Cleo,DE89370400440532013000,12.00,EUR,,TODAY,R-3,,,The bank has not said whether it was paid,,,
+    4,BATCH,R-4,,cancelled,0000012345,Dora,DE89370400440532013000,13.00,EUR,,,R-4,,,,,,
+    5,BATCH,R-5,,waiting,0000012345,Eve,DE89370400440532013000,14.00,EUR,,,R-5,,,,,,
     "
   `);
   expect(JSON.parse((await report('--format', 'json')).bytes)).toHaveLength(5);
@@ -168,11 +173,11 @@ it('a report has each line with its state, reason and times, in every format', a
   `);
   const table = await payer.run(['batch', 'report', 'batch-1'], { format: 'table' });
   expect(table.printed).toMatchInlineSnapshot(`
-    "1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1
-    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2
-    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid	R-3
-    4	cancelled	13.00 EUR	Dora	DE89370400440532013000				R-4
-    5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5
+    "1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1			R-1
+    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one		R-2
+    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid		R-3
+    4	cancelled	13.00 EUR	Dora	DE89370400440532013000					R-4
+    5	waiting	14.00 EUR	Eve	DE89370400440532013000					R-5
     "
   `);
 });
@@ -206,11 +211,11 @@ it('psd2 shows a batch with its payments as tables, and as JSON without them', a
     Rejected by	
     Retry of	
     SHA-256	batch-1
-    1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1
-    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2
-    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid	R-3
-    4	cancelled	13.00 EUR	Dora	DE89370400440532013000				R-4
-    5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5
+    1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1			R-1
+    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one		R-2
+    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid		R-3
+    4	cancelled	13.00 EUR	Dora	DE89370400440532013000					R-4
+    5	waiting	14.00 EUR	Eve	DE89370400440532013000					R-5
     "
   `);
   expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchInlineSnapshot(`
@@ -312,6 +317,7 @@ it('if the journal of a transfer cannot be read, nobody knows whether its line w
       "payeeCheck": null,
       "reason": "No flow of this profile matches "tr-1"",
       "reference": "R-1",
+      "remittanceStructured": null,
       "state": "unknown",
     }
   `);
@@ -489,6 +495,7 @@ it('what the file says of a payment is in the report: the day, the account and i
       "payeeCheck": null,
       "reason": null,
       "reference": "R-9",
+      "remittanceStructured": null,
       "state": "waiting",
     }
   `);

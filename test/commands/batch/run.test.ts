@@ -83,6 +83,7 @@ it('a run pays line by line, says how far it is, and a second run sends nothing'
       "payeeCheck": null,
       "reason": null,
       "reference": "R-1",
+      "remittanceStructured": null,
       "state": "executed",
     }
   `);

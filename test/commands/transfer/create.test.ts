@@ -49,6 +49,7 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
       "payeeSource": null,
       "product": null,
       "reference": null,
+      "remittanceStructured": null,
       "resolution": null,
       "resourceId": "pay-1",
       "scaStatus": null,
@@ -205,6 +206,7 @@ it('a person sees all that the bank and the operator say of a transfer, and what
     Commission	0.50 EUR
     Total	13.00 EUR
     Description	Invoice 7
+    Payee reference	
     Execution date	TODAY
     Instant	yes
     Repeated	

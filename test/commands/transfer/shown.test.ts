@@ -67,6 +67,7 @@ it('a person reads all that is known of a transfer', () => {
     Commission	0.50 EUR
     Total	13.00 EUR
     Description	Invoice 7
+    Payee reference	
     Execution date	2026-11-21
     Instant	yes
     Repeated	Monthly, day 31
@@ -90,17 +91,17 @@ it('a person reads all that is known of a transfer', () => {
 
 it('a terminal leaves out what is not known', () => {
   expect(printed(transferWith({}, { instant: false, type: null }), 'table', 80)).toMatchInlineSnapshot(`
-    "Transfer        tr-1
-    State           created
-    Customer        1234567
-    From            0000012345
-    To              Mario Rossi
-    IBAN            IT60X0542811101000000123456
-    Amount          12.50 EUR
-    Description     Invoice 7
-    Execution date  2026-11-21
-    Instant         no
-    Transaction     t
+    "Transfer         tr-1
+    State            created
+    Customer         1234567
+    From             0000012345
+    To               Mario Rossi
+    IBAN             IT60X0542811101000000123456
+    Amount           12.50 EUR
+    Description      Invoice 7
+    Execution date   2026-11-21
+    Instant          no
+    Transaction      t
     "
   `);
 });
@@ -146,6 +147,7 @@ it('a program reads the same, with null for what is not known', () => {
         "payeeSource": "payer",
         "product": "sepa-credit-transfers",
         "reference": "INV-1",
+        "remittanceStructured": null,
         "resolution": {
           "at": "2026-11-22T10:00:00.000Z",
           "by": "ada@pisp",
@@ -189,6 +191,7 @@ it('a program reads the same, with null for what is not known', () => {
         "payeeSource": null,
         "product": null,
         "reference": null,
+        "remittanceStructured": null,
         "resolution": null,
         "resourceId": null,
         "scaStatus": null,

@@ -19,6 +19,7 @@ const CHANGES: Partial<BatchLine>[] = [
   { currency: 'CHF' },
   { description: 'Invoice 8' },
   { reference: 'R-1' },
+  { creditorReference: { reference: 'RF18539007547034', type: 'SCOR', issuer: 'ISO' } },
   { executionDate: parseDate('--date', '2026-12-01') },
   { instant: true },
   { urgent: true },

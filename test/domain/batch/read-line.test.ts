@@ -16,6 +16,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 const WRITTEN: WrittenPayment = {
   ...{ name: 'Mario Rossi', iban: 'it60 X054 2811 1010 0000 0123 456', amount: '12.5' },
   ...{ currency: 'EUR', description: 'Invoice 7', reference: 'R-1' },
+  creditorReference: null,
 };
 
 function read(changes: Partial<WrittenPayment>) {
@@ -33,6 +34,16 @@ describe('a payment', () => {
       },
       reported: [],
     });
+  });
+
+  it('has a text or the reference of the payee, and not both', () => {
+    const creditorReference = { reference: 'RF18 5390 0754 7034', type: 'SCOR', issuer: null };
+    expect(read({ description: '', creditorReference }).payment).toMatchObject({
+      creditorReference: { reference: 'RF18539007547034' },
+    });
+    expect(read({ creditorReference }).reported).toEqual([
+      ['creditorReference', "SEPA carries a text or the payee's reference, and not both"],
+    ]);
   });
 
   it('may have no description and no reference', () => {

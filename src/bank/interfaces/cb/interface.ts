@@ -27,6 +27,12 @@ export const cb: KnownInterface = {
   ownHeaders: OWN_HEADERS,
   readCustomerId: parseCustomerId,
   readAccountId: parseProductId,
+  refusePayment({ creditorReference }) {
+    if (!creditorReference) return;
+    throw new Psd2Error('usage', "This bank's interface has no place for the reference of a payee", {
+      hint: 'Pay with a text.',
+    });
+  },
   refusalOf,
   open,
 };

@@ -144,6 +144,7 @@ async function xmlBody(
         count: orders.length,
         sum: written(sum),
         payments: orders.map(({ to, name, amount, currency, description, payeeAddress, ...order }) => ({
+          ...(order.creditorReference && { creditorReference: order.creditorReference }),
           instructionId: null,
           endToEndId: idOf({ to, name, amount, currency, description, ...order }),
           ...{ name, iban: to, amount, currency, description },

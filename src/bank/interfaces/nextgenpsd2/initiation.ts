@@ -5,7 +5,7 @@ import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { PlannedPayment } from '../../ports/bank.ts';
 import type { Calls } from './calls.ts';
-import { type FieldRules, refuseUntakenFields, takesField } from './taken-fields.ts';
+import { type FieldRules, namesReference, refuseUntakenFields, takesField } from './taken-fields.ts';
 
 /**
  * The initiation of an order, as the bank file allows it (NextGenPSD2, section 1, `payments`): exactly the fields of the standard
@@ -21,6 +21,10 @@ export function initiationOf(
 ): Initiation {
   const { payments } = description;
   refuseUntakenOrder(payments, order, bankDay(settings.now()));
+  if (order.creditorReference && !namesReference(payments))
+    throw new Psd2Error('usage', 'This bank takes the reference of a payee only in its bulk payments', {
+      hint: 'Pay it with --as bulk.',
+    });
   const service = order.standing ? 'periodic-payments' : 'payments';
   const endToEndId = order.reference ?? newId().replaceAll('-', '').slice(0, 35);
   return {
@@ -58,19 +62,19 @@ export function refuseUntakenOrder(
 
 /** As {@link refuseUntakenOrder}, for what is known before there is an order. */
 export function refuseUntaken(
-  payments: Pick<BankDescription['payments'], 'futureDays' | keyof FieldRules>,
-  { urgent, executionDate, address, description }: PlannedPayment,
+  payments: Pick<BankDescription['payments'], 'futureDays' | 'bulk' | keyof FieldRules>,
+  { urgent, executionDate, ...texts }: PlannedPayment,
   today: IsoDate,
 ): void {
   if (urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
   if (executionDate !== null && executionDate > today)
     refuseUntakenDate(executionDate, payments.futureDays, today);
-  if (payments.address === 'required' && address === null) {
+  if (payments.address === 'required' && texts.address === null) {
     throw new Psd2Error('usage', "This bank wants the payee's address", {
       hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
     });
   }
-  refuseUntakenFields(payments, { description, address });
+  refuseUntakenFields(payments, texts);
 }
 
 /** The IBAN of the debited account. */
@@ -130,6 +134,7 @@ function refuseUntakenDate(executionDate: IsoDate, futureDays: number, today: Is
 /** The fields of a payment in JSON, in the order of the standard. @throws Psd2Error `usage` if the bank demands another one */
 export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldRules) {
   const { amount, currency, to, name, description, payeeAddress, standing, executionDate } = order;
+  const { creditorReference } = order;
   const body = {
     ...(takesField(rules, 'endToEndIdentification') && { endToEndIdentification: endToEndId }),
     debtorAccount: { iban: debtorOf(order) },
@@ -138,6 +143,7 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
     creditorName: name,
     ...(payeeAddress && { creditorAddress: addressIn(payeeAddress) }),
     ...(description !== '' && { remittanceInformationUnstructured: description }),
+    ...(creditorReference && { remittanceInformationStructured: referenceIn(creditorReference) }),
     ...(order.futureDated && !standing && { requestedExecutionDate: executionDate }),
     ...(standing && {
       startDate: executionDate,
@@ -150,6 +156,10 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
     (filled, path) => fill(filled, path.split('.'), path, order, endToEndId),
     body,
   );
+}
+
+function referenceIn({ reference, type, issuer }: NonNullable<TransferOrder['creditorReference']>) {
+  return { reference, referenceType: type, ...(issuer !== null && { referenceIssuer: issuer }) };
 }
 
 function addressIn({

@@ -5,6 +5,14 @@ import type { PlannedPayment } from '../../ports/bank.ts';
 /** What a bank file says of the fields of a payment. */
 export type FieldRules = Pick<BankDescription['payments'], 'allowed' | 'required' | 'address'>;
 
+/** Where the bank wants the reference of a payee. The standard has the field, but no bank need have it. */
+const REFERENCE = 'remittanceInformationStructured';
+
+/** Whether the bank file says that the bank takes the reference of a payee in JSON. */
+export function namesReference({ allowed, required }: FieldRules): boolean {
+  return [...allowed, ...required].some((path) => path.split('.')[0] === REFERENCE);
+}
+
 /** The fields of the standard that a bank need not take. The day of execution has a setting of its own. */
 const OPTIONAL: readonly string[] = [
   ...['endToEndIdentification', 'creditorAgent', 'creditorAddress', 'remittanceInformationUnstructured'],
@@ -36,10 +44,19 @@ export function takesField({ allowed, required, address }: FieldRules, path: str
  * @throws Psd2Error `usage`
  */
 export function refuseUntakenFields(
-  rules: FieldRules,
-  { description, address }: Pick<PlannedPayment, 'description' | 'address'>,
+  rules: FieldRules & Pick<BankDescription['payments'], 'bulk'>,
+  {
+    description,
+    address,
+    creditorReference,
+  }: Pick<PlannedPayment, 'description' | 'address' | 'creditorReference'>,
 ): void {
   if (description !== '') refuseUntaken(rules, 'remittanceInformationUnstructured', '--description');
+  const isInXml = (rules.bulk?.format ?? 'json') !== 'json';
+  if (creditorReference && !isInXml && !namesReference(rules))
+    throw new Psd2Error('usage', 'This bank does not take the reference of a payee in a payment', {
+      hint: `If it does, name ${REFERENCE} in payments.allowed of the bank file. Else pay with a text.`,
+    });
   if (!address) return;
   for (const part of ['street', 'building', 'postcode', 'town', 'country'] as const) {
     const [field, option] = ADDRESS[part];

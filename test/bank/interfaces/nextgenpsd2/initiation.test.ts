@@ -116,6 +116,22 @@ describe('the initiation of a transfer', () => {
     );
   });
 
+  it('has the reference of the payee if the bank file names it', () => {
+    const creditorReference = { reference: 'RF18539007547034', type: 'SCOR', issuer: 'ISO' };
+    const order = { ...SIMPLE, description: '', creditorReference };
+    const allowed = ['remittanceInformationStructured'];
+    expect(bodyOf({ allowed }, order)).toEqual({
+      endToEndIdentification: 'INV-7',
+      ...FIELDS,
+      remittanceInformationStructured: {
+        ...{ reference: 'RF18539007547034', referenceType: 'SCOR', referenceIssuer: 'ISO' },
+      },
+    });
+    expect(() => bodyOf({}, order)).toThrow('does not take the reference of a payee in a payment');
+    const inBulk = { bulk: { format: 'pain.001.001.03' } } as const;
+    expect(() => bodyOf(inBulk, order)).toThrow('only in its bulk payments');
+  });
+
   it('has the day only if it is a later one', () => {
     const day = date('2026-11-25');
     const later = { ...SIMPLE, executionDate: day, futureDated: true };
