@@ -300,7 +300,7 @@ function planOf(before: Progress | undefined, wanted: IsoDate | undefined, clock
   // If this sync goes further back than before, any row of the file may be repeated.
   const furtherBack = before !== undefined && since < before.from;
   // If a clock was ahead, days may count as synced that the bank had not reached.
-  const isCertain = before?.checked === true && before.through <= today;
+  const isCertain = before !== undefined && before.through <= today;
   const readsAgain =
     wanted !== undefined && before !== undefined && since < addDays(before.through, -OVERLAP_DAYS);
   const readsKnownDays = before !== undefined && (furtherBack || readsAgain || !isCertain);
@@ -516,7 +516,6 @@ class AccountSync {
     const progress: Progress = {
       from: earlier(from, through),
       through,
-      checked: true,
       ...reached,
       ...balance,
     };

@@ -85,12 +85,11 @@ function common(one: Progress | undefined, other: Progress | undefined): Progres
   const isSameRow = one.newest !== undefined && one.newest === other.newest;
   return {
     ...{ from, through },
-    ...(one.checked && other.checked && { checked: true }),
     ...(isSameRow && { newest: one.newest }),
     ...(isSame(one, other) && { balance: one.balance, difference: one.difference }),
   };
 }
 
 function isSame(one: Progress, other: Progress | undefined): boolean {
-  return one.from === other?.from && one.through === other.through && one.checked === other.checked;
+  return one.from === other?.from && one.through === other.through;
 }

@@ -6,7 +6,7 @@ import { rowOf } from '../store/row-of.ts';
 import { ago, TODAY } from './sync-bank.ts';
 
 const euros = (cents: number) => ({ amount: decimalOf(cents), currency: 'EUR' });
-const BEFORE: Progress = { from: ago(80), through: ago(2), checked: true, balance: euros(10_000) };
+const BEFORE: Progress = { from: ago(80), through: ago(2), balance: euros(10_000) };
 const row = (day: string | null, id = 'a', amount = '-3.50'): SyncedRow => rowOf(id, day, amount);
 
 describe('the balance that the stored one and the rows lead to', () => {

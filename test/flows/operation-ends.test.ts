@@ -45,7 +45,7 @@ describe('a transfer that has ended', () => {
       'The bank refused the transfer <flow>: wrong IBAN',
     ],
     [
-      'the bank did not verify it, and an earlier psd2 did not keep why',
+      'the bank did not verify it, and did not say why',
       [{ type: 'verify-refused' }],
       'bank_refused',
       'The bank refused the transfer <flow>',

@@ -96,7 +96,7 @@ export interface Stored {
   readsAll: boolean | undefined;
   /** The texts of the appended rows, by batch. */
   appended: string[][];
-  remembered: { from: string; through: string; checked: true | undefined; settled: string }[];
+  remembered: { from: string; through: string; settled: string }[];
   balance?: Progress['balance'];
   replaced: Record<string, object[]>;
   commits: number;
@@ -121,9 +121,9 @@ export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: Sy
     replace(name, rows) {
       stored.replaced[name] = [...rows];
     },
-    remember(_product, { from, through, checked, balance }, settled) {
+    remember(_product, { from, through, balance }, settled) {
       stored.balance = balance;
-      stored.remembered.push({ from, through, checked, settled });
+      stored.remembered.push({ from, through, settled });
     },
     async commit() {
       stored.commits += 1;

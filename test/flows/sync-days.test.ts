@@ -5,14 +5,13 @@ import { ago, rowsOnEach, syncBank, synced, syncTarget, TODAY } from './sync-ban
 
 /** The days from one to another, as psd2 asked for them. An open end means up to now. */
 const range = (from: IsoDate, to?: IsoDate) => `${from}..${to ?? ''}`;
-const checked = true as const;
 
 describe('the days that sync reads', () => {
   it.each<[string, { since?: IsoDate; before?: Progress }, IsoDate]>([
     ['at first', {}, ago(30)],
     ['with --since', { since: ago(60) }, ago(30)],
     ['with --since after it', { since: ago(5) }, ago(5)],
-    ['with --since again', { since: ago(60), before: { from: ago(31), through: ago(1), checked } }, ago(30)],
+    ['with --since again', { since: ago(60), before: { from: ago(31), through: ago(1) } }, ago(30)],
   ])('%s, they begin where the history of the bank begins', async (_, { since, before }, first) => {
     const { bank, ranges } = syncBank({});
     const short = { ...bank, accounts: { ...bank.accounts, earliestDay: () => ago(30) } };
@@ -29,72 +28,62 @@ describe('the days that sync reads', () => {
     ['with --since in the future, today', { since: addDays(TODAY, 5) }, TODAY, false, TODAY],
     [
       'later, the last ten days that it knows and what is new',
-      { before: { from: ago(89), through: ago(3), checked } },
+      { before: { from: ago(89), through: ago(3) } },
       ...([ago(13), false, ago(89)] as const),
     ],
     [
       'on the same day again, the last ten days',
-      { before: { from: ago(89), through: TODAY, checked }, lastDay: ago(85) },
+      { before: { from: ago(89), through: TODAY }, lastDay: ago(85) },
       ...([ago(10), false, ago(89)] as const),
     ],
     [
       'later without --since, also days before the first known one that the bank shows without SCA',
-      { before: { from: ago(5), through: ago(3), checked } },
+      { before: { from: ago(5), through: ago(3) } },
       ...([ago(89), true, ago(89)] as const),
     ],
     [
       'with --since, no days before both that and the first known one',
-      { before: { from: ago(5), through: ago(3), checked }, since: ago(4) },
+      { before: { from: ago(5), through: ago(3) }, since: ago(4) },
       ...([ago(5), false, ago(5)] as const),
     ],
     [
       'with --since before the first known day, all days since then',
-      { before: { from: ago(50), through: ago(3), checked }, since: ago(51) },
+      { before: { from: ago(50), through: ago(3) }, since: ago(51) },
       ...([ago(51), true, ago(51)] as const),
     ],
     [
       'with --since the first known day, all days again',
-      { before: { from: ago(50), through: ago(3), checked }, since: ago(50) },
+      { before: { from: ago(50), through: ago(3) }, since: ago(50) },
       ...([ago(50), true, ago(50)] as const),
     ],
     [
       'with --since eleven days before the last known day, these days again',
-      { before: { from: ago(50), through: ago(3), checked }, since: ago(14) },
+      { before: { from: ago(50), through: ago(3) }, since: ago(14) },
       ...([ago(14), true, ago(50)] as const),
     ],
     [
       'with --since within the last ten days, what it reads in any case',
-      { before: { from: ago(50), through: ago(3), checked }, since: ago(13) },
+      { before: { from: ago(50), through: ago(3) }, since: ago(13) },
       ...([ago(13), false, ago(50)] as const),
     ],
     [
       'with --since of the last days, what it reads in any case',
-      { before: { from: ago(50), through: ago(3), checked }, since: ago(1) },
+      { before: { from: ago(50), through: ago(3) }, since: ago(1) },
       ...([ago(13), false, ago(50)] as const),
     ],
     [
-      'after a psd2 that did not compare the days with the bank’s, all days again',
-      { before: { from: ago(200), through: ago(3) } },
-      ...([ago(89), true, ago(200)] as const),
-    ],
-    [
-      'after such a psd2, days before those if it came only so far',
-      { before: { from: ago(200), through: ago(100) } },
-      ...([ago(110), true, ago(200)] as const),
-    ],
-    [
       'after a clock that was ahead, the days since the last row',
-      { before: { from: ago(200), through: addDays(TODAY, 1), checked }, lastDay: ago(85) },
+      { before: { from: ago(200), through: addDays(TODAY, 1) }, lastDay: ago(85) },
       ...([ago(95), true, ago(200)] as const),
     ],
     [
       'after a clock that was ahead, at least the days that the bank shows without SCA',
-      { before: { from: ago(200), through: addDays(TODAY, 1), checked }, lastDay: ago(3) },
+      { before: { from: ago(200), through: addDays(TODAY, 1) }, lastDay: ago(3) },
       ...([ago(89), true, ago(200)] as const),
     ],
     [
       'after a clock that was ahead, all days if there is no row',
-      { before: { from: ago(120), through: addDays(TODAY, 1), checked } },
+      { before: { from: ago(120), through: addDays(TODAY, 1) } },
       ...([ago(120), true, ago(120)] as const),
     ],
   ])('sync reads %s', async (_, { before, since, lastDay }, first, readsAll, from) => {
@@ -104,7 +93,7 @@ describe('the days that sync reads', () => {
     expect(ranges[0]?.slice(0, 10)).toBe(first);
     expect(ranges.at(-1)).toMatch(/\.\.$/);
     expect(stored.readsAll).toBe(readsAll);
-    expect(stored.remembered.at(-1)).toEqual({ from, through: TODAY, checked, settled: ago(40) });
+    expect(stored.remembered.at(-1)).toEqual({ from, through: TODAY, settled: ago(40) });
   });
 
   it('sync reads more than 90 days in parts of 90 days, and commits each part', async () => {
@@ -115,16 +104,16 @@ describe('the days that sync reads', () => {
     // The pending rows are read once more, for all days.
     expect(ranges).toEqual([...parts, range(ago(180))]);
     expect(stored.remembered).toEqual([
-      { from: ago(180), through: ago(91), checked, settled: ago(131) },
-      { from: ago(180), through: ago(1), checked, settled: ago(41) },
-      { from: ago(180), through: TODAY, checked, settled: ago(40) },
+      { from: ago(180), through: ago(91), settled: ago(131) },
+      { from: ago(180), through: ago(1), settled: ago(41) },
+      { from: ago(180), through: TODAY, settled: ago(40) },
     ]);
     expect(stored.commits).toBe(2);
   });
 
   it.each([
-    ['further back', { from: ago(100), through: ago(3), checked }, ago(120)],
-    ['again', { from: ago(200), through: ago(3), checked }, ago(120)],
+    ['further back', { from: ago(100), through: ago(3) }, ago(120)],
+    ['again', { from: ago(200), through: ago(3) }, ago(120)],
   ])(
     'while sync reads known days %s, it does not count them before it has read the last one',
     async (_, before, from) => {
@@ -132,7 +121,7 @@ describe('the days that sync reads', () => {
       const { target, stored } = syncTarget(before);
       await synced(bank, target, { since: ago(120) });
       const first = before.from < from ? before.from : from;
-      expect(stored.remembered).toEqual([{ from: first, through: TODAY, checked, settled: ago(40) }]);
+      expect(stored.remembered).toEqual([{ from: first, through: TODAY, settled: ago(40) }]);
       expect(stored.commits).toBe(1);
     },
   );

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/ports/bank.ts';
@@ -153,19 +153,6 @@ describe('the transactions of a product', () => {
       expect(through()).toBe(later);
     },
   );
-
-  it('sync finds rows that an earlier psd2 left out because the clock was ahead', async () => {
-    await sync(bankWith(() => 1).bank, since);
-    const { checked: _new, size: _newToo, ...old } = progress();
-    const ahead = { ...old, through: addDays(TODAY, 20) };
-    rmSync(progressFile());
-    const content = JSON.stringify({ products: { [PRODUCT]: ahead } });
-    writeFileSync(join(folder(), 'sync.json'), content, { mode: 0o600 });
-
-    const now = addDays(TODAY, 25);
-    await sync(bankWith(() => 1, now, noon(now)).bank, undefined, now);
-    expect(synced()).toEqual(everyDay(since, now));
-  });
 
   it('without --since, sync asks again only for the days of the overlap', async () => {
     const { bank, asked } = bankWith(() => 1, TODAY, noon(TODAY));

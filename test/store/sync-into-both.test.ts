@@ -26,7 +26,7 @@ async function readThrough(to: SyncTarget, last: IsoDate): Promise<number> {
   let added = 0;
   for (let at = before ? addDays(before.through, -1) : day; at <= last; at = addDays(at, 1))
     added += await append(booked, [rowOf(`of-${at}`, at)]);
-  to.remember('A1', { from: before?.from ?? day, through: last, checked: true }, addDays(last, -1));
+  to.remember('A1', { from: before?.from ?? day, through: last }, addDays(last, -1));
   return added;
 }
 
@@ -124,13 +124,13 @@ it.each<[Days | undefined, Days | undefined, Days | undefined, [boolean, boolean
   [{ from: '2026-11-01', through: '2026-11-09' }, undefined, undefined, [true, false]],
   [undefined, { from: '2026-11-01', through: '2026-11-09' }, undefined, [false, true]],
   [
-    { from: '2026-11-01', through: '2026-11-09', checked: true },
-    { from: '2026-11-01', through: '2026-11-09', checked: true },
-    { from: '2026-11-01', through: '2026-11-09', checked: true },
+    { from: '2026-11-01', through: '2026-11-09' },
+    { from: '2026-11-01', through: '2026-11-09' },
+    { from: '2026-11-01', through: '2026-11-09' },
     [false, false],
   ],
   [
-    { from: '2026-11-01', through: '2026-11-09', checked: true },
+    { from: '2026-11-01', through: '2026-11-09' },
     { from: '2026-11-01', through: '2026-11-09' },
     { from: '2026-11-01', through: '2026-11-09' },
     [true, false],

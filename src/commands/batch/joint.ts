@@ -54,8 +54,8 @@ const purpose = z.object({
   batch: z.string(),
   lines: z.array(z.number()),
   amount: z.string(),
-  /** The largest amount of a line. An older psd2 did not note it. */
-  largest: z.exactOptional(z.string()),
+  /** The largest amount of a line. */
+  largest: z.string(),
   currency: z.string(),
   instant: z.boolean(),
   futureDated: z.boolean(),
@@ -256,7 +256,7 @@ async function drive(
   { open, lines, isNew }: { open: Open<'operation'>; lines: readonly Joining[]; isNew: boolean },
 ): Promise<void> {
   const { flow, order } = open.current;
-  const { amount, largest = '0', currency } = purposeOf(open.current);
+  const { amount, largest, currency } = purposeOf(open.current);
   if (isUntouched(open.current) && !(await joinAll(payment, kind, flow, lines))) {
     await open.record({ type: 'cancelled' });
     await kind.follow(payment, payer, open.current);

@@ -1,13 +1,13 @@
 import { arch, platform } from 'node:process';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { type LoggedCall, readCalls } from '../../store/machine/call-log.ts';
+import { readCalls } from '../../store/machine/call-log.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { text, time, whole } from '../shared/fields.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { Pseudonyms } from './pseudonyms.ts';
-import { type LogOptions, selectCalls, withSelection } from './select-calls.ts';
+import { type LogOptions, type ShownCall, selectCalls, withSelection } from './select-calls.ts';
 
 /** What `log bundle` reports about its file. */
 const bundled = () =>
@@ -88,16 +88,13 @@ async function saveCalls(
 }
 
 /** The texts of a call that may contain ids of customers. */
-function textsOf({ path, failure, ...call }: LoggedCall): string[] {
+function textsOf({ path, failure, ...call }: ShownCall): string[] {
   const ids = [call.tppRequestId, call.transactionId, call.requestId, call.apiTrackId];
   return [path, failure, ...ids].filter((text) => text !== null);
 }
 
 /** A call as the bundle contains it. */
-function withoutIds(
-  { profile: _, customer: _customer, ...call }: LoggedCall,
-  pseudonyms: Pseudonyms,
-): Omit<LoggedCall, 'profile' | 'customer'> {
+function withoutIds({ profile: _, ...call }: ShownCall, pseudonyms: Pseudonyms): Omit<ShownCall, 'profile'> {
   const replaced = (text: string | null) => text && pseudonyms.replace(text);
   return {
     ...call,

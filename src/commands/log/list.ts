@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
-import type { LoggedCall } from '../../store/machine/call-log.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import { examples, verb } from '../declare.ts';
 import { list as listOf, orNull, text, time, whole } from '../shared/fields.ts';
-import { nameOf, selectCalls, withSelection } from './select-calls.ts';
+import { nameOf, type ShownCall, selectCalls, withSelection } from './select-calls.ts';
 
 const loggedCall = () =>
   z.object({
@@ -31,7 +30,7 @@ const loggedCall = () =>
 
 const loggedCalls = () => listOf(loggedCall());
 
-const COLUMNS: Column<LoggedCall>[] = [
+const COLUMNS: Column<ShownCall>[] = [
   { title: 'TIME', value: ({ at }) => at, whole: true },
   { title: 'STATUS', value: ({ status, failure }) => (status === null ? failure : String(status)) },
   { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true },
@@ -46,7 +45,7 @@ const COLUMNS: Column<LoggedCall>[] = [
 ];
 
 /** For a terminal: all ids would need 230 cells. `--transaction` takes a value of the last column and shows all ids. */
-const NARROW_COLUMNS: Column<LoggedCall>[] = [
+const NARROW_COLUMNS: Column<ShownCall>[] = [
   { title: 'TIME', value: ({ at }) => at, kind: 'second' },
   { title: 'STATUS', value: ({ status }) => (status === null ? 'none' : String(status)), whole: true },
   { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true, dispensable: 1 },

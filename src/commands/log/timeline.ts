@@ -1,14 +1,13 @@
 import { Psd2Error } from '../../errors.ts';
-import type { LoggedCall } from '../../store/machine/call-log.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { FlowMoment } from '../../store/ports/flows.ts';
 import { writeLocalTime } from '../../terminal/local-time.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
-import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
+import { type LogOptions, nameOf, type ShownCall, selectCalls } from './select-calls.ts';
 
 /** An event of a flow, or a call for it. */
-type Moment = { at: string; call: LoggedCall } | { at: string; event: FlowMoment };
+type Moment = { at: string; call: ShownCall } | { at: string; event: FlowMoment };
 
 const COLUMNS: Column<Moment>[] = [
   { title: 'TIME', value: ({ at }) => at },
@@ -24,7 +23,7 @@ const COLUMNS: Column<Moment>[] = [
       ['REQUEST', ({ tppRequestId }) => tppRequestId],
       ['BANK REQUEST', ({ requestId }) => requestId],
       ['TRACK', ({ apiTrackId }) => apiTrackId],
-    ] satisfies [string, (call: LoggedCall) => string | null][]
+    ] satisfies [string, (call: ShownCall) => string | null][]
   ).map(([title, value]) => ({
     title,
     value: (moment: Moment) => ('call' in moment ? value(moment.call) : null),
@@ -73,7 +72,7 @@ export async function printTimeline(context: Context, options: LogOptions, refer
 }
 
 /** The events of the flow. An inquiry has no flow and no journal, and the profile of a flow may be removed by now. */
-async function historyOf(context: Context, newest: LoggedCall | undefined, reference: string) {
+async function historyOf(context: Context, newest: ShownCall | undefined, reference: string) {
   if (newest?.flow === null) return null;
   const { globals, profiles } = context;
   const profile = newest?.profile ?? globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE;

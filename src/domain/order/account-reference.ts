@@ -65,12 +65,11 @@ function wholeCardNumber(): Psd2Error {
   });
 }
 
-/** What a reference names. @param written by {@link parseAccountReference}, or the name of an account in an older journal */
+/** What a reference names. @param written by {@link parseAccountReference} */
 export function accountReferenceOf(written: string): AccountReference {
   const [, before = written, currency = null] = /^(.*):([A-Z]{3})$/s.exec(written) ?? [];
   const [, kind, id = ''] = /^(bban|maskedPan|msisdn):(.*)$/s.exec(before) ?? [];
   const known = kind === undefined ? undefined : kindIn(kind);
   if (known) return { kind: known, id, currency };
-  const isIban = /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/.test(before);
-  return { kind: isIban ? 'iban' : before.includes('*') ? 'maskedPan' : 'bban', id: before, currency };
+  return { kind: 'iban', id: before, currency };
 }

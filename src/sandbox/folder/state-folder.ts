@@ -24,7 +24,7 @@ export interface StateFolder {
 }
 
 const FILE = 'state.bin';
-/** To be raised when a part can no longer read what an earlier psd2 has written. */
+/** The first bytes of the file: another number is the state of another psd2. */
 const FORMAT = 'psd2 sandbox state 2';
 
 const keptParts = z.record(z.string(), z.record(z.string(), z.unknown()));

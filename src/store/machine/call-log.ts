@@ -51,13 +51,13 @@ const loggedCall = z.object({
   customer: z.optional(z.string()),
   /** Whose a failure is. Absent: there was a usable answer, or psd2 0.2 wrote the line. */
   failureKind: z.optional(z.enum(['own', 'unusable', 'no reply'])),
-  /** How long the connection took to open. Absent: it was open, or none could be opened, or psd2 0.2 wrote the line. */
+  /** How long the connection took to open. Absent: it was open, or none could be opened. */
   connectMs: z.optional(z.number()),
-  /** From the first byte of the request to the first byte of the answer. Absent: none came, or psd2 0.2 wrote the line. */
+  /** From the first byte of the request to the first byte of the answer. Absent: none came. */
   firstByteMs: z.optional(z.number()),
-  /** The path without ids, relative to the base URL, and what the call is about. Absent: psd2 0.2 wrote the line. */
-  route: z.optional(z.string()),
-  kind: z.optional(z.enum(['ais', 'pis', 'piis', 'consent', 'auth', 'other'])),
+  /** The path without ids, relative to the base URL, and what the call is about. */
+  route: z.string(),
+  kind: z.enum(['ais', 'pis', 'piis', 'consent', 'auth', 'other']),
   /** The run that the call belongs to, for example of `psd2 smoke`. Absent: none. */
   run: z.optional(z.string()),
 });

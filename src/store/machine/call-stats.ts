@@ -56,13 +56,13 @@ const downIn = (line: string): DownLine | undefined => read(line, downLine);
 const TEXT = '[^"\\\\\\u0000-\\u001f]*';
 const NUMBER = '(?:0|[1-9]\\d*)';
 /** The fields that figures need. */
-const NEEDED = 'at|profile|host|method|path|status|failure|milliseconds|neverLeft|failureKind|route|kind|run';
+const NEEDED = 'at|profile|host|method|path|status|failure|milliseconds|failureKind|route|kind|run';
 const OTHERS = `(?:,"(?!(?:${NEEDED})")\\w+":(?:"${TEXT}"|${NUMBER}|null|true))*`;
 /** A line as psd2 writes almost all of them: these fields in this order, and no text that JSON escapes. */
 const USUAL = new RegExp(
-  `^\\{"at":"(${TEXT})","profile":"(${TEXT})","host":"(${TEXT})","method":"(${TEXT})","path":"(${TEXT})"` +
+  `^\\{"at":"(${TEXT})","profile":"(${TEXT})","host":"(${TEXT})","method":"(${TEXT})","path":"${TEXT}"` +
     `,"status":(?:(${NUMBER})|null),"failure":(?:"(${TEXT})"|null),"milliseconds":(${NUMBER})${OTHERS}` +
-    `(,"neverLeft":true)?${OTHERS}(?:,"failureKind":"(${TEXT})")?${OTHERS},"route":"(${TEXT})","kind":"(${TEXT})"${OTHERS}(?:,"run":"(${TEXT})")?\\}$`,
+    `(?:,"failureKind":"(${TEXT})")?${OTHERS},"route":"(${TEXT})","kind":"(${TEXT})"${OTHERS}(?:,"run":"(${TEXT})")?\\}$`,
 );
 
 /**
@@ -71,15 +71,15 @@ const USUAL = new RegExp(
  * @returns undefined if it is none: cut short, or damaged
  */
 export function callIn(line: string): Call | undefined {
-  const [found, at = '', profile = '', host = '', method = '', path = '', ...rest] = USUAL.exec(line) ?? [];
+  const [found, at = '', profile = '', host = '', method = '', ...rest] = USUAL.exec(line) ?? [];
   if (found === undefined) return parsedCall(line);
-  const [status, failure, milliseconds, neverLeft, failureKind, route = '', kind = '', run] = rest;
+  const [status, failure, milliseconds, failureKind, route = '', kind, run] = rest;
   return {
     ...{ at, profile, host, method, route },
     status: status === undefined ? null : Number(status),
-    failure: failure === undefined ? null : failureOf(failureKind, failure, neverLeft !== undefined),
+    failure: failure === undefined ? null : failureOf(failureKind),
     milliseconds: Number(milliseconds),
-    kind: kindOf(kind, path),
+    kind: kindOf(kind),
     isSmoke: run?.startsWith('sm-') === true,
   };
 }
@@ -95,39 +95,21 @@ export function parsedCall(line: string): Call | undefined {
   const { at, profile, host, method, status = null, failure = null, milliseconds, run } = found;
   if (typeof at !== 'string' || typeof profile !== 'string' || typeof host !== 'string') return undefined;
   if (typeof method !== 'string' || typeof milliseconds !== 'number') return undefined;
-  const path = found.path ?? '';
   return {
     ...{ at, profile, host, method, status, milliseconds },
-    failure: failure === null ? null : failureOf(found.failureKind, failure, found.neverLeft === true),
-    route: found.route ?? maskedPath(path),
-    kind: kindOf(found.kind ?? '', path),
+    failure: failure === null ? null : failureOf(found.failureKind),
+    route: found.route ?? '',
+    kind: kindOf(found.kind),
     isSmoke: run?.startsWith('sm-') === true,
   };
 }
 
-/** Whose a failure is. @param text why, by which a line of psd2 0.2 tells */
-function failureOf(kind: string | undefined, text: string, neverLeft: boolean): CountedCall['failure'] {
-  if (kind === 'own' || kind === 'unusable' || kind === 'no reply') return kind;
-  if (text === 'interrupted' || (neverLeft && /host name|proxy|PSD2_CA/.test(text))) return 'own';
-  return /answer (to|is not|has|begins)/.test(text) ? 'unusable' : 'no reply';
+function failureOf(kind = ''): NonNullable<CountedCall['failure']> {
+  return kind === 'own' || kind === 'unusable' ? kind : 'no reply';
 }
 
-function kindOf(kind: string, path: string): StatKind {
-  const known = STAT_KINDS.find((each) => each === kind);
-  if (known) return known;
-  if (path.includes('/auth/') || path.endsWith('/token')) return 'auth';
-  if (/consent|\/authorisations|\/private\/operations\//.test(path)) return 'consent';
-  if (path.includes('funds-confirmations')) return 'piis';
-  if (/payments|\/(prepare|verify\d*|execute|execution\/status)$/.test(path)) return 'pis';
-  return /accounts|products|customers|balance|transactions/.test(path) ? 'ais' : 'other';
-}
-
-/** The path of a line of psd2 0.2, without what may be an id. */
-function maskedPath(path: string): string {
-  return path
-    .split('/')
-    .map((part) => (/^[a-zA-Z][a-zA-Z-]*$|^v\d$|^$/.test(part) ? part : '{id}'))
-    .join('/');
+function kindOf(kind = ''): StatKind {
+  return STAT_KINDS.find((each) => each === kind) ?? 'other';
 }
 
 /** The lines of a file, from the first, without empty ones. The file is read in pieces. No file: none. @throws Psd2Error `config` */

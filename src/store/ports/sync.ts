@@ -28,8 +28,6 @@ export interface Progress {
   balance?: Money | undefined;
   /** What the bank's balance has beyond that of the stored rows. Absent: nothing, or it is not known. */
   difference?: Decimal | undefined;
-  /** True if `through` was compared with the bank's own day. */
-  checked?: true | undefined;
   /** The bank's reference of the newest stored row, at a bank that gives what comes after it. */
   newest?: string | undefined;
 }

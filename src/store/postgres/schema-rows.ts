@@ -147,7 +147,6 @@ create table psd2.sync_progress (
   product_id text not null,
   read_from date not null,
   read_through date not null,
-  checked boolean not null,
   synced_at timestamptz not null default transaction_timestamp(),
   -- The bank's reference of the newest row, at a bank that gives what comes after it.
   newest text,

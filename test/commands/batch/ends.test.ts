@@ -233,7 +233,7 @@ it.each([
           failure: null,
         },
         ...{ status, milliseconds: 1, tppRequestId: 'request-1', requestId: null, apiTrackId: null },
-        ...{ flow: null, irrevocable: true, transactionId },
+        ...{ flow: null, irrevocable: true, transactionId, route: '/payments', kind: 'pis' },
       });
     log.close();
     const again = await payer.run(RUN);

@@ -112,7 +112,10 @@ export async function beginBulk(
   const of = await read();
   for (const flow of of.flows.values()) orders.push((await flows.find('transfer', flow)).order);
   const lines = [...of.flows.keys()];
-  const purpose = { batch, lines, amount: '21.00', currency: 'EUR', instant: false, futureDated: false };
+  const purpose = {
+    ...{ batch, lines, amount: '21.00', largest: '11.00', currency: 'EUR' },
+    ...{ instant: false, futureDated: false },
+  };
   const order = {
     ...{ customerId, from: parseProductId(OWN_ACCOUNT), operation: 'bulk-payments' },
     data: JSON.stringify(purpose),

@@ -80,7 +80,7 @@ export function logCall({ folder, profile, world }: Context, changes: Partial<Lo
       tppRequestId: 'r',
       transactionId: 't',
     },
-    ...{ requestId: null, apiTrackId: null, flow: null, ...changes },
+    ...{ requestId: null, apiTrackId: null, flow: null, route: '/private', kind: 'other', ...changes },
   };
   const log = new CallLog(folder.log);
   log.append(call);

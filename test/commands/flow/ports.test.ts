@@ -307,7 +307,7 @@ describe('what the log of calls knows', () => {
   const CALL: LoggedCall = {
     ...{ at: '2026-11-26T10:00:00.000Z', profile: 'env', host: 'bank.example', method: 'POST', path: '/x' },
     ...{ status: 200, failure: null, milliseconds: 1, tppRequestId: 'q', transactionId: 't' },
-    ...{ requestId: null, apiTrackId: null, flow: null, irrevocable: true },
+    ...{ requestId: null, apiTrackId: null, flow: null, irrevocable: true, route: '/x', kind: 'pis' },
   };
   const knowing = (...calls: Partial<LoggedCall>[]) => {
     const { context } = operator();

@@ -47,7 +47,7 @@ function log(...calls: (Partial<LoggedCall> & { tppRequestId: string })[]): void
         status: 200,
       },
       ...{ failure: null, milliseconds: 12, transactionId: FIRST, requestId: null, apiTrackId: null },
-      ...{ flow: null, ...changes },
+      ...{ flow: null, route: '/private/x', kind: 'other', ...changes },
     });
   file.close();
 }

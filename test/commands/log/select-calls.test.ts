@@ -19,7 +19,7 @@ async function selected(
     log.append({
       ...{ at: NOW, profile: 'bank', host: 'psd2.bank.example', method: 'GET', path: '/private/x' },
       ...{ status: 200, failure: null, milliseconds: 12, tppRequestId: `${index}`, transactionId: 't1' },
-      ...{ requestId: null, apiTrackId: null, flow: null },
+      ...{ requestId: null, apiTrackId: null, flow: null, route: '/private/x', kind: 'other' },
       ...changes,
     });
   const { context } = openCommand(folder, NOW, { globals });

@@ -260,7 +260,6 @@ describe('psd2 log stats', () => {
     ...{ status: 200, failure: null, milliseconds: 0, tppRequestId: 'q', transactionId: 't', requestId: 'r' },
     ...{ apiTrackId: null, flow: 'tr-1', connectMs: 7, firstByteMs: 9, route: '/v1/{id}', kind: 'ais' },
   };
-  const { route: _, kind: __, ...old } = whole;
   const line = JSON.stringify(whole);
 
   it.each<[string, string, 'usual' | 'parsed']>([
@@ -279,7 +278,6 @@ describe('psd2 log stats', () => {
       'usual',
     ],
     ['a field of a later psd2', line.replace('"route"', '"later":"x","route"'), 'usual'],
-    ['a line of psd2 0.2', JSON.stringify(old), 'parsed'],
     ['a text that JSON escapes', JSON.stringify({ ...whole, path: '/"\\\n' }), 'parsed'],
     [
       'a field of its own that looks like another',
@@ -298,21 +296,6 @@ describe('psd2 log stats', () => {
     expect(parse).toHaveBeenCalledTimes(how === 'usual' ? 0 : 1);
     parse.mockRestore();
     expect(call).toEqual(parsedCall(text));
-  });
-
-  it.each([
-    ['interrupted', false, 'own'],
-    ['the host name bank.example is not known', true, 'own'],
-    ['nothing listens at proxy.example:3128, the proxy', true, 'own'],
-    ['nothing listens at bank.example', true, 'no reply'],
-    ['it did not answer within 30 s', false, 'no reply'],
-    ["The bank's answer to GET /v1/accounts is encoded, but damaged", false, 'unusable'],
-    ['its answer is not valid HTTP', false, 'unusable'],
-  ])('of a line of psd2 0.2, the text %j says whose the failure is', (failure, neverLeft, kind) => {
-    const lost = { ...old, status: null, failure, ...(neverLeft && { neverLeft }) };
-    expect(callIn(JSON.stringify(lost))).toMatchObject({ status: null, failure: kind });
-    const told = { ...lost, failureKind: 'own', route: '/', kind: 'ais' };
-    expect(callIn(JSON.stringify(told))).toMatchObject({ failure: 'own' });
   });
 
   it('reads lines across the pieces of a file, and a last one without an end', async () => {

@@ -32,7 +32,7 @@ describe('a transfer whose initiation had no answer', () => {
   const CALL: LoggedCall = {
     ...{ at: NOW, profile: 'env', host: 'bank.example', method: 'POST', path: '/payments', failure: null },
     ...{ status: 201, milliseconds: 1, tppRequestId: 'request-1', requestId: null, apiTrackId: null },
-    ...{ flow: null, irrevocable: true, transactionId: 't' },
+    ...{ flow: null, irrevocable: true, transactionId: 't', route: '/payments', kind: 'pis' },
   };
 
   /** Continues it, after psd2 has logged its call with this status. */

@@ -38,19 +38,19 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
           rows,
           ids.map((id) => rowOf(id, first)),
         );
-        to.remember('A1', { from: first, through: first, checked: true }, first);
+        to.remember('A1', { from: first, through: first }, first);
         return count;
       });
     expect(await added(data, ['one', 'two'])).toBe(2);
     expect(await added(others, ['two', 'three'])).toBe(1);
     await sync(data, async (to) => {
-      expect(await to.progress('A1')).toMatchObject({ from: first, through: first, checked: true });
+      expect(await to.progress('A1')).toMatchObject({ from: first, through: first });
       expect(await (await to.booked('A1', true)).lastDay(second)).toBe(first);
     });
   });
 
   it('a sync keeps the reference of the newest row, at a bank that gives what comes after it', async () => {
-    const progress = { from: first, through: first, checked: true } as const;
+    const progress = { from: first, through: first } as const;
     for (const newest of ['E1', undefined, 'E2']) {
       await sync(data, async (to) => {
         to.remember('A1', { ...progress, ...(newest !== undefined && { newest }) }, first);

@@ -173,18 +173,6 @@ describe('the index and the resources of flows', () => {
     expect((await opened(flowsOf(), 'transfer', flow)).current.state).toBe('unknown');
   });
 
-  it('an entry of an earlier psd2 counts as later than a journal without its resource', async () => {
-    const open = await record({ type: 'verify-sent', ...SENT });
-    const { flow } = open.current;
-    new FlowIndex(folder).add({ flow, resourceId: 'r1' });
-    await expect(opened(flowsOf(), 'transfer', flow)).rejects.toMatchObject({
-      code: 'config',
-      message: `The journal ${pathOf(flow)} is older than what psd2 knows about ${flow}`,
-    });
-    await open.record({ ...VERIFIED, resourceId: 'r1' });
-    expect((await opened(flowsOf(), 'transfer', flow)).current.state).toBe('verified');
-  });
-
   it('a process that was killed after the index and before the journal is continued: nothing was executed', async () => {
     const { flow } = (await record({ type: 'verify-sent', ...SENT })).current;
     new FlowIndex(folder).add({ flow, resourceId: 'r1', sent: null });

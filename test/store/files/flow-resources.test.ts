@@ -8,7 +8,6 @@ import {
   FlowIndex,
   FlowLookup,
   type IndexEntry,
-  resourceIdsIn,
 } from '../../../src/store/files/flows/lookup.ts';
 import { FlowResources } from '../../../src/store/files/flows/references.ts';
 import { KINDS } from '../../../src/store/flow/kinds.ts';
@@ -95,12 +94,6 @@ describe('what the index learns from a journal', () => {
     ],
   ])('%s', async (_what, events, expected) => {
     expect(learnt(await transfer(events))).toEqual(expected);
-  });
-
-  it('the resources are those of the events, in their order, and none without a journal', async () => {
-    const flow = await transfer([verified('r1'), { type: 'verify-again' }, verified('r2')]);
-    expect(resourceIdsIn(flows.pathOf(flow))).toEqual(['r1', 'r2']);
-    expect(resourceIdsIn(flows.pathOf('tr-0'))).toEqual([]);
   });
 });
 
@@ -238,18 +231,6 @@ describe('whether execute was sent without a word in the journal', () => {
     const flow = await transfer([verified('r1'), AUTHORIZED, EXECUTE]);
     onlyIndexed({ flow, resourceId: 'r2', sent: 'r2' });
     expect(isSent(flow)).toBe(false);
-  });
-
-  it('an entry of an earlier psd2 does not say so, and counts if the journal lacks its resource', async () => {
-    const flow = await transfer([verified('r1'), { type: 'verify-again' }, verified('r2')]);
-    onlyIndexed({ flow, resourceId: 'r1' }, { flow, resourceId: 'r2' });
-    expect(isSent(flow)).toBe(false);
-    onlyIndexed({ flow, resourceId: null });
-    expect(isSent(flow)).toBe(false);
-    onlyIndexed({ flow, reference: null });
-    expect(isSent(flow)).toBe(false);
-    onlyIndexed({ flow, resourceId: 'r1' }, { flow, resourceId: 'r3' });
-    expect(() => isSent(flow)).toThrow(isOlder(flow));
   });
 });
 

@@ -71,7 +71,6 @@ describe('a folder that cannot be used', () => {
     ['a number for a day', '"2026-11-03"', '20261103'],
     ['a list of days for a day', '"2026-11-03"', '["2026-11-03"]'],
     ['less than no bytes', '"settled":0', '"settled":-1'],
-    ['another mark for a checked day', '"settled":0', '"settled":0,"checked":false'],
     ['another size', '"settled":0', '"settled":0,"size":"1"'],
     ['no run', '"run":"them",', ''],
   ])('a line with %s counts as half written, and the line before it counts', async (_, text, damaged) => {

@@ -45,6 +45,8 @@ function call(changes: Partial<LoggedCall> = {}): LoggedCall {
     requestId: '012345678901234567890123',
     apiTrackId: '9568200258',
     flow: null,
+    route: '/private/customers/{id}/accounts',
+    kind: 'ais',
     ...changes,
   };
 }

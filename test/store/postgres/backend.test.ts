@@ -254,11 +254,7 @@ describe('a sync in PostgreSQL', () => {
         customer('42', async (to) => {
           const booked = await to.booked('001', false);
           const added = await append(booked, rows);
-          to.remember(
-            '001',
-            { from: day('2026-01-01'), through: day('2026-11-20'), checked: true },
-            day('2026-10-01'),
-          );
+          to.remember('001', { from: day('2026-01-01'), through: day('2026-11-20') }, day('2026-10-01'));
           to.replace('balances', [
             {
               productId: '001',

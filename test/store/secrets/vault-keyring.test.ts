@@ -302,7 +302,7 @@ describe('the file of the key', () => {
     expect((await deriveKey('perche\u0301', salt)).toString('hex')).toBe(key);
   });
 
-  it('a file that an earlier psd2 wrote still opens', async () => {
+  it('what was sealed once still opens', async () => {
     const key = await keyOf(withPassphrase('correct horse'));
     expect(
       open(key, {

@@ -214,7 +214,7 @@ export function entriesOf<Flow extends Progress & { flow: string }, Event>(
 }
 
 /** The resource ids in the events of a journal, in their order. @throws Psd2Error `config` as {@link readFlowFile} */
-export function resourceIdsIn(path: string): string[] {
+function resourceIdsIn(path: string): string[] {
   const read = readFlowFile<string[], z.infer<typeof anyEvent>>(path, anyEvent, (ids = [], { resourceId }) =>
     resourceId === undefined ? ids : [...ids, resourceId],
   );
@@ -229,7 +229,7 @@ const entry = z.object({
   resourceId: z.optional(z.nullable(z.string())),
   /**
    * The resource for which `execute` (for a consent, `confirm`) was announced; null if it was not. Alone in its entry, null
-   * revokes the announcement: the request never left. Earlier versions of psd2 did not write this field.
+   * revokes the announcement: the request never left.
    */
   sent: z.optional(z.nullable(z.string())),
 });

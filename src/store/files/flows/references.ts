@@ -20,7 +20,7 @@ import { UnsafeFile } from '../../disk/permissions.ts';
 import { type FlowKind, KINDS, type KnownKind } from '../../flow/kinds.ts';
 import { journalIsMissing, journalIsOlder, referenceIsUsed, resourceIsUsed } from '../../flow/refusals.ts';
 import type { Kind, OpenFlow } from '../../ports/flows.ts';
-import { entriesOf, type FlowFolder, type FlowIndex, type FlowLookup, resourceIdsIn } from './lookup.ts';
+import { entriesOf, type FlowFolder, type FlowIndex, type FlowLookup } from './lookup.ts';
 
 /** Whether a transfer may have the operator's reference, which belongs to one transfer that has not definitely failed. */
 export class FlowReferences {
@@ -259,18 +259,10 @@ export class FlowResources {
     kind: FlowKind<Flow, Event>,
     current: Flow,
   ): boolean {
-    const known = isOpen(current) ? this.#index.read().get(current.flow) : undefined;
-    if (!known || known.sent === null) return false;
-    const path = this.#flows.pathOf(current.flow);
-    if (known.sent !== undefined) {
-      if (known.sent === kind.resourceIdOf(current)) return true;
-      throw journalIsOlder(current.flow, path);
-    }
-    // An earlier psd2 wrote these entries, which do not say whether it sent execute.
-    const recorded = known.resourceIds?.size ? resourceIdsIn(path) : [];
-    if ([...(known.resourceIds ?? [])].some((id) => !recorded.includes(id)))
-      throw journalIsOlder(current.flow, path);
-    return false;
+    const sent = isOpen(current) ? this.#index.read().get(current.flow)?.sent : undefined;
+    if (sent === undefined || sent === null) return false;
+    if (sent === kind.resourceIdOf(current)) return true;
+    throw journalIsOlder(current.flow, this.#flows.pathOf(current.flow));
   }
 
   /** Adds the flows to the index that it does not know: it was removed or restored, or they are older. The oldest first. */

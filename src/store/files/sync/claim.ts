@@ -33,8 +33,6 @@ const productProgress = z.object({
   balance: z.optional(z.object({ amount: decimal, currency: z.string() })),
   /** What the bank's balance has beyond that of the rows. */
   difference: z.optional(decimal),
-  /** True if `through` was compared with the bank's own day. Earlier syncs used this machine's clock, which may be fast. */
-  checked: z.optional(z.literal(true)),
   /** The bank's reference of the newest row, at a bank that gives what comes after it. */
   newest: z.optional(z.string()),
   /** Size of the file in bytes when this was written. Absent: no row was ever stored. */

@@ -18,7 +18,6 @@ const progressRow = z.object({
   product_id: z.string(),
   read_from: isoDate,
   read_through: isoDate,
-  checked: z.boolean(),
   newest: z.nullable(z.string()),
   balance: z.nullable(z.string()),
   balance_currency: z.nullable(z.string()),
@@ -154,17 +153,16 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
   async load(): Promise<void> {
     const rows = await this.database.look(
       progressRow,
-      `select product_id, read_from::text, read_through::text, checked, newest, balance::text, balance_currency,
+      `select product_id, read_from::text, read_through::text, newest, balance::text, balance_currency,
          balance_difference::text
        from psd2.sync_progress
        where profile = $1 and customer_id = $2`,
       this.#address,
     );
-    for (const { product_id, read_from, read_through, checked, newest, ...row } of rows) {
+    for (const { product_id, read_from, read_through, newest, ...row } of rows) {
       this.#known.set(product_id, {
         from: read_from,
         through: read_through,
-        ...(checked && { checked: true as const }),
         ...(newest !== null && { newest }),
         ...balanceIn(row),
       });
@@ -275,16 +273,15 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
       );
     for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
     for (const [product, progress] of this.#remembered) {
-      const { from, through, checked = false, newest = null, balance, difference } = progress;
+      const { from, through, newest = null, balance, difference } = progress;
       await statements.execute(
-        `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, checked, newest,
-           balance, balance_currency, balance_difference) values ($1, $2, $3, $4, $5, $6, $7, $8::numeric, $9, $10::numeric)
+        `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, newest,
+           balance, balance_currency, balance_difference) values ($1, $2, $3, $4, $5, $6, $7::numeric, $8, $9::numeric)
            on conflict (profile, customer_id, product_id) do update set
-           read_from = excluded.read_from, read_through = excluded.read_through, checked = excluded.checked,
-           newest = excluded.newest, balance = excluded.balance, balance_currency = excluded.balance_currency,
+           read_from = excluded.read_from, read_through = excluded.read_through, newest = excluded.newest, balance = excluded.balance, balance_currency = excluded.balance_currency,
            balance_difference = excluded.balance_difference, synced_at = excluded.synced_at`,
         [
-          ...[profile, customerId, product, from, through, checked, newest],
+          ...[profile, customerId, product, from, through, newest],
           ...[balance?.amount ?? null, balance?.currency ?? null, difference ?? null],
         ],
       );
