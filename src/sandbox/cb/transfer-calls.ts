@@ -14,7 +14,7 @@ import {
   writeBankDate,
 } from '../ledger/bank-time.ts';
 import { euros, threeDecimals } from '../ledger/cents.ts';
-import { bookTransfer, settlesAt } from '../operations/book-transfer.ts';
+import { payOut } from '../operations/book-transfer.ts';
 import { sepaCountries } from '../operations/order-fields.ts';
 import type { Execution, TransferResource } from '../operations/resource.ts';
 import {
@@ -172,32 +172,22 @@ function executeTransfer(bank: Bank, transfer: TransferResource): Execution {
   const { product, order, customer } = transfer;
   requireFunds(order, bank.ledger.balance(product, now).available);
 
-  const execution: Execution = {
-    cro: newReference(),
+  const cro = newReference();
+  const { paid, settledAt } = payOut(bank, { customer, product }, order, {
+    reference: cro,
     at: now,
-    settlement: settlementOf(transfer, now),
-  };
-  transfer.execution = execution;
-  transfer.finishedAt = execution.settlement?.at ?? now;
-  if (execution.settlement?.status === 'KO') return execution;
-  bookTransfer(bank, { customer, product }, order, {
-    reference: execution.cro,
-    at: now,
-    bookedFrom: bookedFrom(order, execution, now),
+    bookedFrom: bookedFrom(order, now),
   });
-  return execution;
+  const settlement: Execution['settlement'] = order.instant
+    ? { at: settledAt, status: paid ? 'OK' : 'KO' }
+    : undefined;
+  transfer.execution = { cro, at: now, settlement };
+  transfer.finishedAt = settlement?.at ?? now;
+  return transfer.execution;
 }
 
-function settlementOf({ order, plan }: TransferResource, now: Date): Execution['settlement'] {
-  if (!order.instant) return undefined;
-  return {
-    at: settlesAt(plan, now),
-    status: plan.settlement === 'KO' ? 'KO' : 'OK',
-  };
-}
-
-function bookedFrom({ executionDay }: TransferOrder, { settlement }: Execution, now: Date): Date {
-  if (settlement) return settlement.at;
+/** When a transfer that is not instant is booked. */
+function bookedFrom({ executionDay }: TransferOrder, now: Date): Date {
   const today = bankDay(now);
   const day =
     executionDay > today && isBusinessDay(executionDay)

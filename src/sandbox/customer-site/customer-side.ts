@@ -2,11 +2,11 @@ import type { Bank } from '../bank.ts';
 import { endOfConsent } from '../cb/consents.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { bankDay } from '../ledger/bank-time.ts';
-import { type Cents, decimal } from '../ledger/cents.ts';
+import { money } from '../ledger/cents.ts';
 import type { Resource } from '../operations/resource.ts';
 import { scheduleText } from '../operations/standing-order.ts';
 import { totalOf } from '../operations/transfer-order.ts';
-import type { BankSide, Money, SandboxLogin, ScaRequest } from './bank-side.ts';
+import type { BankSide, SandboxLogin, ScaRequest } from './bank-side.ts';
 
 /** The bank as its customer site sees it. */
 export function customerSide(bank: Bank): BankSide {
@@ -86,8 +86,4 @@ function requestOf({ tppName, now }: Bank, resource: Resource): ScaRequest {
     description: order.description,
     debitAccount: { productId: product.productId, iban: product.iban },
   };
-}
-
-function money(cents: Cents): Money {
-  return { amount: decimal(cents), currency: 'EUR' };
 }

@@ -14,6 +14,11 @@ export function decimal(cents: Cents): string {
   return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
+/** An amount for a page: `12.34`. */
+export function money(cents: Cents): { amount: string; currency: 'EUR' } {
+  return { amount: decimal(cents), currency: 'EUR' };
+}
+
 /** `1234` as `12.340`: the API's answers have three decimals. */
 export function threeDecimals(cents: Cents): string {
   return `${decimal(cents)}0`;

@@ -1,12 +1,13 @@
 import { Logins } from '../access/logins.ts';
 import { Tokens } from '../access/tokens.ts';
 import type { BankRules } from '../rules.ts';
+import { Shelf } from '../shelf.ts';
 import { DoorBaskets } from './baskets/baskets.ts';
 import type { ConsentStatus, DoorConsent } from './consents/consent.ts';
 import { DoorConsents } from './consents/consents.ts';
 import { ReadingsOfDay } from './consents/readings-of-day.ts';
 import type { AuthorizationRequest, DoorGrant } from './oauth/grant.ts';
-import { DoorPayments } from './payments/payments.ts';
+import type { DoorPayment } from './payments/payment.ts';
 import { RepeatedRequests } from './payments/repeated-requests.ts';
 import { Authorisations } from './sca/authorisations.ts';
 
@@ -14,7 +15,7 @@ import { Authorisations } from './sca/authorisations.ts';
 export interface DoorState {
   consents: DoorConsents;
   authorisations: Authorisations;
-  payments: DoorPayments;
+  payments: Shelf<DoorPayment>;
   repeated: RepeatedRequests;
   baskets: DoorBaskets;
   readings: ReadingsOfDay;
@@ -27,7 +28,7 @@ export function newDoorState(rules: BankRules): DoorState {
   return {
     consents: new DoorConsents(rules),
     authorisations: new Authorisations(rules),
-    payments: new DoorPayments(now),
+    payments: new Shelf(({ debtor }) => [debtor.customer.customerId]),
     repeated: new RepeatedRequests(rules),
     baskets: new DoorBaskets(now),
     readings: new ReadingsOfDay(now),

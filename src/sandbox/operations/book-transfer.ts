@@ -2,7 +2,7 @@ import type { Customers } from '../customers/customers.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import { bankDay } from '../ledger/bank-time.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Plan } from './plan.ts';
+import { type Plan, planOf } from './plan.ts';
 import type { TransferOrder } from './transfer-order.ts';
 
 /**
@@ -12,15 +12,34 @@ import type { TransferOrder } from './transfer-order.ts';
 const SETTLES_AFTER_MS = { usual: 500, KO: 500, 'at once': 0, slow: 1500, late: 30_000 };
 
 /** When an instant transfer settles. @param at its execution */
-export function settlesAt({ settlement }: Plan, at: Date): Date {
+function settlesAt({ settlement }: Plan, at: Date): Date {
   return new Date(at.getTime() + SETTLES_AFTER_MS[settlement ?? 'usual']);
 }
 
 /**
- * Moves the money of a transfer, at both doors: debits the amount and the commissions, and credits the payee if the account is at
+ * Carries out a transfer, at both doors. An instant one settles by its plan, and one with a planned failure moves nothing.
+ *
+ * @param bookedFrom of one that is not instant
+ * @returns whether the money moves, and from when the bank says so
+ */
+export function payOut(
+  bank: { ledger: Ledger; customers: Customers },
+  debtor: { customer: Customer; product: Product },
+  order: Omit<TransferOrder, 'executionDay'>,
+  { reference, at, bookedFrom }: { reference: string; at: Date; bookedFrom: Date },
+): { paid: boolean; settledAt: Date } {
+  const plan = planOf(order.beneficiaryName);
+  const settledAt = order.instant ? settlesAt(plan, at) : bookedFrom;
+  const paid = !order.instant || plan.settlement !== 'KO';
+  if (paid) bookTransfer(bank, debtor, order, { reference, at, bookedFrom: settledAt });
+  return { paid, settledAt };
+}
+
+/**
+ * Moves the money of a transfer: debits the amount and the commissions, and credits the payee if the account is at
  * this bank. From now on, the money is not available any more.
  */
-export function bookTransfer(
+function bookTransfer(
   { ledger, customers }: { ledger: Ledger; customers: Customers },
   { customer, product }: { customer: Customer; product: Product },
   order: Omit<TransferOrder, 'executionDay'>,

@@ -3,8 +3,15 @@ import * as z from 'zod/mini';
 import { type Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Product } from '../customers/seed-customers.ts';
 import { bankDay, type IsoDate, readBankDate, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
-import { type Cents, readCents } from '../ledger/cents.ts';
-import { foreignCharacter, SEPA_CHARACTERS, sepaCountryCodes } from './sepa.ts';
+import type { Cents } from '../ledger/cents.ts';
+import {
+  foreignCharacter,
+  isSepaIban,
+  readSepaAmount,
+  SEPA_AMOUNTS,
+  SEPA_CHARACTERS,
+  sepaCountryCodes,
+} from './sepa.ts';
 
 /** An amount in the body of a verify call. */
 export const amountField = z.strictObject({ currency: z.string(), amount: z.string() });
@@ -43,15 +50,9 @@ export function checkTexts(data: { beneficiaryName: string; description: string 
  */
 export function readAmount(field: string, { amount, currency }: z.infer<typeof amountField>): Cents {
   if (currency !== 'EUR') throw invalidField(`${field}.currency`, 'EUR', `"${currency}"`);
-  const cents = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,2})?$/.test(amount) ? readCents(amount) : undefined;
-  if (cents === undefined || cents === 0) {
-    throw invalidField(
-      `${field}.amount`,
-      'a decimal from 0.01 to 999999999.99 with a point and at most two decimals',
-      `"${amount}"`,
-    );
-  }
-  return cents;
+  const cents = readSepaAmount(amount);
+  if (cents !== undefined) return cents;
+  throw invalidField(`${field}.amount`, SEPA_AMOUNTS, `"${amount}"`);
 }
 
 /**
@@ -87,7 +88,7 @@ export function readBeneficiaryIban(iban: string, debited: Product): string {
   if (!isValidIBAN(iban)) {
     throw invalidField('ibanBeneficiary', 'a valid IBAN in capitals without blanks', `"${iban}"`);
   }
-  if (!sepaCountryCodes.includes(iban.slice(0, 2))) {
+  if (!isSepaIban(iban)) {
     throw invalidField('ibanBeneficiary', 'an IBAN of a SEPA country', `"${iban}"`);
   }
   if (iban === debited.iban) {

@@ -4,7 +4,7 @@ import type { Grant } from '../cb/grant.ts';
 import type { ScaState } from '../customer-site/bank-side.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { IsoDate } from '../ledger/bank-time.ts';
-import type { StatePart } from '../state-part.ts';
+import { Shelf } from '../shelf.ts';
 import { type Plan, planOf } from './plan.ts';
 import type {
   ConsentCategory,
@@ -27,27 +27,27 @@ const RESOURCE_MS = 24 * 60 * 60 * 1000;
 const FINISHED_MS = 15 * 60 * 1000;
 
 /** The resources of all flows, and the SCA of each ("States and transitions" of the interface specification). */
-export class Resources implements StatePart {
-  memory = { resources: new Map<string, Resource>() };
+export class Resources extends Shelf<Resource> {
   readonly #now: () => Date;
 
   constructor(now: () => Date) {
+    super(({ customer }) => [customer.customerId]);
     this.#now = now;
   }
 
   addConsent(customer: Customer, categories: readonly ConsentCategory[]): ConsentResource {
-    return this.#keep({ ...this.#base(customer), kind: 'consent', categories });
+    return this.keep({ ...this.#base(customer), kind: 'consent', categories });
   }
 
   addTransfer(customer: Customer, product: Product, order: TransferOrder): TransferResource {
     const base = this.#base(customer, planOf(order.beneficiaryName));
     const nextStep = base.plan.verify === 'verify2' ? 'verify2' : 'execute';
-    return this.#keep({ ...base, kind: 'moneyTransfer', product, order, nextStep, execution: undefined });
+    return this.keep({ ...base, kind: 'moneyTransfer', product, order, nextStep, execution: undefined });
   }
 
   addStandingOrder(customer: Customer, product: Product, order: StandingOrder): StandingOrderResource {
     const base = this.#base(customer, planOf(order.beneficiaryName));
-    return this.#keep({
+    return this.keep({
       ...base,
       kind: 'standingOrder',
       product,
@@ -58,25 +58,25 @@ export class Resources implements StatePart {
   }
 
   addInquiry(customer: Customer, grant: Grant, product: Product, from: IsoDate): InquiryResource {
-    return this.#keep({ ...this.#base(customer), kind: 'inquiry', grant, product, from });
+    return this.keep({ ...this.#base(customer), kind: 'inquiry', grant, product, from });
   }
 
   /** Undefined: the resource is unknown or was removed. */
-  find(id: string): Resource | undefined {
-    const resource = this.memory.resources.get(id.toLowerCase());
+  override find(id: string): Resource | undefined {
+    const resource = super.find(id.toLowerCase());
     const finishedAt = resource?.finishedAt;
     const disposed = finishedAt && this.#now().getTime() - finishedAt.getTime() > FINISHED_MS;
     return disposed ? undefined : resource;
   }
 
   /** The current resources, oldest first. */
-  list(): Resource[] {
-    return [...this.memory.resources.values()].filter(({ id }) => this.find(id) !== undefined);
+  override list(): Resource[] {
+    return super.list().filter(({ id }) => this.find(id) !== undefined);
   }
 
   /** Whether the customer authorised an inquiry of this login. */
   isLifted(grant: Grant): boolean {
-    for (const resource of this.memory.resources.values()) {
+    for (const resource of this.memory.things.values()) {
       if (resource.kind === 'inquiry' && resource.grant === grant && this.scaState(resource) === 'AUTHORIZED')
         return true;
     }
@@ -117,12 +117,6 @@ export class Resources implements StatePart {
     return new URL(resource.sca.redirectUri);
   }
 
-  /** Removes all resources of a customer. */
-  forgetCustomer({ customerId }: Customer): void {
-    for (const [id, { customer }] of this.memory.resources)
-      if (customer.customerId === customerId) this.memory.resources.delete(id);
-  }
-
   #requireLastStep(resource: Resource): void {
     if (!('nextStep' in resource) || resource.nextStep === 'execute') return;
     throw new Refusal(
@@ -160,10 +154,9 @@ export class Resources implements StatePart {
     );
   }
 
-  #keep<R extends Resource>(resource: R): R {
+  override keep<R extends Resource>(resource: R): R {
     this.#forgetOld();
-    this.memory.resources.set(resource.id, resource);
-    return resource;
+    return super.keep(resource);
   }
 
   #base(customer: Customer, plan: Plan = {}): ResourceBase {
@@ -179,9 +172,9 @@ export class Resources implements StatePart {
 
   #forgetOld(): void {
     const oldest = this.#now().getTime() - RESOURCE_MS;
-    for (const [id, { createdAt }] of this.memory.resources) {
+    for (const [id, { createdAt }] of this.memory.things) {
       if (createdAt.getTime() >= oldest) return; // A Map keeps the insertion order.
-      this.memory.resources.delete(id);
+      this.memory.things.delete(id);
     }
   }
 }

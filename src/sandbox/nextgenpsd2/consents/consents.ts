@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Customer } from '../../customers/seed-customers.ts';
 import { bankDay } from '../../ledger/bank-time.ts';
-import type { StatePart } from '../../state-part.ts';
+import { Shelf } from '../../shelf.ts';
 import type { DoorRules } from '../door-rules.ts';
 import { DoorRefusal } from '../refusal.ts';
 import { type ConsentStatus, chosenAccess, type DoorConsent, grantsFor } from './consent.ts';
 import type { ConsentOrder } from './consent-request.ts';
 
 /** The consents of the second door. */
-export class DoorConsents implements StatePart {
-  memory = { consents: new Map<string, DoorConsent>() };
+export class DoorConsents extends Shelf<DoorConsent> {
   readonly #now: () => Date;
   readonly #keepsFormer: boolean;
 
   constructor({ now, variations }: { now: () => Date } & Pick<DoorRules, 'variations'>) {
+    super(({ customerId }) => [customerId]);
     this.#now = now;
     this.#keepsFormer = variations.includes('multiple-consents');
   }
@@ -21,7 +21,7 @@ export class DoorConsents implements StatePart {
   /** @param id default: a new one */
   add(order: ConsentOrder, id: string = randomUUID()): DoorConsent {
     const createdAt = this.#now();
-    const consent: DoorConsent = {
+    return this.keep<DoorConsent>({
       ...order,
       id,
       createdAt,
@@ -29,18 +29,7 @@ export class DoorConsents implements StatePart {
       customerId: undefined,
       grants: new Map(),
       lastAction: bankDay(createdAt),
-    };
-    this.memory.consents.set(consent.id, consent);
-    return consent;
-  }
-
-  find(id: string): DoorConsent | undefined {
-    return this.memory.consents.get(id);
-  }
-
-  /** All consents, oldest first. */
-  list(): DoorConsent[] {
-    return [...this.memory.consents.values()];
+    });
   }
 
   /** The state now: a valid consent expires after its last day. */
@@ -101,14 +90,8 @@ export class DoorConsents implements StatePart {
     );
   }
 
-  /** Removes all consents that a customer gave. */
-  forgetCustomer({ customerId }: Customer): void {
-    for (const [id, consent] of this.memory.consents)
-      if (consent.customerId === customerId) this.memory.consents.delete(id);
-  }
-
   #endFormer(customerId: string): void {
-    for (const former of this.memory.consents.values()) {
+    for (const former of this.list()) {
       const isFormer = former.customerId === customerId && former.recurring;
       if (isFormer && this.statusOf(former) === 'valid') former.status = 'expired';
     }

@@ -10,7 +10,7 @@ import { readScaWish, type ScaWish, startedSca } from '../sca/start-sca.ts';
 import { takesXml, XML } from '../strict/headers.ts';
 import { readQuery } from '../strict/query.ts';
 import { pain002Of } from './pain002-status.ts';
-import { type DoorPayment, pathOfPayment, subjectOf } from './payment.ts';
+import { type DoorPayment, newPayment, pathOfPayment, subjectOf } from './payment.ts';
 import { checkGrant, paymentInPath } from './payment-in-path.ts';
 import { readInitiation } from './payment-request.ts';
 import { isCancellable, orderStatus, transactionStatus } from './payment-status.ts';
@@ -43,7 +43,8 @@ function initiated(bank: Bank, call: DoorCall): DoorAnswer {
     );
   }
   const requestId = header(call.request, 'x-request-id') ?? '';
-  const payment = bank.door.payments.add(initiation, requestId, latenessOf(bank, call));
+  const about = { createdAt: bank.now(), requestId, lateMs: latenessOf(bank, call) };
+  const payment = bank.door.payments.keep(newPayment(initiation, about));
   bank.calls.tellChange();
   return isExempted(bank, call) ? exempted(bank, payment) : waiting(bank, payment, wish);
 }

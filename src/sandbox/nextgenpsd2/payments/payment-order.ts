@@ -1,7 +1,12 @@
-import { isValidIBAN } from 'ibantools';
 import type { BankDescription } from '../../../bank-file/schema.ts';
-import { type Cents, readCents } from '../../ledger/cents.ts';
-import { foreignCharacter, SEPA_CHARACTERS, sepaCountryCodes } from '../../operations/sepa.ts';
+import type { Cents } from '../../ledger/cents.ts';
+import {
+  foreignCharacter,
+  isSepaIban,
+  readSepaAmount,
+  SEPA_AMOUNTS,
+  SEPA_CHARACTERS,
+} from '../../operations/sepa.ts';
 import { COMMISSIONS } from '../../operations/transfer-order.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import type { PaymentOrder } from './payment.ts';
@@ -84,14 +89,13 @@ function readAmount({ amount, currency }: TransferBody['instructedAmount'], at: 
   if (currency !== 'EUR') {
     throw unexpected('FORMAT_ERROR', `${path}.currency`, 'The product is for euros', 'EUR', currency);
   }
-  const cents = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,2})?$/.test(amount) ? readCents(amount) : undefined;
-  if (cents) return cents;
-  const expected = 'a decimal from 0.01 to 999999999.99 with a point and at most two decimals';
-  throw unexpected('FORMAT_ERROR', `${path}.amount`, 'The amount is not valid', expected, amount);
+  const cents = readSepaAmount(amount);
+  if (cents !== undefined) return cents;
+  throw unexpected('FORMAT_ERROR', `${path}.amount`, 'The amount is not valid', SEPA_AMOUNTS, amount);
 }
 
 function readPayee(iban: string, debtorIban: string, path: string): string {
-  if (!isValidIBAN(iban) || !sepaCountryCodes.includes(iban.slice(0, 2))) {
+  if (!isSepaIban(iban)) {
     const expected = 'a valid IBAN of a SEPA country, in capitals without blanks';
     throw unexpected('FORMAT_ERROR', path, 'The account of the payee is not valid', expected, iban);
   }

@@ -1,6 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import type { PaymentShown } from '../../customer-site/access-side.ts';
-import { type Cents, decimal } from '../../ledger/cents.ts';
+import { type Cents, decimal, money } from '../../ledger/cents.ts';
 import type { DoorPayment } from './payment.ts';
 import { orderStatus, transactionStatus } from './payment-status.ts';
 import { referenceOf } from './run-payments.ts';
@@ -33,10 +33,6 @@ function whenOf({ standing, executionDay, orders }: DoorPayment): string {
   }
   if (executionDay !== undefined) return executionDay;
   return orders.some(({ instant }) => instant) ? 'immediately' : 'today';
-}
-
-function money(cents: Cents): { amount: string; currency: 'EUR' } {
-  return { amount: decimal(cents), currency: 'EUR' };
 }
 
 /** All payments, oldest first, with how often the ledger has the debit of each order. For scripts and the console. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Customer, Product } from '../../customers/seed-customers.ts';
 import type { IsoDate } from '../../ledger/bank-time.ts';
 import type { TransferOrder } from '../../operations/transfer-order.ts';
@@ -53,6 +54,15 @@ export interface DoorPayment extends PaymentInitiation {
   authorisedAt: Date | undefined;
   cancelled: boolean;
   executions: PaymentExecution[];
+}
+
+/** A new payment. @param requestId `X-Request-ID` of the initiation */
+export function newPayment(
+  initiation: PaymentInitiation,
+  { createdAt, requestId, lateMs }: Pick<DoorPayment, 'createdAt' | 'requestId' | 'lateMs'>,
+): DoorPayment {
+  const begun = { authorisedAt: undefined, cancelled: false, executions: [] };
+  return { ...initiation, id: randomUUID(), createdAt, requestId, lateMs, ...begun };
 }
 
 /** The values in the paths of a payment's calls. */

@@ -1,6 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import { bankDay, bookingInstant, nextBusinessDay } from '../../ledger/bank-time.ts';
-import { bookTransfer, settlesAt } from '../../operations/book-transfer.ts';
+import { payOut } from '../../operations/book-transfer.ts';
 import { planOf } from '../../operations/plan.ts';
 import { totalOf } from '../../operations/transfer-order.ts';
 import type { DoorPayment, PaymentExecution, PaymentOrder } from './payment.ts';
@@ -54,19 +54,15 @@ function dueAt({
 
 function execute(bank: Bank, payment: DoorPayment, order: PaymentOrder, at: Date): PaymentExecution {
   const { debtor } = payment;
-  const plan = planOf(order.beneficiaryName);
   const { available } = bank.ledger.balance(debtor.product, bank.now());
-  if (plan.execute === 'refused' || totalOf(order) > available)
+  if (planOf(order.beneficiaryName).execute === 'refused' || totalOf(order) > available)
     return { order, at, paid: false, settledAt: at };
-  const settledAt = bookedFrom(payment, order, at);
-  if (order.instant && plan.settlement === 'KO') return { order, at, paid: false, settledAt };
-  bookTransfer(bank, debtor, order, { reference: referenceOf(order), at, bookedFrom: settledAt });
-  return { order, at, paid: true, settledAt };
+  const booking = { reference: referenceOf(order), at, bookedFrom: bookedFrom(payment, at) };
+  return { order, at, ...payOut(bank, debtor, order, booking) };
 }
 
 /** A transfer for a later day is booked on this day, another one on the next business day. */
-function bookedFrom({ standing, executionDay, createdAt }: DoorPayment, order: PaymentOrder, at: Date): Date {
-  if (order.instant) return settlesAt(planOf(order.beneficiaryName), at);
+function bookedFrom({ standing, executionDay, createdAt }: DoorPayment, at: Date): Date {
   const isPlanned = standing !== undefined || (executionDay ?? '') > bankDay(createdAt);
   return isPlanned ? at : bookingInstant(nextBusinessDay(bankDay(at)));
 }

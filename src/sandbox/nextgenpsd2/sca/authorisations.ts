@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Customer } from '../../customers/seed-customers.ts';
-import type { StatePart } from '../../state-part.ts';
+import { Shelf } from '../../shelf.ts';
 import type { DoorRules } from '../door-rules.ts';
 
 /** How the customer authorises (NextGenPSD2, "SCA approaches"). */
@@ -39,13 +38,13 @@ export interface Authorisation {
 }
 
 /** The authorisations of the second door. One that is not finished lapses after `sca.authorisationMinutes`. */
-export class Authorisations implements StatePart {
-  memory = { authorisations: new Map<string, Authorisation>() };
+export class Authorisations extends Shelf<Authorisation> {
   readonly #now: () => Date;
   readonly #lifetimeMs: number;
   readonly #withCodes: boolean;
 
   constructor({ now, description, variations }: { now: () => Date } & DoorRules) {
+    super(({ approvedBy }) => [approvedBy?.customerId]);
     this.#now = now;
     this.#lifetimeMs = description.sca.authorisationMinutes * 60_000;
     this.#withCodes = variations.includes('confirmation-codes');
@@ -60,7 +59,7 @@ export class Authorisations implements StatePart {
       psuId,
     }: Pick<Authorisation, 'approach' | 'redirectUri' | 'nokRedirectUri' | 'psuId'>,
   ): Authorisation {
-    const authorisation: Authorisation = {
+    return this.keep<Authorisation>({
       id: randomUUID(),
       approach,
       redirectUri,
@@ -71,13 +70,7 @@ export class Authorisations implements StatePart {
       status: psuId === undefined ? 'received' : 'psuIdentified',
       confirmationCode: undefined,
       approvedBy: undefined,
-    };
-    this.memory.authorisations.set(authorisation.id, authorisation);
-    return authorisation;
-  }
-
-  find(id: string): Authorisation | undefined {
-    return this.memory.authorisations.get(id);
+    });
   }
 
   /** The authorisations of a consent, a payment, a cancellation or a basket, oldest first. */
@@ -95,11 +88,6 @@ export class Authorisations implements StatePart {
   approvedBy(subject: Pick<ScaSubject, 'kind' | 'id'>): string[] {
     const finalised = this.of(subject).filter(({ status }) => status === 'finalised');
     return finalised.flatMap(({ approvedBy }) => approvedBy?.customerId ?? []);
-  }
-
-  /** All authorisations, oldest first. */
-  list(): Authorisation[] {
-    return [...this.memory.authorisations.values()];
   }
 
   statusOf({ status, startedAt }: Authorisation): ScaStatus {
@@ -123,12 +111,6 @@ export class Authorisations implements StatePart {
     authorisation.status = 'unconfirmed';
     authorisation.confirmationCode = randomBytes(6).toString('hex');
     return false;
-  }
-
-  /** Removes the authorisations that a customer approved. */
-  forgetCustomer({ customerId }: Customer): void {
-    for (const [id, { approvedBy }] of this.memory.authorisations)
-      if (approvedBy?.customerId === customerId) this.memory.authorisations.delete(id);
   }
 
   /** The TPP confirms. A wrong code ends the authorisation. @returns whether the code was right */
