@@ -1,3 +1,5 @@
+import { BankRefusal, expectedAndReceived } from './bank-refusal.ts';
+
 /**
  * Every reason why the bank refuses a request: its stable code, and its HTTP status from the interface specification
  * ("HTTP status codes"). `docs/sandbox.md` explains each.
@@ -67,22 +69,13 @@ type RefusalStatus = (typeof statuses)[RefusalCode];
 /** All codes, for the documentation. */
 export const refusalCodes: ReadonlyMap<string, RefusalStatus> = new Map(Object.entries(statuses));
 
-/**
- * The bank refuses a request. `message` names the rule. `detail` says what was expected and what was received. Neither may
- * repeat a token or a client secret.
- */
-export class Refusal extends Error {
+/** The first door refuses a request. */
+export class Refusal extends BankRefusal<RefusalCode, RefusalStatus> {
   override readonly name = 'Refusal';
-  readonly code: RefusalCode;
-  readonly status: RefusalStatus;
-  readonly detail: string;
   readonly extras: RefusalExtras;
 
   constructor(code: RefusalCode, message: string, detail = '', extras: RefusalExtras = {}) {
-    super(message);
-    this.code = code;
-    this.status = statuses[code];
-    this.detail = detail;
+    super(code, statuses[code], message, detail);
     this.extras = extras;
   }
 }
@@ -93,11 +86,6 @@ interface RefusalExtras {
   retryAfterSeconds?: number;
   /** The resource that the customer has to authorise. After that the client repeats the call. */
   resourceId?: string;
-}
-
-/** The `detail` of a refusal because of a wrong value. */
-export function expectedAndReceived(expected: string, received: string): string {
-  return `Expected: ${expected}. Received: ${received}.`;
 }
 
 /** The refusal of a value because another one was expected. */

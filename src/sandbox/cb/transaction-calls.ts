@@ -1,6 +1,7 @@
+import { expectedAndReceived } from '../answers/bank-refusal.ts';
 import { type Link, success } from '../answers/envelope.ts';
 import { documentAnswer } from '../answers/outgoing.ts';
-import { expectedAndReceived, Refusal, wrongValue } from '../answers/refusal.ts';
+import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import { statementPdf, statementXls } from '../documents/statement.ts';

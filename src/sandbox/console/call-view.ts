@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
+import { BankRefusal } from '../answers/bank-refusal.ts';
 import { Refusal } from '../answers/refusal.ts';
 import { faultText } from '../faults/fault.ts';
 import { endpointOf } from '../faults/target.ts';
-import { DoorRefusal } from '../nextgenpsd2/refusal.ts';
 import { explainSignature, type SignatureFinding } from '../strict/explain-signature.ts';
 import { header } from '../strict/headers.ts';
 import { readTppCertificate, type TppCertificates } from '../strict/signature.ts';
@@ -77,8 +77,7 @@ export function lineOf(seen: Seen, rowsAPage: number): CallLine {
 }
 
 function decisionOf({ refusal, faults, answer }: SeenCall): string {
-  if (refusal)
-    return refusal instanceof Refusal || refusal instanceof DoorRefusal ? refusal.code : 'INTERNAL_ERROR';
+  if (refusal) return refusal instanceof BankRefusal ? refusal.code : 'INTERNAL_ERROR';
   if (faults.length > 0) return faults.map(faultText).join(', ');
   return answer.status >= 400 ? 'refused' : 'served';
 }
@@ -118,8 +117,8 @@ export async function detailOf(
 function explain(refusal: Error): string {
   const { message } = refusal;
   // The console shows the signing string separately.
-  const isShown = refusal instanceof Refusal && refusal.code !== 'SIGNATURE_INVALID';
-  const detail = isShown || refusal instanceof DoorRefusal ? refusal.detail : '';
+  const isShown = refusal instanceof Refusal && refusal.code === 'SIGNATURE_INVALID';
+  const detail = refusal instanceof BankRefusal && !isShown ? refusal.detail : '';
   return [`${message}.`, detail].join(' ').trim();
 }
 

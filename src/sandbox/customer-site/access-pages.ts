@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { AccessRequest, AccessShown, GivenConsent, PaymentShown } from './access-side.ts';
 import type { Money, SandboxLogin } from './bank-side.ts';
-import { type Html, row } from './page.ts';
+import { decisionButtons, decisionCard, type Html, hidden, loggedInAs, row } from './page.ts';
 
 /** The names of the check boxes with which a customer chooses accounts. */
 export const ACCOUNT_FIELD = 'account-';
@@ -15,17 +15,14 @@ interface Asked {
 /** The page on which a customer gives a consent, or allows a login. */
 export function accessPage({ request, login, shown, token }: Asked & { shown: AccessShown }): Html {
   const { consent } = request;
-  return html`
-<section class="card" aria-labelledby="title">
-<h1 id="title">${questionOf(request)}</h1>
-<p class="lead">You are logged in as <strong>${login.name}</strong>, customer ${login.customerId}.</p>
-<form method="post" action="/authorise">
-${hiddenFields(request.id, token)}
-${contentOf(request, shown)}
-${decisionButtons(approvalOf(request))}
-</form>
-${consent ? html`<p class="note after">${periodText(consent)}</p>` : ''}
-</section>`;
+  return decisionCard({
+    title: questionOf(request),
+    lead: loggedInAs(login),
+    content: contentOf(request, shown),
+    form: { action: '/authorise', fields: { request: request.id, token } },
+    buttons: decisionButtons(approvalOf(request)),
+    after: consent ? periodText(consent) : '',
+  });
 }
 
 /** The title of a request. */
@@ -66,18 +63,6 @@ ${row('From your account', html`<span class="digits">${debitIban}</span>`)}
 
 function moneyText({ amount, currency }: Money): string {
   return `${amount} ${currency}`;
-}
-
-function hiddenFields(id: string, token: string): Html {
-  return html`<input type="hidden" name="request" value="${id}"><input type="hidden" name="token" value="${token}">`;
-}
-
-function decisionButtons(approve: string): Html {
-  return html`
-<div class="actions">
-<button class="primary" name="decision" value="approve">${approve}</button>
-<button name="decision" value="refuse">Refuse</button>
-</div>`;
 }
 
 /** The accounts, with a box to tick for each if the customer chooses. All are ticked. */
@@ -132,7 +117,7 @@ function problem({ id }: AccessRequest, token: string, title: string, text: stri
 <h1 id="title">${title}</h1>
 <p class="alarm" role="alert">${text}</p>
 <form method="post" action="/authorise">
-${hiddenFields(id, token)}
+${hidden({ request: id, token })}
 <div class="actions"><button name="decision" value="refuse">Refuse</button></div>
 </form>
 </section>`;
@@ -157,13 +142,13 @@ export function waitingPage(page: {
   return html`
 <section class="card" aria-labelledby="title">
 <h1 id="title">${waiting.length === 0 ? 'Nothing waits for you' : 'Requests that wait for you'}</h1>
-<p class="lead">You are logged in as <strong>${login.name}</strong>, customer ${login.customerId}.</p>
+<p class="lead">${loggedInAs(login)}</p>
 ${waiting.map(
   ({ request, shown, token }) => html`
 <h2>${questionOf(request)}</h2>
 ${shown ? contentOf(request, { ...shown, choose: false }) : html`<p>These are not your accounts.</p>`}
 <form method="post" action="/requests">
-<input type="hidden" name="id" value="${request.id}"><input type="hidden" name="token" value="${token}">
+${hidden({ id: request.id, token })}
 ${shown ? decisionButtons(approvalOf(request)) : html`<button name="decision" value="refuse">Refuse</button>`}
 </form>`,
 )}
@@ -178,7 +163,7 @@ ${given.map(
   ({ consent, token }) => html`
 <form method="post" action="/requests">
 <p><bdi>${consent.tppName}</bdi> sees ${consent.accounts} accounts until ${consent.until}</p>
-<input type="hidden" name="id" value="${consent.id}"><input type="hidden" name="token" value="${token}">
+${hidden({ id: consent.id, token })}
 <div class="actions"><button name="decision" value="withdraw">Withdraw consent</button></div>
 </form>`,
 )}

@@ -10,10 +10,9 @@ import {
 } from './access-pages.ts';
 import type { AccessRequest, AccessSide, Decided } from './access-side.ts';
 import type { BankSide } from './bank-side.ts';
-import { loginForm, sendLoginPage } from './login-page.ts';
+import { Desk } from './desk.ts';
 import { sendPage } from './page.ts';
 import { type FormTokens, formOf, goTo, sendProblem, sessionOf } from './session.ts';
-import { SignedIn } from './signed-in.ts';
 
 const decisionForm = z.looseObject({
   decision: z.enum(['approve', 'refuse']),
@@ -30,11 +29,9 @@ const waitingForm = z.object({
 const ALL = 'all';
 
 /** What the pages share. */
-interface Desk {
-  bank: BankSide;
+interface Pages {
   access: AccessSide;
-  tokens: FormTokens;
-  signedIn: SignedIn;
+  desk: Desk;
 }
 
 /**
@@ -42,7 +39,13 @@ interface Desk {
  * without a browser, and the authorization endpoint of OAuth.
  */
 export function accessRoutes(bank: BankSide, access: AccessSide, tokens: FormTokens): Hono {
-  const desk = { bank, access, tokens, signedIn: new SignedIn() };
+  const desk = new Desk(bank, tokens, {
+    loginPath: '/authorise/login',
+    unknown: 'unknownSca',
+    tppNameOf: (id) => (id === ALL ? 'An application' : access.accessRequest(id)?.tppName),
+    pageOf: (id) => (id === ALL ? '/requests' : `/authorise?${new URLSearchParams({ request: id })}`),
+    refuse: (c, id) => (id === ALL ? goTo(c, '/') : end(c, access.refuse(id), false)),
+  });
   const routes = new Hono();
   for (const path of access.authorizePaths) {
     routes.get(path, (c) => {
@@ -50,40 +53,18 @@ export function accessRoutes(bank: BankSide, access: AccessSide, tokens: FormTok
       return next ? goTo(c, next.href) : sendProblem(c, 'badRequest');
     });
   }
-  routes.route('/', loginRoutes(desk));
-  routes.route('/', decisionRoutes(desk));
-  routes.route('/', waitingRoutes(desk));
-  return routes;
-}
-
-/** The login for one request, or for all of them. */
-function loginRoutes(desk: Desk): Hono {
-  const { bank, access, tokens, signedIn } = desk;
-  const isOpen = (id: string) => id.startsWith(ALL) || access.accessRequest(id) !== undefined;
-  const routes = new Hono();
-  routes.post('/authorise/login', async (c) => {
-    const form = loginForm.safeParse(await formOf(c));
-    if (!form.success) return sendProblem(c, 'badRequest');
-    const { request: id, token } = form.data;
-    if (!isOpen(id)) return sendProblem(c, 'unknownSca');
-    const session = sessionOf(c);
-    if (!tokens.accepts(token, session, `login ${id}`)) return sendProblem(c, 'staleForm');
-    if (form.data.decision === 'refuse') return id === ALL ? goTo(c, '/') : end(c, access.refuse(id), false);
-    const login = bank.authenticate(form.data.user, form.data.password);
-    if (!login) return sendLogin(desk, c, id, form.data.user);
-    signedIn.remember(keyOf(id, session), { session, login }, isOpen);
-    return goTo(c, id === ALL ? '/requests' : `/authorise?${new URLSearchParams({ request: id })}`);
-  });
+  routes.route('/', desk.loginRoute());
+  routes.route('/', decisionRoutes({ access, desk }));
+  routes.route('/', waitingRoutes({ access, desk }));
   return routes;
 }
 
 /** One request: what it would show, and the decision. */
-function decisionRoutes(desk: Desk): Hono {
-  const { access, tokens, signedIn } = desk;
+function decisionRoutes({ access, desk }: Pages): Hono {
   const routes = new Hono();
   routes.get('/authorise', (c) => {
     const id = c.req.query('request');
-    return id === undefined ? sendProblem(c, 'badRequest') : sendRequest(desk, c, id);
+    return id === undefined ? sendProblem(c, 'badRequest') : sendRequest({ access, desk }, c, id);
   });
   routes.post('/authorise', async (c) => {
     const fields = await formOf(c);
@@ -91,9 +72,8 @@ function decisionRoutes(desk: Desk): Hono {
     if (!form.success) return sendProblem(c, 'badRequest');
     const { request: id, token, decision } = form.data;
     if (access.accessRequest(id) === undefined) return sendProblem(c, 'unknownSca');
-    const session = sessionOf(c);
-    const login = signedIn.find(id, session);
-    if (!login || !tokens.accepts(token, session, `access ${id}`)) return sendProblem(c, 'staleForm');
+    const login = desk.decider(c, id, { token, subject: `access ${id}` });
+    if (!login) return sendProblem(c, 'staleForm');
     if (decision === 'refuse') return end(c, access.refuse(id), false);
     const choose = access.shown(id, login.customerId)?.choose === true;
     return end(c, access.approve(id, login.customerId, choose ? chosenIn(fields) : undefined), true);
@@ -109,13 +89,13 @@ function chosenIn(fields: Record<string, string>): string[] {
 }
 
 /** All requests that wait for a customer, and the consents to withdraw. */
-function waitingRoutes(desk: Desk): Hono {
-  const { access, tokens, signedIn } = desk;
+function waitingRoutes({ access, desk }: Pages): Hono {
+  const { tokens } = desk;
   const routes = new Hono();
   routes.get('/requests', (c) => {
     const session = sessionOf(c);
-    const login = signedIn.find(keyOf(ALL, session), session);
-    if (!login) return sendLogin(desk, c, ALL);
+    const login = desk.login(c, ALL);
+    if (!login) return desk.sendLogin(c, ALL);
     const body = waitingPage({
       login,
       waiting: access.waiting(login.user).map((request) => ({
@@ -134,9 +114,8 @@ function waitingRoutes(desk: Desk): Hono {
     const form = waitingForm.safeParse(await formOf(c));
     if (!form.success) return sendProblem(c, 'badRequest');
     const { decision, id, token } = form.data;
-    const session = sessionOf(c);
-    const login = signedIn.find(keyOf(ALL, session), session);
-    if (!login || !tokens.accepts(token, session, `waiting ${id}`)) return sendProblem(c, 'staleForm');
+    const login = desk.decider(c, ALL, { token, subject: `waiting ${id}` });
+    if (!login) return sendProblem(c, 'staleForm');
     if (decision === 'withdraw') access.revoke(id);
     else if (access.accessRequest(id) === undefined) return sendProblem(c, 'unknownSca');
     else if (decision === 'approve') access.approve(id, login.customerId);
@@ -146,14 +125,11 @@ function waitingRoutes(desk: Desk): Hono {
   return routes;
 }
 
-function sendRequest(desk: Desk, c: Context, id: string): Response | Promise<Response> {
-  const { access, tokens, signedIn } = desk;
+function sendRequest({ access, desk }: Pages, c: Context, id: string): Response | Promise<Response> {
   const request = access.accessRequest(id);
-  if (!request) return sendProblem(c, 'unknownSca');
-  const session = sessionOf(c);
-  const login = signedIn.find(id, session);
-  if (!login) return sendLogin(desk, c, id);
-  const token = tokens.issue(session, `access ${id}`);
+  const login = request && desk.login(c, id);
+  if (!request || !login) return desk.sendLogin(c, id);
+  const token = desk.tokens.issue(sessionOf(c), `access ${id}`);
   if (request.user !== undefined && request.user !== login.user) {
     const body = otherCustomerPage({ request, login, token });
     return sendPage(c, 200, { title: 'Not your request', forms: 'decision', body });
@@ -168,28 +144,6 @@ function sendRequest(desk: Desk, c: Context, id: string): Response | Promise<Res
 function titleOf({ payments }: AccessRequest): string {
   if (!payments) return 'Give access';
   return payments.cancels ? 'Cancel a payment' : 'Authorise a payment';
-}
-
-/** @param refused the user name, if its password was wrong. */
-function sendLogin(
-  { bank, access, tokens }: Desk,
-  c: Context,
-  id: string,
-  refused?: string,
-): Response | Promise<Response> {
-  return sendLoginPage(c, {
-    action: '/authorise/login',
-    id,
-    tppName: access.accessRequest(id)?.tppName ?? 'An application',
-    token: tokens.issue(sessionOf(c), `login ${id}`),
-    logins: bank.logins(),
-    refused,
-  });
-}
-
-/** The login of the page with all requests belongs to the browser session alone. */
-function keyOf(id: string, session: string): string {
-  return id === ALL ? `${ALL} ${session}` : id;
 }
 
 /** Sends the browser back to the TPP, or says that the customer is done. */

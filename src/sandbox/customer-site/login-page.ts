@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import * as z from 'zod/mini';
 import type { SandboxLogin } from './bank-side.ts';
-import { type Html, sendPage } from './page.ts';
+import { type Html, hidden, sendPage } from './page.ts';
 
 /** The fields of the login page. */
 export const loginForm = z.discriminatedUnion('decision', [
@@ -36,7 +36,7 @@ export function sendLoginPage(c: Context, page: LoginPage): Response | Promise<R
 }
 
 function loginPage({ action, id, tppName, token, logins, refused }: LoginPage): Html {
-  const hidden = html`<input type="hidden" name="request" value="${id}"><input type="hidden" name="token" value="${token}">`;
+  const request = hidden({ request: id, token });
   const invalid = refused === undefined ? '' : html` aria-invalid="true" aria-describedby="refused"`;
   return html`
 <section class="card" aria-labelledby="title">
@@ -44,7 +44,7 @@ function loginPage({ action, id, tppName, token, logins, refused }: LoginPage): 
 <p class="lead"><bdi><strong>${tppName}</strong></bdi> sent you here to log in. It does not see your password.</p>
 ${refused === undefined ? '' : html`<p class="alarm" id="refused" role="alert">User and password do not match.</p>`}
 <form method="post" action="${action}">
-${hidden}
+${request}
 <label for="user">User</label>
 <input id="user" name="user" type="text" value="${refused ?? ''}" autocomplete="username" autocapitalize="none" spellcheck="false" required${refused === undefined ? html` autofocus` : ''}${invalid}>
 <label for="password">Password</label>
@@ -61,8 +61,8 @@ ${hidden}
 <ul class="people">${logins.map(
     (login) => html`
 <li><form method="post" action="${action}">
-${hidden}
-<input type="hidden" name="user" value="${login.user}"><input type="hidden" name="password" value="${login.password}">
+${request}
+${hidden({ user: login.user, password: login.password })}
 <p><strong>${login.name}</strong><span>User <code>${login.user}</code></span><span>Password <code>${login.password}</code></span></p>
 <button name="decision" value="login" aria-label="Continue as ${login.name}">Continue</button>
 </form></li>`,

@@ -123,6 +123,50 @@ export function sendPage(
   return c.html(layout(page.title, page.body), status);
 }
 
+/** The hidden fields of a form. */
+export function hidden(fields: Readonly<Record<string, string>>): Html {
+  return html`${Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )}`;
+}
+
+/** The buttons to decide a request. */
+export function decisionButtons(label: string, value: 'allow' | 'approve' = 'approve'): Html {
+  return html`
+<div class="actions">
+<button class="primary" name="decision" value="${value}">${label}</button>
+<button name="decision" value="refuse">Refuse</button>
+</div>`;
+}
+
+/** Who is logged in. */
+export function loggedInAs({ name, customerId }: { name: string; customerId: string }): Html {
+  return html`You are logged in as <strong>${name}</strong>, customer ${customerId}.`;
+}
+
+/** A request of a TPP: what it is about, and the form to decide it. */
+export function decisionCard(card: {
+  title: Html | string;
+  lead: Html;
+  content: Html | string;
+  form: { action: string; fields: Readonly<Record<string, string>> };
+  buttons: Html;
+  after: Html | string;
+}): Html {
+  const { title, lead, content, form, buttons, after } = card;
+  return html`
+<section class="card" aria-labelledby="title">
+<h1 id="title">${title}</h1>
+<p class="lead">${lead}</p>
+<form method="post" action="${form.action}">
+${hidden(form.fields)}
+${content}
+${buttons}
+</form>
+${after === '' ? '' : html`<p class="note after">${after}</p>`}
+</section>`;
+}
+
 /** A term and its value in the list of a page. */
 export function row(term: string, value: Html | string): Html {
   return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import * as z from 'zod/mini';
 import type { BankSide, Money, ScaRequest, ScaState } from './bank-side.ts';
-import { type Html, row, sendPage } from './page.ts';
+import { decisionButtons, decisionCard, type Html, row, sendPage } from './page.ts';
 import { type FormTokens, formOf, goTo, type Problem, sendProblem, sessionOf } from './session.ts';
 
 const scaForm = z.object({
@@ -49,20 +49,15 @@ type Inquiry = Extract<ScaRequest, { kind: 'inquiry' }>;
 /** Shows the whole request, with buttons to approve and refuse it (dynamic linking: RTS (EU) 2018/389, article 5). */
 function scaPage(request: ScaRequest, token: string): { title: string; body: Html } {
   const { title, details, approve } = contentOf(request);
-  const body = html`
-<section class="card" aria-labelledby="title">
-<h1 id="title">${title}</h1>
-<p class="lead"><bdi><strong>${request.tppName}</strong></bdi> asks <strong>${request.customerName}</strong> to authorise this.</p>
-${details}
-<form method="post" action="/sca-authorize/">
-<input type="hidden" name="resourceId" value="${request.resourceId}"><input type="hidden" name="token" value="${token}">
-<div class="actions">
-<button class="primary" name="decision" value="approve">${approve}</button>
-<button name="decision" value="refuse">Refuse</button>
-</div>
-</form>
-<p class="note after">If you did not ask for this, refuse it.</p>
-</section>`;
+  const { resourceId, tppName, customerName } = request;
+  const body = decisionCard({
+    title,
+    lead: html`<bdi><strong>${tppName}</strong></bdi> asks <strong>${customerName}</strong> to authorise this.`,
+    content: details,
+    form: { action: '/sca-authorize/', fields: { resourceId, token } },
+    buttons: decisionButtons(approve),
+    after: 'If you did not ask for this, refuse it.',
+  });
   return { title, body };
 }
 

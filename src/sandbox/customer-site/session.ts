@@ -7,14 +7,18 @@ import { type Html, sendPage } from './page.ts';
 
 const COOKIE = 'psd2_sandbox_session';
 
+/** The sessions that requests without one have started. */
+const started = new WeakMap<Context, string>();
+
 /**
  * The browser session of a request. Starts one if the request has none. The cookie is a random value: it ties a
  * page's forms, and the login, to the browser that was shown them.
  */
 export function sessionOf(c: Context): string {
-  const known = getCookie(c, COOKIE);
+  const known = started.get(c) ?? getCookie(c, COOKIE);
   if (known !== undefined && /^[\w-]{32}$/.test(known)) return known;
   const session = randomBytes(24).toString('base64url');
+  started.set(c, session);
   // Lax, not Strict: the customer comes from the TPP's page.
   setCookie(c, COOKIE, session, { httpOnly: true, sameSite: 'Lax', path: '/' });
   return session;

@@ -1,3 +1,5 @@
+import { BankRefusal, expectedAndReceived } from '../answers/bank-refusal.ts';
+
 /**
  * Every reason why the second door refuses a call: the standard's message code, and the HTTP status that it has here
  * (NextGenPSD2, "Message codes"). `docs/sandbox.md` explains each.
@@ -48,22 +50,13 @@ interface RefusalExtras {
   status?: number;
 }
 
-/**
- * The second door refuses a call. `message` names the rule, `detail` says what was expected and what was received. Neither
- * repeats a token.
- */
-export class DoorRefusal extends Error {
+/** The second door refuses a call. */
+export class DoorRefusal extends BankRefusal<MessageCode> {
   override readonly name = 'DoorRefusal';
-  readonly code: MessageCode;
-  readonly status: number;
-  readonly detail: string;
   readonly path: string | undefined;
 
   constructor(code: MessageCode, message: string, detail = '', { path, status }: RefusalExtras = {}) {
-    super(message);
-    this.code = code;
-    this.status = status ?? statuses[code];
-    this.detail = detail;
+    super(code, status ?? statuses[code], message, detail);
     this.path = path;
   }
 }
@@ -76,9 +69,7 @@ export function unexpected(
   expected: string,
   received: string | undefined,
 ): DoorRefusal {
-  return new DoorRefusal(code, message, `Expected: ${expected}. Received: ${received ?? 'nothing'}.`, {
-    path,
-  });
+  return new DoorRefusal(code, message, expectedAndReceived(expected, received ?? 'nothing'), { path });
 }
 
 /** The longest text of a message (NextGenPSD2, `tppMessageText`). */

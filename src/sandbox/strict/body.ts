@@ -1,7 +1,9 @@
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { expectedAndReceived, Refusal, wrongValue } from '../answers/refusal.ts';
+import { expectedAndReceived } from '../answers/bank-refusal.ts';
+import { Refusal, wrongValue } from '../answers/refusal.ts';
 import { header } from './headers.ts';
+import { fieldsOf } from './query.ts';
 import type { RawRequest } from './raw-request.ts';
 
 const JSON_TYPE = 'application/json';
@@ -9,6 +11,11 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** Without it, zod/mini calls every value that a rule forbids "Invalid input". */
 const { localeError } = en();
+
+/** Holds a value against a schema. */
+export function hold<T>(schema: z.ZodMiniType<T>, value: unknown): z.core.util.SafeParseResult<T> {
+  return schema.safeParse(value, { error: localeError });
+}
 
 /**
  * Checks that POST and PUT have a body, and that other methods have none. A call without parameters sends `{}`.
@@ -88,13 +95,12 @@ function parseJson(request: RawRequest): unknown {
 }
 
 function parseForm(request: RawRequest): unknown {
-  const fields = new URLSearchParams(decodeUtf8(request));
-  const twice = [...fields.keys()].find((name) => fields.getAll(name).length > 1);
-  if (twice !== undefined) throw new Refusal('BODY_MALFORMED', `The form has the field ${twice} twice`);
-  return Object.fromEntries(fields);
+  const twice = (name: string) => new Refusal('BODY_MALFORMED', `The form has the field ${name} twice`);
+  return Object.fromEntries(fieldsOf(decodeUtf8(request), twice));
 }
 
-function decodeUtf8({ body }: RawRequest): string {
+/** @throws Refusal `BODY_MALFORMED` */
+export function decodeUtf8({ body }: Pick<RawRequest, 'body'>): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
@@ -103,7 +109,7 @@ function decodeUtf8({ body }: RawRequest): string {
 }
 
 function inShape<T>(schema: z.ZodMiniType<T>, value: unknown): T {
-  const result = schema.safeParse(value, { error: localeError });
+  const result = hold(schema, value);
   if (result.success) return result.data;
   throw new Refusal(
     'FIELD_INVALID',

@@ -45,7 +45,7 @@ export function explainSignature(
   const value = header(request, 'signature');
   if (!value) return undefined;
   const prescribed = signingNames(request);
-  const computed = signingString(request, (name) => header(request, name.toLowerCase()) ?? '');
+  const computed = signingString(request, prescribed.split(' '));
   const base = { computed, received: undefined, differsAt: undefined };
   const parsed = read(value);
   if (parsed instanceof Refusal) {

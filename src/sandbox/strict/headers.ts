@@ -82,6 +82,13 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
+/** Reads an IMF-fixdate (RFC 7231, section 7.1.1.1). Undefined for another format, or a wrong weekday. */
+export function readFixdate(text: string): Date | undefined {
+  const date = new Date(text);
+  // toUTCString writes IMF-fixdate.
+  return !Number.isNaN(date.getTime()) && date.toUTCString() === text ? date : undefined;
+}
+
 /**
  * Checks `Date`: IMF-fixdate (RFC 7231, section 7.1.1.1), within five minutes of the bank's clock.
  *
@@ -89,9 +96,8 @@ export function isUuid(text: string): boolean {
  */
 export function checkDate(request: RawRequest, now: Date): void {
   const value = requiredHeader(request, 'Date');
-  const date = new Date(value);
-  // toUTCString writes IMF-fixdate. Another format, or a wrong weekday, gives a different text.
-  if (Number.isNaN(date.getTime()) || date.toUTCString() !== value) {
+  const date = readFixdate(value);
+  if (!date) {
     throw wrongValue(
       'HEADER_MALFORMED',
       'Date is not an IMF-fixdate (RFC 7231, section 7.1.1.1)',

@@ -116,7 +116,7 @@ export function checkSignature(request: RawRequest, registered: TppCertificates)
       `headers="${headers}"`,
     );
   }
-  const text = signingString(request, (name) => requiredHeader(request, name));
+  const text = signingString(request, prescribed.split(' '), (name) => requiredHeader(request, name));
   const signedWith = (certificate: X509Certificate): boolean =>
     verify('RSA-SHA256', Buffer.from(text), certificate.publicKey, signature);
   if (!signedWith(registered.qseal)) {
@@ -139,15 +139,14 @@ export function signingNames({ body }: RawRequest): string {
 /**
  * The signing string of a request (draft-cavage-http-signatures-09, section 2.3).
  *
- * @param headerValue gives the value of a header by its name in lower case
+ * @param names those of the signed headers, in lower case
+ * @param value gives the value of a header. Default: as it came
  */
-export function signingString(request: RawRequest, headerValue: (name: string) => string): string {
-  return signingNames(request)
-    .split(' ')
-    .map((name) => `${name}: ${name === '(request-target)' ? requestTarget(request) : headerValue(name)}`)
-    .join('\n');
-}
-
-function requestTarget({ method, target }: RawRequest): string {
-  return `${method.toLowerCase()} ${target}`;
+export function signingString(
+  request: RawRequest,
+  names: readonly string[],
+  value: (name: string) => string = (name) => header(request, name) ?? '',
+): string {
+  const target = `${request.method.toLowerCase()} ${request.target}`;
+  return names.map((name) => `${name}: ${name === '(request-target)' ? target : value(name)}`).join('\n');
 }

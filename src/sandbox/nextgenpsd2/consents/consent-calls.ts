@@ -1,10 +1,11 @@
 import type { Bank } from '../../bank.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
 import { consentStatus } from '../door-state.ts';
+import { consentInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
+import { subjectOfResource } from '../sca/authorisations.ts';
 import { readScaWish, startedSca } from '../sca/start-sca.ts';
 import { readQuery } from '../strict/query.ts';
-import { consentInPath, subjectOfConsent } from './consent-in-path.ts';
 import { readConsentOrder } from './consent-request.ts';
 
 /** `POST /consents` */
@@ -19,7 +20,7 @@ export function createConsent(bank: Bank, call: DoorCall): DoorAnswer {
   const common = { self, status: linkTo(bank, 'getConsentStatus', { consentId }) };
   const started = wish.explicit
     ? undefined
-    : startedSca(bank, door.authorisations.start(subjectOfConsent(consent), wish));
+    : startedSca(bank, door.authorisations.start(subjectOfResource('consent', consent), wish));
   const links = started?.links ?? {
     startAuthorisation: linkTo(bank, 'startConsentAuthorisation', { consentId }),
   };

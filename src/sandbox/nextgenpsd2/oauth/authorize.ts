@@ -1,9 +1,9 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { returnUrl } from '../../access/logins.ts';
 import type { Bank } from '../../bank.ts';
+import { isReturnAddress } from '../../strict/query.ts';
 import { customerPage, doorUrl } from '../links.ts';
 import type { Authorisation, ScaSubject } from '../sca/authorisations.ts';
-import { isReturnAddress } from '../sca/start-sca.ts';
 import { clientIdOf } from './client.ts';
 import type { AuthorizationRequest } from './grant.ts';
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IssuedTokens } from '../../access/tokens.ts';
 import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
+import { fieldsOf } from '../../strict/query.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { mediaTypeOf } from '../strict/media-types.ts';
 import { authenticateClient, OAuthError } from './client.ts';
@@ -111,12 +112,10 @@ function readForm(request: RawRequest): Map<string, string> {
   if (mediaTypeOf(header(request, 'content-type') ?? '') !== 'application/x-www-form-urlencoded') {
     throw new OAuthError('invalid_request', 'The body is not a form');
   }
-  const form = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(request.body.toString('utf8'))) {
-    if (form.has(name)) throw new OAuthError('invalid_request', `${name} came twice`);
-    form.set(name, value);
-  }
-  return form;
+  return fieldsOf(
+    request.body.toString('utf8'),
+    (name) => new OAuthError('invalid_request', `${name} came twice`),
+  );
 }
 
 function required(form: ReadonlyMap<string, string>, name: string): string {

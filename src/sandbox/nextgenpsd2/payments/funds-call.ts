@@ -3,10 +3,10 @@ import type { Bank } from '../../bank.ts';
 import { readCents } from '../../ledger/cents.ts';
 import { header } from '../../strict/headers.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
+import { checkGrant } from '../in-path.ts';
 import { unexpected } from '../refusal.ts';
 import { readBody } from '../strict/body.ts';
 import { readQuery } from '../strict/query.ts';
-import { checkGrant } from './payment-in-path.ts';
 
 const fundsBody = z.strictObject({
   account: z.strictObject({ iban: z.string(), currency: z.optional(z.literal('EUR')) }),

@@ -17,6 +17,11 @@ export interface ScaSubject {
   path: Readonly<Record<string, string>>;
 }
 
+/** A consent, or a signing basket, as what a customer authorises. */
+export function subjectOfResource(kind: 'consent' | 'basket', { id }: { id: string }): ScaSubject {
+  return { kind, id, path: { [`${kind}Id`]: id } };
+}
+
 /** An authorisation of a consent, of a payment or its cancellation, or of a signing basket. */
 export interface Authorisation {
   readonly id: string;

@@ -1,18 +1,16 @@
 import * as z from 'zod/mini';
 import type { Bank } from '../../bank.ts';
 import { find } from '../../faults/spoil.ts';
-import { basketInPath, subjectOfBasket } from '../baskets/basket-in-path.ts';
-import { consentInPath, subjectOfConsent } from '../consents/consent-in-path.ts';
 import { type DoorAnswer, type DoorCall, inPath } from '../door-call.ts';
+import { basketInPath, consentInPath, paymentInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
 import type { OperationId } from '../operations.ts';
 import { subjectOf } from '../payments/payment.ts';
-import { paymentInPath } from '../payments/payment-in-path.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readBody } from '../strict/body.ts';
 import { readQuery } from '../strict/query.ts';
 import { type Asked, askedOf, carryOut, isWaiting } from './asked.ts';
-import type { Authorisation, ScaSubject } from './authorisations.ts';
+import { type Authorisation, type ScaSubject, subjectOfResource } from './authorisations.ts';
 import { readScaWish, SCA_STATUS_CALLS, startedSca } from './start-sca.ts';
 
 /** The call with which the TPP sends a confirmation code, by what the customer authorises. */
@@ -126,7 +124,7 @@ function inPathOf(
   switch (kind) {
     case 'consent': {
       const consent = consentInPath(bank, call);
-      return { subject: subjectOfConsent(consent), asked: { kind, consent } };
+      return { subject: subjectOfResource('consent', consent), asked: { kind, consent } };
     }
     case 'payment':
     case 'cancellation': {
@@ -135,7 +133,7 @@ function inPathOf(
     }
     case 'basket': {
       const basket = basketInPath(bank, call);
-      return { subject: subjectOfBasket(basket), asked: { kind, basket } };
+      return { subject: subjectOfResource('basket', basket), asked: { kind, basket } };
     }
   }
 }

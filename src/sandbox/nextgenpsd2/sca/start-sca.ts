@@ -1,5 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
+import { isReturnAddress } from '../../strict/query.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { DoorCall } from '../door-call.ts';
 import { customerPage, type Href, linkTo, metadataUrl, waitingPage } from '../links.ts';
@@ -95,7 +96,6 @@ function readPreference(request: RawRequest, name: string): boolean | undefined 
   throw unexpected('FORMAT_ERROR', name, `${name} is not a boolean`, 'true or false', value);
 }
 
-/** `https`, or `http` on this machine, without a fragment. */
 function readRedirectUri(request: RawRequest, name: string): string | undefined {
   const value = header(request, name.toLowerCase());
   if (value === undefined || isReturnAddress(value)) return value;
@@ -106,13 +106,6 @@ function readRedirectUri(request: RawRequest, name: string): string | undefined 
     'an https address, or http on this machine, without a fragment',
     value,
   );
-}
-
-/** Whether the bank sends a customer's browser to this address. */
-export function isReturnAddress(value: string): boolean {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const isLocal = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  return url !== undefined && (isLocal || url.protocol === 'https:') && !value.includes('#');
 }
 
 /** `PSU-ID` is the name with which the customer logs in. */

@@ -1,10 +1,7 @@
-import { en } from 'zod/locales';
 import type * as z from 'zod/mini';
+import { decodeUtf8, hold } from '../../strict/body.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { DoorRefusal } from '../refusal.ts';
-
-/** Without it, zod/mini calls every value that a rule forbids "Invalid input". */
-const { localeError } = en();
 
 /**
  * Reads a body in the shape of `schema`. A field that the schema does not have is refused.
@@ -18,7 +15,7 @@ export function readBody<T>({ body }: RawRequest, schema: z.ZodMiniType<T>, when
 
 /** As {@link readBody}, for a body that is parsed already. */
 export function parseBody<T>(body: unknown, schema: z.ZodMiniType<T>): T {
-  const result = schema.safeParse(body, { error: localeError });
+  const result = hold(schema, body);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new DoorRefusal('FORMAT_ERROR', 'The body does not have the shape of this call', issue?.message, {
@@ -38,8 +35,7 @@ function pathOf(issue: z.core.$ZodIssue): string {
 /** Parses JSON. @throws DoorRefusal `FORMAT_ERROR` */
 export function parse(body: Buffer): unknown {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-    return JSON.parse(text);
+    return JSON.parse(decodeUtf8({ body }));
   } catch {
     throw new DoorRefusal('FORMAT_ERROR', 'The body is not JSON in UTF-8');
   }

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { variableOf } from '../../../bank-file/kinds.ts';
 import type { BankDescription } from '../../../bank-file/schema.ts';
-import { DATE_WINDOW_MS, header } from '../../strict/headers.ts';
+import { DATE_WINDOW_MS, header, readFixdate } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { Addressed, OperationId } from '../operations.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
@@ -143,9 +143,8 @@ export function checkDate(
     if (value === undefined) return;
     throw unexpected('FORMAT_ERROR', 'Date', 'The bank does not take the header Date', 'no Date', value);
   }
-  const date = new Date(value ?? '');
-  // toUTCString writes IMF-fixdate. Another format gives a different text.
-  if (Number.isNaN(date.getTime()) || date.toUTCString() !== value) {
+  const date = readFixdate(value ?? '');
+  if (!date) {
     throw unexpected('FORMAT_ERROR', 'Date', 'Date is not an IMF-fixdate', `"${now.toUTCString()}"`, value);
   }
   if (Math.abs(date.getTime() - now.getTime()) <= DATE_WINDOW_MS) return;

@@ -1,3 +1,4 @@
+import { fieldsOf, queryOf } from '../../strict/query.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 
@@ -7,20 +8,14 @@ import { DoorRefusal, unexpected } from '../refusal.ts';
  * @param allowed the parameters that the call has at this bank
  * @throws DoorRefusal `FORMAT_ERROR` if one came twice, `PARAMETER_NOT_SUPPORTED` if the call does not have it here
  */
-export function readQuery({ target }: RawRequest, allowed: readonly string[]): ReadonlyMap<string, string> {
-  const start = target.indexOf('?');
-  const parameters = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(start < 0 ? '' : target.slice(start + 1))) {
-    if (parameters.has(name)) {
-      throw new DoorRefusal('FORMAT_ERROR', `The parameter ${name} came twice`, '', { path: name });
-    }
-    if (!allowed.includes(name)) {
-      const known = allowed.length === 0 ? 'no parameter' : allowed.join(', ');
-      throw unexpected('PARAMETER_NOT_SUPPORTED', name, 'The bank does not take this parameter', known, name);
-    }
-    parameters.set(name, value);
-  }
-  return parameters;
+export function readQuery(request: RawRequest, allowed: readonly string[]): ReadonlyMap<string, string> {
+  const twice = (name: string) =>
+    new DoorRefusal('FORMAT_ERROR', `The parameter ${name} came twice`, '', { path: name });
+  const parameters = fieldsOf(queryOf(request), twice);
+  const other = [...parameters.keys()].find((name) => !allowed.includes(name));
+  if (other === undefined) return parameters;
+  const known = allowed.length === 0 ? 'no parameter' : allowed.join(', ');
+  throw unexpected('PARAMETER_NOT_SUPPORTED', other, 'The bank does not take this parameter', known, other);
 }
 
 /** A parameter that is `true` or `false`. Absent: false. @throws DoorRefusal `FORMAT_ERROR` */

@@ -2,7 +2,7 @@ import { createHash, verify, type X509Certificate } from 'node:crypto';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
-import type { TppCertificates } from '../../strict/signature.ts';
+import { signingString, type TppCertificates } from '../../strict/signature.ts';
 import type { Exactness } from '../door-rules.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { isKeyId, isSameKey, keyIdsOf } from './key-id.ts';
@@ -104,16 +104,6 @@ export function signedNames(signing: Signing, request: RawRequest): string[] {
   ].map((name) => name.toLowerCase());
 }
 
-/** The text that the signature covers (draft-cavage-http-signatures-10, section 2.3). */
-export function signingString(names: readonly string[], request: RawRequest): string {
-  return names
-    .map((name) => {
-      const target = `${request.method.toLowerCase()} ${request.target}`;
-      return `${name}: ${name === '(request-target)' ? target : (header(request, name) ?? '')}`;
-    })
-    .join('\n');
-}
-
 /** Four parts in the order of the standard. A `keyId` in the form of RFC 1779 may have quotes, which some programs escape. */
 const PARTS = /^keyId="(.+)",algorithm="([^"]+)",headers="([^"]*)",signature="([^"]+)"$/;
 
@@ -157,7 +147,7 @@ function checkSignature(
     exact,
     received,
   });
-  const text = signingString(names, received);
+  const text = signingString(received, names);
   const invalid = (message: string, wanted: string, got: string): DoorRefusal =>
     new DoorRefusal(
       'SIGNATURE_INVALID',

@@ -1,10 +1,12 @@
-import type { Bank } from '../../bank.ts';
-import { type DoorCall, inPath } from '../door-call.ts';
-import { lacksTokenOf } from '../oauth/access-token.ts';
-import { DoorRefusal } from '../refusal.ts';
-import { readQuery } from '../strict/query.ts';
-import type { DoorPayment } from './payment.ts';
-import { productInPath } from './payment-request.ts';
+import type { Bank } from '../bank.ts';
+import type { DoorBasket } from './baskets/baskets.ts';
+import type { DoorConsent } from './consents/consent.ts';
+import { type DoorCall, inPath } from './door-call.ts';
+import { lacksTokenOf } from './oauth/access-token.ts';
+import type { DoorPayment } from './payments/payment.ts';
+import { productInPath } from './payments/payment-request.ts';
+import { DoorRefusal } from './refusal.ts';
+import { readQuery } from './strict/query.ts';
 
 /**
  * The payment in the path of a call.
@@ -42,4 +44,22 @@ export function checkGrant({ grant }: DoorCall, customerId: string, paymentId: s
     grant.consentId !== undefined || (grant.paymentId !== undefined && grant.paymentId !== paymentId);
   if (isOthers || isForOther)
     throw new DoorRefusal('TOKEN_INVALID', 'The access token is not for this payment');
+}
+
+/** The consent in the path of a call. @throws DoorRefusal `CONSENT_UNKNOWN` */
+export function consentInPath(bank: Bank, call: DoorCall): DoorConsent {
+  readQuery(call.request, []);
+  const consent = bank.door.consents.find(inPath(call, 'consentId'));
+  if (consent) return consent;
+  throw new DoorRefusal('CONSENT_UNKNOWN', 'The bank does not know this consent');
+}
+
+/** The basket in the path of a call. @throws DoorRefusal `RESOURCE_UNKNOWN`, `TOKEN_INVALID` */
+export function basketInPath(bank: Bank, call: DoorCall): DoorBasket {
+  readQuery(call.request, []);
+  const basket = bank.door.baskets.find(inPath(call, 'basketId'));
+  if (!basket) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not know this signing basket');
+  if (lacksTokenOf(bank, call.grant, [basket.id]))
+    throw new DoorRefusal('TOKEN_INVALID', 'The call needs the access token of this signing basket');
+  return basket;
 }
