@@ -237,7 +237,9 @@ describe('the console in Chromium', () => {
     await page.getByRole('cell', { name: '-12.50 EUR' }).waitFor();
     await page.locator('#customer').fill('nobody');
     await page.keyboard.press('Enter');
-    await page.getByText('There is no customer nobody.').waitFor();
+    const nobody = page.getByText('There is no customer nobody.');
+    await nobody.waitFor();
+    expect(await nobody.count()).toBe(1);
   });
 
   test('the faults view adds and clears faults, and resets the sandbox', async () => {
@@ -269,7 +271,9 @@ describe('the console in Chromium', () => {
 
   test('the console says when the sandbox has ended', async () => {
     await bank.sandbox.close();
-    await page.getByText('the sandbox does not answer').waitFor();
+    const ended = page.getByText('the sandbox does not answer');
+    await ended.waitFor();
+    expect(await ended.count()).toBe(1);
     pages.forgive('ERR_');
   });
 

@@ -98,6 +98,16 @@ export const consents = z.array(
   consent.extend({ expiresAt: time.nullable(), daysLeft: z.int().min(0).max(180).nullable() }),
 );
 
+/** Why a bank has refused or rejected a payment. */
+const bankReasons = z.array(
+  z.strictObject({
+    level: z.string(),
+    code: z.string().nullable(),
+    proprietary: z.string().nullable(),
+    text: z.string().nullable(),
+  }),
+);
+
 export const transfer = z.strictObject({
   flow: z.string().startsWith('tr-'),
   kind: z.literal('transfer'),
@@ -134,6 +144,7 @@ export const transfer = z.strictObject({
   authorizationStatus: z.string().nullable(),
   executionStatus: z.string().nullable(),
   executionStatusDescription: z.string().nullable(),
+  bankReasons,
   cro: z.string().nullable(),
   resolution,
   ...flowTimes,
@@ -175,6 +186,7 @@ export const batchLine = z.strictObject({
   endToEndId: z.string().nullable(),
   payeeCheck: transfer.shape.payeeCheck,
   reason: z.string().nullable(),
+  bankReasons,
   paidAt: time.nullable(),
 });
 export const batchLines = z.array(batchLine);
@@ -194,6 +206,7 @@ export const operation = z.strictObject({
   authorizationStatus: z.string().nullable(),
   executionStatus: z.string().nullable(),
   executionStatusDescription: z.string().nullable(),
+  bankReasons,
   cro: z.string().nullable(),
   resolution,
   ...flowTimes,
