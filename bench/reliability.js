@@ -1,8 +1,9 @@
-// Measures the figures of docs/reliability.md: npm run reliability [-- cb|nextgenpsd2] [-- --anew], and
+// Measures the figures of docs/reliability.md: npm run reliability [-- cb|nextgenpsd2|twice] [-- --anew], and
 // npm run reliability -- fleet (reliability-fleet.js).
 // Stops psd2 at every point between two of its steps, in every way, and records the outcomes under node_modules/.cache. If
 // neither the program nor the tests changed, a second run continues from there. --anew starts from the beginning.
 // --points tries at most so many points of each case in each way, spread over it. TEST_SEED changes nothing.
+// --program tries the bin/psd2.js of another build against this one's bank, and does not change the page.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -15,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -63,6 +64,14 @@ const PARTS = {
     kinds: ['NextGenPSD2', 'NextGenPSD2 payment', 'batch of five'],
     table: (all) => `${tableOfKinds(PARTS.nextgenpsd2.kinds, all)}\n`,
   },
+  twice: {
+    runs: [{ tests: ['paid-twice'], sideBySide: 2 * processors }],
+    kinds: [
+      ...['same payments', 'foreign report', 'off by one'],
+      ...['wrong clocks', 'second signatory', 'late rejection'],
+    ],
+    table: (all) => `${tableOfKinds(PARTS.twice.kinds, all)}\n`,
+  },
 };
 const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -74,10 +83,10 @@ const SHOWN_EVERY_MS = process.stderr.isTTY ? 1_000 : 30_000;
 
 const {
   positionals: words,
-  values: { anew, points },
+  values: { anew, points, program },
 } = parseArgs({
   allowPositionals: true,
-  options: { anew: { type: 'boolean' }, points: { type: 'string' } },
+  options: { anew: { type: 'boolean' }, points: { type: 'string' }, program: { type: 'string' } },
 });
 if (points !== undefined && !/^[1-9]\d*$/.test(points)) {
   tell(`--points ${points} is not a number of points.\n`);
@@ -97,7 +106,9 @@ const figures = join(
   digestOf([
     ...['dist', 'test/crash', 'test/e2e/support/psd2.ts', 'test/hostile/resident-psd2.js'],
     'test/store/postgres/server.ts',
-  ]) + (points === undefined ? '' : `-${points}`),
+  ]) +
+    (points === undefined ? '' : `-${points}`) +
+    (program === undefined ? '' : `-${digestOf([join(dirname(resolve(program)), '..', 'dist')], '')}`),
 );
 if (anew) rmSync(figures, { recursive: true, force: true });
 mkdirSync(figures, { recursive: true });
@@ -124,11 +135,13 @@ async function measure(name, { runs, kinds, table }) {
     points === undefined
       ? ''
       : `At most ${points} points of each case in each way were tried, spread over it.\n\n`;
+  if (program !== undefined) tell('These are figures of another build. The page was not changed.\n');
   const text = `${table(all)}${share}Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}.\n`;
   process.stdout.write(`${text}\n`);
   for (const { scenario, how, point, problems } of all.filter((each) => each.problems.length > 0)) {
     process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
   }
+  if (program !== undefined) return;
   if (failed || all.some(isTwice)) {
     process.stdout.write(
       `Something was not as promised. ${figures} has the output of the tests. The page was not changed.\n`,
@@ -167,6 +180,7 @@ async function passes({ tests, sideBySide }) {
       ...process.env,
       CRASH_MATRIX: 'all',
       ...(points !== undefined && { CRASH_POINTS: points }),
+      ...(program !== undefined && { CRASH_PROGRAM: resolve(program) }),
       CRASH_FIGURES: figures,
       CRASH_SIDE_BY_SIDE: String(sideBySide),
     },
@@ -222,12 +236,12 @@ function readFiles() {
 }
 
 /** A hash of the contents of files and folders, and of the Node.js that runs them. */
-function digestOf(paths) {
+function digestOf(paths, below = root) {
   const hash = createHash('sha256').update(process.versions.node);
   const add = (path) => {
     hash.update(path);
-    if (!statSync(join(root, path)).isDirectory()) hash.update(readFileSync(join(root, path)));
-    else for (const name of readdirSync(join(root, path)).sort()) add(join(path, name));
+    if (!statSync(join(below, path)).isDirectory()) hash.update(readFileSync(join(below, path)));
+    else for (const name of readdirSync(join(below, path)).sort()) add(join(path, name));
   };
   paths.forEach(add);
   return hash.digest('hex').slice(0, 16);

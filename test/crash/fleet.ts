@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect } from 'vitest';
 import * as z from 'zod';
 import { storeFolder } from '../../src/store/machine/folder.ts';
@@ -11,7 +10,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { Ended, Environment, Running } from '../e2e/support/psd2.ts';
 import { type Server, startServer } from '../store/postgres/server.ts';
 import { SEED } from '../support/sample.ts';
-import { ACCOUNT, type CrashBank } from './bank.ts';
+import { ACCOUNT, CLOCK, type CrashBank } from './bank.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
 /** The faults that a fleet meets, and how often. */
@@ -53,7 +52,6 @@ const PASSPHRASE = 'fleet-passphrase';
 const DATABASE = 'fleet';
 /** The customer who pays. */
 const PAYER = '1048262';
-const CLOCK = pathToFileURL(fileURLToPath(new URL('fleet-clock.js', import.meta.url))).href;
 /** Longer than a claim lasts: a worker that stalls for this time has lost its claims. */
 const STALL_MS = 13_000;
 const MAX_WRONG_CLOCK_MS = 45_000;

@@ -100,7 +100,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     payeeCheck: check,
     reason: reasonOf(batch, line, own, check),
     bankReasons: own && standingOf(own) !== 'done' ? [...own.reasons] : [],
-    paidAt: own && standingOf(own) === 'done' && !isAccepted(own) ? own.updatedAt : null,
+    paidAt: own && outcomeOf(batch, line, own) === 'paid' ? own.updatedAt : null,
     ids: line.ids,
     ...(line.creditorReference && { creditorReference: line.creditorReference }),
     isRefusalAlone: own?.refusalAlone ?? false,

@@ -294,6 +294,19 @@ it('a customer who has refused or was late is the reason, and so is a payee chec
   `);
 });
 
+it('an instant payment that the bank executes has no time of payment until it is settled', async () => {
+  const bank = new BankHere();
+  bank.next = { settlement: 'PENDING' };
+  const { payer } = await withPayees(temporary, bank, ['Ada'], ['--instant', '--payee-verified']);
+  expect((await payer.run(RUN)).failure).toMatchObject({ code: 'outcome_unknown' });
+  const paidAt = async () =>
+    JSON.stringify((await payer.run(['batch', 'report', 'batch-1'])).data, ['paidAt']);
+  expect(await paidAt()).toBe('[{"paidAt":null}]');
+  bank.last.settlement = 'OK';
+  await payer.run(RUN);
+  expect(await paidAt()).toBe('[{"paidAt":"NOW"}]');
+});
+
 it('if the journal of a transfer cannot be read, nobody knows whether its line was paid', async () => {
   const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
   const { change } = await storeOf(payer);

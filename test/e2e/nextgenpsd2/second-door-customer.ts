@@ -53,8 +53,7 @@ export function useSecondDoor(rules: string[] = [], file?: object): AtSecondDoor
   return Object.assign(operator, {
     request: (...args: string[]) => operator.json(consent, ['consent', 'request', '--yes', ...args]),
     revoke: async (consentId: string | null) => {
-      const file = readFileSync(join(operator.config, 'sandbox', 'running.json'), 'utf8');
-      const { customerSiteUrl, controlToken } = running.parse(JSON.parse(file));
+      const { customerSiteUrl, controlToken } = runningBank(operator);
       const { status } = await fetch(`${customerSiteUrl}/control/nextgenpsd2/revoke`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${controlToken}` },
@@ -63,6 +62,11 @@ export function useSecondDoor(rules: string[] = [], file?: object): AtSecondDoor
       expect(status).toBe(200);
     },
   });
+}
+
+/** Where the sandbox takes orders, and their token. */
+export function runningBank({ config }: Operator): z.infer<typeof running> {
+  return running.parse(JSON.parse(readFileSync(join(config, 'sandbox', 'running.json'), 'utf8')));
 }
 
 function written(file: object): string {

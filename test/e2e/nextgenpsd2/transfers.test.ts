@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
 import { ADDRESS, readDocument } from '../support/psd2.ts';
-import { useSecondDoor } from './second-door-customer.ts';
+import { runningBank, useSecondDoor } from './second-door-customer.ts';
 
 // Payments at the second door: the customer commits them, and the bank runs them without psd2.
 
@@ -177,5 +177,33 @@ describe('at a bank that wants to know who the customer is', () => {
       code: 'invalid_date',
       message: expect.stringMatching(/^--start 2026-01-01 is in the past/),
     });
+  });
+});
+
+describe('at a bank that gives the same answer again for some minutes', () => {
+  const operator = useSecondDoor(['--variation', 'no-sca'], {
+    payments: { repeat: 'same-answer', repeatMinutes: 10 },
+  });
+  const paid = z.array(z.looseObject({ paymentId: z.string() }));
+
+  it('an initiation whose answer is lost is repeated, also for a customer without a consent', async () => {
+    await operator.psd2([
+      'sandbox',
+      'fault',
+      'add',
+      'cut-after-effect',
+      '--on',
+      'initiatePayment',
+      '--times',
+      '1',
+    ]);
+    const order = ['transfer', 'create', '--from', IBAN, ...PAYEE, '--amount', '3.75', '--yes', '--json'];
+    expect((await operator.psd2(order)).code).toBe(9);
+    const [resumed] = await operator.json(z.array(transfer), ['transfer', 'resume', '--all', '--yes']);
+    expect(resumed).toMatchObject({ state: 'executed' });
+    const { customerSiteUrl, controlToken } = runningBank(operator);
+    const headers = { authorization: `Bearer ${controlToken}` };
+    const listed = await fetch(`${customerSiteUrl}/control/nextgenpsd2/payments`, { headers });
+    expect(paid.parse(await listed.json())).toHaveLength(1);
   });
 });

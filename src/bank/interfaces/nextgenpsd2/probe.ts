@@ -29,7 +29,10 @@ export async function bankTime(
   paths: Paths,
   { newId }: Pick<WireSettings, 'newId'>,
 ): Promise<Date | null> {
-  const { headers } = await bank.send({ ...readingOfNothing(paths, newId), decides: true });
+  const reading = readingOfNothing(paths, newId);
+  // It reads no customer, so it needs no consent: customers who only pay have none.
+  const facts = { ...reading.facts, reads: null, needsConsent: false };
+  const { headers } = await bank.send({ ...reading, facts, decides: true });
   const date = new Date(headers.date ?? '');
   return headers.age !== undefined || Number.isNaN(date.getTime()) ? null : date;
 }
