@@ -23,6 +23,7 @@ export const KINDS = [
   'wrong clocks',
   'second signatory',
   'late rejection',
+  'smoke test',
 ] as const;
 
 /** The result of one such try. */

@@ -42,8 +42,7 @@ export function verdictOf(
   const failed = steps.filter(({ status }) => status === 'fail');
   const unknown = failed.find(({ error }) => error?.exitCode === 9);
   const first = unknown ?? failed.find(({ id }) => id !== 'clean-up') ?? failed[0];
-  if (wasInterrupted && !unknown)
-    return ended(new Psd2Error('interrupted', 'Interrupted. The clean-up has run'));
+  if (wasInterrupted && !unknown) return ended(interruption(failed));
   if (first) return ended(failureOf(thrown.get(first.id), failed, steps, run), first.error?.next);
   if (maxMs !== undefined && milliseconds > maxMs)
     return ended(
@@ -54,6 +53,15 @@ export function verdictOf(
     if (failOn.has(what) && met.length > 0) return ended(new Psd2Error(error, `${namesOf(met)} ${says}`));
   }
   return ended(undefined);
+}
+
+/** What a run has made and could not end stays noted. */
+function interruption(failed: readonly SmokeStep[]): Psd2Error {
+  const left = failed.find(({ id }) => id === 'clean-up')?.error;
+  if (!left) return new Psd2Error('interrupted', 'Interrupted. The clean-up has run');
+  return new Psd2Error('interrupted', `Interrupted, and the clean-up failed: ${left.message}`, {
+    hint: 'The next smoke test of the profile ends what is left.',
+  });
 }
 
 function ended(error: unknown, next: string[][] = []): Verdict {

@@ -53,6 +53,8 @@ describe('psd2 smoke at a NextGenPSD2 bank', () => {
     expect([code, of('initiate')?.error?.exitCode, of('initiate')?.calls]).toEqual([2, 2, []]);
     expect(of('initiate')?.error?.message).toContain('payments.executesWithoutSca');
     expect(await usual.json(transfers, ['transfer', 'list'])).toEqual([]);
+    const paid = await smoke(usual, '--pay', '0.02', ...PAYEE.slice(1));
+    expect([paid.code, paid.of('initiate')?.status, paid.of('pay')?.status]).toEqual([0, 'skip', 'pass']);
   });
 
   it('makes a consent for the list alone, which does not take the place of another, and ends it', async () => {
