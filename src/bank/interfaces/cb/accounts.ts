@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { bankLocalTime } from '../../../domain/calendar.ts';
+import { textOf } from '../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, CallFacts } from '../../call/call.ts';
 import type {
@@ -13,17 +14,32 @@ import type {
 } from '../../ports/bank.ts';
 import { ask, type CbCaller, readDocument } from './answer.ts';
 import { linkedPath } from './links.ts';
-import { bankDate, decimal, money, optionalText, text, wholeNumber, writeBankDate } from './wire/fields.ts';
+import {
+  bankDate,
+  currency,
+  flagIn,
+  listOf,
+  money,
+  optionalWords,
+  rowDayIn,
+  rowDecimal,
+  text,
+  wholeNumber,
+  writeBankDate,
+} from './wire/fields.ts';
 
 /** `data` of the accounts call (interface specification, "Account record"). */
 export const accountsAnswer = z.object({
-  accounts: z.array(
+  accounts: listOf(
     z.object({
-      accountId: text,
-      product: z.nullish(z.object({ code: optionalText, description: optionalText })),
-      currency: optionalText,
-      iban: optionalText,
-      name: optionalText,
+      accountId: z.pipe(
+        text,
+        z.transform((id) => id.trim()),
+      ),
+      product: z.catch(z.nullish(z.object({ code: optionalWords, description: optionalWords })), null),
+      currency,
+      iban: optionalWords,
+      name: optionalWords,
     }),
   ),
 });
@@ -35,8 +51,8 @@ export const balanceAnswer = z
     availableBalance: money,
     accountAvailability: money,
     accountAvailableCredit: money,
-    date: bankDate,
-    hour: optionalText,
+    date: z.catch(bankDate, null),
+    hour: optionalWords,
   })
   .check(
     z.refine(
@@ -47,9 +63,9 @@ export const balanceAnswer = z
 
 /** An amount of a transaction: `{amount, currency}`, or the bare decimal. */
 const transactionAmount = z.union([
-  z.object({ amount: decimal, currency: optionalText }),
+  z.object({ amount: rowDecimal, currency }),
   z.pipe(
-    decimal,
+    rowDecimal,
     z.transform((amount) => ({ amount, currency: '' })),
   ),
 ]);
@@ -60,18 +76,43 @@ const cursor = z.pipe(
   z.transform((value) => (value ? value : null)),
 );
 
-const transaction = z.object({
-  index: optionalText,
-  shortDescription: optionalText,
-  extendedDescription: optionalText,
-  amountTransaction: transactionAmount,
-  dateAccountingCurrency: bankDate,
-  dateLiquidationValue: bankDate,
-  codeDescription: optionalText,
-  idMoneyTransfer: optionalText,
-  isFeeCharge: z.nullish(z.boolean()),
-});
+/** Only the amount is required, and for a booked transaction a day. What else cannot be read counts as missing. */
+const transaction = z.pipe(
+  z.looseObject({ amountTransaction: transactionAmount }),
+  z.transform(({ amountTransaction, ...row }) => {
+    let unread: string[] | undefined;
+    const read = <T>(name: string, missing: T, readIn: (value: unknown) => T | undefined): T => {
+      const value = row[name];
+      if (value === undefined || value === null) return missing;
+      const found = readIn(value);
+      if (found === undefined) unread = [...(unread ?? []), name];
+      return found ?? missing;
+    };
+    const fields = {
+      amountTransaction,
+      index: read('index', '', textOf),
+      shortDescription: read('shortDescription', '', textOf),
+      extendedDescription: read('extendedDescription', '', textOf),
+      dateAccountingCurrency: read('dateAccountingCurrency', null, rowDayIn),
+      dateLiquidationValue: read('dateLiquidationValue', null, rowDayIn),
+      codeDescription: read('codeDescription', '', textOf),
+      idMoneyTransfer: read('idMoneyTransfer', '', textOf),
+      isFeeCharge: read('isFeeCharge', null, flagIn),
+    };
+    return { ...fields, unread };
+  }),
+);
 export type WireTransaction = z.infer<typeof transaction>;
+
+const booked = transaction.check(
+  z.refine(
+    ({ dateAccountingCurrency, dateLiquidationValue, unread }) =>
+      dateAccountingCurrency !== null ||
+      dateLiquidationValue !== null ||
+      !unread?.includes('dateAccountingCurrency'),
+    { message: 'expected a date', path: ['dateAccountingCurrency'] },
+  ),
+);
 
 /** The positions of the next page of the two lists. */
 export const cursors = { nextAccounting: cursor, nextNotAccounting: cursor };
@@ -91,8 +132,8 @@ const total = z.catch(
  */
 export const transactionsAnswer = z
   .object({
-    transactionsAccounting: z.nullish(z.array(transaction)),
-    transactionsNotAccounting: z.nullish(z.array(transaction)),
+    transactionsAccounting: z.nullish(listOf(booked)),
+    transactionsNotAccounting: z.nullish(listOf(transaction)),
     numberTransactionsAccounting: total,
     numberTransactionsNotAccounting: total,
     ...cursors,
@@ -110,14 +151,14 @@ export const transactionsAnswer = z
   );
 
 /** The accounts of `cb` (interface specification, "Accounts"). */
-export function accountsOf(bank: CbCaller): Accounts {
+export function accountsOf(bank: CbCaller, unread: Map<string, number>): Accounts {
   return {
     // Today's bank has ten. The store could keep more.
     isId: (text) => /^[A-Za-z0-9]{1,35}$/.test(text),
     list: (customerId, transactionId) => fetchAccounts(bank, customerId, transactionId),
     balance: (customerId, productId, transactionId) =>
       fetchBalance(bank, customerId, productId, transactionId),
-    pages: (query) => fetchPages(bank, query),
+    pages: (query) => fetchPages(bank, query, unread),
     document: (query, format) => fetchDocument(bank, query, format),
     details: async (of, transactionId) =>
       (await ask(bank, get(pathOfDetails(of), transactionId), z.record(z.string(), z.unknown()))).data,
@@ -182,7 +223,11 @@ async function fetchBalance(
  *
  * @throws Psd2Error `bank_answer` if a cursor does not advance, or there are too many empty pages
  */
-async function* fetchPages(bank: CbCaller, query: TransactionQuery): AsyncGenerator<TransactionPage> {
+async function* fetchPages(
+  bank: CbCaller,
+  query: TransactionQuery,
+  unread: Map<string, number>,
+): AsyncGenerator<TransactionPage> {
   const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
   const range = new URLSearchParams(rangeOf(query));
   let booked = new ListCursor('nextAccounting', query.status !== 'pending');
@@ -202,19 +247,23 @@ async function* fetchPages(bank: CbCaller, query: TransactionQuery): AsyncGenera
     const hasLink = link?.method === 'GET' && link.href.trim() !== '';
     const isLinked = hasLink && data.nextAccounting === null && data.nextNotAccounting === null;
     const hasBookedEnded = !booked.open && query.status !== 'pending';
+    const take = (status: Transaction['status']) => (row: WireTransaction) => {
+      for (const field of row.unread ?? []) unread.set(field, (unread.get(field) ?? 0) + 1);
+      return toTransaction(row, status);
+    };
     const page: TransactionPage = {
       ...(hasBookedEnded &&
         data.numberTransactionsAccounting && { endedBookedTotal: data.numberTransactionsAccounting }),
       ...(booked.open && {
         booked: {
-          rows: (transactionsAccounting ?? []).map((row) => toTransaction(row, 'booked')),
+          rows: (transactionsAccounting ?? []).map(take('booked')),
           total: data.numberTransactionsAccounting || null,
           hasMore: isLinked || data.nextAccounting !== null,
         },
       }),
       ...(pending.open && {
         pending: {
-          rows: (transactionsNotAccounting ?? []).map((row) => toTransaction(row, 'pending')),
+          rows: (transactionsNotAccounting ?? []).map(take('pending')),
           total: data.numberTransactionsNotAccounting || null,
           hasMore: isLinked || data.nextNotAccounting !== null,
         },
@@ -323,7 +372,7 @@ function toTransaction(row: WireTransaction, status: Transaction['status']): Tra
     details: row.extendedDescription,
     code: row.codeDescription || null,
     transferReference: row.idMoneyTransfer || null,
-    feeCharge: row.isFeeCharge ?? null,
+    feeCharge: row.isFeeCharge,
   };
 }
 

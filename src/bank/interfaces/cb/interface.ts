@@ -68,6 +68,7 @@ export function openWire(settings: WireSettings): Wire<CbSaid> {
 /** The bank of an interface, over whatever makes its calls. */
 export function bankOver(outer: CbCaller): Bank {
   let earliest: Date | undefined;
+  const unread = new Map<string, number>();
   const bank: CbCaller = {
     send: outer.send,
     ask: (call, read) =>
@@ -79,7 +80,8 @@ export function bankOver(outer: CbCaller): Bank {
       }),
   };
   return {
-    accounts: accountsOf(bank),
+    accounts: accountsOf(bank, unread),
+    oddities: { unread, rewritten: new Set() },
     consents: consentsOf(bank),
     login: loginOf(bank),
     payments: paymentsOf(bank),

@@ -339,3 +339,70 @@ it('psd2 gives a page to the caller before it asks for the next one', async () =
   expect(recorded.received).toHaveLength(1);
   await pages.return(undefined);
 });
+
+/** The list with one row that is odd in these fields. */
+const odd = (fields: object, data: object = {}) =>
+  success(JSON.stringify({ transactionsAccounting: [{ ...JSON.parse(booked(1)), ...fields }], ...data }));
+
+describe('what is odd in a row is read as what it can only mean', () => {
+  const lost = { valueDate: null };
+  it.each<[string, object, object, string[]]>([
+    ['a value day of 30 February', { dateLiquidationValue: '30/02/2026' }, { valueDate: '2026-02-28' }, []],
+    ['the same otherwise', { dateLiquidationValue: '20240230T00:00:00' }, { valueDate: '2024-02-29' }, []],
+    ['a value day that is none', { dateLiquidationValue: 'soon' }, lost, ['dateLiquidationValue']],
+    ['an object for a day', { dateLiquidationValue: {} }, lost, ['dateLiquidationValue']],
+    ['a zone', { dateAccountingCurrency: '2026-11-20+01:00' }, { bookingDate: '2026-11-20' }, []],
+    [
+      'midnight in another zone',
+      { dateAccountingCurrency: '2026-11-19T23:00:00Z' },
+      { bookingDate: '2026-11-20' },
+      [],
+    ],
+    ['a day as a number', { dateAccountingCurrency: 20_261_120 }, { bookingDate: '2026-11-20' }, []],
+    [
+      'no booking day beside a value day',
+      { dateAccountingCurrency: 'x', dateLiquidationValue: '20/11/2026' },
+      { bookingDate: null, valueDate: '2026-11-20' },
+      ['dateAccountingCurrency'],
+    ],
+    ['a number for a text', { shortDescription: 7 }, { description: '7' }, []],
+    ['a list for a text', { extendedDescription: ['a'] }, { details: '' }, ['extendedDescription']],
+    ['a word for a flag', { isFeeCharge: 'TRUE' }, { feeCharge: true }, []],
+    ['no flag', { isFeeCharge: 'perhaps' }, { feeCharge: null }, ['isFeeCharge']],
+    [
+      'an amount with blanks, a comma and a small currency',
+      { amountTransaction: { amount: ' -12,30 ', currency: ' eur ' } },
+      { amount: '-12.30', currency: 'EUR' },
+      [],
+    ],
+    ['a bare amount as a number', { amountTransaction: -12.5 }, { amount: '-12.5', currency: null }, []],
+  ])('%s', async (_, fields, expected, unread) => {
+    recorded.expect('GET', BASE, odd(fields));
+    const { bank } = openClient();
+    const rows: Transaction[] = [];
+    for await (const { booked: list } of bank.accounts.pages(ALL_TRANSACTIONS))
+      rows.push(...(list?.rows ?? []));
+    expect(rows).toMatchObject([expected]);
+    expect([...(bank.oddities?.unread.keys() ?? [])]).toEqual(unread);
+  });
+
+  it.each([
+    ['no amount', { amountTransaction: { amount: 'x' } }, 'transactionsAccounting.0.amountTransaction'],
+    [
+      'no day at all',
+      { dateAccountingCurrency: 'x', dateLiquidationValue: 'y' },
+      'transactionsAccounting.0.dateAccountingCurrency',
+    ],
+  ])('but a row with %s is refused', async (_, fields, field) => {
+    recorded.expect('GET', BASE, odd(fields));
+    await expect(fetched()).rejects.toMatchObject({
+      ...{ code: 'bank_answer', message: expect.stringContaining(`no usable data.${field}`) },
+    });
+  });
+
+  it('null for a list is an empty one, and a row without the list is a list of one', async () => {
+    const alone = { transactionsAccounting: JSON.parse(booked(1)), transactionsNotAccounting: null };
+    recorded.expect('GET', BASE, success(JSON.stringify(alone)));
+    expect(await amounts()).toEqual(['booked -1.000']);
+  });
+});

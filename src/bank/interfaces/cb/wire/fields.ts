@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { isIsoDate } from '../../../../domain/calendar.ts';
+import { type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../../../domain/decimal.ts';
+import { dayIn, decimalIn, textOf } from '../../../../domain/odd-values.ts';
 
 /** A string. The bank may send a number instead: all its digits are kept. */
 export const text = z.pipe(
@@ -130,3 +131,50 @@ export const bankDate = z.pipe(
     return z.NEVER;
   }),
 );
+
+/** A text of an account or a balance, without blanks around it. What is missing, or no text, becomes `''`. */
+export const optionalWords = z.pipe(
+  z.nullish(z.unknown()),
+  z.transform((value) => (textOf(value) ?? '').trim()),
+);
+
+/** The currency of an account or a transaction. */
+export const currency = z.pipe(
+  optionalWords,
+  z.transform((word) => (/^[a-z]{3}$/i.test(word) ? word.toUpperCase() : word)),
+);
+
+/** The exact amount of a transaction, as banks write it. */
+export const rowDecimal = z.pipe(
+  z.unknown(),
+  z.transform((value, context) => {
+    const found = decimalIn(value);
+    if (found !== null) return found;
+    context.issues.push({ code: 'custom', message: 'expected a decimal number', input: value });
+    return z.NEVER;
+  }),
+);
+
+/** The day of a transaction, as banks write it. Null for an empty one, undefined for what is none. */
+export function rowDayIn(value: unknown): IsoDate | null | undefined {
+  const given = textOf(value)?.trim();
+  const day = dayIn(given?.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1') ?? value);
+  if (day !== 'unreadable') return day;
+  return (given === undefined ? null : readBankDate(given)) ?? undefined;
+}
+
+/** True or false, or the word. */
+export function flagIn(value: unknown): boolean | undefined {
+  const word = String(value).trim().toLowerCase();
+  return word === 'true' ? true : word === 'false' ? false : undefined;
+}
+
+/** A list. Banks write null for an empty one, and the only row of a list without the list. */
+export function listOf<T>(item: z.ZodMiniType<T>) {
+  return z.pipe(
+    z.transform((value: unknown) =>
+      value === null ? [] : typeof value === 'object' && !Array.isArray(value) ? [value] : value,
+    ),
+    z.array(item),
+  );
+}

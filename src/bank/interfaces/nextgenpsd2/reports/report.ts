@@ -1,5 +1,5 @@
 import { bankDay, type IsoDate } from '../../../../domain/calendar.ts';
-import { dayIn, decimalIn } from '../wire/fields.ts';
+import { dayIn, decimalIn } from '../../../../domain/odd-values.ts';
 
 /**
  * What a report has, in the words of the standard's JSON: one schema reads the rows of all formats. What a format lacks is absent.

@@ -1,19 +1,8 @@
 import * as z from 'zod/mini';
 import type { IsoDate } from '../../../../domain/calendar.ts';
 import type { Decimal } from '../../../../domain/decimal.ts';
-import {
-  amount,
-  cleanWords,
-  day,
-  dayIn,
-  decimalIn,
-  id,
-  instant,
-  listOf,
-  optionalWords,
-  textOf,
-  wordsIn,
-} from './fields.ts';
+import { dayIn, decimalIn, textOf } from '../../../../domain/odd-values.ts';
+import { amount, cleanWords, day, id, instant, listOf, optionalWords, wordsIn } from './fields.ts';
 
 /** An account or a card account. The bank names it in one way at least; without a `resourceId` nothing of it can be read. */
 const account = z.object({

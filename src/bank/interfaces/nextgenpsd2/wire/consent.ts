@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
+import { textOf } from '../../../../domain/odd-values.ts';
 import { link } from './accounts.ts';
-import { day, headerId, optionalFlag, optionalStatusOf, optionalWords, statusOf, textOf } from './fields.ts';
+import { day, headerId, optionalFlag, optionalStatusOf, optionalWords, statusOf } from './fields.ts';
 
 /** A link that a flow keeps. One that it cannot keep counts as none. */
 const scaLink = z.pipe(

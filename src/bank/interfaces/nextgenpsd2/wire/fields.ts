@@ -1,12 +1,5 @@
 import * as z from 'zod/mini';
-import { addDays, bankDay, type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
-import { type Decimal, isDecimal } from '../../../../domain/decimal.ts';
-
-/** The text of a value: a string, or a number with all its digits. Undefined for anything else. */
-export function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
-}
+import { dayIn, decimalIn, instantIn, textOf } from '../../../../domain/odd-values.ts';
 
 /** A text that must be there. */
 export const text = z.pipe(
@@ -106,13 +99,6 @@ export const id = z.pipe(text, z.string().check(z.regex(/^[^\p{Cc}\p{Cs}]{1,512}
 /** An id that psd2 puts into a header: visible ASCII. */
 export const headerId = z.pipe(trimmed, z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/, 'expected an id')));
 
-/** Longer than any amount of money. Without a limit, removing the zeros of a huge text would take hours. */
-const LONGEST_DECIMAL = 64;
-
-function isBoundedDecimal(value: string): value is Decimal {
-  return value.length <= LONGEST_DECIMAL && isDecimal(value);
-}
-
 /** An exact decimal: `"12.30"`. Never read through a float. */
 const decimal = z.pipe(
   trimmed,
@@ -123,16 +109,6 @@ const decimal = z.pipe(
     return z.NEVER;
   }),
 );
-
-/** An exact decimal. Null for what is none. A comma before two digits can only be a decimal point. */
-export function decimalIn(value: unknown): Decimal | null {
-  // Amounts that psd2 prints have no plus sign.
-  const plain = (textOf(value) ?? '')
-    .trim()
-    .replace(/^\+/, '')
-    .replace(/^(-?\d+),(\d{2})$/, '$1.$2');
-  return isBoundedDecimal(plain) ? plain : null;
-}
 
 /** `{amount, currency}`, both required. */
 export const amount = z.object({
@@ -157,67 +133,8 @@ export const day = z.pipe(
   }),
 );
 
-/**
- * The day of a date or a time. With or without a zone it is the day that stands there: but a time that is midnight at the bank, in
- * another zone, begins the bank's day. Null if it is missing.
- */
-export function dayIn(value: unknown): IsoDate | null | 'unreadable' {
-  if (value === undefined || value === null) return null;
-  const text = textOf(value)?.trim();
-  if (text === '') return null;
-  const known = text === undefined ? undefined : days.get(text);
-  if (known !== undefined) return known;
-  const found = (text !== undefined && dayOf(text)) || 'unreadable';
-  if (days.size >= MOST_DAYS) days.clear();
-  if (text !== undefined && text.length <= 40) days.set(text, found);
-  return found;
-}
-
-/** A cache: the rows of all accounts share the same few days. */
-const days = new Map<string, IsoDate | 'unreadable'>();
-const MOST_DAYS = 2000;
-
-const ZONE = String.raw`(?:Z|[+-]\d{2}:?\d{2})?`;
-const DAY = new RegExp(
-  String.raw`^(\d{4})-?(\d{2})-?(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?\s?${ZONE}$`,
-  'i',
-);
-
-function dayOf(text: string): IsoDate | null {
-  const [, year, month, date] = DAY.exec(text) ?? [];
-  if (year === undefined || month === undefined || date === undefined) return null;
-  const began = /[Tt ]/.test(text) && !text.includes('T00:00') ? midnightIn(text) : null;
-  if (began !== null) return began;
-  const written = `${year}-${month}-${date}`;
-  if (isIsoDate(written)) return written;
-  // In the calendar of German banks every month has 30 days.
-  const isLastOfFebruary = month === '02' && ['29', '30'].includes(date);
-  const last = `${year}-02-28`;
-  return isLastOfFebruary && isIsoDate(last) ? lastOfFebruary(last) : null;
-}
-
-function lastOfFebruary(last: IsoDate): IsoDate {
-  const next = addDays(last, 1);
-  return next.endsWith('-29') ? next : last;
-}
-
-/** The day that begins at the bank at this time. Null: none does, or the time has no zone. */
-function midnightIn(text: string): IsoDate | null {
-  const time = new Date(instantIn(text) ?? Number.NaN);
-  if (Number.isNaN(time.getTime())) return null;
-  const today = bankDay(time);
-  return bankDay(new Date(time.getTime() - 1)) < today ? today : null;
-}
-
 /** A time with zone, as sent; null if it is missing or has no zone. */
 export const instant = z.pipe(
   z.nullish(z.unknown()),
   z.transform((value) => instantIn(value)),
 );
-
-function instantIn(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  const text = value.trim();
-  const isInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/.test(text);
-  return isInstant && !Number.isNaN(Date.parse(text)) ? text : null;
-}

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { textOf } from './fields.ts';
+import { textOf } from '../../../../domain/odd-values.ts';
 
 /** The metadata of an OAuth server (RFC 8414), as far as psd2 needs it. */
 export const metadataAnswer = z.object({
