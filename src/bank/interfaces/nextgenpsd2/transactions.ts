@@ -323,11 +323,10 @@ function toTransaction(row: WireTransaction, status: Status, index: number, own:
 function signed(row: WireTransaction, { accounts }: BankDescription, own: string | null): WireTransaction {
   const { amount, currency } = row.transactionAmount;
   if (accounts.amounts === 'signed' || amount.startsWith('-')) return row;
-  const isOwn = ({ iban }: WireParty) => own !== null && iban !== null && sameIban(iban, own);
   const isNamed = ({ name, iban, account }: WireParty) => (name ?? iban ?? account) !== null;
   const isPayer =
-    isOwn(row.debtor) || (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwn(row.creditor));
-  const isPayee = isOwn(row.creditor) || (isNamed(row.debtor) && !isNamed(row.creditor));
+    isOwn(row.debtor, own) || (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwn(row.creditor, own));
+  const isPayee = isOwn(row.creditor, own) || (isNamed(row.debtor) && !isNamed(row.creditor));
   const negative = `-${amount}`;
   if (isPayer === isPayee || !isDecimal(negative))
     throw new Psd2Error(
@@ -355,8 +354,17 @@ function otherSideOf(
 ): WireParty {
   const sides = transactionAmount.amount.startsWith('-') ? [creditor, debtor] : [debtor, creditor];
   const named = sides.filter(
-    ({ name, iban, account }) =>
-      (name ?? iban ?? account) !== null && (own === null || iban === null || !sameIban(iban, own)),
+    (side) => (side.name ?? side.iban ?? side.account) !== null && !isOwn(side, own),
   );
   return named[0] ?? { name: null, iban: null, account: null };
+}
+
+/**
+ * Whether a side is the account itself, by its IBAN or the number in it. A name alone does not say so: a bank may write the other side
+ * at the place of the holder, and a row must read the same whenever it is read.
+ */
+function isOwn({ iban, account }: WireParty, own: string | null): boolean {
+  if (own === null) return false;
+  if (iban !== null) return sameIban(iban, own);
+  return account !== null && sameIban(account, own.replace(/\s/g, '').slice(4));
 }

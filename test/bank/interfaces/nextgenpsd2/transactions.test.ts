@@ -173,6 +173,25 @@ describe('a row', () => {
     expect(row).toMatchObject({ counterpartyName: 'Paul', counterpartyIban: null });
   });
 
+  it.each<[string, object, string, string | null]>([
+    ['by its IBAN', { iban: 'de23 1000 0000 1234 5678 90' }, '5', null],
+    ['by its number', { bban: '100000001234567890' }, '5', null],
+    ['by its number, of what was paid', { bban: '1000 0000 1234 5678 90' }, '-5', null],
+    ['by another number', { bban: '100000001234567891' }, '5', 'The customer'],
+  ])('never names the account itself as the other side: %s', async (_, account, amount, name) => {
+    const side = amount.startsWith('-') ? 'debtor' : 'creditor';
+    const own = 'DE23100000001234567890';
+    const named = { [`${side}Name`]: 'The customer', [`${side}Account`]: account };
+    const asked = `/v1/accounts/${own}/transactions?bookingStatus=both&dateFrom=${EARLIEST}`;
+    bank.expect(
+      'GET',
+      asked,
+      page([row('t1', { transactionAmount: { amount, currency: 'EUR' }, ...named })]),
+    );
+    const { booked } = await read({ productId: own });
+    expect(booked).toMatchObject([{ counterpartyName: name, counterpartyIban: null }]);
+  });
+
   it.each([
     ['text', { remittanceInformationUnstructured: 'a' }, 'a'],
     ['an array', { remittanceInformationUnstructuredArray: ['a', 'b'] }, 'a b'],
