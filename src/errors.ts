@@ -31,6 +31,7 @@ export type ErrorCode =
   | 'not_authorised'
   | 'authorisation_expired'
   | 'authorisation_timeout'
+  | 'partly_authorised'
   | 'sca_required'
   // the bank's answers
   | 'bank_refused'

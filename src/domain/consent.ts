@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
 import { endOfDay } from './calendar.ts';
 import type { consentEvent } from './events.ts';
 import { type AnyFlow, beginning, begun, resolutionOf } from './flow.ts';
@@ -47,6 +48,8 @@ export interface Consent extends AnyFlow<ConsentState> {
   returnState: string | null;
   /** Where the customer authorises it, as the bank's last links said. */
   links: NonNullable<Extract<ConsentEvent, { type: 'sca-started' }>['links']> | null;
+  /** The authorisations that the bank may have begun, in the order in which psd2 learnt of them. */
+  authorisations: readonly PersonsAuthorisation[];
 }
 
 /** What a consent allows. */
@@ -77,6 +80,7 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       besideOthers: false,
       returnState: event.returnState ?? null,
       links: null,
+      authorisations: [],
     };
   }
   const before = begun(consent, event);
@@ -107,11 +111,22 @@ function changes(
     case 'links-left':
       return { links: event.links };
     case 'sca-started':
-      return { state: 'authorizing', ...(event.links && { links: event.links }) };
+      return {
+        state: 'authorizing',
+        ...(event.links && {
+          links: event.links,
+          authorisations: startedBy(consent.authorisations, event.links.id, event.psuId, at),
+        }),
+      };
     case 'granted':
       return afterGrant(consent, event, at);
     case 'noted':
-      return { bankStatus: event.bankStatus };
+      return {
+        bankStatus: event.bankStatus,
+        ...(event.scaStatus !== undefined && {
+          authorisations: saidOf(consent.authorisations, consent.links?.id, event.scaStatus),
+        }),
+      };
     case 'ended':
       return { state: event.state, bankStatus: event.bankStatus };
     case 'authorization':

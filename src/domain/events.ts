@@ -37,6 +37,7 @@ const intent = { requestId: z.string(), digest: textOrNull };
 /** Where the customer authorises a consent or a payment, as the bank's links say. */
 const scaLinks = z.object({
   approach: z.nullable(z.enum(['redirect', 'decoupled'])),
+  id: z.exactOptional(z.string()),
   redirect: z.exactOptional(z.string()),
   oauth: z.exactOptional(z.string()),
   start: z.exactOptional(z.string()),
@@ -50,6 +51,13 @@ const scaLinks = z.object({
 
 /** The links that are left: the bank does not know the others. */
 const linksLeft = z.object({ type: z.literal('links-left'), links: scaLinks });
+
+/** The customer was sent to the bank. `psuId`: who the bank was told that it is. */
+const scaStarted = z.object({
+  type: z.literal('sca-started'),
+  links: z.exactOptional(scaLinks),
+  psuId: z.exactOptional(z.string()),
+});
 
 /** The bank's own words for a payment and its authorisation, at a bank that has them (NextGenPSD2). */
 const bankWords = z.object({ transactionStatus: textOrNull, scaStatus: textOrNull });
@@ -145,6 +153,8 @@ export const stepEvent = z.lazy(() =>
         ...(['code-sent', 'cancel-sent'] as const),
       ]),
       ...intent,
+      /** With `approach-sent`: the person whose authorisation begins. */
+      psuId: z.exactOptional(z.string()),
       /** With the initiation of a payment that may be repeated: the bank's own time just before, ISO 8601. */
       bankTime: z.exactOptional(z.string()),
     }),
@@ -156,7 +166,7 @@ export const stepEvent = z.lazy(() =>
     z.object({ type: z.literal('bulk-joined'), bulk: z.string() }),
     /** `description`: why psd2 gave it up. */
     z.object({ type: z.literal('cancelled'), description: z.exactOptional(z.string()), reasons, bank }),
-    z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
+    scaStarted,
     linksLeft,
     z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()), reasons }),
     z.object({
@@ -318,7 +328,12 @@ const granted = z.object({
   access: bankAccess,
 });
 /** The bank has another word for it, and the customer has not decided: another person must authorise it, too. */
-const noted = z.object({ type: z.literal('noted'), bankStatus: z.string() });
+const noted = z.object({
+  type: z.literal('noted'),
+  bankStatus: z.string(),
+  /** How far the authorisation is that psd2 began last. */
+  scaStatus: z.exactOptional(z.string()),
+});
 /** The bank has ended it, or the customer has refused it or taken it back. */
 const ended = z.object({
   type: z.literal('ended'),
@@ -361,7 +376,7 @@ export const consentEvent = z.lazy(() =>
     }),
     z.object({ type: z.enum(['request-sent', 'approach-sent', 'confirm-sent']), ...intent }),
     requested,
-    z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
+    scaStarted,
     linksLeft,
     granted,
     noted,

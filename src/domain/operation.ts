@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import type { BankReason } from '../errors.ts';
+import { begunBy, type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
 import type {
   authorization,
   genericEvent,
@@ -99,8 +100,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   isRepeated: boolean;
   /** Where the customer authorises it, as the bank's links say. */
   links: NonNullable<Verification['links']> | null;
-  /** The number of authorisations that the bank may have begun. */
-  authorisations: number;
+  /** The authorisations that the bank may have begun, in the order in which psd2 learnt of them. */
+  authorisations: readonly PersonsAuthorisation[];
   /** The customer's browser has come back from the authorisation that was begun last. */
   returned: boolean;
   feesAccepted: boolean;
@@ -175,7 +176,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       isBegunAgain: false,
       isRepeated: false,
       links: null,
-      authorisations: 0,
+      authorisations: [],
       returned: false,
       feesAccepted: false,
       isFinal: false,
@@ -187,7 +188,10 @@ export function applyOperationEvent<Order extends OrderTarget>(
   }
   const before = begun(operation, event);
   const changed = changes(before, event, at);
-  return { ...before, ...changed, ...reasonsIn(event, changed), ...wordsIn(event), updatedAt: at };
+  const after = { ...before, ...changed, ...reasonsIn(event, changed), ...wordsIn(event), updatedAt: at };
+  const said = 'bank' in event ? event.bank?.scaStatus : undefined;
+  if (said == null) return after;
+  return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, said) };
 }
 
 /** The reasons change with the description of them. */
@@ -250,7 +254,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         state: 'verified',
         verification: verificationOf(event),
         links: event.links ?? null,
-        authorisations: (event.links?.redirect ?? event.links?.oauth) ? 1 : 0,
+        authorisations:
+          (event.links?.redirect ?? event.links?.oauth) ? startedBy([], event.links?.id, undefined, at) : [],
         // psd2 has the answer now, and nobody has the link yet.
         ...(isCustomers && {
           mayRun: mayRunVerified(operation),
@@ -263,7 +268,9 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { feesAccepted: true };
     case 'approach-sent':
       // The answer may be lost, and the customer may be asked all the same.
-      return isCustomers ? { mayRun: true, authorisations: operation.authorisations + 1 } : {};
+      return isCustomers
+        ? { mayRun: true, authorisations: begunBy(operation.authorisations, event.psuId, at) }
+        : {};
     case 'further-verified':
       return furtherVerified(operation, event);
     case 'further-data':
@@ -293,7 +300,10 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         state: 'authorizing',
         returned: false,
         ...(isCustomers && { mayRun: true }),
-        ...(event.links && { links: event.links }),
+        ...(event.links && {
+          links: event.links,
+          authorisations: startedBy(operation.authorisations, event.links.id, event.psuId, at),
+        }),
       };
     case 'authorization':
       return {

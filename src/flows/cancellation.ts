@@ -55,12 +55,15 @@ export async function cancelAtBank<Order extends OrderTarget>(
   }));
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
   const asked: CancellationSca = { links: null, sentCode: false, isDone: false };
-  const answer = await requested(open, calls, { sca }, (beforeSend) =>
-    cancellation.request({ resourceId, redirectUri, beforeSend }),
-  );
+  // Another person authorises what was asked for before.
+  const answer = returns.person
+    ? null
+    : await requested(open, calls, { sca }, (beforeSend) =>
+        cancellation.request({ resourceId, redirectUri, beforeSend }),
+      );
   if (answer === 'ended') return open.current;
-  asked.isDone = answer === null;
-  const links = answer;
+  const isAuthorised = returns.person !== undefined || answer !== null;
+  asked.isDone = !isAuthorised;
   const subject: LinkedSubject = {
     ...{ kind, flow, transactionId, resourceId, state: initiation.returnState },
     again: [kind, 'cancel', flow],
@@ -72,9 +75,9 @@ export async function cancelAtBank<Order extends OrderTarget>(
     await assertAuthorisable(cancellation.sca, subject, asked);
     return null;
   };
-  if (links) {
+  if (isAuthorised) {
     const at = { ...ports, bank: { ...ports.bank, sca: cancellation.sca } };
-    asked.sentCode = await authoriseByLinks(subject, links, at, returns, {
+    asked.sentCode = await authoriseByLinks(subject, answer, at, returns, {
       approach: announced,
       code: announced,
       async started(found) {
@@ -87,7 +90,7 @@ export async function cancelAtBank<Order extends OrderTarget>(
       isDecided: () => isOver(cancellation.sca, subject, asked),
     });
   }
-  const patience = links ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, SHORTLY_MS);
+  const patience = isAuthorised ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, SHORTLY_MS);
   const ended = askUntil(world, patience, isCancelled);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);

@@ -15,6 +15,7 @@ import {
   recordLinksLeft,
   returnAddress,
 } from './linked-sca.ts';
+import { othersMust } from './payment-sca.ts';
 import type { FlowPorts } from './ports.ts';
 import { isBanksRefusal, isInterruption, isRefusal } from './refusals.ts';
 import { lackingResource } from './resource-status.ts';
@@ -108,9 +109,11 @@ async function linksLeft(
 ): Promise<ScaLinks | null | 'authorised'> {
   const { links, state } = open.current;
   if (state !== 'authorizing') return links;
-  await recordStatus(open, ports, grant);
+  const { isPartly } = await recordStatus(open, ports, grant);
   if (!isUndecided(open.current)) return links;
+  if (grant.person) return null;
   const progress = await progressOf(open, ports);
+  if (isPartly) throw await partly(open, progress);
   switch (progress?.means) {
     case 'failed':
       return null;
@@ -172,8 +175,9 @@ async function awaitDecision(
 ): Promise<void> {
   const { customer, world } = ports;
   const pause = ports.bank.sca.timing?.pollSeconds;
+  let looksPartly = 0;
   const ask = async () => {
-    const { consentStatus: bankStatus } = await recordStatus(open, ports, grant);
+    const { consentStatus: bankStatus, isPartly } = await recordStatus(open, ports, grant);
     if (!isUndecided(open.current)) return true;
     const progress = await progressOf(open, ports);
     if (progress?.means === 'needs code' && !sentCode)
@@ -181,7 +185,14 @@ async function awaitDecision(
         subjectOf(open.current),
         "The bank waits for the code that only the customer's browser brings back",
       );
-    if (progress?.means !== 'failed') return null;
+    const { authorisations } = open.current;
+    const isOver = progress ? ['done', 'failed'].includes(progress.means) : authorisations.length <= 1;
+    // The word for the consent can come a moment after that for the last authorisation.
+    looksPartly = isPartly && isOver ? looksPartly + 1 : 0;
+    if (looksPartly > 1) throw await partly(open, progress);
+    // Who refuses ends nothing of what others may authorise, unless the bank says so.
+    const isAlone = new Set(authorisations.map(({ psuId }) => psuId)).size <= 1;
+    if (progress?.means !== 'failed' || isPartly || !isAlone) return null;
     if ((await progressOf(open, ports, 'an end'))?.means !== 'failed') return null;
     // The authorisation is over, whenever the bank says so in the status of the consent.
     await open.record({ type: 'ended', state: 'rejected', bankStatus });
@@ -197,6 +208,16 @@ async function awaitDecision(
   const { bankStatus } = open.current;
   const late = timedOut(customer, subjectOf(open.current));
   throw bankStatus === null ? late : late.with({ hint: `The bank calls it ${bankStatus}. ${late.hint}` });
+}
+
+/** Records how far the last authorisation is. @returns the error: others must authorise the consent, too */
+async function partly(open: Open<'consent'>, progress: ScaProgress | null): Promise<Psd2Error> {
+  const bankStatus = open.current.bankStatus ?? '';
+  const { authorisations, links } = open.current;
+  const known = authorisations.find(({ id }) => id === (links?.id ?? null)) ?? authorisations.at(-1);
+  if (progress && known?.scaStatus !== progress.scaStatus)
+    await open.record({ type: 'noted', bankStatus, scaStatus: progress.scaStatus });
+  return othersMust(open.current, bankStatus);
 }
 
 /** The states that the bank's words for an end mean. */
@@ -301,7 +322,8 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
     approach,
     code: approach,
     async started(links) {
-      await open.record({ type: 'sca-started', links });
+      const { psuId } = grant;
+      await open.record({ type: 'sca-started', links, ...(psuId !== undefined && { psuId }) });
     },
     linksLeft: () => recordLinksLeft(open, ports.bank.sca),
     async returned() {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { BeforeSend } from '../bank/ports/call.ts';
+import type { BeforeSend, PsuIdentification } from '../bank/ports/call.ts';
 import type { ClientCredentials, Sca, ScaLinks, ScaTurn } from '../bank/ports/customer.ts';
 import { Psd2Error } from '../errors.ts';
 import type { StoredTokens } from '../store/ports/tokens.ts';
@@ -20,6 +20,10 @@ export interface ReturnPorts {
   keepTokens(granted: () => Promise<StoredTokens>): Promise<void>;
   /** Asks the operator for the address that the customer's browser ended at. Undefined: psd2 does not ask. */
   askForReturn: ((state: string) => Promise<URLSearchParams>) | undefined;
+  /** Who the bank is told that authorises. Absent: nobody is named. */
+  psuId?: string | undefined;
+  /** The person whose authorisation begins, if it is not the customer's own. */
+  person?: PsuIdentification | undefined;
   say(text: string): void;
   /** Tells the operator what the bank wants the customer to do, in the bank's words. */
   quote(words: string): void;
@@ -147,6 +151,7 @@ async function proceed(
       state,
       codeVerifier,
     },
+    psu: returns.person,
     transactionId,
     beforeSend,
   });

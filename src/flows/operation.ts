@@ -28,7 +28,14 @@ import {
   refusedAlone,
   settlementEvent,
 } from './outcome.ts';
-import { authorisePayment, awaitPayment, feesRefused, unknownIfUnsaid, unsaid } from './payment-sca.ts';
+import {
+  authorisePayment,
+  awaitPayment,
+  feesRefused,
+  othersMust,
+  unknownIfUnsaid,
+  unsaid,
+} from './payment-sca.ts';
 import type { FlowPorts } from './ports.ts';
 import {
   isAboutContent,
@@ -209,21 +216,39 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
       await this.open.record(await awaitDecision(this.ports, this.#subjectOf(operation), whatHappened));
     } else {
       const found = await unknownIfUnsaid(this, this.#decisionOrAgain(operation));
+      if (found === 'another person') return this.#authorizeAnother(operation);
       if (found) await this.open.record(found);
       this.#customerSent = found === null;
     }
     this.#authorizedNow = true;
   }
 
+  /** Another person authorises it, too. What they do or cannot do ends nothing of what others have authorised. */
+  async #authorizeAnother(operation: Operation<Order>): Promise<void> {
+    const { returns } = this.ports;
+    if (!operation.initiation || !returns) throw new TypeError('Only links lead several persons to the bank');
+    try {
+      this.#sentCode = await authorisePayment(this, operation, operation.initiation, returns);
+    } catch (error) {
+      throw isTrouble(error) ? unsaid(this, error) : error;
+    }
+    this.#customerSent = true;
+  }
+
   /**
    * The customer's decision, asked for once. Without one, they go to the bank again. Null: they have authorised it, so they do not, and the
    * bank has not said what becomes of it.
    */
-  async #decisionOrAgain(operation: Operation<Order>): Promise<StepEvent | null> {
+  async #decisionOrAgain(operation: Operation<Order>): Promise<StepEvent | null | 'another person'> {
     try {
-      const { found, isSigned } = await lookAt(this.ports, operation, operation.refusalAlone);
+      const { found, isSigned, partly } = await lookAt(this.ports, operation, operation.refusalAlone);
       await recordLinksLeft(this.open, this.ports.bank.sca);
       if (!isPending(found)) return found;
+      if (this.ports.returns?.person) return 'another person';
+      if (partly) {
+        await this.open.record(found);
+        throw othersMust(this.open.current, this.open.current.transactionStatus);
+      }
       return isSigned ? null : { type: 'sca-again' };
     } catch (error) {
       // The token of the customer's login with this payment is lost or has ended. Only another login gives one.
@@ -405,7 +430,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   announcing(
     type: Extract<StepEvent, { digest: string | null }>['type'],
     revoking?: Revoking<StepEvent>,
-    more: { bankTime?: string } = {},
+    more: { bankTime?: string; psuId?: string } = {},
   ): BeforeSend {
     return announcing<Operation<Order>, OperationEvent<Order>>(
       this.open,

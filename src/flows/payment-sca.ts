@@ -1,3 +1,5 @@
+import { type PersonsAuthorisation, whoAuthorised } from '../domain/authorisations.ts';
+import type { AnyFlow } from '../domain/flow.ts';
 import { type Initiation, isPending, type Operation, type OrderTarget } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import {
@@ -28,6 +30,7 @@ export async function authorisePayment<Order extends OrderTarget>(
 ): Promise<boolean> {
   const { open, ports, calls } = run;
   const { kind, flow, transactionId, links } = operation;
+  const whose: { psuId?: string } = returns.psuId === undefined ? {} : { psuId: returns.psuId };
   const subject: LinkedSubject = {
     ...{ kind, flow, transactionId, state },
     again: [kind, 'resume', flow],
@@ -35,11 +38,11 @@ export async function authorisePayment<Order extends OrderTarget>(
     doing: `authorise the ${calls.name}`,
     whenLate: { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow },
   };
-  return authoriseByLinks(subject, links, ports, returns, {
-    approach: run.announcing('approach-sent'),
+  return authoriseByLinks(subject, returns.person ? null : links, ports, returns, {
+    approach: run.announcing('approach-sent', undefined, whose),
     code: run.announcing('code-sent'),
     async started(found) {
-      await open.record({ type: 'sca-started', links: found });
+      await open.record({ type: 'sca-started', links: found, ...whose });
     },
     linksLeft: () => recordLinksLeft(open, ports.bank.sca),
     async returned() {
@@ -59,7 +62,7 @@ export async function authorisePayment<Order extends OrderTarget>(
 /**
  * Asks the bank until the customer has decided, and records what it says.
  *
- * @throws Psd2Error `authorisation_timeout` if their time is over, `outcome_unknown` if they have authorised it, and the bank does
+ * @throws Psd2Error `partly_authorised` if another person must authorise it, too; `authorisation_timeout` if their time is over, `outcome_unknown` if they have authorised it, and the bank does
  *   not say what becomes of it; `usage` if only the return of their browser helps
  */
 export async function awaitPayment<Order extends OrderTarget>(
@@ -69,6 +72,7 @@ export async function awaitPayment<Order extends OrderTarget>(
   sentCode: boolean,
 ): Promise<void> {
   let last: Awaited<ReturnType<typeof lookAt>> | undefined;
+  let looksPartly = 0;
   const ask = async () => {
     last = await lookAt({ bank }, open.current);
     await recordLinksLeft(open, bank.sca);
@@ -80,7 +84,9 @@ export async function awaitPayment<Order extends OrderTarget>(
         { ...operation, again: [operation.kind, 'resume', operation.flow] },
         "The bank waits for the code that only the customer's browser brings back",
       );
-    return null;
+    // The word for the payment can come a moment after that for the last authorisation.
+    looksPartly = last.partly === 'ours is over' ? looksPartly + 1 : 0;
+    return looksPartly > 1 ? found : null;
   };
   const pause = bank.sca.timing?.pollSeconds;
   const asked = askUntil(world, customer.scaTimeoutMs, ask, pause === undefined ? undefined : pause * 1000);
@@ -91,10 +97,42 @@ export async function awaitPayment<Order extends OrderTarget>(
   );
   const words = decided ?? last?.found;
   if (words) await open.record(words);
+  if (decided && isPending(decided)) throw othersMust(open.current, open.current.transactionStatus);
   if (decided) return;
   if (last?.awaitsCustomer ?? true) throw timedOut(customer, subject);
   await recordOutcome(open, { type: 'execute-unanswered' });
   throw outcomeUnknown(operation, `The bank does not say yet whether it executes the ${calls.name}`);
+}
+
+/** The error if others must authorise it, too. @param bankStatus the bank's word */
+export function othersMust(
+  {
+    kind,
+    flow,
+    transactionId,
+    authorisations,
+  }: Pick<AnyFlow<string>, 'flow' | 'transactionId'> & {
+    kind: string;
+    authorisations: readonly PersonsAuthorisation[];
+  },
+  bankStatus: string | null,
+): Psd2Error {
+  const who = whoAuthorised(authorisations);
+  const done =
+    who.length === 0 ? `The ${kind} has an authorisation` : `${who.join(', ')} authorised the ${kind}`;
+  return new Psd2Error(
+    'partly_authorised',
+    `${done}, and the bank waits for another person (${bankStatus})`,
+    {
+      hint: 'They authorise it at the bank, or with --psu-id and their id here. See whether they have, or take them there:',
+      next: [
+        [kind, 'resume', flow],
+        [kind, 'resume', flow, '--psu-id', 'ID'],
+      ],
+      flow,
+      transactionId,
+    },
+  );
 }
 
 /**

@@ -57,6 +57,8 @@ export interface Looked {
   isUnauthorised?: true;
   /** The customer has completed the authorisation that psd2 knows. */
   isSigned?: true;
+  /** Somebody has authorised it, and others must. `ours`: the authorisation that psd2 began last. */
+  partly?: 'ours is open' | 'ours is over';
 }
 
 async function lookOnce(
@@ -89,7 +91,11 @@ async function lookOnce(
   const awaits = progress ? isGoingOn(progress) : status.awaitsSca === true;
   const awaitsCustomer = isNoNews ? operation.bulk === null && !operation.returned : awaits;
   const signed = progress?.means === 'done' ? ({ isSigned: true } as const) : {};
-  return { found, awaitsCustomer, ...unauthorised, ...signed };
+  const isOver = progress
+    ? progress.means === 'done' || progress.means === 'failed'
+    : operation.authorisations.length <= 1;
+  const partly = status.isPartly && ({ partly: isOver ? 'ours is over' : 'ours is open' } as const);
+  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly };
 }
 
 /**
@@ -159,7 +165,7 @@ async function linkedStatus(
     };
   if (happened.type !== 'authorization') return happened;
   // What is in a signing basket is authorised with that.
-  const isAlone = operation.bulk === null && operation.authorisations <= 1;
+  const isAlone = operation.bulk === null && operation.authorisations.length <= 1;
   if (status.isUnauthorised && hasFailed && isAlone) {
     const hasOther = await hasOtherAuthorisation(sca, operation, resourceId);
     return hasOther ? happened : { ...happened, status: 'NOT_AUTHORIZED' };

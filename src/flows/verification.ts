@@ -35,7 +35,7 @@ export interface Verifying<Order extends OrderTarget> {
   announcing(
     type: Extract<StepEvent, { digest: string | null }>['type'],
     revoking?: Revoking<StepEvent>,
-    more?: { bankTime?: string },
+    more?: { bankTime?: string; psuId?: string },
   ): BeforeSend;
   /** What the bank's status says of it. */
   statusOf(operation: Operation<Order>): Promise<StepEvent>;

@@ -85,6 +85,7 @@ it('a consent begins with its categories, none of them answered', () => {
     besideOthers: false,
     returnState: null,
     links: null,
+    authorisations: [],
     refusalAlone: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',

@@ -41,6 +41,8 @@ const after = (first: OperationEvent<GenericOrder>, ...events: StepEvent[]) =>
   );
 const having = (...events: StepEvent[]) => after(created(), ...events);
 
+const BEGUN = { id: null, psuId: null, scaStatus: null, at: LATER };
+const EARLIER = { ...BEGUN, at: AT };
 const { type: _, ...verification } = VERIFIED;
 const NOTHING_SENT = { mayRun: false, executeRequestId: null, initiatedAt: null } as const;
 const POSSIBLE = created({ executesWithoutSca: 'possible' });
@@ -90,7 +92,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
       bank: { transactionStatus: 'RCVD', scaStatus: null },
     },
     {
-      ...{ ...NOTHING_SENT, state: 'verified', isRepeated: false, links: REDIRECT, authorisations: 1 },
+      ...{ ...NOTHING_SENT, state: 'verified', isRepeated: false, links: REDIRECT, authorisations: [BEGUN] },
       ...{ verification: { ...verification, messages: ['Fees'] }, transactionStatus: 'RCVD' },
     },
   ],
@@ -98,13 +100,19 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     'the bank has it, and the customer logs in',
     having(sent('q1')),
     { ...VERIFIED, links: LOGIN },
-    { ...NOTHING_SENT, state: 'verified', links: LOGIN, authorisations: 1, verification },
+    { ...NOTHING_SENT, state: 'verified', links: LOGIN, authorisations: [BEGUN], verification },
   ],
   [
     'the bank has it, with both',
     having(sent('q1')),
     { ...VERIFIED, links: { ...LOGIN, ...REDIRECT } },
-    { ...NOTHING_SENT, state: 'verified', links: { ...LOGIN, ...REDIRECT }, authorisations: 1, verification },
+    {
+      ...NOTHING_SENT,
+      state: 'verified',
+      links: { ...LOGIN, ...REDIRECT },
+      authorisations: [BEGUN],
+      verification,
+    },
   ],
   [
     'the bank has it, and has begun no authorisation',
@@ -134,19 +142,46 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     'an authorisation is begun',
     having(sent('q1'), { ...VERIFIED, links: REDIRECT }),
     approach,
-    { mayRun: true, authorisations: 2 },
+    { mayRun: true, authorisations: [EARLIER, BEGUN] },
   ],
   [
     'the customer gets the link',
     having(sent('q1'), VERIFIED),
     { type: 'sca-started', links: REDIRECT },
-    { state: 'authorizing', mayRun: true, links: REDIRECT },
+    { state: 'authorizing', mayRun: true, links: REDIRECT, authorisations: [BEGUN] },
   ],
   [
     'the customer gets another link',
     having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' }),
     { type: 'sca-started', links: LOGIN },
     { state: 'authorizing', mayRun: true, returned: false, links: LOGIN },
+  ],
+  [
+    'another person is named, and the bank has begun one for them',
+    having(sent('q1'), { ...VERIFIED, links: { ...REDIRECT, id: 'a' } }),
+    { type: 'sca-started', links: { ...LOGIN, id: 'b' }, psuId: 'ben' },
+    {
+      ...{ state: 'authorizing', mayRun: true, links: { ...LOGIN, id: 'b' } },
+      authorisations: [
+        { ...EARLIER, id: 'a' },
+        { ...BEGUN, id: 'b', psuId: 'ben' },
+      ],
+    },
+  ],
+  [
+    'the bank says how far the authorisation is that psd2 asks for',
+    having(sent('q1'), { ...VERIFIED, links: { ...REDIRECT, id: 'a' } }, approach),
+    {
+      ...{ type: 'authorization', status: 'PENDING', bankStatus: 'PATC' },
+      bank: { transactionStatus: 'PATC', scaStatus: 'finalised' },
+    },
+    {
+      ...{ state: 'authorizing', authorizationStatus: 'PATC', transactionStatus: 'PATC' },
+      ...{
+        scaStatus: 'finalised',
+        authorisations: [{ ...EARLIER, id: 'a', scaStatus: 'finalised' }, EARLIER],
+      },
+    },
   ],
   [
     'the customer gets the same link',
@@ -227,7 +262,7 @@ it('at a bank that has execute, none of this makes it run', () => {
   const { mayRun, executeRequestId, initiatedAt, authorisations } = after(first, ...events);
   expect({ mayRun, executeRequestId, initiatedAt, authorisations }).toEqual({
     ...NOTHING_SENT,
-    authorisations: 1,
+    authorisations: [EARLIER],
   });
 });
 

@@ -96,7 +96,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
       links: null,
     },
     ...{
-      authorisations: 0,
+      authorisations: [],
       returned: false,
       feesAccepted: false,
       isFinal: false,

@@ -53,6 +53,8 @@ export interface BankCall extends Repetition {
   bearer?: string;
   /** Where the customer's browser returns to. */
   redirectUri?: string;
+  /** Who is asked, if it is not the customer. */
+  psu?: PsuIdentification | undefined;
   /** Additional headers, with names in lower case. They replace the standard headers. */
   headers?: Record<string, string>;
   /** The id of an earlier attempt, which this one repeats. Without it, each attempt has a new id. */

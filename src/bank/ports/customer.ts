@@ -2,7 +2,7 @@ import type { IsoDate } from '../../domain/calendar.ts';
 import type { ConsentCategoryRequest } from '../../domain/consent.ts';
 import type { Authorization } from '../../domain/operation.ts';
 import type { BankReason } from '../../errors.ts';
-import type { BeforeSend } from './call.ts';
+import type { BeforeSend, PsuIdentification } from './call.ts';
 
 // What a customer grants: login, consents, SCA.
 
@@ -119,6 +119,8 @@ export interface ConsentStatus {
   consentStatus: string;
   /** What it means. A word that the interface does not know grants nothing. */
   means: 'open' | 'unknown' | 'valid' | 'rejected' | 'expired' | 'revoked' | 'ended by us';
+  /** Somebody has authorised it, and others must. */
+  isPartly?: true;
 }
 
 /** A consent as the bank has it. What the bank does not say is null. */
@@ -212,6 +214,8 @@ export interface ResourceStatus {
   awaitsSca?: true;
   /** So far nobody has authorised it. If the authorisation fails, it never runs. */
   isUnauthorised?: true;
+  /** Somebody has authorised it, and others must. */
+  isPartly?: true;
 }
 
 /**
@@ -221,6 +225,8 @@ export interface ResourceStatus {
 export interface ScaLinks {
   /** The approach that the bank has chosen, if it has said so. */
   approach: 'redirect' | 'decoupled' | null;
+  /** The bank's id of the authorisation that has begun. */
+  id?: string;
   /** For the customer's browser. */
   redirect?: string;
   /** The metadata of the OAuth server where the customer logs in. */
@@ -270,6 +276,8 @@ export interface ScaAuthorisation {
   redirectUri: string;
   /** For a login with the consent: `redirect_uri` without `state`, which OAuth has as a field of its own. */
   login: { clientId: string; redirectUri: string; state: string; codeVerifier: string };
+  /** Who authorises, if it is not the customer. */
+  psu?: PsuIdentification | undefined;
   transactionId: string;
   beforeSend: BeforeSend;
 }

@@ -80,7 +80,8 @@ async function cancelWithoutBasket(context: Context, flows: Flows, { known }: Kn
       await opened.flows.resume('transfer', transfer.flow, async (open) => {
         if (!(await lacksBasket(flows, open.current))) return;
         try {
-          if (isBanksToCancel(open.current)) await TRANSFERS.cancelAtBank?.(own, opened, open, false);
+          if (isBanksToCancel(open.current))
+            await TRANSFERS.cancelAtBank?.(own, opened, open, { paste: false });
           else if (isOpen(open.current)) await open.record({ type: 'cancelled' });
         } finally {
           await TRANSFERS.tidy?.(own, open.current);

@@ -75,7 +75,7 @@ export function mayGoIntoBasket(transfer: Transfer): boolean {
   const begunByBank = links?.redirect === undefined && links?.oauth === undefined ? 0 : 1;
   const isOnItsWay = state === 'executing' && verification === null;
   const isAtStart = state === 'created' || isOnItsWay || state === 'verified';
-  return bulk === null && initiation !== null && isAtStart && authorisations <= begunByBank;
+  return bulk === null && initiation !== null && isAtStart && authorisations.length <= begunByBank;
 }
 
 /** Whether the bank has a payment that psd2 has not begun to authorise. */

@@ -218,9 +218,14 @@ async function drive(
  * @param link what the customer's link is written out with. @param line the first line that it pays
  */
 export async function payingPorts(
-  { links, batches, batch, whileWaiting }: LinePayment,
+  { links, batches, batch, whileWaiting, person }: LinePayment,
   { context, opened }: Payer,
-  { flow, initiation, transactionId }: Pick<Operation<OrderTarget>, 'flow' | 'initiation' | 'transactionId'>,
+  {
+    flow,
+    initiation,
+    transactionId,
+    state,
+  }: Pick<Operation<OrderTarget>, 'flow' | 'initiation' | 'transactionId' | 'state'>,
   { link, line, isNew }: { link: object; line: number; isNew: boolean },
 ) {
   const { initiated, ...ports } = flowPortsOf(context, opened);
@@ -228,12 +233,15 @@ export async function payingPorts(
   const given = async () => {
     await batches.change(batch, (now) => (now.linked.has(flow) ? null : { type: 'link-given', line, flow }));
   };
-  const returns = initiation && (await returnPortsOf(context, opened, false, transactionId));
+  // What nobody has authorised, the customer does first.
+  const other = state === 'authorizing' ? person : undefined;
+  const returns = initiation && (await returnPortsOf(context, opened, false, transactionId, other));
+  const whose = returns?.psuId === undefined ? {} : { psuId: returns.psuId };
   return {
     ...ports,
     // The log has nothing of a new flow.
     ...(!isNew && { initiated }),
-    customer: links ? byLink(near, links, link, given) : near,
+    customer: links ? byLink(near, links, { ...link, ...whose }, given) : near,
     ...(returns && { returns }),
   };
 }

@@ -1,3 +1,4 @@
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
@@ -25,6 +26,8 @@ export interface LinePayment {
   batch: string;
   links: Links | null;
   acceptsClose: boolean;
+  /** Who authorises now what somebody has authorised. */
+  person: PsuIdentification | undefined;
   payerOf(line: Pick<BatchLine, 'customer'>): Promise<Payer>;
   /** Shows how far the run is while `work` runs. */
   whileWaiting: FlowPorts['customer']['whileWaiting'];

@@ -16,6 +16,7 @@ import { examples, verb } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { customerPortsOf } from '../flow/ports.ts';
 import { confirmed } from '../shared/confirmed.ts';
+import { readPerson } from '../shared/psu.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { describeApprovals, refuseUnapproved } from './approval.ts';
 import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
@@ -34,6 +35,7 @@ interface RunOptions {
   stopAfter?: string;
   links?: string;
   acceptClose?: true;
+  psuId?: string;
 }
 
 /** `psd2 batch run <batch>` */
@@ -71,7 +73,8 @@ ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.n
         '--links <file>',
         "write the customers' links to the end of this file, instead of opening a browser",
       )
-      .option('--accept-close', 'also pay if the payee check says that the name is close'),
+      .option('--accept-close', 'also pay if the payee check says that the name is close')
+      .option('--psu-id <id>', 'who authorises now what another person has authorised (NextGenPSD2)'),
   (context, reference, options: RunOptions) => runBatch(context, reference, options),
 );
 
@@ -105,6 +108,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     ...{ batches: data.batches, flows: data.flows, batch: batch.batch },
     links: linksOf(context, options.links),
     acceptsClose: options.acceptClose ?? false,
+    person: await readPerson(context, options),
     payerOf: payers(context),
     whileWaiting: (text, work, ms) => near.whileWaiting(`${progress.write()} ${text}`, work, ms),
   };

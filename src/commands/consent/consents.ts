@@ -6,7 +6,14 @@ import { askOfConsent } from '../../flows/resolve.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
-import { flowBegins, flowData, flowEnds, resolutionField } from '../flow/fields.ts';
+import {
+  authorisationsField,
+  flowBegins,
+  flowData,
+  flowEnds,
+  resolutionField,
+  writeAuthorisations,
+} from '../flow/fields.ts';
 import { forgetRefusedCall } from '../open/call-records.ts';
 import { day, flag, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { namesInAccess } from './coverage.ts';
@@ -35,6 +42,7 @@ const consent = () =>
     validUntil: z.optional(orNull(day('last day'))),
     frequencyPerDay: z.optional(orNull(whole('readings a day while the customer is absent'))),
     recurring: z.optional(orNull(flag('false for one reading'))),
+    authorisations: z.optional(authorisationsField()),
     access: z.optional(orNull(z.unknown().check(z.describe(ACCESS)))),
     ...flowEnds(),
   });
@@ -124,6 +132,7 @@ function toData(flow: Consent) {
       validUntil: flow.terms.validUntil ?? null,
       frequencyPerDay: flow.terms.frequencyPerDay ?? null,
       recurring: flow.terms.recurring ?? null,
+      authorisations: [...flow.authorisations],
       access: flow.access ?? flow.terms.access ?? null,
     }),
     resolution,
@@ -165,6 +174,7 @@ function termsFields({
   access: granted,
   bankStatus,
   grantedAt,
+  authorisations,
 }: Consent): { title: string; value: () => string | null }[] {
   if (!terms) return [];
   const { access, frequencyPerDay, recurring } = terms;
@@ -172,6 +182,7 @@ function termsFields({
   const readings = frequencyPerDay === undefined ? null : `${frequencyPerDay} a day without the customer`;
   return [
     { title: 'At the bank', value: () => bankStatus },
+    { title: 'Authorised by', value: () => writeAuthorisations(authorisations) },
     {
       title: 'Accounts',
       value: () => (named.length > 0 ? named.join(' ') : access ? writeAccess(access) : null),

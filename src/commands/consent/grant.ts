@@ -1,3 +1,4 @@
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import type { ConsentDetails } from '../../bank/ports/customer.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
@@ -13,16 +14,18 @@ import { coverageOf } from './coverage.ts';
  * What a consent needs besides, at a bank where the customer's SCA alone grants it.
  *
  * @param paste the operator pastes the address that the customer's browser ended at
+ * @param person who authorises it now, if it is not the customer
  */
 export async function grantPortsOf(
   context: Context,
   opened: CustomerBank,
   paste: boolean,
+  person?: PsuIdentification,
 ): Promise<GrantPorts> {
   const { customerId, tokens } = opened;
   const { customers } = await context.store();
   return {
-    ...(await returnPortsOf(context, opened, paste)),
+    ...(await returnPortsOf(context, opened, paste, undefined, person)),
     async keepConsent(consent, details) {
       const former = await formerOf(customers, consent, details);
       for (const { flow } of former) await endFormer(opened, flow);

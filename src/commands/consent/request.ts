@@ -1,3 +1,4 @@
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent-category.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
@@ -168,10 +169,14 @@ export async function driveConsent(
   context: Context,
   opened: CustomerBank,
   open: Open<'consent'>,
-  { allowPartial, paste = false }: { allowPartial: boolean; paste?: boolean },
+  {
+    allowPartial,
+    paste = false,
+    person,
+  }: { allowPartial: boolean; paste?: boolean; person?: PsuIdentification | undefined },
 ): Promise<void> {
   if (open.current.terms) {
-    const grant = await grantPortsOf(context, opened, paste);
+    const grant = await grantPortsOf(context, opened, paste, person);
     return driveFlow(context, CONSENTS, opened, open, (ports) => runLinkedConsent(open, ports, grant));
   }
   await driveFlow(context, CONSENTS, opened, open, (ports) => runConsent(open, ports));

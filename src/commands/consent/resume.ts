@@ -6,6 +6,7 @@ import { examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
+import { readPerson, withPersonOptions } from '../shared/psu.ts';
 import { CONSENTS } from './consents.ts';
 import { driveConsent } from './request.ts';
 
@@ -13,12 +14,12 @@ import { driveConsent } from './request.ts';
 export const resume: Verb = {
   prints: CONSENTS.prints,
   declare: (command, run) =>
-    command
+    withPersonOptions(command)
       .argument('[flow]', 'default: the only unfinished consent, or the one you choose')
       .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
       .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
-      .action((flow, { allowPartial = false, paste = false }) =>
+      .action((flow, { allowPartial = false, paste = false, ...person }) =>
         run((context) =>
           resumeFlow(
             context,
@@ -27,8 +28,9 @@ export const resume: Verb = {
             (current) => {
               if (!isOver(current)) refuseClientCredentials(context);
               if (paste) refusePaste(context, current);
+              return readPerson(context, person);
             },
-            (opened, open) => driveConsent(context, opened, open, { allowPartial, paste }),
+            (opened, open, who) => driveConsent(context, opened, open, { allowPartial, paste, person: who }),
           ),
         ),
       ),

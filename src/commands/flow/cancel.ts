@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { writeCommands } from '../../advice.ts';
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { isOpen, standingOf } from '../../domain/flow-states.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import { findOut } from '../../flows/outcome.ts';
@@ -7,6 +8,7 @@ import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
+import { type PsuOptions, readPerson, withPersonOptions } from '../shared/psu.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
@@ -17,7 +19,7 @@ import { commandThatContinues } from './next-command.ts';
 export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
   prints: noun.prints,
   declare: (command, run) =>
-    command
+    withPersonOptions(command, noun.cancelAtBank === undefined)
       .argument('<flow>')
       .addOption(
         new Option(
@@ -33,8 +35,16 @@ can cancel it (NextGenPSD2): then the customer may have to authorise the cancell
 \`${noun.sent}\`, the command refuses with exit code 2 and says what to do instead.
 ${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
       )
-      .action((flow, { paste = false }) => run((context) => cancelFlow(context, flow, noun, paste))),
+      .action((flow, { paste = false, ...person }) =>
+        run((context) => cancelFlow(context, flow, noun, { paste, person })),
+      ),
 });
+
+interface CancelOptions {
+  paste?: boolean;
+  /** Who authorises the cancellation now, if it is not the customer. */
+  person?: PsuOptions;
+}
 
 /**
  * Gives up a flow that has sent neither `execute` nor `confirm`, and whose payment cannot run without psd2: writes the event
@@ -49,17 +59,21 @@ export async function cancelFlow<K extends Kind>(
   context: Context,
   reference: string,
   noun: FlowNoun<K>,
-  paste: boolean,
+  { paste = false, person = {} }: CancelOptions = {},
 ): Promise<void> {
   const { globals, terminal } = context;
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
-  if (noun.cancelAtBank && isBanksToCancel(current)) return cancelThere(context, current, noun, paste);
+  if (noun.cancelAtBank && isBanksToCancel(current)) {
+    const who = await readPerson(context, person);
+    return cancelThere(context, current, noun, { paste, who });
+  }
   const isLeft = await isLeftOpen(context, current, noun);
   if (!isLeft) refuseUnlessOpen(current, noun.sent);
-  if (paste)
-    throw new Psd2Error('usage', `The customer need not authorise this, so --paste has no meaning here`);
+  const meaningless = paste ? '--paste' : person.psuId !== undefined && '--psu-id';
+  if (meaningless)
+    throw new Psd2Error('usage', `Nobody need authorise this, so ${meaningless} has no meaning here`);
   refuseUnconfirmable(context, 'Cancelling');
 
   await flows.resume(noun.kind, current.flow, async (open) => {
@@ -106,7 +120,7 @@ async function cancelThere<K extends Kind>(
   context: Context,
   { flow, kind }: FlowOf<K>,
   noun: FlowNoun<K>,
-  paste: boolean,
+  { paste, who }: { paste: boolean; who: PsuIdentification | undefined },
 ): Promise<void> {
   const { globals, terminal } = context;
   refuseUnconfirmable(context, 'Cancelling');
@@ -120,7 +134,7 @@ async function cancelThere<K extends Kind>(
       throw new Psd2Error('cancelled', `The ${kind} ${flow} is unchanged`);
     const before = open.current;
     try {
-      await noun.cancelAtBank?.(context, opened, open, paste);
+      await noun.cancelAtBank?.(context, opened, open, { paste, person: who });
     } catch (error) {
       if (open.current !== before) noun.print(context, open.current);
       throw open.current === before ? error : withWayOn(error, kind, flow);

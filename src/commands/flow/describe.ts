@@ -1,4 +1,5 @@
 import type { Bank } from '../../bank/ports/bank.ts';
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import type { BankWord } from '../../flows/resolve.ts';
 import type { EventOf, FlowOf, Kind, Open } from '../../store/ports/flows.ts';
 import type { Column } from '../../terminal/output/output.ts';
@@ -8,6 +9,13 @@ import type { Printed } from '../declare.ts';
 
 /** What the operator must see of a flow before they confirm. Null and undefined are left out. */
 export type Described = [title: string, value: string | null | undefined][];
+
+/** How the customer, or another person, authorises a cancellation. */
+interface CancelThere {
+  /** The operator pastes the address that the browser ended at. */
+  paste: boolean;
+  person?: PsuIdentification | undefined;
+}
 
 /** A kind of flow, as the verbs of its noun need to know it. Each kind has one description. */
 export interface FlowNoun<K extends Kind> {
@@ -42,7 +50,7 @@ export interface FlowNoun<K extends Kind> {
    *
    * @param paste the operator pastes the address that the customer's browser ended at
    */
-  cancelAtBank?(context: Context, opened: CustomerBank, open: Open<K>, paste: boolean): Promise<void>;
+  cancelAtBank?(context: Context, opened: CustomerBank, open: Open<K>, how: CancelThere): Promise<void>;
   /** Removes what a flow needs no more, if it has ended. Absent: nothing. */
   tidy?(context: Context, flow: FlowOf<K>): Promise<void>;
   /** What stays at the bank after the flow was cancelled here, and the command that ends it there. Absent: nothing. */

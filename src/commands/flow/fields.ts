@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { PersonsAuthorisation } from '../../domain/authorisations.ts';
 import { REASON_LEVELS } from '../../domain/bank-reason.ts';
 import type { Resolution } from '../../domain/flow.ts';
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
@@ -8,6 +9,24 @@ import { list, oneOf, orNull, text, time } from '../shared/fields.ts';
 import type { Described } from './describe.ts';
 
 // What every kind of flow shows: the fields for programs, each group beside its data, and those for a person.
+
+/** Who has authorised a flow, or may. */
+export const authorisationsField = () =>
+  list(
+    z.object({
+      id: orNull(text("the bank's id of it")),
+      psuId: orNull(text('who the bank was told that it is')),
+      scaStatus: orNull(text("the bank's word for it, for example finalised")),
+      at: time('when psd2 began it, or learnt of it'),
+    }),
+    'the authorisations that psd2 knows, one for each person who must authorise (NextGenPSD2)',
+  );
+
+/** The same for a person to read. */
+export const writeAuthorisations = (all: readonly PersonsAuthorisation[]): string | null =>
+  all.length < 2 && !all.some(({ psuId }) => psuId !== null)
+    ? null
+    : all.map(({ psuId, scaStatus }) => [psuId ?? 'somebody', scaStatus ?? 'begun'].join(' ')).join(', ');
 
 /** The first fields of a flow of any kind. */
 export const flowBegins = <Kind extends string, State extends string>(

@@ -1,3 +1,4 @@
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { paymentHolder } from '../../domain/payment-holder.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ReturnPorts } from '../../flows/linked-sca.ts';
@@ -16,15 +17,20 @@ const NEVER = new AbortController().signal;
  *
  * @param paste the operator pastes the address that the customer's browser ended at
  * @param payment the transaction id of the payment that the customer authorises: its tokens are for it alone
+ * @param person who authorises it now, if it is not the customer
  */
 export async function returnPortsOf(
   context: Context,
   { client, customerId, profile, tokens }: Pick<CustomerBank, 'client' | 'customerId' | 'profile' | 'tokens'>,
   paste: boolean,
   payment?: string,
+  person?: PsuIdentification,
 ): Promise<ReturnPorts> {
   const { terminal } = context;
+  const psuId = person ? person.id : (await (await context.store()).customers.read(customerId))?.psu.id;
   return {
+    person,
+    psuId: psuId ?? undefined,
     client,
     async readyToKeep() {
       const giveBack = await tokens.ready();

@@ -1,4 +1,5 @@
-import type { Command, OptionValues } from '@commander-js/extra-typings';
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { KeptPsu } from '../../store/ports/customers.ts';
 import type { Context } from '../context.ts';
@@ -19,17 +20,50 @@ export function withPsuOptions<Args extends unknown[], Options extends OptionVal
     .option('--psu-corporate-id <id>', "the id of the customer's company (NextGenPSD2)");
 }
 
-/** Keeps who the customer is at the bank, as far as the operator says it. */
-export async function keepPsu(
-  context: Context,
-  customer: string,
-  { psuId, psuIdType, psuCorporateId }: PsuOptions,
-): Promise<void> {
-  const given: Partial<KeptPsu> = {
+/** As {@link withPsuOptions}, for the person whose authorisation begins now: they are not kept. */
+export function withPersonOptions<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+  isHidden = false,
+) {
+  const option = <Flags extends string>(flags: Flags, says: string) =>
+    new Option(flags, `${says} (NextGenPSD2)`).hideHelp(isHidden);
+  return command
+    .addOption(option('--psu-id <id>', 'who authorises it now: their id at the bank'))
+    .addOption(option('--psu-id-type <type>', 'kind of that id'))
+    .addOption(option('--psu-corporate-id <id>', 'the id of their company'));
+}
+
+/**
+ * The person whose authorisation begins. Undefined: the operator names nobody.
+ *
+ * @throws Psd2Error `usage` at a bank whose customers have ids, and for what no header can carry
+ */
+export async function readPerson(
+  context: Pick<Context, 'bankInterface'>,
+  options: PsuOptions,
+): Promise<PsuIdentification | undefined> {
+  const given = readGiven(options);
+  if (Object.keys(given).length === 0) return undefined;
+  if ((await context.bankInterface()).customers !== 'named by the operator') refusePsu(options);
+  if (given.id === undefined)
+    throw new Psd2Error('usage', 'The person who authorises it needs --psu-id', {
+      hint: 'The other options say more of that person.',
+    });
+  const { id, idType, corporateId } = given;
+  return { id, idType, corporateId };
+}
+
+function readGiven({ psuId, psuIdType, psuCorporateId }: PsuOptions) {
+  return {
     ...(psuId !== undefined && { id: readPsu('--psu-id', psuId) }),
     ...(psuIdType !== undefined && { idType: readPsu('--psu-id-type', psuIdType) }),
     ...(psuCorporateId !== undefined && { corporateId: readPsu('--psu-corporate-id', psuCorporateId) }),
   };
+}
+
+/** Keeps who the customer is at the bank, as far as the operator says it. */
+export async function keepPsu(context: Context, customer: string, options: PsuOptions): Promise<void> {
+  const given: Partial<KeptPsu> = readGiven(options);
   if (Object.keys(given).length === 0) return;
   const { customers } = await context.store();
   await customers.change(customer, (before) => ({ ...before, psu: { ...before.psu, ...given } }));

@@ -86,7 +86,7 @@ async function endTestConsent(context: Context, transactionId: string): Promise<
       if (flow.state === 'confirmed' || !isOver(flow)) await endConsent(context, flow.flow);
       return { ended: `the consent ${flow.flow}` };
     }
-    if (isOpen(flow)) await cancelFlow(context, flow.flow, CONSENTS, false);
+    if (isOpen(flow)) await cancelFlow(context, flow.flow, CONSENTS);
     const message = `the consent ${flow.flow} stays: this bank has no call that ends it`;
     const hasStayed = flow.state === 'confirmed' || standingOf(flow) === 'sent';
     return hasStayed ? { stays: { code: 'consent_stays', message } } : { ended: `the consent ${flow.flow}` };
@@ -121,7 +121,7 @@ async function endTestTransfer(
           transactionId,
         },
       );
-    await cancelFlow(context, flow.flow, TRANSFERS, false);
+    await cancelFlow(context, flow.flow, TRANSFERS);
     return ended;
   }
   return { gone: true };

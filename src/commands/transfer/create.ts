@@ -1,4 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
@@ -216,21 +217,29 @@ async function checkTerms(
   });
 }
 
+interface DriveOptions {
+  /** The operator has verified the payee by other means. */
+  payeeVerified: boolean;
+  paste: boolean;
+  /** Who authorises it now, if it is not the customer. */
+  person?: PsuIdentification | undefined;
+  isNew?: boolean;
+}
+
 /**
  * Continues a transfer from its journal to its end, and prints the outcome.
  *
- * @param payeeVerified the operator has verified the payee by other means
  * @throws what {@link runOperation} throws, with the commands to run next
  */
 export async function driveTransfer(
   context: Context,
   opened: CustomerBank,
   open: Open<'transfer'>,
-  { payeeVerified, paste, isNew = false }: { payeeVerified: boolean; paste: boolean; isNew?: boolean },
+  { payeeVerified, paste, person, isNew = false }: DriveOptions,
 ): Promise<void> {
   const { terminal, globals, output } = context;
   const { initiation, transactionId } = open.current;
-  const returns = initiation && (await returnPortsOf(context, opened, paste, transactionId));
+  const returns = initiation && (await returnPortsOf(context, opened, paste, transactionId, person));
   await driveFlow(
     context,
     TRANSFERS,

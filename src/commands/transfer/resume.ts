@@ -7,6 +7,7 @@ import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { refuseInJoint } from '../flow/next-command.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
+import { type PsuOptions, readPerson, withPersonOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './create.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
@@ -17,7 +18,7 @@ export const resume: Verb = {
   prints: TRANSFERS.prints,
   printsWith: { '--all': { what: 'the transfers that were continued', shape: TRANSFERS.rows } },
   declare: (command, run) =>
-    command
+    withPersonOptions(command)
       .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')
       .option('--all', 'continue all unfinished transfers, one after the other')
       .addHelpText(
@@ -35,9 +36,9 @@ ${examples('psd2 transfer resume tr-0mwq9zj41', 'psd2 transfer resume --all --sc
         [],
       )
       .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
-      .action((flow, { all = false, payeeVerified = false, paste = false, verifyData }) =>
+      .action((flow, { all = false, payeeVerified = false, paste = false, verifyData, ...person }) =>
         run((context) => {
-          const options = { payeeVerified, paste, verifyData };
+          const options = { payeeVerified, paste, verifyData, person };
           return all ? resumeEach(context, flow, options) : resumeTransfer(context, flow, options);
         }),
       ),
@@ -47,6 +48,7 @@ interface ResumeOptions {
   payeeVerified: boolean;
   paste: boolean;
   verifyData: string[];
+  person: PsuOptions;
 }
 
 /** @throws Psd2Error `usage` if an option is for one transfer */
@@ -57,12 +59,15 @@ async function resumeEach(
 ): Promise<void> {
   if (named !== undefined)
     throw new Psd2Error('usage', '--all and the name of a transfer cannot be used together');
-  const { payeeVerified, paste, verifyData } = options;
+  const { payeeVerified, paste, verifyData, person } = options;
+  const isOfPerson = Object.values(person).some((value) => value !== undefined);
   const ofOne = payeeVerified
     ? '--payee-verified'
     : paste
       ? '--paste'
-      : verifyData.length > 0 && '--verify-data';
+      : verifyData.length > 0
+        ? '--verify-data'
+        : isOfPerson && '--psu-id';
   if (ofOne)
     throw new Psd2Error('usage', `${ofOne} is for one transfer, so it cannot be used with --all`, {
       hint: 'Continue that transfer by its name.',
@@ -74,7 +79,7 @@ async function resumeEach(
 function resumeTransfer(
   context: Context,
   named: string | undefined,
-  { payeeVerified, paste, verifyData }: ResumeOptions,
+  { payeeVerified, paste, verifyData, person }: ResumeOptions,
 ): Promise<void> {
   if (paste) refusePasting(context);
   const check = async (current: Transfer) => {
@@ -88,10 +93,13 @@ function resumeTransfer(
       refuseUncheckedPayee(context, profile, { payeeVerified, instant: order.instant });
       refuseAboveLimit(profile, order);
     }
-    return readFurtherData(context, verifyData);
+    return {
+      furtherData: await readFurtherData(context, verifyData),
+      who: await readPerson(context, person),
+    };
   };
-  return resumeFlow(context, TRANSFERS, named, check, async (opened, open, furtherData) => {
+  return resumeFlow(context, TRANSFERS, named, check, async (opened, open, { furtherData, who }) => {
     if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
-    await driveTransfer(context, opened, open, { payeeVerified, paste });
+    await driveTransfer(context, opened, open, { payeeVerified, paste, person: who });
   });
 }

@@ -10,12 +10,14 @@ import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import {
+  authorisationsField,
   executionData,
   executionFields,
   flowBegins,
   flowData,
   flowEnds,
   resolutionField,
+  writeAuthorisations,
 } from '../flow/fields.ts';
 import { day, decimal, flag, list, money, oneOf, orNull, text } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
@@ -40,6 +42,7 @@ const shape = () =>
     endToEndId: orNull(text('endToEndIdentification, which the payee sees (NextGenPSD2)')),
     transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT (NextGenPSD2)")),
     scaStatus: orNull(text("the bank's word for the authorisation, for example finalised (NextGenPSD2)")),
+    authorisations: authorisationsField(),
     messages: list(
       z.string(),
       "what the bank says to the customer, for example of the payee's name (NextGenPSD2)",
@@ -91,12 +94,12 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   referenceOf: ({ order }) => order.reference,
   sent: 'execute',
   done: 'executed',
-  async cancelAtBank(context, opened, open, paste) {
+  async cancelAtBank(context, opened, open, { paste, person }) {
     const { cancelAtBank } = await import('../../flows/cancellation.ts');
     const { flowPortsOf } = await import('../flow/ports.ts');
     const { refusePasting, returnPortsOf } = await import('../open/returns.ts');
     if (paste) refusePasting(context);
-    const returns = await returnPortsOf(context, opened, paste, open.current.transactionId);
+    const returns = await returnPortsOf(context, opened, paste, open.current.transactionId, person);
     const { withLogin } = await import('../open/payment-tokens.ts');
     const calls = opened.bank.payments.transfer(await withLogin(opened.flows, open.current));
     await cancelAtBank(open, calls, flowPortsOf(context, opened), returns);
@@ -167,6 +170,7 @@ function toData(transfer: Transfer) {
     endToEndId: initiation?.endToEndId || null,
     transactionStatus: transfer.transactionStatus,
     scaStatus: transfer.scaStatus,
+    authorisations: [...transfer.authorisations],
     messages: verification?.messages ?? [],
     payeeSource: order.payeeSource ?? null,
     payeeCheck,
@@ -195,6 +199,7 @@ function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'End-to-end id', value: ({ endToEndId }) => endToEndId },
     { title: 'Status', value: ({ transactionStatus }) => transactionStatus },
     { title: 'SCA', value: ({ scaStatus }) => scaStatus },
+    { title: 'Authorised by', value: ({ authorisations }) => writeAuthorisations(authorisations) },
     { title: 'Bank says', value: () => transfer.verification?.messages?.join(' ') },
     { title: 'Name given by', value: ({ payeeSource }) => payeeSource && `the ${payeeSource}` },
     {

@@ -103,7 +103,14 @@ async function oneLine() {
   const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada']);
   const store = await storeOf(payer);
   const payment: LinePayment = {
-    ...{ batches: store.batches, flows: store.flows, batch: store.batch, links: null, acceptsClose: false },
+    ...{
+      batches: store.batches,
+      flows: store.flows,
+      batch: store.batch,
+      links: null,
+      acceptsClose: false,
+      person: undefined,
+    },
     payerOf: () => Promise.reject(new TypeError('Nobody pays here')),
     whileWaiting: (_, work) => work,
   };

@@ -319,6 +319,7 @@ const CONSENT: Consent = {
   besideOthers: false,
   returnState: null,
   links: null,
+  authorisations: [],
   resolution: null,
   categories: [],
   createdAt: '2025-01-01T00:00:00Z',

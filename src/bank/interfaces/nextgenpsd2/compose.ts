@@ -120,7 +120,7 @@ async function standardHeaders(
     // Lists are long, and compress well.
     ...(call.facts.reads !== null && { 'accept-encoding': 'gzip' }),
     ...(isOfCustomer && settings.language && { 'psu-accept-language': settings.language }),
-    ...(identifies(operation) && customerHeaders(bank, settings)),
+    ...(identifies(operation) && customerHeaders(bank, call.psu ?? settings.psu)),
     ...(startsSca(operation) && scaHeaders(call, operation, bank)),
   };
 }
@@ -148,7 +148,7 @@ const CUSTOMER = [
   ['corporateId', 'psu-corporate-id', '--psu-corporate-id'],
 ] as const;
 
-function customerHeaders({ psu }: BankDescription, { psu: given }: WireSettings): Headers {
+function customerHeaders({ psu }: BankDescription, given: WireSettings['psu']): Headers {
   const headers: Headers = {};
   for (const [field, header, option] of CUSTOMER) {
     const value = given?.[field];

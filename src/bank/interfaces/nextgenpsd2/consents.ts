@@ -258,9 +258,12 @@ const TERMINATED = 'terminatedByTpp';
 /** What it calls one that has ended by itself: also when the customer authorises a newer one. */
 const EXPIRED = 'expired';
 
+/** Somebody has authorised it, and not everybody who must. */
+const PARTLY_AUTHORISED = 'partiallyAuthorised';
+
 const MEANINGS: Readonly<Record<string, ConsentStatus['means']>> = {
   received: 'open',
-  partiallyAuthorised: 'open',
+  [PARTLY_AUTHORISED]: 'open',
   valid: 'valid',
   rejected: 'rejected',
   [EXPIRED]: 'expired',
@@ -271,5 +274,9 @@ const MEANINGS: Readonly<Record<string, ConsentStatus['means']>> = {
 /** What a status of a consent means. The bank may have its own words. */
 export function statusOf(consentStatus: string): ConsentStatus {
   const means = Object.hasOwn(MEANINGS, consentStatus) ? MEANINGS[consentStatus] : undefined;
-  return { consentStatus, means: means ?? 'unknown' };
+  return {
+    consentStatus,
+    means: means ?? 'unknown',
+    ...(consentStatus === PARTLY_AUTHORISED && { isPartly: true }),
+  };
 }

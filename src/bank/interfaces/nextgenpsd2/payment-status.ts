@@ -64,6 +64,7 @@ export function resourceStatus(
     ...((isPart || final.includes(status)) && { isFinal: true }),
     ...((isUnauthorised || status === PARTLY_AUTHORISED) && { awaitsSca: true }),
     ...(isUnauthorised && { isUnauthorised: true }),
+    ...(status === PARTLY_AUTHORISED && { isPartly: true }),
   };
 }
 

@@ -129,11 +129,14 @@ export function linksOf(
   // Where OAuth is the only approach, both links lead to the metadata of the OAuth server.
   const isOAuthAlone = linked.description.sca.approaches.every((approach) => approach === 'oauth');
   const oauth = links?.scaOAuth ?? (isOAuthAlone ? links?.scaRedirect : undefined);
+  const status = statusLink(linked, links?.scaStatus, authorisationId);
+  const id = authorisationId ?? idIn(linked, status.status);
   const found = {
+    ...(id && { id }),
     ...(links?.scaRedirect && !isOAuthAlone && { redirect: links.scaRedirect }),
     ...(oauth && { oauth }),
     ...(start && { start }),
-    ...statusLink(linked, links?.scaStatus, authorisationId),
+    ...status,
     ...(links?.confirmation && { confirmation: links.confirmation }),
   };
   const isOver = isDone || scaStatus === 'exempted' || scaStatus === 'finalised';
@@ -189,6 +192,12 @@ function statusLink(
   if (!href || (own && !isUsable)) return own ? { status: own } : {};
   const usual = own ?? usualWith(/([^/]+)\/?$/.exec(target?.path.split('?', 1)[0] ?? '')?.[1]);
   return { status: href, ...(usual && usual !== target?.path && { usualStatus: usual }) };
+}
+
+/** The id of the authorisation that a link tells of. */
+function idIn(linked: Linked, href: string | undefined): string | undefined {
+  const target = href === undefined ? undefined : targetOf(linked, href);
+  return target && linked.paths.find('GET', target.path)?.values.authorisationId;
 }
 
 /** Where the link to a status leads. Undefined: psd2 must not follow it. */
@@ -261,7 +270,7 @@ async function startAuthorisation(
     call,
     start,
     ...more
-  }: { call: BankCall; start: BankCall } & Pick<ScaAuthorisation, 'redirectUri' | 'beforeSend'>,
+  }: { call: BankCall; start: BankCall } & Pick<ScaAuthorisation, 'redirectUri' | 'beforeSend' | 'psu'>,
 ): Promise<ScaLinks> {
   const { data, headers } = await ask(calls.bank, { ...call, body: {}, ...more }, startAnswer);
   return linksOf(data, headers, { ...calls, start });
@@ -274,12 +283,12 @@ async function proceed(
   authorised: Authorised,
   sca: ScaAuthorisation,
 ): Promise<ScaTurn> {
-  const { resourceId, redirectUri, transactionId, beforeSend } = sca;
+  const { resourceId, redirectUri, transactionId, beforeSend, psu } = sca;
   const scope = authorised.scope(resourceId);
   const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, scope));
   if (turn) return turn;
   const start = authorised.start(resourceId, transactionId);
-  const startAt = (call: BankCall) => startAuthorisation(calls, { call, start, redirectUri, beforeSend });
+  const startAt = (call: BankCall) => startAuthorisation(calls, { call, start, redirectUri, beforeSend, psu });
   const known = sca.links && linksLeft(calls, sca.links).start;
   const linked = known && linkedCall({ ...calls, start }, 'POST', known, 'startAuthorisation', transactionId);
   const started = await startAt(linked || start).catch((error: unknown) => {
