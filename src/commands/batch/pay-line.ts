@@ -11,7 +11,7 @@ import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { runOperation } from '../../flows/operation.ts';
 import type { CustomerPorts } from '../../flows/ports.ts';
-import { statusOf } from '../../flows/resource-status.ts';
+import { lookAt } from '../../flows/resource-status.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import { endIfUntouched } from '../flow/drive.ts';
 import { flowPortsOf } from '../flow/ports.ts';
@@ -139,16 +139,20 @@ async function endRefused({ opened }: Payer, { flow }: Transfer): Promise<void> 
   });
 }
 
-/** Whether a customer has a link, and has not decided yet. A new link would make the old one useless. */
+/**
+ * Whether a customer has a link, and has not decided yet: a new link would make the old one useless. If somebody has authorised it, and
+ * the operator names the next person, that person gets one.
+ */
 export async function awaitsCustomer(
-  { links, batches, batch }: LinePayment,
+  { links, batches, batch, person }: LinePayment,
   { opened }: Payer,
   operation: Operation<OrderTarget>,
   { sca = opened.bank.sca }: PaymentCalls,
 ): Promise<boolean> {
   if (!links || operation.state !== 'authorizing' || !operation.verification) return false;
   if (!(await batches.find(batch)).linked.has(operation.flow)) return false;
-  return isPending(await statusOf({ bank: { sca } }, operation));
+  const { found, partly } = await lookAt({ bank: { sca } }, operation);
+  return isPending(found) && !(person && partly);
 }
 
 /** @throws Psd2Error `config` if the transfer of a line is not the payment that the line orders */

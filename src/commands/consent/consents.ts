@@ -8,11 +8,11 @@ import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import {
   authorisationsField,
+  authorisedBy,
   flowBegins,
   flowData,
   flowEnds,
   resolutionField,
-  writeAuthorisations,
 } from '../flow/fields.ts';
 import { forgetRefusedCall } from '../open/call-records.ts';
 import { day, flag, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
@@ -182,7 +182,7 @@ function termsFields({
   const readings = frequencyPerDay === undefined ? null : `${frequencyPerDay} a day without the customer`;
   return [
     { title: 'At the bank', value: () => bankStatus },
-    { title: 'Authorised by', value: () => writeAuthorisations(authorisations) },
+    ...authorisedBy(authorisations),
     {
       title: 'Accounts',
       value: () => (named.length > 0 ? named.join(' ') : access ? writeAccess(access) : null),

@@ -23,10 +23,11 @@ export const authorisationsField = () =>
   );
 
 /** The same for a person to read. */
-export const writeAuthorisations = (all: readonly PersonsAuthorisation[]): string | null =>
-  all.length < 2 && !all.some(({ psuId }) => psuId !== null)
-    ? null
-    : all.map(({ psuId, scaStatus }) => [psuId ?? 'somebody', scaStatus ?? 'begun'].join(' ')).join(', ');
+export function authorisedBy(all: readonly PersonsAuthorisation[]): { title: string; value: () => string }[] {
+  if (all.length < 2) return [];
+  const each = all.map(({ psuId, scaStatus }) => `${psuId ?? 'somebody'} (${scaStatus ?? 'begun'})`);
+  return [{ title: 'Authorised by', value: () => each.join(', ') }];
+}
 
 /** The first fields of a flow of any kind. */
 export const flowBegins = <Kind extends string, State extends string>(

@@ -42,15 +42,20 @@ export async function readPerson(
   context: Pick<Context, 'bankInterface'>,
   options: PsuOptions,
 ): Promise<PsuIdentification | undefined> {
+  refuseWithoutId(options);
   const given = readGiven(options);
-  if (Object.keys(given).length === 0) return undefined;
+  if (given.id === undefined) return undefined;
   if ((await context.bankInterface()).customers !== 'named by the operator') refusePsu(options);
-  if (given.id === undefined)
-    throw new Psd2Error('usage', 'The person who authorises it needs --psu-id', {
-      hint: 'The other options say more of that person.',
-    });
   const { id, idType, corporateId } = given;
   return { id, idType, corporateId };
+}
+
+/** @throws Psd2Error `usage` if the other options have nobody of whom they say more */
+export function refuseWithoutId({ psuId, psuIdType, psuCorporateId }: PsuOptions): void {
+  if (psuId !== undefined || (psuIdType ?? psuCorporateId) === undefined) return;
+  throw new Psd2Error('usage', 'The person who authorises it needs --psu-id', {
+    hint: '--psu-id-type and --psu-corporate-id say more of that person.',
+  });
 }
 
 function readGiven({ psuId, psuIdType, psuCorporateId }: PsuOptions) {

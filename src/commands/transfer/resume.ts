@@ -7,7 +7,7 @@ import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { refuseInJoint } from '../flow/next-command.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
-import { type PsuOptions, readPerson, withPersonOptions } from '../shared/psu.ts';
+import { type PsuOptions, readPerson, refuseWithoutId, withPersonOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './create.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
@@ -81,6 +81,7 @@ function resumeTransfer(
   named: string | undefined,
   { payeeVerified, paste, verifyData, person }: ResumeOptions,
 ): Promise<void> {
+  refuseWithoutId(person);
   if (paste) refusePasting(context);
   const check = async (current: Transfer) => {
     if (verifyData.length > 0) refuseFurtherData(await context.bankInterface());

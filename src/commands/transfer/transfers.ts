@@ -11,13 +11,13 @@ import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import {
   authorisationsField,
+  authorisedBy,
   executionData,
   executionFields,
   flowBegins,
   flowData,
   flowEnds,
   resolutionField,
-  writeAuthorisations,
 } from '../flow/fields.ts';
 import { day, decimal, flag, list, money, oneOf, orNull, text } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
@@ -199,7 +199,7 @@ function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'End-to-end id', value: ({ endToEndId }) => endToEndId },
     { title: 'Status', value: ({ transactionStatus }) => transactionStatus },
     { title: 'SCA', value: ({ scaStatus }) => scaStatus },
-    { title: 'Authorised by', value: ({ authorisations }) => writeAuthorisations(authorisations) },
+    ...authorisedBy(transfer.authorisations),
     { title: 'Bank says', value: () => transfer.verification?.messages?.join(' ') },
     { title: 'Name given by', value: ({ payeeSource }) => payeeSource && `the ${payeeSource}` },
     {

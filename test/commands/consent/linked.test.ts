@@ -48,6 +48,7 @@ describe('psd2 consent request', () => {
       customerId: 'ada',
       categories: [{ name: 'ACCOUNT_INFO', products: [], outcome: true }],
       ...{ consentStatus: 'valid', validUntil: null, frequencyPerDay: null, recurring: null, access: null },
+      authorisations: [{ id: null, psuId: null, scaStatus: null, at: 'NOW' }],
       ...{ resolution: null, createdAt: 'NOW', updatedAt: 'NOW' },
     });
     expect(said).toBe(

@@ -349,7 +349,7 @@ describe('cancel', () => {
     expect(others).toMatchInlineSnapshot(`
       [
         [
-          "exit 2, usage: The customer need not authorise this, so --paste has no meaning here",
+          "exit 2, usage: Nobody need authorise this, so --paste has no meaning here",
         ],
         [
           "exit 2, confirmation_needed: Cancelling needs a confirmation, and there is no terminal to ask at",

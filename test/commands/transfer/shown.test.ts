@@ -114,6 +114,7 @@ it('a program reads the same, with null for what is not known', () => {
     [
       {
         "amount": "12.50",
+        "authorisations": [],
         "authorizationStatus": "ACSC",
         "bankName": "Banca Rossa",
         "bankReasons": [],
@@ -168,6 +169,7 @@ it('a program reads the same, with null for what is not known', () => {
       },
       {
         "amount": "12.50",
+        "authorisations": [],
         "authorizationStatus": null,
         "bankName": null,
         "bankReasons": [],
