@@ -63,7 +63,8 @@ async function sendCustomer(
     const record = recordOf(open, ports, grant);
     return await authoriseByLinks(subjectOf(open.current), links, ports, grant, record);
   } catch (error) {
-    if (!(error instanceof Psd2Error) || !error.isDeadEnd) throw error;
+    // What one person cannot authorise, another may have.
+    if (!(error instanceof Psd2Error) || !error.isDeadEnd || grant.person) throw error;
     throw await giveUp(open, ports, error);
   }
 }
