@@ -26,6 +26,7 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
   expect(data).toMatchInlineSnapshot(`
     {
       "amount": "12.50",
+      "authorisations": [],
       "authorizationStatus": "AUTHORIZED",
       "bankName": null,
       "bankReasons": [],

@@ -358,6 +358,7 @@ describe('a consent at the bank', () => {
     ['revokedByPsu', 'revoked'],
     ['terminatedByTpp', 'ended by us'],
   ])('with the status %s is %s', (consentStatus, means) => {
-    expect(statusOf(consentStatus)).toEqual({ consentStatus, means });
+    const partly = consentStatus === 'partiallyAuthorised' && { isPartly: true };
+    expect(statusOf(consentStatus)).toEqual({ consentStatus, means, ...partly });
   });
 });

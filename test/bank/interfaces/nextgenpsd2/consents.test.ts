@@ -90,6 +90,7 @@ describe('a request for a consent', () => {
       links: {
         approach: null,
         redirect: 'https://customers.bank.example/sca?x=1',
+        id: 'z',
         status: '/v1/consents/c1/authorisations/z',
       },
     });
@@ -202,7 +203,7 @@ describe('a consent at the bank', () => {
     const { consents, sca } = open().bank;
     for (let each = 0; each < 2; each += 1)
       bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus }));
-    expect(await consents.status?.('c1', TRANSACTION_ID)).toEqual({ consentStatus, means });
+    expect(await consents.status?.('c1', TRANSACTION_ID)).toMatchObject({ consentStatus, means });
     expect(await sca.status('c1', TRANSACTION_ID)).toEqual({
       authorizationStatus: consentStatus,
       executionStatus: null,

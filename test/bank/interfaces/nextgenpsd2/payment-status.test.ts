@@ -43,7 +43,7 @@ describe('the status of a payment', () => {
           authorization: { type: 'authorization', status: authorization, bankStatus: status },
           became: became[at],
           ...(awaitsSca && { awaitsSca: true }),
-          ...(awaitsSca && status !== 'PATC' && { isUnauthorised: true }),
+          ...(awaitsSca && (status === 'PATC' ? { isPartly: true } : { isUnauthorised: true })),
           ...(FINAL.includes(status) && { isFinal: true }),
         });
   });

@@ -86,7 +86,7 @@ describe('the links of an answer', () => {
       { scaStatus: `${START}/a1` },
       {},
       {},
-      { approach: null, status: `${START}/a1` },
+      { approach: null, id: 'a1', status: `${START}/a1` },
     ],
     [
       'a status elsewhere on the host, with a query',
@@ -100,7 +100,7 @@ describe('the links of an answer', () => {
       { scaStatus: '/v1/z' },
       { authorisationId: 'a1' },
       {},
-      { approach: null, status: '/v1/z', usualStatus: `${START}/a1` },
+      { approach: null, id: 'a1', status: '/v1/z', usualStatus: `${START}/a1` },
     ],
     ['another approach', {}, {}, { 'aspsp-sca-approach': 'OTHER' }, { approach: null }],
     ['an exemption', {}, { scaStatus: 'exempted' }, {}, { approach: null, isDone: true }],
@@ -346,7 +346,7 @@ describe('an authorisation', () => {
   ])('is asked at the standard’s address once the bank answers the link with %s', async (_, gone) => {
     const started = said({ scaStatus: 'started' });
     const { sca, sent } = opened([gone, started, started, gone, said({ scaStatus: 'finalised' }, 500)]);
-    const found = { approach: null, status: '/v1/z', usualStatus: `${START}/a1`, redirect: SITE } as const;
+    const found = { approach: null, id: 'a1', status: '/v1/z', usualStatus: `${START}/a1`, redirect: SITE } as const;
     const ask = () => Promise.resolve(sca.progress?.(found, TRANSACTION_ID));
     expect(sca.linksLeft?.(found)).toBe(found);
     for (const _ of ['dead', 'alive']) expect((await ask())?.means).toBe('going on');
@@ -359,7 +359,7 @@ describe('an authorisation', () => {
 
   it('is not asked elsewhere while the bank fails', async () => {
     const { sca, sent } = opened([said({}, 503), said({ scaStatus: 'started' })]);
-    const found = { approach: null, status: '/v1/z', usualStatus: `${START}/a1` } as const;
+    const found = { approach: null, id: 'a1', status: '/v1/z', usualStatus: `${START}/a1` } as const;
     await failureOf(Promise.resolve(sca.progress?.(found, TRANSACTION_ID)));
     await sca.progress?.(found, TRANSACTION_ID);
     expect(sent.map(({ path }) => path)).toEqual(['/v1/z', '/v1/z']);

@@ -51,7 +51,7 @@ describe('what is next', () => {
     expect(await proceed(links)).toEqual({
       next: 'open',
       url: SITE,
-      links: { approach: null, redirect: SITE, status: `${START}/z`, confirmation: `${START}/z` },
+      links: { approach: null, id: 'z', redirect: SITE, status: `${START}/z`, confirmation: `${START}/z` },
     });
     expect(bank.lastJson).toEqual({});
   });
@@ -75,7 +75,7 @@ describe('what is next', () => {
     bank.expect('POST', START, json(answer, 201, headers));
     expect(await proceed(null)).toEqual({
       next: 'wait',
-      links: { approach: 'decoupled', status: `${START}/z`, message: 'Use  your app' },
+      links: { approach: 'decoupled', id: 'z', status: `${START}/z`, message: 'Use  your app' },
     });
     expect(await proceed({ approach: 'decoupled' })).toMatchObject({ next: 'wait' });
     const file = { sca: { approaches: ['decoupled' as const] } };
