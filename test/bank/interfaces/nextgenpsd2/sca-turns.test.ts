@@ -346,7 +346,7 @@ describe('an authorisation', () => {
   ])('is asked at the standard’s address once the bank answers the link with %s', async (_, gone) => {
     const started = said({ scaStatus: 'started' });
     const { sca, sent } = opened([gone, started, started, gone, said({ scaStatus: 'finalised' }, 500)]);
-    const found = { approach: null, id: 'a1', status: '/v1/z', usualStatus: `${START}/a1`, redirect: SITE } as const;
+    const found = { approach: null, status: '/v1/z', usualStatus: `${START}/a1`, redirect: SITE } as const;
     const ask = () => Promise.resolve(sca.progress?.(found, TRANSACTION_ID));
     expect(sca.linksLeft?.(found)).toBe(found);
     for (const _ of ['dead', 'alive']) expect((await ask())?.means).toBe('going on');
