@@ -288,7 +288,8 @@ async function proceed(
   const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, scope));
   if (turn) return turn;
   const start = authorised.start(resourceId, transactionId);
-  const startAt = (call: BankCall) => startAuthorisation(calls, { call, start, redirectUri, beforeSend, psu });
+  const startAt = (call: BankCall) =>
+    startAuthorisation(calls, { call, start, redirectUri, beforeSend, psu });
   const known = sca.links && linksLeft(calls, sca.links).start;
   const linked = known && linkedCall({ ...calls, start }, 'POST', known, 'startAuthorisation', transactionId);
   const started = await startAt(linked || start).catch((error: unknown) => {
