@@ -8,9 +8,12 @@ export type BatchEvent = z.infer<typeof batchEvent>;
 /** Who acts on a batch. */
 export type Person = Pick<BatchAdded, 'by' | 'user' | 'machine'>;
 
+/** The role of what `store copy` has brought into files. */
+export const COPIED = '';
+
 /** A person's yes or no to a content. `at` is ISO 8601 with zone. */
 export interface Decision extends Person {
-  /** The database role that recorded it. Null in files. */
+  /** The database role that recorded it. Null in files; {@link COPIED} in files if it was given in another store. */
   role: string | null;
   at: string;
   sha256: string;
@@ -99,13 +102,14 @@ function personIn({ by, user, machine }: Person): Person {
 
 /**
  * The approvals that count: for this content, each of another person, and none of the person who added it. In a database a person is
- * their role, which nobody can choose. In files it is the name that they gave.
+ * their role, which nobody can choose. In files it is the name that they gave. A store counts only what was given in it: it knows no
+ * person of another one, who could approve once as a role and once as a name.
  */
 export function countedApprovals(batch: Batch): Decision[] {
   const seen = new Set(adderOf(batch));
   return batch.approvals.filter((approval) => {
     const person = personKey(batch, approval);
-    if (approval.sha256 !== batch.sha256 || seen.has(person)) return false;
+    if (person === null || approval.sha256 !== batch.sha256 || seen.has(person)) return false;
     seen.add(person);
     return true;
   });
@@ -121,8 +125,9 @@ function adderOf({ addedBy, user, addedRole }: Batch): string[] {
   return addedRole === null ? [addedBy, user].map(comparableName) : [addedRole];
 }
 
-function personKey({ addedRole }: Batch, { by, role }: Pick<Decision, 'by' | 'role'>): string {
-  return addedRole === null ? comparableName(by) : (role ?? '');
+function personKey({ addedRole }: Batch, { by, role }: Pick<Decision, 'by' | 'role'>): string | null {
+  if (addedRole !== null) return role;
+  return role === COPIED ? null : comparableName(by);
 }
 
 /** A name without what nobody sees: case, repeated blanks, invisible characters, and other forms of the same letters. */

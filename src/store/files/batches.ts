@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { applyBatchEvent, type Batch, type BatchEvent, newBatch } from '../../domain/batch/batch.ts';
+import { applyBatchEvent, type Batch, type BatchEvent, COPIED, newBatch } from '../../domain/batch/batch.ts';
 import { batchAdded, batchEvent, batchLine } from '../../domain/batch/events.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -40,7 +40,8 @@ const CLAIM_PATIENCE_MS = 8_000;
 /** More time than a process needs to add a batch. */
 const ADD_PATIENCE_MS = 30_000;
 
-const entry = z.object({ at: z.string(), event: z.unknown() });
+/** `copied`: `store copy` has brought it. */
+const entry = z.object({ at: z.string(), event: z.unknown(), copied: z.optional(z.literal(true)) });
 type Entry = z.infer<typeof entry>;
 /** What a person wrote of a batch. */
 const withNote = z.object({
@@ -184,19 +185,24 @@ export class FileBatches implements Batches {
     if (!this.ids().includes(id)) return undefined;
     const lines: unknown[] = this.#linesOf(id).map(parsed);
     const events = Array.from({ length: this.#count(id) }, (_, index) => this.#entry(id, index + 1));
-    return { kind: 'batch', batch: id, lines, events: events.filter((each) => each !== undefined) };
+    const written = events.flatMap((each) => (each ? [{ at: each.at, event: each.event }] : []));
+    return { kind: 'batch', batch: id, lines, events: written };
   }
 
   /** Stores a copied batch: all of it, or the events that are missing. @throws Psd2Error `config` */
   keep({ batch, lines, events }: BatchRecord): void {
     makePrivateFolder(this.#folder);
     if (!this.ids().includes(batch)) {
-      this.#create(batch, lines, events);
+      this.#create(
+        batch,
+        lines,
+        events.map((each) => ({ ...each, copied: true })),
+      );
       return;
     }
     for (let n = this.#count(batch) + 1; n <= events.length; n += 1) {
       const next = events[n - 1];
-      if (next) this.#append(batch, n, next);
+      if (next) this.#append(batch, n, { ...next, copied: true });
     }
   }
 
@@ -271,7 +277,7 @@ export class FileBatches implements Batches {
     for (let next = this.#entry(id, known.n + 1); next; next = this.#entry(id, known.n + 1)) {
       const { data } = batchEvent.safeParse(next.event);
       if (data === undefined) throw batchIsDamaged(id, `psd2 did not write the event ${known.n + 1}`);
-      applyBatchEvent(known.batch, data, next.at);
+      applyBatchEvent(known.batch, data, next.at, next.copied ? COPIED : null);
       known.n += 1;
     }
     return known.batch;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { countedApprovals } from '../../../src/domain/batch/batch.ts';
+import { countedApprovals, hasDecided } from '../../../src/domain/batch/batch.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { pseudonymisedEvent } from '../../../src/domain/pseudonymised.ts';
 import { copyStore } from '../../../src/store/copy/copy.ts';
@@ -191,8 +191,8 @@ it('tokens are encrypted for the backend that they are copied to, and can be cop
   });
 });
 
-it('an approval given in files does not count in the database, which did not see who gave it', async () => {
-  const [source, target] = [await filesBackend(), await databaseBackend()];
+it('an approval counts in the store in which it was given, and the same person can give it again after a copy', async () => {
+  const [source, target, files] = [await filesBackend(), await databaseBackend(), await filesBackend()];
   await fill(source);
   const counted = async (backend: Backend) => {
     const found = [];
@@ -203,6 +203,18 @@ it('an approval given in files does not count in the database, which did not see
   expect(await counted(source)).toEqual([['bob']]);
   await copy(source, target);
   expect(await counted(target)).toEqual([[]]);
+  await copy(target, files);
+  expect(await counted(files)).toEqual([[]]);
+  const { batches } = files.worker().open('bank', BANK);
+  const bob = { by: 'Bob', user: 'bob', machine: 'm' };
+  for await (const { batch, sha256 } of batches.list())
+    await batches.change(batch, (now, role) =>
+      hasDecided(now, { ...bob, role }) ? null : { type: 'approved', sha256, ...bob },
+    );
+  expect(await counted(files)).toEqual([['Bob']]);
+  // What was given in files is given once, and only copied again if it is new.
+  await copy(target, files);
+  expect(await counted(files)).toEqual([['Bob']]);
 });
 
 describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) => {
