@@ -207,7 +207,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'quote-for-shell.ts',
   ],
   'commands/sync': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts', 'store/disk/replace.ts'],
-  'commands/transfer': [...NOUN, 'advice.ts', 'store/flow/order-filter.ts'],
+  'commands/transfer': [...NOUN, 'advice.ts', 'commands/batch/ask-accepted.ts', 'store/flow/order-filter.ts'],
 
   flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports', 'time-limit.ts'],
   // What the rest of psd2 knows of a bank. Types only.

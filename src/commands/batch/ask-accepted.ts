@@ -10,6 +10,12 @@ import { type KnownBatch, readBatch } from './batches.ts';
 import { payers } from './payers.ts';
 import { endJointTokens, followAll } from './settle-bulk.ts';
 
+/** The same for the batch of a transfer that is part of a bulk payment: the bank has no status for it alone. @param id of the batch */
+export async function askAcceptedIn(context: Context, id: string): Promise<void> {
+  const data = await context.store();
+  await askAccepted(context, data, await readBatch(data, id));
+}
+
 /**
  * Asks the bank about the payments of a batch that it has accepted and may still reject, and records what it says. If psd2 cannot ask, it
  * says so and goes on.

@@ -59,6 +59,8 @@ export interface FlowNoun<K extends Kind> {
   afterEnd?(context: Context, flow: FlowOf<K>): Promise<void>;
   /** Whether the outcome is unknown, so that a person may decide it. */
   isUnknown(flow: FlowOf<K>): boolean;
+  /** Whether the bank has accepted it and may never say that it is final, so that a person may say that it was executed. Absent: never. */
+  isAccepted?(flow: FlowOf<K>): boolean;
   isEnded(flow: FlowOf<K>): boolean;
   askBank(bank: () => Promise<Bank>, flow: FlowOf<K>): Promise<BankWord<EventOf<K>>>;
   /** The examples of `list`, and the help of `resolve`: its options, the text before the examples, the examples. */

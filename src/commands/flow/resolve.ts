@@ -55,12 +55,12 @@ async function resolve<K extends Kind>(
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
-  refuseUnlessUnknown(noun, current, context.terminal);
+  refuseUnlessUnknown(noun, current, said.outcome, context.terminal);
   refuseUnconfirmable(context, 'The outcome');
 
   const { terminal, globals } = context;
   await flows.resume(noun.kind, current.flow, async (open) => {
-    refuseUnlessUnknown(noun, open.current, terminal);
+    refuseUnlessUnknown(noun, open.current, said.outcome, terminal);
     const before = open.current;
     try {
       await resolveFlow(open, said, {
@@ -71,7 +71,7 @@ async function resolve<K extends Kind>(
             noun.askBank(() => openBank(context, flow), flow),
           ),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
-        isOpen: noun.isUnknown,
+        isOpen: (flow) => mayResolve(noun, flow, said.outcome),
         confirm: async (flow) => {
           terminal.warn(terminal.marked(describeFlow(flow, noun.describe(flow), terminal.writeTime)));
           return globals.yes || terminal.confirm(question(said.outcome, noun, flow));
@@ -112,13 +112,19 @@ export function readNote(text: string | undefined): string | null {
   throw new Psd2Error('invalid_text', `--note has ${length} characters; the maximum is ${MAX_NOTE}`);
 }
 
-/** @throws Psd2Error `usage` if the outcome of the flow is known */
+/** Whether a person may give this outcome. What the bank has accepted, only the bank ends unpaid. */
+function mayResolve<K extends Kind>(noun: FlowNoun<K>, flow: FlowOf<K>, outcome: ResolvedOutcome): boolean {
+  return noun.isUnknown(flow) || (outcome === 'executed' && (noun.isAccepted?.(flow) ?? false));
+}
+
+/** @throws Psd2Error `usage` if a person may not give this outcome of the flow */
 function refuseUnlessUnknown<K extends Kind>(
   noun: FlowNoun<K>,
   current: FlowOf<K>,
+  outcome: ResolvedOutcome,
   { writeTime }: Pick<Terminal, 'writeTime'>,
 ): void {
-  if (noun.isUnknown(current)) return;
+  if (mayResolve(noun, current, outcome)) return;
   const { kind, done } = noun;
   const { flow, state, resolution, transactionId } = current;
   const see = { hint: 'See it with:', next: [[kind, 'show', flow]], flow };
@@ -131,6 +137,11 @@ function refuseUnlessUnknown<K extends Kind>(
       { ...see, transactionId },
     );
   }
+  if (noun.isAccepted?.(current))
+    throw new Psd2Error('usage', `The bank has accepted the ${kind} ${flow}, and may still execute it`, {
+      ...{ hint: 'Only the bank can end it unpaid. Ask for that with:', next: [[kind, 'cancel', flow]] },
+      ...{ flow, transactionId },
+    });
   throw new Psd2Error('usage', `The ${kind} ${flow} is ${state}, so its outcome is not unknown`, {
     ...(noun.isEnded(current) ? see : { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow }),
     transactionId,

@@ -1,4 +1,5 @@
 import { adviceOf } from '../../advice.ts';
+import { isAccepted, isPlainlyFailed } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -28,12 +29,29 @@ export async function resumeAll(context: Context, resumeOne: ResumeOne): Promise
     unfinished.push(flow);
   unfinished.reverse();
 
+  const asked = new Set<string>();
+  /** Asks about all payments of a batch that the bank accepted together. @throws Psd2Error `payment_failed` if it has rejected this one */
+  const askTogether = async ({ flow, order: { batch } }: Transfer) => {
+    if (batch && !asked.has(batch.batch)) {
+      asked.add(batch.batch);
+      await (await import('../batch/ask-accepted.ts')).askAcceptedIn(context, batch.batch);
+    }
+    const now = await flows.find('transfer', flow);
+    if (isPlainlyFailed(now))
+      throw new Psd2Error(
+        'payment_failed',
+        `The bank has rejected the transfer ${flow}, which it had accepted`,
+      );
+  };
   const failures: Psd2Error[] = [];
   const tried: Transfer[] = [];
   for (const flow of unfinished) {
     const own = { ...context, output: silentOutput(output.format), repeated: { ...context.repeated } };
     try {
-      await resumeOne(own, flow);
+      const before = await flows.find('transfer', flow);
+      const isAsked = asked.has(before.order.batch?.batch ?? '');
+      if (before.bulk !== null && (isAsked || isAccepted(before))) await askTogether(before);
+      else await resumeOne(own, flow);
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
       failures.push(error);

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isAccepted } from '../../domain/flow-states.ts';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
@@ -126,6 +127,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     flow.bulk === null
       ? isOutcomeOpen(flow, needsSettlement(flow.order))
       : flow.state === 'unknown' || flow.refusalAlone,
+  isAccepted: (flow) => isAccepted(flow) && !flow.order.standing,
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   askBank: (bank, flow) => askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow)),
   help: {
@@ -136,7 +138,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     executed: "it was executed: the account statement or the bank's support says so",
     notExecuted: 'it was not executed and never will be; you can use its --reference again',
     resolve: `For a transfer in state unknown or executing, or an instant transfer that stays PENDING, if psd2 transfer resume does not
-help. The command first asks the bank again. If the bank's answer decides, that answer counts. Otherwise the command shows
+help; or one that the bank has accepted and never calls final, with --executed. The command first asks the bank again. If the bank's answer decides, that answer counts. Otherwise the command shows
 the transfer, asks you to confirm, and records who decided what, when and why. It sends nothing that moves money.
 
 First end every psd2 that still works on the transfer, also one that Ctrl-Z stopped. Then look at the account statement of
