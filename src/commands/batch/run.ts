@@ -157,7 +157,9 @@ async function payLines(
           const its = problem instanceof ProblemsOfLines ? problem.of(line) : problem;
           if (its) reasons.set(line.line, its.message);
           const { outcome } = await finish(line);
-          if (its && outcome === 'unfinished') warnOf(context, line, its);
+          const isLeft = its?.isDeadEnd && line === share[0] && outcome !== 'paid' && outcome !== 'not paid';
+          if (its && (outcome === 'unfinished' || isLeft))
+            warnOf(context, line, isLeft ? withNext(batch, its) : its);
           if (outcome === 'unknown' || outcome === 'not paid' || outcome === 'refused') failures += 1;
         }
         return failures < stopAfter;
@@ -188,11 +190,13 @@ function isInterrupted(error: unknown): boolean {
   return !(error instanceof Psd2Error) || error.code === 'interrupted';
 }
 
-/** Adds how to go on to what stopped a run, unless it says something better. */
-function withNext(batch: string, stop: unknown): unknown {
-  if (!(stop instanceof Psd2Error) || stop.hint !== undefined) return stop;
+/** Adds how to go on to what stopped a run or a payment, unless it says something better. */
+function withNext<Stop>(batch: string, stop: Stop): Stop | Psd2Error {
+  if (!(stop instanceof Psd2Error) || stop.next !== undefined) return stop;
+  // What the bank has not cancelled has no command of its own if it is many payments.
+  if (stop.hint !== undefined && !stop.isDeadEnd) return stop;
   return stop.with({
-    hint: 'Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:',
+    hint: `${stop.hint ?? 'Do not pay these payments in another way.'} psd2 goes on, and pays nothing twice, with:`,
     next: [['batch', 'run', batch]],
   });
 }

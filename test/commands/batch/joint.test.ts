@@ -832,3 +832,22 @@ it('if psd2 has refused every line, no bulk payment is begun', async () => {
   // Nothing is left for the next run.
   expect(told(await payer.run([...RUN, '--as', 'bulk'])).at(2)).toBe('0 of 2 paid, 2 not paid.');
 });
+
+it('a bulk payment that nobody can authorise and that the bank has not cancelled is told of, with the command that goes on', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  bank.meets('sca', new Psd2Error('bank_answer', 'The link is unusable', { isDeadEnd: true }));
+  bank.meets('cancel', new Psd2Error('bank_refused', 'Not now'));
+  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+    [
+      "1 unknown tr-1 The link is unusable",
+      "2 unknown tr-2 The link is unusable",
+      "Payment 1: The link is unusable. No customer has the link, but the bank has the bulk payment, and has not cancelled it: Not now. psd2 goes on, and pays nothing twice, with: psd2 batch run batch-1",
+      "0 of 2 paid, 2 unknown.",
+      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  expect(told(await payer.run(RUN)).slice(-2)).toEqual(['2 of 2 paid (21.00 EUR).', 'done']);
+  expect(bank.payments).toHaveLength(1);
+});
