@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { writeCommands } from '../../advice.ts';
-import { Psd2Error } from '../../errors.ts';
+import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
 import { publicRun } from '../../smoke/reports/public-run.ts';
 import type { SmokeRun, SmokeStep } from '../../smoke/result.ts';
@@ -134,20 +134,36 @@ function printLine({ output, terminal }: Context, { reports }: Plan, line: strin
   else output.lines([line]);
 }
 
-/** @throws Psd2Error `smoke_running` if another run of the profile is under way on this machine */
+/** @throws Psd2Error `smoke_running` if another run of the profile is under way, on this machine or on another one of its store */
 async function alone(context: Context, { unendedPath }: Records, work: () => Promise<void>): Promise<void> {
   const name = context.profileName();
-  makePrivateFolder(context.folder.smoke(name));
-  const holder = await holderOf(unendedPath);
-  if (holder !== undefined)
-    throw new Psd2Error('smoke_running', `Another smoke test of the profile ${name} runs: ${holder}`, {
+  const busy = (holder: string) =>
+    new Psd2Error('smoke_running', `Another smoke test of the profile ${name} runs: ${holder}`, {
       hint: 'Wait for it to end.',
     });
+  makePrivateFolder(context.folder.smoke(name));
+  const holder = await holderOf(unendedPath);
+  if (holder !== undefined) throw busy(holder);
+  const inStore = async () => {
+    let hasBegun = false;
+    const begin = () => {
+      hasBegun = true;
+      return work();
+    };
+    try {
+      await (await context.store()).smoking(begin, busy);
+    } catch (error) {
+      // That a store, or the profile, cannot be used is for the first step to say.
+      if (hasBegun || !(error instanceof Psd2Error) || NOT_STORES.includes(error.code)) throw error;
+      await work();
+    }
+  };
   // One that was killed loses its lock after some seconds.
-  await withLock(unendedPath, 'The smoke test', work, DEAD_MS, context.world.signal);
+  await withLock(unendedPath, 'The smoke test', inStore, DEAD_MS, context.world.signal);
 }
 
 const DEAD_MS = 10_000;
+const NOT_STORES: readonly ErrorCode[] = ['smoke_running', 'interrupted'];
 
 /** Makes a run, and prints its lines as the steps end. */
 async function make(

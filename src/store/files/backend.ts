@@ -53,6 +53,8 @@ export function openFiles(
       notes: new FileAccessNotes(folder, profile),
       reads: new FileUnattendedReads(folder, profile),
       results: new FileReadResults(join(folder.tokens(profile), 'read-results.ndjson')),
+      // The lock of the run is beside its record, on this machine.
+      smoking: (work) => work(),
       // Each process keeps its own pace.
       turns: (own) => own,
       ...syncFolders(join(root, 'sync'), join(folder.tokens(profile), 'synced-into.json'), assertHere),

@@ -197,7 +197,7 @@ export function readStats(
       if (counted) counter.addLine(counted);
       if (downtime) downs.push(downtime);
       if (!call || !isMeant(call)) continue;
-      logFrom ??= call.at;
+      if (!files.includes(path)) logFrom ??= call.at;
       counter.add(call);
       finder.add(call);
     }

@@ -1,4 +1,4 @@
-import type { Advice } from '../../errors.ts';
+import type { Advice, Psd2Error } from '../../errors.ts';
 import type { AccessNotes, CallCount, Turns, UnattendedReads } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { Batches } from './batches.ts';
@@ -72,6 +72,12 @@ export interface ProfileData {
    */
   synced(out: string | undefined): Promise<SyncedData>;
   rounds(): Promise<Rounds>;
+  /**
+   * Runs `work` while no other machine of the store makes a smoke test of the profile.
+   *
+   * @throws the error of `busy`, at once, if one does
+   */
+  smoking<T>(work: () => Promise<T>, busy: (holder: string) => Psd2Error): Promise<T>;
 }
 
 /** One check of `psd2 doctor` for the backend. The doctor itself checks owners and modes of this machine's folders. */

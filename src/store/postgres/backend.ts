@@ -111,6 +111,8 @@ export class PostgresStore implements Store {
         const inDatabase = new PostgresSync(this.#database, profile, claims);
         return out === undefined ? inDatabase : alsoInFiles(inDatabase, out);
       },
+      smoking: (work, busy) =>
+        claims.within('smoke', 'run', { what: 'The smoke test', patienceMs: 0, busy }, work),
       lastSyncFolder: () => undefined,
       synced: async () => {
         const { PostgresSynced } = await import('./sync/synced.ts');

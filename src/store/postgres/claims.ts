@@ -5,8 +5,8 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { type Database, LostAnswer, ProfileRows } from './database.ts';
 
-/** What only one worker may do at a time: a holder's tokens, a flow, a line of a batch, a customer's sync, beginning flows. */
-type ClaimKind = 'tokens' | 'flow' | 'batch-line' | 'sync' | 'begin';
+/** What only one worker may do at a time: a holder's tokens, a flow, a line of a batch, a customer's sync, beginning flows, a smoke test. */
+type ClaimKind = 'tokens' | 'flow' | 'batch-line' | 'sync' | 'begin' | 'smoke';
 
 /** A worker that does not respond for this long loses its claim, by the clock of the database. */
 export const CLAIM_MS = 10_000;
@@ -49,11 +49,18 @@ export class Claims extends ProfileRows {
       what,
       patienceMs,
       signal = this.#signal,
-    }: { what: string; patienceMs: number; signal?: AbortSignal | undefined },
+      busy,
+    }: {
+      what: string;
+      patienceMs: number;
+      signal?: AbortSignal | undefined;
+      /** The error if another worker holds the claim, if it is not that of most. */
+      busy?: (holder: string) => Psd2Error;
+    },
     work: (claim: Claim) => Promise<T>,
   ): Promise<T> {
     await this.database.remember(this.profile);
-    const claim = await this.#take(kind, name, what, patienceMs, signal);
+    const claim = await this.#take(kind, name, { what, patienceMs, signal, busy });
     const beat = setInterval(() => {
       // If one fails, the next one makes up for it. If one comes too late, the claim is gone.
       this.#extend(kind, name, claim.number).catch(() => {});
@@ -81,9 +88,20 @@ export class Claims extends ProfileRows {
   async #take(
     kind: ClaimKind,
     name: string,
-    what: string,
-    patienceMs: number,
-    signal: AbortSignal | undefined,
+    {
+      what,
+      patienceMs,
+      signal,
+      busy = (holder) =>
+        new Psd2Error('config', `${what} is in use by ${holder}`, {
+          hint: 'Wait until it has ended, then run this again.',
+        }),
+    }: {
+      what: string;
+      patienceMs: number;
+      signal: AbortSignal | undefined;
+      busy: ((holder: string) => Psd2Error) | undefined;
+    },
   ): Promise<Claim> {
     for (let waited = 0; ; waited += LOOK_MS) {
       signal?.throwIfAborted();
@@ -97,9 +115,7 @@ export class Claims extends ProfileRows {
       }
       if (waited >= patienceMs) {
         const holder = (await this.held(kind)).find((held) => held.name === name)?.worker ?? 'another psd2';
-        throw new Psd2Error('config', `${what} is in use by ${holder}`, {
-          hint: 'Wait until it has ended, then run this again.',
-        });
+        throw busy(holder);
       }
       await delay(LOOK_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
