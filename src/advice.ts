@@ -7,7 +7,19 @@ export interface Repeated {
   profile?: string | undefined;
   /** The customer for whom this command acts, if the next command would not act for the same one without `--customer`. */
   customer?: string | undefined;
+  /** What a customer does at this bank in place of `auth login`. A command learns it once it knows its bank. */
+  login?: readonly string[] | undefined;
 }
+
+/** How a customer gets access at a bank, by who logs in there. */
+export const ACCESS: Readonly<
+  Record<'customers' | 'application' | 'with a consent' | 'nobody', readonly string[]>
+> = {
+  customers: ['auth', 'login'],
+  application: ['auth', 'login', '--client-credentials'],
+  'with a consent': ['consent', 'request'],
+  nobody: ['consent', 'request'],
+};
 
 /** Commands that use no profile, or name it themselves. */
 const WITHOUT_PROFILE = new Set(['profile', 'sandbox', 'completion', 'demo', 'help', '--profile', '--help']);
@@ -49,7 +61,8 @@ export function isForCustomer(words: readonly string[]): boolean {
  *
  * @param words its arguments
  */
-export function commandOf(words: readonly string[], { profile, customer }: Repeated): string[] {
+export function commandOf(given: readonly string[], { profile, customer, login }: Repeated): string[] {
+  const words = login ? inPlaceOfLogin(given, login) : given;
   const repeatsProfile = profile !== undefined && !WITHOUT_PROFILE.has(words[0] ?? '');
   const repeatsCustomer = customer !== undefined && !words.includes('--customer') && isForCustomer(words);
   return [
@@ -58,6 +71,13 @@ export function commandOf(words: readonly string[], { profile, customer }: Repea
     ...(repeatsCustomer ? ['--customer', customer] : []),
     ...words,
   ];
+}
+
+/** A command, with another one if it is a login of a customer. */
+function inPlaceOfLogin(words: readonly string[], login: readonly string[]): readonly string[] {
+  const at = words.findIndex((word, index) => word === 'auth' && words[index + 1] === 'login');
+  if (at === -1 || words.includes('--client-credentials')) return words;
+  return [...words.slice(0, at), ...login, ...words.slice(at + 2)];
 }
 
 /** Advice, for example of an error, as text: its hint, then its commands as a shell reads them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandOf, isForCustomer } from '../src/advice.ts';
+import { ACCESS, commandOf, isForCustomer } from '../src/advice.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { leaves } from './cli/leaves.ts';
 
@@ -50,6 +50,17 @@ describe('the commands that psd2 names', () => {
     [['--customer', '7', 'consent', 'request'], 'psd2 --customer 7 consent request'],
   ])('%j is written as %s', (words, written) => {
     expect(commandOf(words, { customer }).join(' ')).toBe(written);
+  });
+
+  it.each([
+    ['nobody', ['--profile', 'a', 'auth', 'login'], 'psd2 --profile a consent request'],
+    ['with a consent', ['auth', 'login', '--customer', '7'], 'psd2 consent request --customer 7'],
+    ['application', ['auth', 'login'], 'psd2 auth login --client-credentials'],
+    ['customers', ['--customer', '7', 'auth', 'login'], 'psd2 --customer 7 auth login'],
+    ['nobody', ['auth', 'login', '--client-credentials'], 'psd2 auth login --client-credentials'],
+    ['nobody', ['auth', 'logout'], 'psd2 auth logout'],
+  ] as const)('where %s log in, %j is written as %s', (who, words, written) => {
+    expect(commandOf(words, { login: ACCESS[who] }).join(' ')).toBe(written);
   });
 
   it('they repeat the profile and the customer of this command', () => {

@@ -100,6 +100,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   // It puts the bank together: an interface, the calls, the connection, and what wraps them.
   'commands/open': [
+    'advice.ts',
     'bank-file',
     'bank/call',
     'bank/open.ts',
@@ -150,7 +151,14 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/cert',
     'commands/expiring',
   ],
-  'commands/expiring': [...NOUN, 'certificates', 'commands/cert', 'quote-for-shell.ts', 'store/disk'],
+  'commands/expiring': [
+    ...NOUN,
+    'advice.ts',
+    'certificates',
+    'commands/cert',
+    'quote-for-shell.ts',
+    'store/disk',
+  ],
   'commands/log': [...NOUN, 'smoke'],
   'commands/operation': NOUN,
   'commands/products': NOUN,

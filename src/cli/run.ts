@@ -37,12 +37,17 @@ export async function runCommand(
   const style: ErrorStyle = { asJson: errorsAreJson(raw, process.env), repeated };
   const interruption = watchSignals(style);
   const closers: (() => Promise<void>)[] = [];
+  let context: Context | undefined;
   try {
     const world = await openWorld(raw, kind, sourceOf, interruption);
     await takeBankAddress(world);
-    await command(openContext({ ...world, repeated, onEnd: (close) => closers.push(close) }));
+    context = openContext({ ...world, repeated, onEnd: (close) => closers.push(close) });
+    await command(context);
     world.output.finish();
   } catch (error) {
+    // Not every bank has a login. The bank says what there is instead, and the error may have come before anything asked it.
+    const advisesLogin = error instanceof Psd2Error && error.next?.some(([noun]) => noun === 'auth');
+    if (advisesLogin) await context?.bankInterface().catch(() => {});
     process.exitCode = reportError(error, process.stderr, style);
   } finally {
     // The command has ended, but another part of it may still wait for the bank.

@@ -1,3 +1,4 @@
+import { ACCESS } from '../../advice.ts';
 import { addDays, bankDay } from '../../domain/calendar.ts';
 import { consentEnd, DAYS_OF_CONSENT } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
@@ -17,7 +18,7 @@ export async function checkToken(context: Context): Promise<Finding> {
   const customerId = globals.customer ?? (await tokens.last());
   const kept = customerId === undefined ? undefined : await tokens.read(customerId);
   const { logsIn } = await context.bankInterface();
-  const fix = { next: [logsIn === 'with a consent' ? ['consent', 'request'] : ['auth', 'login']] };
+  const fix = { next: [[...ACCESS[logsIn]]] };
   if (!kept && (logsIn === 'nobody' || logsIn === 'with a consent'))
     return finding('skip', 'customers of this bank do not log in before they consent');
   if (!kept) {

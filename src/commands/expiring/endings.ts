@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import * as z from 'zod/mini';
+import { ACCESS } from '../../advice.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { endOfDay } from '../../domain/calendar.ts';
 import { type Consent, type ConsentState, consentEnd } from '../../domain/consent.ts';
@@ -81,10 +82,11 @@ export async function certificateEndings(context: Context): Promise<Ending[]> {
 /** The logins of all customers. psd2 renews the application's own login without help. */
 async function loginEndings(context: Context, logins: Logins): Promise<Ending[]> {
   const { tokens } = await context.store();
+  const { logsIn } = await context.bankInterface();
   const endings: Ending[] = [];
   for (const { customerId, login } of logins) {
     const endsAt = login.refreshTokenExpiresAt ?? (await endOfAccess(tokens, customerId, login));
-    const next = [...psd2(context), '--customer', customerId, 'auth', 'login'];
+    const next = [...psd2(context), '--customer', customerId, ...ACCESS[logsIn]];
     if (endsAt) endings.push({ kind: 'login', name: 'refresh token', customerId, endsAt, next });
   }
   return endings;

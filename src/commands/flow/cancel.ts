@@ -106,7 +106,8 @@ async function isLeftOpen<K extends Kind>(
 ): Promise<boolean> {
   if (noun.sent !== 'confirm' || !current.refusalAlone) return false;
   const acting = await forFlow(context, current);
-  return (await noun.askBank(async () => (await acting.bank()).bank, current)).isOpen ?? false;
+  const { flows } = await context.store();
+  return (await noun.askBank(async () => (await acting.bank()).bank, current, flows)).isOpen ?? false;
 }
 
 /** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */

@@ -1,7 +1,7 @@
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import type { BankWord } from '../../flows/resolve.ts';
-import type { EventOf, FlowOf, Kind, Open } from '../../store/ports/flows.ts';
+import type { EventOf, FlowOf, Flows, Kind, Open } from '../../store/ports/flows.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Shape } from '../../terminal/output/shape.ts';
 import type { Context, CustomerBank } from '../context.ts';
@@ -62,7 +62,11 @@ export interface FlowNoun<K extends Kind> {
   /** Whether the bank has accepted it and may never say that it is final, so that a person may say that it was executed. Absent: never. */
   isAccepted?(flow: FlowOf<K>): boolean;
   isEnded(flow: FlowOf<K>): boolean;
-  askBank(bank: () => Promise<Bank>, flow: FlowOf<K>): Promise<BankWord<EventOf<K>>>;
+  askBank(
+    bank: () => Promise<Bank>,
+    flow: FlowOf<K>,
+    flows: Pick<Flows, 'find'>,
+  ): Promise<BankWord<EventOf<K>>>;
   /** The examples of `list`, and the help of `resolve`: its options, the text before the examples, the examples. */
   help: { list: string[]; executed: string; notExecuted: string; resolve: string; resolveExamples: string[] };
 }

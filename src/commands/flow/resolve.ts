@@ -68,7 +68,7 @@ async function resolve<K extends Kind>(
         askBank: (flow) =>
           terminal.whileWaiting(
             `Asking the bank for the outcome of the ${noun.kind}`,
-            noun.askBank(() => openBank(context, flow), flow),
+            noun.askBank(() => openBank(context, flow), flow, flows),
           ),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
         isOpen: (flow) => mayResolve(noun, flow, said.outcome),

@@ -1,3 +1,4 @@
+import { ACCESS } from '../../advice.ts';
 import type { BankInterface, Capability } from '../../bank/ports/bank.ts';
 import { type Advice, Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
@@ -83,7 +84,11 @@ function openProfileContext(
     store: once((own?: string) => openData(context, own)),
     reads: once(async () => (await import('./call-records.ts')).openAccountReads(context)),
     keys: once(async () => (await import('./keys.ts')).openKeyRing(context, await context.unsealed())),
-    bankInterface: once(() => find(context.profile)),
+    bankInterface: once(async () => {
+      const found = await find(context.profile);
+      world.repeated.login = ACCESS[found.logsIn];
+      return found;
+    }),
     needs: async (capability) => refuseLacking(await context.bankInterface(), capability),
     transport: onceFor(async (grant: GrantType) => (await openBank()).openTransport(context, grant), world),
     applicationBank: onceFor(
@@ -127,7 +132,7 @@ function withBank(profile: ProfileContext, find: FindInterface): Context {
               {
                 ...profile,
                 globals: { ...profile.globals, profile: other },
-                repeated: { ...profile.repeated, profile: other },
+                repeated: { ...profile.repeated, profile: other, login: undefined },
               },
               find,
             )

@@ -6,6 +6,7 @@ import { compactIban } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers, KeptAccount, KeptConsent, KeptCustomer } from '../../store/ports/customers.ts';
 import type { ProfileContext } from '../context.ts';
+import { isFirst } from '../shared/once.ts';
 import { writeSome } from './other-logins.ts';
 
 /** The consents of a customer, with how often each allows a reading while the customer is absent. */
@@ -28,7 +29,7 @@ type UsedConsent = Pick<KeptConsent, 'consentId' | 'frequencyPerDay' | 'reads' |
  * @throws Psd2Error `config` if the record is damaged
  */
 export async function readKept(
-  { world }: ProfileContext,
+  { world, terminal }: Pick<ProfileContext, 'world' | 'terminal'>,
   customers: Customers,
   customer: string,
 ): Promise<{ psu: PsuIdentification; consents: KeptConsents }> {
@@ -65,6 +66,11 @@ export async function readKept(
         kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
       async listed(consentId, accounts, cards) {
         const listed = accounts.map(keptOf);
+        const beyond = beyondNamed(kept, consentId, accounts);
+        if (beyond.length > 0) {
+          const text = `The bank lists accounts that the consent ${consentId} does not name: ${writeSome(beyond)}. Perhaps it does not read Consent-ID, or the customer has granted more.`;
+          if (isFirst(terminal, text)) terminal.warn(text);
+        }
         if (listed.length > MAX_LISTED) return;
         await note({
           isKnown: (record) => knows(record, consentId, listed, cards),
@@ -80,6 +86,18 @@ export async function readKept(
         }),
     },
   };
+}
+
+/** The listed accounts that a consent does not name, by their IBANs. None if it covers all, or names accounts otherwise. */
+function beyondNamed(
+  kept: KeptCustomer | undefined,
+  consentId: string,
+  listed: readonly ListedAccount[],
+): string[] {
+  const { accounts } = kept?.consents.find((each) => each.consentId === consentId) ?? { accounts: null };
+  const named = (accounts ?? []).map((name) => compactIban(name).replace(/:[A-Z]{3}$/, ''));
+  if (named.length === 0 || !named.every(isIbanLike)) return [];
+  return listed.flatMap(({ iban }) => (iban !== null && !named.includes(compactIban(iban)) ? iban : []));
 }
 
 /** What the bank has said of a customer, to be kept in the record. */

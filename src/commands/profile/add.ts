@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
-import { confirmOtherBank } from './change.ts';
+import { confirmOtherBank, firstCommand } from './change.ts';
 import {
   checkKeys,
   checkTexts,
@@ -101,7 +101,7 @@ export async function profileAdd(
   }
   if (first) await profiles.use(name);
   if (output.format === 'table')
-    terminal.say(`The profile ${name} is stored. Log in with: psd2 --profile ${name} auth login`);
+    terminal.say(`The profile ${name} is stored. ${await firstCommand(context, name)}`);
   else
     output.record(
       { name, baseUrl: settings.baseUrl, current: profiles.current() === name },

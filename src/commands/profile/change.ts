@@ -1,4 +1,4 @@
-import { writeCommands } from '../../advice.ts';
+import { ACCESS, writeCommands } from '../../advice.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ProfileSettings, StoredProfile } from '../../store/machine/profiles.ts';
@@ -53,7 +53,7 @@ export async function storeChange(
   await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
   if (changes.length > 0) await recordProfileChange(context, name, changes.map(inAudit).join(' '));
   if (changes.length > 0 && !(await context.profiles.replace(name, stored, settings))) return false;
-  if (context.output.format === 'table') reportChanges(context, name, changes, !sameBank);
+  if (context.output.format === 'table') await reportChanges(context, name, changes, !sameBank);
   else await profileShow(context, name);
   return true;
 }
@@ -79,12 +79,13 @@ function inAudit({ key, text }: Change): string {
   return isControl(key) ? `(${text})` : key;
 }
 
-function reportChanges(
-  { terminal, env }: Context,
+async function reportChanges(
+  context: Context,
   name: string,
   changes: readonly Change[],
   hasOtherBank: boolean,
-): void {
+): Promise<void> {
+  const { terminal, env } = context;
   if (changes.length === 0) {
     terminal.say(`The profile ${name} is unchanged.`);
     return;
@@ -99,8 +100,16 @@ function reportChanges(
   }
   if (hasOtherBank)
     terminal.say(
-      `A login is valid only for its own base URL. Log in again: psd2 --profile ${name} auth login`,
+      `Logins and consents are valid only for their own base URL. ${await firstCommand(context, name)}`,
     );
+}
+
+/** What comes next with a new profile, or at another bank: a login, or the consent of a customer. */
+export async function firstCommand(context: Context, name: string): Promise<string> {
+  const { logsIn } = await context.forProfile(name).bankInterface();
+  const what = logsIn === 'customers' ? 'Log in' : 'Ask a customer for a consent';
+  const words = logsIn === 'customers' ? ACCESS.customers : ACCESS.nobody;
+  return `${what} with: ${writeCommands([[...words]], { profile: name })}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { commandOf } from '../../advice.ts';
+import { ACCESS, commandOf } from '../../advice.ts';
 import type { Psd2Error } from '../../errors.ts';
 import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
@@ -89,6 +89,7 @@ async function waitingBatches(context: Context): Promise<Item[]> {
 /** Logins whose renewal the bank has refused, or whose calls it does not allow. */
 async function refusedLogins(context: Context): Promise<Item[]> {
   const { tokens } = await context.store();
+  const { logsIn } = await context.bankInterface();
   const notes = await openAccessNotes(context);
   const items: Item[] = [];
   for (const customerId of (await notes.holders()).filter((holder) => holder !== null).toSorted()) {
@@ -101,7 +102,7 @@ async function refusedLogins(context: Context): Promise<Item[]> {
       ...{ kind: 'login', id: customerId, state: 'refused', since: refused.at, customerId },
       ...{ amount: null, currency: null, message: refused.message },
       // Another customer may have logged in last.
-      next: commandOf(['--customer', customerId, ...(refresh ? ['auth', 'login'] : ['doctor'])], {
+      next: commandOf(['--customer', customerId, ...(refresh ? ACCESS[logsIn] : ['doctor'])], {
         profile: context.repeated.profile,
       }),
     });

@@ -110,7 +110,7 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   const watching = watchTransfer({
     world,
     bank: async () => (await context.bank()).bank,
-    read: () => flows.find('transfer', flow),
+    read: async () => withLogin(flows, await flows.find('transfer', flow)),
     isAtWork: async () => (await flows.atWork()).some((other) => other.flow === flow),
     seen: ({ state }) => {
       seen = state;

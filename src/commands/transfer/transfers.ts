@@ -129,7 +129,11 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
       : flow.state === 'unknown' || flow.refusalAlone,
   isAccepted: (flow) => isAccepted(flow) && !flow.order.standing,
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
-  askBank: (bank, flow) => askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow)),
+  async askBank(bank, flow, flows) {
+    const { withLogin } = await import('../open/payment-tokens.ts');
+    const named = await withLogin(flows, flow);
+    return askOfOperation(bank, flow, (opened) => opened.payments.transfer(named));
+  },
   help: {
     list: [
       'psd2 transfer list --since 2026-11-01 --state executed',

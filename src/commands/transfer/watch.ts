@@ -18,8 +18,8 @@ const OPERATORS_TURN: OperationStep[] = ['verify', 'verify-further', 'accept', '
 export interface WatchPorts {
   world: Pick<WorldPorts, 'now' | 'sleep'>;
   bank: () => Promise<Bank>;
-  /** Reads the transfer from its journal. */
-  read: () => Promise<Transfer>;
+  /** Reads the transfer from its journal, with the transaction of the signing basket in which the customer authorises it. */
+  read: () => Promise<Transfer & { authorisedBy?: string }>;
   /** Whether another psd2 works on it now. */
   isAtWork: () => Promise<boolean>;
   /** Called after each look. */

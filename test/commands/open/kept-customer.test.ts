@@ -16,7 +16,7 @@ const [A, B] = ['IT89F0999001600000010482620', 'IT31P0999001600000010482638'];
 const LISTED = [{ accountId: 'id-of-a', iban: 'IT89F0999001600000010482620' }];
 
 async function keptOf(...given: Partial<KeptConsent>[]) {
-  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const { context, said } = openCommand(newConfigFolder(temporary), NOW);
   const { customers } = await context.store();
   const consents = given.map(
     (each, index): KeptConsent => ({
@@ -34,7 +34,7 @@ async function keptOf(...given: Partial<KeptConsent>[]) {
   );
   await customers.change('ada', (before) => ({ ...before, consents }));
   const kept = () => customers.read('ada');
-  return { customers, kept, consents: (await readKept(context, customers, 'ada')).consents };
+  return { customers, kept, said, consents: (await readKept(context, customers, 'ada')).consents };
 }
 
 async function consentsOf(...given: Partial<KeptConsent>[]) {
@@ -91,6 +91,21 @@ it('a list tells which consent covers an account', async () => {
     ['card', 'c1'],
   ] as const)
     expect(await consents.for({ account })).toMatchObject({ consentId });
+});
+
+it.each<[string, readonly string[] | null, boolean]>([
+  ['names another account', [A], true],
+  ['names one of its parts', [`${A}:EUR`], true],
+  ['names all of them', [A, B], false],
+  ['is for all accounts', null, false],
+  ['names accounts otherwise', [A, 'bban:123'], false],
+])('accounts that a consent does not name are told once: it %s', async (_, accounts, isTold) => {
+  const { consents, said } = await keptOf({ accounts });
+  const listed = [A, B, null].map((iban, index) => ({ accountId: `id-${index}`, iban }));
+  for (const _ of ['once', 'again']) await consents.listed?.('c0', listed);
+  expect(said().split(`The bank lists accounts that the consent c0 does not name: ${B}.`)).toHaveLength(
+    isTold ? 2 : 1,
+  );
 });
 
 it('a consent to which the bank refuses cards is noted, and which ids are cards', async () => {

@@ -636,7 +636,7 @@ describe('psd2 profile set', () => {
       `2 logins of the profile bank belong to ${BANK.baseUrl}. psd2 keeps them, but cannot use them at https://new.bank.example/. If it is the same bank with a new address, take them along afterwards: ${moving}`,
       'The profile bank has changed:',
       `  baseUrl: ${BANK.baseUrl} → https://new.bank.example/`,
-      'A login is valid only for its own base URL. Log in again: psd2 --profile bank auth login',
+      'Logins and consents are valid only for their own base URL. Log in with: psd2 --profile bank auth login',
       '',
     ]);
     // The same URL, written in another way, is no change.

@@ -73,6 +73,9 @@ describe('at a bank that wants the token of a payment', () => {
     const lines = await operator.json(shapes.batchLines, ['batch', 'report', batch, '--json']);
     expect(lines.map(({ state }) => state)).toEqual(['executed', 'executed', 'executed']);
     expect(kept()).toHaveLength(1);
+    const flow = lines[0]?.flow ?? '';
+    expect((await operator.json(transfer, ['transfer', 'status', flow, '--watch'])).state).toBe('executed');
+    expect(kept()).toHaveLength(1);
     await aWeekLater();
     const settled = await operator.psd2(['batch', 'status', batch, '--json']);
     expect(settled, settled.stderr).toMatchObject({ code: 0 });

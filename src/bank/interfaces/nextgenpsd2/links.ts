@@ -46,7 +46,9 @@ export function apiLink(href: string, base: Base, name: string, to: LinkTo): Lin
   const prefix = base.pathPrefix;
   const isBelow = isOwn && (prefix === '' || path.startsWith(`${prefix}/`));
   if (isBelow && to.isMeant(path.slice(prefix.length))) return { path: path.slice(prefix.length) };
-  const meant = endsOf(url.pathname).find((end) => to.isMeant(end));
+  const meant = endsOf(isBelow ? url.pathname : url.pathname.replace(/\/$/, '')).find((end) =>
+    to.isMeant(end),
+  );
   if (meant !== undefined) {
     to.rewritten.add(name);
     return { path: `${meant}${url.search}` };

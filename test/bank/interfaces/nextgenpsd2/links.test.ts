@@ -128,6 +128,7 @@ describe('a link of a gateway', () => {
   it.each([
     ['http://bank.example/psd2/v1/accounts/a1/transactions?page=2&x=a%2Bb', 'page=2&x=a%2Bb'],
     ['http://xs2a:8080/v1/accounts/a1/transactions?page=2', 'page=2'],
+    ['http://xs2a:8080/v1/accounts/a1/transactions/?page=2', 'page=2'],
     ['//inner.example/a/b/v1/accounts/a1/transactions?page=2', 'page=2'],
     ['https://bank.example/inner/v1/accounts/a1/transactions?page=2', 'page=2'],
     ['/inner/v1/accounts/a1/transactions?page=2', 'page=2'],
