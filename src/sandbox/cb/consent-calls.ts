@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
-import type { Place } from '../answers/envelope.ts';
-import { success } from '../answers/envelope.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
-import type { ConsentCategory, ConsentResource } from '../operations/resource.ts';
 import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
 import type { Calls } from './bank-call.ts';
+import type { Place } from './envelope.ts';
+import { success } from './envelope.ts';
 import { consentOf, customerOf, findProduct } from './from-path.ts';
+import type { ConsentCategory, ConsentResource } from './orders/resource.ts';
 import { type Category, requireRole } from './permission.ts';
 
 const consentBody = z.strictObject({

@@ -1,9 +1,9 @@
-import { success } from '../answers/envelope.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Product } from '../customers/seed-customers.ts';
 import { bankDay, bankHour, writeBankDate } from '../ledger/bank-time.ts';
 import { euros } from '../ledger/cents.ts';
 import type { Calls } from './bank-call.ts';
+import { success } from './envelope.ts';
 import { customerOf, inquiredProductOf } from './from-path.ts';
 import { requireRole } from './permission.ts';
 

@@ -1,9 +1,9 @@
 import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
-import type { ConsentResource, OperationResource, Resource } from '../operations/resource.ts';
 import { isUuid } from '../strict/headers.ts';
 import type { PrivateCall } from './bank-call.ts';
+import type { ConsentResource, OperationResource, Resource } from './orders/resource.ts';
 import { type Category, requireAnyConsent, requireConsent, requireRole } from './permission.ts';
 
 /**

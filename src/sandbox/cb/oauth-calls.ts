@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { type IssuedTokens, REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
-import { success } from '../answers/envelope.ts';
 import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Application } from '../folder/registration.ts';
@@ -10,6 +9,7 @@ import { checkKeyId } from '../strict/check-request.ts';
 import { checkRedirectUri, readQuery } from '../strict/query.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import type { Calls, PublicCall } from './bank-call.ts';
+import { success } from './envelope.ts';
 import type { Grant } from './grant.ts';
 
 const client = { client_id: z.string(), client_secret: z.string() };

@@ -1,13 +1,13 @@
-import { type Answer, operationPlace, type Place, success } from '../answers/envelope.ts';
 import type { OutgoingAnswer } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
-import type { OperationResource } from '../operations/resource.ts';
 import { requireEmptyBody } from '../strict/body.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import type { Calls } from './bank-call.ts';
+import { type Answer, operationPlace, type Place, success } from './envelope.ts';
 import { operationOf, payingProductOf } from './from-path.ts';
+import type { OperationResource } from './orders/resource.ts';
 import { printerLink } from './receipt.ts';
 
 /** The names of the bank's operations. */

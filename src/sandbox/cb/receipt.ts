@@ -1,14 +1,14 @@
-import type { Link } from '../answers/envelope.ts';
 import { documentAnswer } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import { textPdf } from '../documents/pdf.ts';
 import { bankTimestamp, writeBankDate } from '../ledger/bank-time.ts';
 import { decimal } from '../ledger/cents.ts';
-import type { OperationResource } from '../operations/resource.ts';
-import { scheduleText } from '../operations/standing-order.ts';
 import type { Calls } from './bank-call.ts';
+import type { Link } from './envelope.ts';
 import { operationOf } from './from-path.ts';
+import type { OperationResource } from './orders/resource.ts';
+import { scheduleText } from './orders/standing-order.ts';
 
 const path = '/private/customers/{customerId}/products/{productId}/common/printer/{resourceId}/retrieve';
 

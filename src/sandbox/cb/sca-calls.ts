@@ -1,11 +1,11 @@
-import { success } from '../answers/envelope.ts';
 import type { Bank } from '../bank.ts';
 import { bankTimestamp } from '../ledger/bank-time.ts';
-import type { Resource } from '../operations/resource.ts';
 import { requiredHeader } from '../strict/headers.ts';
 import { checkRedirectUri } from '../strict/query.ts';
 import type { Calls } from './bank-call.ts';
+import { success } from './envelope.ts';
 import { resourceOf } from './from-path.ts';
+import type { Resource } from './orders/resource.ts';
 
 /** SCA of a resource, and the status of its operation (interface specification, "Generic operation flow"). */
 export const scaCalls: Calls = {

@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { bankDay, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
 import { euros } from '../ledger/cents.ts';
+import { totalOf } from '../operations/transfer.ts';
+import { readJsonBody } from '../strict/body.ts';
+import { operationCalls, passStep } from './operation-calls.ts';
 import {
   firstExecutionMinimum,
   frequencies,
@@ -9,10 +12,8 @@ import {
   readStandingOrder,
   standingOrderBody,
   standingOrderTermBody,
-} from '../operations/standing-order.ts';
-import { executionDateLimit, totalOf } from '../operations/transfer-order.ts';
-import { readJsonBody } from '../strict/body.ts';
-import { operationCalls, passStep } from './operation-calls.ts';
+} from './orders/standing-order.ts';
+import { executionDateLimit } from './orders/transfer-order.ts';
 
 /**
  * Standing orders: the sandbox's own operation, to try the generic operation flow with a second verify step. The sandbox

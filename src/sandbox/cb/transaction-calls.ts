@@ -1,5 +1,4 @@
 import { expectedAndReceived } from '../answers/bank-refusal.ts';
-import { type Link, success } from '../answers/envelope.ts';
 import { documentAnswer } from '../answers/outgoing.ts';
 import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
@@ -19,6 +18,7 @@ import { type Entry, type Rows, rowsOf } from '../ledger/entry.ts';
 import type { DayRange } from '../ledger/ledger.ts';
 import { readQuery } from '../strict/query.ts';
 import type { Calls } from './bank-call.ts';
+import { type Link, success } from './envelope.ts';
 import { inquiredProductOf } from './from-path.ts';
 import type { Grant } from './grant.ts';
 

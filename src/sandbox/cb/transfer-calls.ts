@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import * as z from 'zod/mini';
-import { operationPlace } from '../answers/envelope.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import { BANK_ABI } from '../customers/italian-iban.ts';
@@ -14,19 +13,10 @@ import {
   writeBankDate,
 } from '../ledger/bank-time.ts';
 import { euros, threeDecimals } from '../ledger/cents.ts';
-import { payOut } from '../operations/book-transfer.ts';
-import { sepaCountries } from '../operations/order-fields.ts';
-import type { Execution, TransferResource } from '../operations/resource.ts';
-import {
-  executionDateLimit,
-  readTransferOrder,
-  requireFunds,
-  type TransferOrder,
-  totalOf,
-  verifyBody,
-} from '../operations/transfer-order.ts';
+import { payOut, totalOf } from '../operations/transfer.ts';
 import { readJsonBody } from '../strict/body.ts';
 import type { Calls } from './bank-call.ts';
+import { operationPlace } from './envelope.ts';
 import { operationOf } from './from-path.ts';
 import {
   answerStep,
@@ -35,6 +25,15 @@ import {
   operationPath,
   passStep,
 } from './operation-calls.ts';
+import { sepaCountries } from './orders/order-fields.ts';
+import type { Execution, TransferResource } from './orders/resource.ts';
+import {
+  executionDateLimit,
+  readTransferOrder,
+  requireFunds,
+  type TransferOrder,
+  verifyBody,
+} from './orders/transfer-order.ts';
 
 /** The payer accepts the result of the verification of payee. This step is the sandbox's own design. */
 const payeeAcceptedBody = z.strictObject({ data: z.strictObject({ payeeAccepted: z.literal(true) }) });

@@ -1,4 +1,5 @@
 import type { Bank } from '../bank.ts';
+import type { Resource } from '../cb/orders/resource.ts';
 import type { AccessSide } from '../customer-site/access-side.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { decimal } from '../ledger/cents.ts';
@@ -6,7 +7,6 @@ import type { Entry } from '../ledger/entry.ts';
 import { consentStatus } from '../nextgenpsd2/door-state.ts';
 import { customerPage } from '../nextgenpsd2/links.ts';
 import { listPayments } from '../nextgenpsd2/payments/payment-view.ts';
-import type { Resource } from '../operations/resource.ts';
 import { paymentsTogether } from './payments-together.ts';
 
 /** The maximum numbers of flows and transactions that the console shows. */

@@ -7,7 +7,7 @@ import {
   SEPA_AMOUNTS,
   SEPA_CHARACTERS,
 } from '../../operations/sepa.ts';
-import { COMMISSIONS } from '../../operations/transfer-order.ts';
+import { COMMISSIONS } from '../../operations/transfer.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import type { PaymentOrder } from './payment.ts';
 import type { TransferBody } from './payment-body.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Customer, Product } from '../../customers/seed-customers.ts';
 import type { IsoDate } from '../../ledger/bank-time.ts';
-import type { TransferOrder } from '../../operations/transfer-order.ts';
+import type { Transfer } from '../../operations/transfer.ts';
 import type { ScaSubject } from '../sca/authorisations.ts';
 import type { StandingRule } from './standing-rule.ts';
 
@@ -11,7 +11,7 @@ export const PAYMENT_SERVICES = ['payments', 'bulk-payments', 'periodic-payments
 export type PaymentService = (typeof PAYMENT_SERVICES)[number];
 
 /** One transfer of a payment. */
-export interface PaymentOrder extends Omit<TransferOrder, 'executionDay'> {
+export interface PaymentOrder extends Transfer {
   /** As sent. Undefined: the TPP sent none, and the ledger has `NOTPROVIDED`. */
   endToEndId: string | undefined;
 }

@@ -1,8 +1,7 @@
 import type { Bank } from '../../bank.ts';
 import { bankDay, bookingInstant, nextBusinessDay } from '../../ledger/bank-time.ts';
-import { payOut } from '../../operations/book-transfer.ts';
 import { planOf } from '../../operations/plan.ts';
-import { totalOf } from '../../operations/transfer-order.ts';
+import { payOut, totalOf } from '../../operations/transfer.ts';
 import type { DoorPayment, PaymentExecution, PaymentOrder } from './payment.ts';
 import { dayOfPayment } from './standing-rule.ts';
 

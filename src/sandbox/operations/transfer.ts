@@ -1,15 +1,37 @@
 import type { Customers } from '../customers/customers.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import { bankDay } from '../ledger/bank-time.ts';
+import type { Cents } from '../ledger/cents.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Plan, planOf } from './plan.ts';
-import type { TransferOrder } from './transfer-order.ts';
 
 /**
  * How long after its execution an instant transfer settles. A client first asks for its status 1 second after execute, and
  * last after 15 seconds (interface specification, "Limits").
  */
 const SETTLES_AFTER_MS = { usual: 500, KO: 500, 'at once': 0, slow: 1500, late: 30_000 };
+
+/** The bank's fee for a transfer. Regulation (EU) 2024/886 requires the same fee for instant and other transfers. */
+export const COMMISSIONS: Cents = 50;
+
+/** The payee, and the description of the payment. */
+export interface Beneficiary {
+  beneficiaryIban: string;
+  beneficiaryName: string;
+  description: string;
+}
+
+/** A valid transfer. Each door adds what its orders have besides. */
+export interface Transfer extends Beneficiary {
+  instant: boolean;
+  amount: Cents;
+  commissions: Cents;
+}
+
+/** The total that leaves the account. */
+export function totalOf({ amount, commissions }: Pick<Transfer, 'amount' | 'commissions'>): Cents {
+  return amount + commissions;
+}
 
 /** When an instant transfer settles. @param at its execution */
 function settlesAt({ settlement }: Plan, at: Date): Date {
@@ -25,7 +47,7 @@ function settlesAt({ settlement }: Plan, at: Date): Date {
 export function payOut(
   bank: { ledger: Ledger; customers: Customers },
   debtor: { customer: Customer; product: Product },
-  order: Omit<TransferOrder, 'executionDay'>,
+  order: Transfer,
   { reference, at, bookedFrom }: { reference: string; at: Date; bookedFrom: Date },
 ): { paid: boolean; settledAt: Date } {
   const plan = planOf(order.beneficiaryName);
@@ -42,7 +64,7 @@ export function payOut(
 function bookTransfer(
   { ledger, customers }: { ledger: Ledger; customers: Customers },
   { customer, product }: { customer: Customer; product: Product },
-  order: Omit<TransferOrder, 'executionDay'>,
+  order: Transfer,
   { reference, at, bookedFrom }: { reference: string; at: Date; bookedFrom: Date },
 ): void {
   const day = bankDay(bookedFrom);

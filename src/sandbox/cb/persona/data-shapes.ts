@@ -1,4 +1,4 @@
-import { readBankDate } from '../ledger/bank-time.ts';
+import { readBankDate } from '../../ledger/bank-time.ts';
 import { drop, isObject, type JsonObject, objectsOf } from './json-object.ts';
 
 /** A host that does not exist. A client that follows such a link would send its token to another host. */

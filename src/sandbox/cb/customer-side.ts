@@ -1,12 +1,12 @@
 import type { Bank } from '../bank.ts';
-import { endOfConsent } from '../cb/consents.ts';
+import type { BankSide, SandboxLogin, ScaRequest } from '../customer-site/bank-side.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { bankDay } from '../ledger/bank-time.ts';
 import { money } from '../ledger/cents.ts';
-import type { Resource } from '../operations/resource.ts';
-import { scheduleText } from '../operations/standing-order.ts';
-import { totalOf } from '../operations/transfer-order.ts';
-import type { BankSide, SandboxLogin, ScaRequest } from './bank-side.ts';
+import { totalOf } from '../operations/transfer.ts';
+import { endOfConsent } from './consents.ts';
+import type { Resource } from './orders/resource.ts';
+import { scheduleText } from './orders/standing-order.ts';
 
 /** The bank as its customer site sees it. */
 export function customerSide(bank: Bank): BankSide {

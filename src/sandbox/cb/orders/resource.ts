@@ -1,8 +1,8 @@
-import type { Grant } from '../cb/grant.ts';
-import type { ScaState } from '../customer-site/bank-side.ts';
-import type { Customer, Product } from '../customers/seed-customers.ts';
-import type { IsoDate } from '../ledger/bank-time.ts';
-import type { Plan } from './plan.ts';
+import type { ScaState } from '../../customer-site/bank-side.ts';
+import type { Customer, Product } from '../../customers/seed-customers.ts';
+import type { IsoDate } from '../../ledger/bank-time.ts';
+import type { Plan } from '../../operations/plan.ts';
+import type { Grant } from '../grant.ts';
 import type { StandingOrder } from './standing-order.ts';
 import type { TransferOrder } from './transfer-order.ts';
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { jsonAnswer, type OutgoingAnswer } from './outgoing.ts';
+import { jsonAnswer, type OutgoingAnswer } from '../answers/outgoing.ts';
 
 /** A HAL link of the interface specification ("Response envelope"). */
 export interface Link {

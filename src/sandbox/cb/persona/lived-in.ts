@@ -1,6 +1,6 @@
-import type { OutgoingAnswer } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { RawRequest } from '../strict/raw-request.ts';
+import type { OutgoingAnswer } from '../../answers/outgoing.ts';
+import type { Bank } from '../../bank.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
 import { reshapeData, reshapeEnvelope } from './data-shapes.ts';
 import { isObject, type JsonObject, objectsOf } from './json-object.ts';
 

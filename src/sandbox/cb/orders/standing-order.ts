@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import type { Product } from '../customers/seed-customers.ts';
-import { addDays, addMonths, bankDay, type IsoDate, writeBankDate } from '../ledger/bank-time.ts';
-import type { Cents } from '../ledger/cents.ts';
+import type { Product } from '../../customers/seed-customers.ts';
+import { addDays, addMonths, bankDay, type IsoDate, writeBankDate } from '../../ledger/bank-time.ts';
+import type { Cents } from '../../ledger/cents.ts';
+import { type Beneficiary, COMMISSIONS } from '../../operations/transfer.ts';
 import {
   amountField,
-  type Beneficiary,
   beneficiaryFields,
   checkTexts,
   invalidField,
@@ -12,7 +12,7 @@ import {
   readBeneficiaryIban,
   readOrderDay,
 } from './order-fields.ts';
-import { COMMISSIONS, executionDateLimit } from './transfer-order.ts';
+import { executionDateLimit } from './transfer-order.ts';
 
 const MAX_EXECUTIONS = 120;
 

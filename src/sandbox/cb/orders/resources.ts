@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Refusal } from '../answers/refusal.ts';
-import type { Grant } from '../cb/grant.ts';
-import type { ScaState } from '../customer-site/bank-side.ts';
-import type { Customer, Product } from '../customers/seed-customers.ts';
-import type { IsoDate } from '../ledger/bank-time.ts';
-import { Shelf } from '../shelf.ts';
-import { type Plan, planOf } from './plan.ts';
+import { Refusal } from '../../answers/refusal.ts';
+import type { ScaState } from '../../customer-site/bank-side.ts';
+import type { Customer, Product } from '../../customers/seed-customers.ts';
+import type { IsoDate } from '../../ledger/bank-time.ts';
+import { type Plan, planOf } from '../../operations/plan.ts';
+import { Shelf } from '../../shelf.ts';
+import type { Grant } from '../grant.ts';
 import type {
   ConsentCategory,
   ConsentResource,

@@ -1,9 +1,15 @@
 import { isValidIBAN } from 'ibantools';
 import * as z from 'zod/mini';
-import { type Refusal, wrongValue } from '../answers/refusal.ts';
-import type { Product } from '../customers/seed-customers.ts';
-import { bankDay, type IsoDate, readBankDate, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
-import type { Cents } from '../ledger/cents.ts';
+import { type Refusal, wrongValue } from '../../answers/refusal.ts';
+import type { Product } from '../../customers/seed-customers.ts';
+import {
+  bankDay,
+  type IsoDate,
+  readBankDate,
+  targetHolidays,
+  writeBankDate,
+} from '../../ledger/bank-time.ts';
+import type { Cents } from '../../ledger/cents.ts';
 import {
   foreignCharacter,
   isSepaIban,
@@ -11,7 +17,7 @@ import {
   SEPA_AMOUNTS,
   SEPA_CHARACTERS,
   sepaCountryCodes,
-} from './sepa.ts';
+} from '../../operations/sepa.ts';
 
 /** An amount in the body of a verify call. */
 export const amountField = z.strictObject({ currency: z.string(), amount: z.string() });
@@ -22,13 +28,6 @@ export const beneficiaryFields = {
   beneficiaryName: z.string(),
   description: z.string(),
 };
-
-/** The payee, and the description of the payment. */
-export interface Beneficiary {
-  beneficiaryIban: string;
-  beneficiaryName: string;
-  description: string;
-}
 
 /**
  * Checks the texts of an order: first the characters, then the lengths.

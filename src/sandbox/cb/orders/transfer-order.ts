@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { Refusal } from '../answers/refusal.ts';
-import type { Product } from '../customers/seed-customers.ts';
-import { addMonths, bankDay, type IsoDate, readBankDate, writeBankDate } from '../ledger/bank-time.ts';
-import { type Cents, decimal } from '../ledger/cents.ts';
+import { Refusal } from '../../answers/refusal.ts';
+import type { Product } from '../../customers/seed-customers.ts';
+import { addMonths, bankDay, type IsoDate, readBankDate, writeBankDate } from '../../ledger/bank-time.ts';
+import { type Cents, decimal } from '../../ledger/cents.ts';
+import { COMMISSIONS, type Transfer, totalOf } from '../../operations/transfer.ts';
 import {
   amountField,
-  type Beneficiary,
   beneficiaryFields,
   checkTexts,
   invalidField,
@@ -14,14 +14,8 @@ import {
   readOrderDay,
 } from './order-fields.ts';
 
-/** The bank's fee for a transfer. Regulation (EU) 2024/886 requires the same fee for instant and other transfers. */
-export const COMMISSIONS: Cents = 50;
-
 /** A valid transfer order. */
-export interface TransferOrder extends Beneficiary {
-  instant: boolean;
-  amount: Cents;
-  commissions: Cents;
+export interface TransferOrder extends Transfer {
   executionDay: IsoDate;
 }
 
@@ -63,11 +57,6 @@ export function readTransferOrder(data: VerifyData, debited: Product, now: Date)
     beneficiaryName: data.beneficiaryName,
     description: data.description,
   };
-}
-
-/** The total that leaves the account. */
-export function totalOf({ amount, commissions }: Pick<TransferOrder, 'amount' | 'commissions'>): Cents {
-  return amount + commissions;
 }
 
 /**
