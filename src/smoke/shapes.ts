@@ -43,6 +43,8 @@ export interface Vocabulary {
   names: ReadonlySet<string>;
   /** Fields that psd2 reads. */
   reads: ReadonlySet<string>;
+  /** Fields that the standard requires wherever they may be. */
+  required: ReadonlySet<string>;
   /** The values that psd2 knows of a field of codes, by its name. */
   codes: Readonly<Record<string, ReadonlySet<string>>>;
 }
@@ -224,7 +226,7 @@ export function driftOf(
           answer,
           path,
           severity: vocabulary.reads.has(nameOf(path)) ? 'breaking' : 'warning',
-          message: lost,
+          message: vocabulary.required.has(nameOf(path)) ? `${lost}; against the standard` : lost,
         });
     }
   }

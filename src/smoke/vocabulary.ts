@@ -38,6 +38,10 @@ const NEXTGEN_OTHERS = words(`
   merchantPhone transactionDetails invoiced links scaMethods lastActionDate allPsd2 availableAccounts reference referenceType
   referenceIssuer street streetName buildingNumber townName postCode country city transactionFeeIndicator initiationDateTime`);
 
+/** What the OpenAPI description of NextGenPSD2 1.3 requires in an answer. */
+const NEXTGEN_REQUIRED = words(`
+  accounts balances balanceAmount balanceType transactionAmount amount transactionStatus paymentId consentStatus consentId fundsAvailable`);
+
 const CODES: Vocabulary['codes'] = {
   transactionStatus: new Set(words('ACCC ACCP ACSC ACSP ACTC ACWC ACWP RCVD PDNG RJCT CANC ACFC PATC PART')),
   scaStatus: new Set(
@@ -58,6 +62,8 @@ const CODES: Vocabulary['codes'] = {
 
 /** What psd2 knows of the fields of an interface. */
 export function vocabularyOf(name: string): Vocabulary {
-  const [reads, others] = name === 'nextgenpsd2' ? [NEXTGEN_READS, NEXTGEN_OTHERS] : [CB_READS, CB_OTHERS];
-  return { names: new Set([...reads, ...others]), reads: new Set(reads), codes: CODES };
+  const isStandard = name === 'nextgenpsd2';
+  const [reads, others] = isStandard ? [NEXTGEN_READS, NEXTGEN_OTHERS] : [CB_READS, CB_OTHERS];
+  const required = new Set(isStandard ? NEXTGEN_REQUIRED : []);
+  return { names: new Set([...reads, ...others]), reads: new Set(reads), required, codes: CODES };
 }

@@ -82,6 +82,12 @@ it.each<[string, ObservedAnswer, unknown[]]>([
   expect(found(usual, now).toSorted()).toEqual(expected.toSorted());
 });
 
+it('a field that the standard requires is missing against the standard, and another one is not', () => {
+  const says = (name: string) => driftOf(usual, [answer(without(name))], KNOWN).map(({ message }) => message);
+  expect(says('transactionAmount').join()).toMatch(/missing.*against the standard/);
+  expect(says('bookingDate').join()).not.toMatch(/standard/);
+});
+
 it('a field that only some rows had is no surprise when it is missing, and neither is one that was seen too rarely', () => {
   const some = learnt(answer([...rows(), ...without('mandateId')]), answer(rows()), answer(rows()));
   expect(found(some, answer(without('mandateId')))).toEqual([]);

@@ -30,6 +30,19 @@ describe('psd2 smoke at a NextGenPSD2 bank', () => {
     expect(transfer).toMatchObject({ state: 'cancelled', transactionStatus: 'CANC' });
   });
 
+  it('asks whether the account has one cent, of the first one or of the one that is named', async () => {
+    for (const more of [[], ['--account', 'IT89F0999001600000010482620']]) {
+      const { code, of } = await smoke(safe, '--funds', ...more);
+      expect([code, of('funds')?.detail, of('funds')?.calls.map(({ route }) => route)]).toEqual([
+        ...[0, 'available', ['/v1/funds-confirmations']],
+      ]);
+    }
+    const alone = await smoke(safe, '--funds', '--steps', 'funds');
+    expect(alone.of('funds')?.reason).toMatch(/name one with --account/);
+    await safe.psd2(['sandbox', 'fault', 'add', 'status=403', '--on', 'checkAvailabilityOfFunds', '--times', '1']);
+    expect((await smoke(safe, '--funds')).of('funds')?.status).toBe('fail');
+  });
+
   it('if the answer to the cancellation is lost, the bank says what became of it, else the payment is named', async () => {
     await safe.psd2(['sandbox', 'fault', 'add', 'cut-after-effect', '--on', 'cancelPayment', '--times', '1']);
     expect((await smoke(safe, ...PAYEE)).of('initiate')?.status).toBe('pass');

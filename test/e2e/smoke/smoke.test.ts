@@ -70,6 +70,12 @@ describe('psd2 smoke', () => {
     expect(logged.at(-1)?.connectMs).toBeGreaterThanOrEqual(0);
     const runs = async (...words: string[]) =>
       (await operator.json(shapes.log, ['log', '--limit', '1', ...words])).map(({ run: id }) => id);
+    const file = join(operator.folder, 'bundle.json');
+    const bundled = await operator.psd2(['log', 'bundle', '--run', run.run, '--file', file]);
+    expect(bundled, bundled.stderr).toMatchObject({ code: 0 });
+    const saved = z.object({ calls: z.array(z.looseObject({ run: z.string() })) });
+    const { calls } = saved.parse(JSON.parse(readFileSync(file, 'utf8')));
+    expect(calls.map(({ run: id }) => id)).toEqual(Array(4).fill(run.run));
     await operator.psd2(['doctor'], { env: { PSD2_RUN: 'nightly-7' } });
     expect(await runs('--run', 'nightly-7')).toEqual(['nightly-7']);
     await operator.psd2(['doctor']);
@@ -202,6 +208,9 @@ describe('psd2 smoke', () => {
     const before = await calls();
     const asked = ASKED_FOR.map((step) => [step, `not asked for (--${step})`]);
     expect(await foreseen(operator)).toEqual(asked);
+    const noFunds = ['funds', 'this bank has no confirmation of funds'];
+    expect(await foreseen(operator, '--funds')).toEqual([noFunds, ...asked.slice(1)]);
+    expect((await smoke(operator, ['--funds'])).of('funds')?.reason).toBe(noFunds[1]);
     const skipped = ['consent', 'accounts', 'balance', 'transactions'].map((step) => [step, 'after login']);
     const shapesToo = ['shapes', 'after login'];
     expect(await foreseen(without)).toEqual([
