@@ -39,7 +39,16 @@ describe('psd2 smoke at a NextGenPSD2 bank', () => {
     }
     const alone = await smoke(safe, '--funds', '--steps', 'funds');
     expect(alone.of('funds')?.reason).toMatch(/name one with --account/);
-    await safe.psd2(['sandbox', 'fault', 'add', 'status=403', '--on', 'checkAvailabilityOfFunds', '--times', '1']);
+    await safe.psd2([
+      'sandbox',
+      'fault',
+      'add',
+      'status=403',
+      '--on',
+      'checkAvailabilityOfFunds',
+      '--times',
+      '1',
+    ]);
     expect((await smoke(safe, '--funds')).of('funds')?.status).toBe('fail');
   });
 

@@ -123,6 +123,7 @@ export const transfer = z.strictObject({
   amount: decimal,
   currency: z.literal('EUR'),
   description: z.string(),
+  authorisations: z.array(z.unknown()),
   remittanceStructured: z.string().nullable(),
   executionDate: day,
   totalAmount: money.nullable(),
