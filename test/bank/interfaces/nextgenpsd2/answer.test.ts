@@ -134,7 +134,7 @@ describe('the messages of an answer', () => {
       [message({ code: 'A', path: 'body.x', text: 'T' }), message({ code: 'B', isError: false })],
     ],
     ['in lower case, or without a category', messages({ category: 'error' }, {}), [message({}), message({})]],
-    ['that are none', { tppMessages: ['x', 1, null] }, []],
+    ['that are texts alone', { tppMessages: ['x', 1, null] }, [message({ text: 'x' })]],
     ['in another form', { tppMessages: { code: 'A' } }, []],
     [
       'beside others',
@@ -162,9 +162,9 @@ describe('the messages of an answer', () => {
     ],
     ['a title that is no text', { title: { a: 1 } }, []],
     ['a code that is a number', { code: 42 }, []],
-    ['a list', [error('A')], []],
+    ['a list', [error('A')], [message({ text: 'No' })]],
     ['null', null, []],
-    ['a text', 'tppMessages', []],
+    ['a text', 'tppMessages', [message({ text: 'tppMessages' })]],
   ])('%s', (_, json, expected) => {
     expect(messagesIn(json)).toEqual(expected);
   });

@@ -265,12 +265,35 @@ describe('the words of a refusal in another form', () => {
     [{ errors: [{ code: 'X', message: 'Not offered' }] }, 'Not offered'],
     [{ error: { message: 'Not here' } }, 'Not here'],
     [{ httpCode: '400', httpMessage: 'Error', moreInformation: 'Not valid' }, 'Not valid'],
+    [[{ code: 'X', message: 'In a list' }], 'In a list'],
+    [{ errors: ['A text alone'] }, 'A text alone'],
+    [{ messages: [{ text: 'One of some' }] }, 'One of some'],
+    [{ status: 400, statusMessage: 'Beside a number' }, 'Beside a number'],
+    [{ tppMessages: { category: 'ERROR', text: 'Not a list' } }, 'Not a list'],
+    ['A text as JSON', 'A text as JSON'],
   ])('%j are shown, and decide nothing', async (body, words) => {
     const { calls } = scriptedCalls([said(body, 400)]);
     const failed = await failureOf(consentsOf(calls).status?.('c1', TRANSACTION_ID) ?? Promise.resolve());
     expect(failed).toMatchObject({ code: 'bank_refused', message: expect.stringContaining(`: ${words}`) });
     expect(failed).not.toHaveProperty('bankCode');
   });
+});
+
+it.each([
+  ['Plain words of a gateway', 'Plain words of a gateway'],
+  ['<html><h1>A heading</h1></html>', 'A heading'],
+  ['<soap:Fault><faultstring>In XML</faultstring></soap:Fault>', 'In XML'],
+])('of a refusal that is no JSON (%s), words are shown', async (body, words) => {
+  const { calls } = scriptedCalls([{ status: 400, headers: {}, body }]);
+  const failed = await failureOf(consentsOf(calls).status?.('c1', TRANSACTION_ID) ?? Promise.resolve());
+  expect(failed).toMatchObject({ message: expect.stringContaining(`: ${words}`) });
+  expect(failed).not.toHaveProperty('bankCode');
+});
+
+it('words beside a code are shown, and the code is kept', async () => {
+  const { calls } = scriptedCalls([said({ code: 'E-17', message: 'Beside a code' }, 400)]);
+  const failed = await failureOf(consentsOf(calls).status?.('c1', TRANSACTION_ID) ?? Promise.resolve());
+  expect(failed).toMatchObject({ bankCode: 'E-17', message: expect.stringContaining(': Beside a code') });
 });
 
 describe('the charset', () => {

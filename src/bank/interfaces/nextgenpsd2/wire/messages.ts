@@ -51,7 +51,8 @@ const MAX_MESSAGES = 20;
 
 /** The messages in the JSON of an answer, in either form of the standard. Of a refusal in another form, the words for people. */
 export function messagesIn(json: unknown, isRefused = true): BankMessage[] {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    return isRefused ? quotedIn(json) : [];
   const own =
     'tppMessages' in json ? listOf(json.tppMessages).flatMap((item) => readBy(tppMessage, item)) : [];
   if (own.length > 0) return own;
@@ -59,32 +60,55 @@ export function messagesIn(json: unknown, isRefused = true): BankMessage[] {
   if (!('code' in json && typeof json.code === 'string') && !('title' in json))
     return isRefused ? quotedIn(json) : [];
   const additional = 'additionalErrors' in json ? listOf(json.additionalErrors) : [];
-  return [...readBy(problem, json), ...additional.flatMap((item) => readBy(problem, item))].filter(
+  const [first, ...others] = [json, ...additional].flatMap((item) => readBy(problem, item));
+  // Some gateways write `message` beside the code.
+  const words = first?.text ?? (isRefused ? (quotedIn(json)[0]?.text ?? null) : null);
+  return [...(first ? [{ ...first, text: words }] : []), ...others].filter(
     ({ code, text }) => code !== null || text !== null,
   );
 }
 
-/** Names that gateways give to a text for people. */
-const QUOTED = ['moreInformation', 'message', 'errorMessage', 'description', 'detail', 'faultstring', 'text'];
+/** Names that gateways give to a text for people, the best first. */
+const QUOTED = [
+  /^(more_?)info(rmation)?$/i,
+  /^(user|developer|error|status|fault|response)?_?message$/i,
+  /^(error|fault|status)?_?(description|details?|text|string|reason)$/i,
+  /^title$/i,
+  /^http_?message$/i,
+];
 /** Names of what has such a text. */
-const WITHIN = ['fault', 'error', 'errors', 'detail', 'httpMessage'];
+const WITHIN = /^(tppMessages|(fault|error|message|detail|response|status)s?|errorDetails?)$/i;
+/** Deeper than gateways write. */
+const DEEPEST = 4;
 
 /** The words of an error in the form of a gateway: a quotation without a code, which decides nothing. */
 function quotedIn(json: unknown, depth = 0): BankMessage[] {
-  if (typeof json !== 'object' || json === null || depth > 3) return [];
+  const own = typeof json === 'string' ? wordsIn(json) : null;
+  if (own !== null) return [quotation(own)];
+  if (typeof json !== 'object' || json === null || depth > DEEPEST) return [];
   if (Array.isArray(json)) return json.slice(0, MAX_MESSAGES).flatMap((each) => quotedIn(each, depth + 1));
-  const members = new Map<string, unknown>(Object.entries(json));
-  const text = QUOTED.map((name) => wordsIn(members.get(name))).find((each) => each !== null);
-  if (text) return [{ code: null, text, path: null, isError: true }];
-  return WITHIN.flatMap((name) => quotedIn(members.get(name), depth + 1)).slice(0, MAX_MESSAGES);
+  const members = Object.entries(json);
+  const texts = QUOTED.flatMap((name) =>
+    members.filter(([each, value]) => name.test(each) && typeof value === 'string'),
+  );
+  const text = texts.map(([, value]) => wordsIn(value)).find((each) => each !== null);
+  if (text) return [quotation(text)];
+  const inner = members.filter(([name]) => WITHIN.test(name));
+  return inner.flatMap(([, value]) => quotedIn(value, depth + 1)).slice(0, MAX_MESSAGES);
 }
 
-/** The title of a page in HTML, as a quotation. */
+function quotation(text: string): BankMessage {
+  return { code: null, text, path: null, isError: true };
+}
+
+/** The title of a page in HTML, the message of an answer in XML, or a plain text, as a quotation. */
 export function titleIn(page: string): BankMessage[] {
-  const title = wordsIn(
-    /<title[^>]*>([^<]{1,500})<\/title>/i.exec(page.slice(0, 10_000))?.[1]?.replace(/\s+/g, ' '),
-  );
-  return title === null ? [] : [{ code: null, text: title, path: null, isError: true }];
+  const begins = page.trim().slice(0, 10_000);
+  const found = /<(?:\w+:)?(?:title|h1|faultstring|message|text)(?:\s[^>]*)?>([^<]{1,500})</i.exec(
+    begins,
+  )?.[1];
+  const title = wordsIn((/^[<{[]/.test(begins) ? found : begins.slice(0, 500))?.replace(/\s+/g, ' '));
+  return title === null ? [] : [quotation(title)];
 }
 
 function listOf(value: unknown): unknown[] {
