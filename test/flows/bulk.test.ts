@@ -78,6 +78,14 @@ it.each([
   ['expired', { state: 'expired' }, undefined, 'expired'],
   ['refused by the bank', { state: 'failed' }, undefined, 'failed'],
   ['failed at the bank', { state: 'failed', executionStatus: 'KO' }, undefined, 'failed'],
+  [
+    'failed at the bank, which calls this one paid',
+    ...([
+      { state: 'failed', executionStatus: 'KO' },
+      { means: 'paid', transactionStatus: 'ACSC' },
+    ] as const),
+    'unknown',
+  ],
   ['cancelled at the bank', { state: 'cancelled' }, undefined, 'cancelled'],
   ['cancelled before it reached the bank', { state: 'cancelled', reached: false }, undefined, 'cancelled'],
 ] as const)('a transfer whose bulk payment is %s is as it should be', (_what, state, entry, expected) => {

@@ -98,7 +98,9 @@ describe('a payment', () => {
     const paying = await payment(NEVER);
     bank.initiate(refused('PAYMENT_FAILED'));
     expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_refused' });
-    expect(isPlainlyFailed(await paying.stored())).toBe(true);
+    const kept = await paying.stored();
+    expect(isPlainlyFailed(kept)).toBe(true);
+    expect(kept.reasons).toMatchObject([{ level: 'message', code: null, proprietary: 'PAYMENT_FAILED' }]);
   });
 
   it.each([

@@ -62,7 +62,7 @@ it('psd2 status has what needs a person: payments first, each with its customer 
       await open.record({ type: 'verified', resourceId: 'r1', ...verified });
       await open.record({ type: 'accepted' });
       await open.record({ type: 'execute-sent', ...sent });
-      await open.record({ type: 'execute-unanswered' });
+      await open.record({ type: 'execute-unanswered', description: 'Busy' });
     },
   );
   const login = await tokens.login('1000002');
@@ -79,7 +79,7 @@ it('psd2 status has what needs a person: payments first, each with its customer 
   expect(attention).toEqual([
     {
       ...{ kind: 'transfer', id: flow, state: 'unknown', since: MARCH, customerId: '1000002' },
-      ...{ amount: '12.50', currency: 'EUR', message: 'to Ada, reference inv-7' },
+      ...{ amount: '12.50', currency: 'EUR', message: 'to Ada, reference inv-7: Busy' },
       next: ['psd2', '--profile', 'bank', 'transfer', 'resume', flow],
     },
     {

@@ -141,7 +141,10 @@ describe('a bulk payment', () => {
         transactionStatus: 'PART',
         payments: [
           { endToEndIdentification: 'INV-1', transactionStatus: 'ACSC' },
-          { endToEndIdentification: 'INV-2', transactionStatus: 'RJCT' },
+          {
+            ...{ endToEndIdentification: 'INV-2', transactionStatus: 'RJCT', rejectionReason: 'AC01' },
+            tppMessages: [{ category: 'ERROR', code: 'PAYMENT_FAILED', text: 'NOTE: closed' }],
+          },
           { endToEndIdentification: 'INV-3', transactionStatus: 'PDNG' },
           { endToEndIdentification: 'INV-4' },
           { endToEndIdentification: 'INV-5', transactionStatus: 'ACSC' },
@@ -151,7 +154,16 @@ describe('a bulk payment', () => {
     );
     expect([...(await bulk.entries(initiation, 'b1', TRANSACTION_ID))]).toEqual([
       ['INV-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }],
-      ['INV-2', { transactionStatus: 'RJCT', means: 'refused' }],
+      [
+        'INV-2',
+        {
+          ...{ transactionStatus: 'RJCT', means: 'refused' },
+          reasons: [
+            { level: 'payment', code: 'AC01', proprietary: null, text: null },
+            { level: 'message', code: null, proprietary: 'PAYMENT_FAILED', text: 'NOTE: closed' },
+          ],
+        },
+      ],
       ['INV-3', { transactionStatus: 'PDNG', means: 'open' }],
     ]);
   });
