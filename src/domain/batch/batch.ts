@@ -130,9 +130,11 @@ function personKey({ addedRole }: Batch, { by, role }: Pick<Decision, 'by' | 'ro
   return role === COPIED ? null : comparableName(by);
 }
 
-/** A name without what nobody sees: case, repeated blanks, invisible characters, and other forms of the same letters. */
+/** A name without what nobody sees: case, repeated blanks, invisible characters (also as `cleanText` replaces them), and other forms of the same letters. */
 export function comparableName(name: string): string {
-  const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}]/gu, '');
+  const visible = name
+    .normalize('NFKC')
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\uFFFD]/gu, '');
   return visible.trim().replace(/\s+/g, ' ').toLowerCase();
 }
 

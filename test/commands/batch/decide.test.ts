@@ -256,6 +256,18 @@ it('nobody approves what they have added or approved, and nobody decides about a
   `);
 });
 
+it.each(['be\u200ba', '\u2066bea\u2069', 'bea\u0007', '\ufeffBEA', 'ｂｅａ', 'a\u00adda'])(
+  'nobody approves twice, or what they have added, as %j',
+  async (name) => {
+    const { payer } = await withPayees(temporary, new BankHere(), ['Ada']);
+    await payer.run(approve('bea'), { env: TWO });
+    expect((await payer.run(approve(name), { env: TWO })).failure?.exitCode).toBe(2);
+    expect((await payer.run(RUN, { env: TWO })).failure?.message).toBe(
+      'The batch needs 2 approvals, and has 1',
+    );
+  },
+);
+
 it('a person is asked before they reject, and a no records nothing', async () => {
   const { payer } = await withPayees(temporary, new BankHere(), ['Ada']);
   const no = await payer.run(reject('bea', 'No'), { answers: [false] });
