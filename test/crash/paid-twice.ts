@@ -533,8 +533,9 @@ async function playClocks(trial: Trial, point: string): Promise<undefined> {
     FLEET_CLOCK_MS: String(minutes * 60_000),
   });
   let isLost = false;
+  let now = 0;
   trial.gateway(async (call, toBank) => {
-    const answer = await toBank();
+    const answer = dated(await toBank(), now);
     if (isLost || !isInitiation(call)) return answer;
     isLost = true;
     return undefined;
@@ -545,11 +546,19 @@ async function playClocks(trial: Trial, point: string): Promise<undefined> {
   if (passed > 0) {
     const moved = await bank.operator.psd2(['sandbox', 'clock', `+${passed}m`]);
     if (moved.code !== 0) throw new Error(moved.stderr);
+    now = passed;
   }
   const resumed = await start(elsewhere, await resumeOf(trial, ours), clock(second));
   if (first === second && passed < REPEAT_MINUTES) expectCode(trial, 'resume within the minutes', resumed, 0);
   await start(elsewhere, order, clock(second));
   return undefined;
+}
+
+/** The sandbox's `Date` is the machine's, but that of a bank is its own. */
+function dated(answer: Answer, minutes: number): Answer {
+  const { status, headers, body } = without(answer, /^date$/i);
+  const date = new Date(Date.now() + minutes * 60_000).toUTCString();
+  return { status, headers: [...headers, 'date', date], body };
 }
 
 // A second signatory

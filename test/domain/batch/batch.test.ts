@@ -104,7 +104,7 @@ describe('an approval', () => {
     expect(countedApprovals({ ...batch, user: 'x' }).map(({ by }) => by)).toEqual(['root']);
   });
 
-  it.each(['Bo\u200bb', 'Ｂｏｂ', '\u2066Bob\u2069', 'Bob\u00ad'])(
+  it.each(['Bo\u200bb', 'Bo\ufffdb', 'Ｂｏｂ', '\u2066Bob\u2069', 'Bob\u00ad'])(
     'of %j is of Bob, as anybody would read it',
     (name) => {
       expect(countedApprovals(batchAfter(approved('Bob'), approved(name)))).toHaveLength(1);
