@@ -168,11 +168,11 @@ function openSmoke(
     heard: (call: Observation) => void smoke.observed.push(call),
     answered: (answer: Smoke['answers'][number]) => void smoke.answers.push(answer),
   };
-  const world = endingWith(base.world, gentle);
+  const ending = endingWith(base.world, gentle);
   const quiet = { output: silentOutput('table'), isForPerson: false, terminal: quietTerminal(base), calls };
   return Object.assign(smoke, {
-    context: base.within({ ...quiet, world }),
-    asking: base.within({ ...quiet, terminal: base.terminal, world }),
+    context: base.within({ ...quiet, ...ending }),
+    asking: base.within({ ...quiet, terminal: base.terminal, ...ending }),
     cleaning: base.within({ ...quiet, globals: { ...base.globals, yes: true } }),
   });
 }
@@ -189,8 +189,8 @@ function quietTerminal({ terminal }: Context): Context['terminal'] {
   };
 }
 
-/** The world of the steps, which the first Ctrl-C ends. */
-function endingWith(world: Context['world'], gentle: AbortSignal): Context['world'] {
+/** The world of the steps, which the first Ctrl-C ends, or a browser that fails. The clean-up goes on in that of the command. */
+function endingWith(world: Context['world'], gentle: AbortSignal): Pick<Context, 'world' | 'interrupt'> {
   const ending = new AbortController();
   const end = () => ending.abort(new Psd2Error('interrupted', 'Interrupted'));
   for (const signal of [world.signal, gentle]) {
@@ -198,7 +198,7 @@ function endingWith(world: Context['world'], gentle: AbortSignal): Context['worl
     signal.addEventListener('abort', end);
   }
   const { signal } = ending;
-  return {
+  const stepsWorld: Context['world'] = {
     ...world,
     signal,
     async sleep(milliseconds, early) {
@@ -211,6 +211,7 @@ function endingWith(world: Context['world'], gentle: AbortSignal): Context['worl
       return result;
     },
   };
+  return { world: stepsWorld, interrupt: (reason) => ending.abort(reason) };
 }
 
 function skippedStep(id: StepId, reason: string): SmokeStep {

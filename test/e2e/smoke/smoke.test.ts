@@ -343,6 +343,23 @@ describe('psd2 smoke', () => {
     expect((await smoke(without)).of('login')?.reason).toBe('nobody is logged in');
   });
 
+  it('ends the login and the consent of a run whose browser fails', async () => {
+    const browser = join(operator.folder, 'fails-for-consent.sh');
+    const customer = without.env.PSD2_BROWSER ?? '';
+    writeFileSync(
+      browser,
+      `#!/bin/sh\ncase "$1" in *sca-authorize*) exit 3;; esac\nexec ${customer} "$1"\n`,
+      { mode: 0o700 },
+    );
+    const env = { PSD2_BROWSER: browser };
+    const { code, failed, of } = await smoke(without, ['--login', '--consent'], { env, ownProcess: true });
+    expect([code, failed, of('clean-up')?.detail]).toEqual([
+      ...[3, ['consent']],
+      expect.stringMatching(/^ended the consent co-\w+, the login$/),
+    ]);
+    expect((await smoke(without)).of('clean-up')?.detail).toBe('nothing to end');
+  });
+
   it('what a killed run has made is ended by the next run', async () => {
     await without.psd2(['sandbox', 'fault', 'add', 'delay=30000', '--on', 'accounts']);
     const killed = await without.start(['smoke', '--login']);
