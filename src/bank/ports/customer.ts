@@ -313,6 +313,8 @@ export interface Sca {
    * @throws Psd2Error `bank_answer` for an approach that psd2 does not support, and for a link to another host
    */
   proceed?(sca: ScaAuthorisation): Promise<ScaTurn>;
+  /** Notes links that lead elsewhere (`Bank.oddities`). Asks nobody. */
+  noteLinks?(links: ScaLinks): void;
   /** The links without those that the bank has said it does not know. The same object: all are left. */
   linksLeft?(links: ScaLinks): ScaLinks;
   /** The number of authorisations that the bank has of a resource. */

@@ -1,9 +1,11 @@
 import type { ReadBank } from '../../bank-file/bank-file.ts';
+import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { checkConnection } from '../doctor/connection.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
 import { checkKeyIds } from '../doctor/key-id.ts';
 import { checkCertificates } from '../doctor/keys.ts';
+import { finding } from '../shared/checks.ts';
 
 /**
  * Checks a bank with a bank file, as `psd2 doctor` does: certificates, connection and signature. The certificates are those of
@@ -28,5 +30,32 @@ export async function diagnoseBank(
   await diagnosis.add('QWAC', () => checkCertificates(trial, trial.profile(), keys));
   const refusal = await checkConnection(trial, diagnosis);
   await checkKeyIds(trial, diagnosis, refusal, ['bank', 'check', '--online', named, '--yes']);
+  await sayRewritten(trial, diagnosis);
   return diagnosis;
+}
+
+/** Consents and transfers whose links are looked at, the newest of each. */
+const MOST_FLOWS = 20;
+
+/** Says that the bank's links lead elsewhere, by those that the profile's last consents and transfers keep. The bank is not asked. */
+async function sayRewritten(trial: Context, diagnosis: Diagnosis): Promise<void> {
+  try {
+    const { sca, oddities } = (await trial.applicationBank('authorization_code')).connect();
+    const { flows } = await trial.store();
+    for (const kind of ['consent', 'transfer'] as const) {
+      let looked = 0;
+      for await (const { links } of flows.list(kind, { onDamaged: () => {} })) {
+        if (links) sca.noteLinks?.(links);
+        looked += 1;
+        if (looked === MOST_FLOWS) break;
+      }
+    }
+    const names = [...(oddities?.rewritten ?? [])];
+    if (names.length === 0) return;
+    const detail = `the bank's links lead elsewhere: ${names.join(', ')}. psd2 calls the same at the base URL`;
+    await diagnosis.make('links', async () => finding('ok', detail));
+  } catch (error) {
+    // The profile may have no store yet. What is wrong with it is for `doctor`.
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+  }
 }

@@ -66,3 +66,25 @@ it('if the bank refuses the signature, psd2 says how to look for another keyId',
     },
   ]);
 });
+
+it('says once that links of the bank lead elsewhere, by those that a consent has kept', async () => {
+  const { flows } = await operator.open().context.store();
+  const begin = {
+    transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+    customerId: 'ada',
+    categories: [{ name: 'ACCOUNT_INFO' as const, products: [] }],
+    terms: {},
+    returnState: 's1',
+  };
+  await flows.begin('consent', begin, async (open) => {
+    const status = 'http://xs2a:8080/v1/consents/c1/authorisations/a1';
+    const links = { approach: null, status, start: 'http://elsewhere.example/v1/other' };
+    await open.record({ type: 'requested', resourceId: 'c1', outcomes: [], links });
+    await open.record({ type: 'ended', state: 'cancelled', bankStatus: null });
+  });
+  const command = await operator.run(['bank', 'check', '--online', doorFile()]);
+  expect(shape.parse(JSON.parse(command.printed())).checks.at(-1)).toEqual({
+    ...{ name: 'links', status: 'ok', fix: null },
+    detail: "the bank's links lead elsewhere: scaStatus. psd2 calls the same at the base URL",
+  });
+});

@@ -63,6 +63,19 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
     status: (...of) => authorised.status(...of),
     ...(authorised.count && { count: authorised.count }),
     ...(authorised.progress && { progressWithoutLink: authorised.progress }),
+    noteLinks({ start, status, confirmation }) {
+      const notes = [
+        () => start && linkedTo(calls, 'POST', start, 'startAuthorisation'),
+        () => status && linkedTo(calls, 'GET', status, 'scaStatus'),
+        () => confirmation && linkedTo(calls, 'PUT', confirmation, 'confirmation'),
+      ];
+      for (const note of notes)
+        try {
+          note();
+        } catch {
+          // A link to another host is refused where it is followed.
+        }
+    },
     linksLeft: (links) => linksLeft(calls, links),
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
     progress: (links, transactionId, decides) => progress(calls, links, transactionId, decides),
