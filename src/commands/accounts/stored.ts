@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { accountHistory, type Booking } from '../../domain/account-history.ts';
-import { addDays, bankTime, type DayRange, earlier, type IsoDate, later } from '../../domain/calendar.ts';
+import {
+  addDays,
+  bankTime,
+  type DayRange,
+  earlier,
+  type IsoDate,
+  isIsoDate,
+  later,
+} from '../../domain/calendar.ts';
 import { isZero, normalDecimal } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -112,8 +120,12 @@ export async function storedStatement(
   const statement = await writeStatement(context, data, { customerId, account, doubt }, part);
   if (doubt && !statement.doubt?.mayLackRows)
     context.terminal.warn(cleanText(`Not certain of ${account.productId}: ${doubt.message}.`));
-  const isWhole = doubt?.complete !== false || (asked.from !== undefined && asked.from >= days.from);
-  return isWhole ? statement : { ...statement, certainFrom: days.from };
+  if (doubt?.complete !== false) return statement;
+  const { certainFrom: found } = doubt;
+  const certain = found !== null && isIsoDate(found) ? later(found, days.from) : days.from;
+  return asked.from !== undefined && asked.from >= certain
+    ? statement
+    : { ...statement, certainFrom: certain };
 }
 
 /** What the last sync of each account of a customer could not know, by the id of the account. */

@@ -176,6 +176,12 @@ describe('the statement of stored days', () => {
     ['may lack a row', { ...doubt, balanced: false }, {}, null, true, false],
     ['lacks days', partly, { from: day('2026-08-01') }, READ.from, false, true],
     ['begins with days that are certain', partly, { from: READ.from }, null, false, true],
+    [
+      'lacks days that were thought certain',
+      { ...partly, certainFrom: day('2026-10-05') },
+      {},
+      ...([day('2026-10-05'), false, true] as const),
+    ],
     ['has all that is certain', partly, { from: undefined }, READ.from, false, true],
   ])('says what the last sync has found: it %s', async (_, found, asked, certainFrom, mayLackRows, warns) => {
     const { context, said } = open();
