@@ -122,7 +122,8 @@ export function endWith(
   }
   const code = pluginCode(reports, run);
   if (code !== undefined) {
-    context.terminal.say(`Exit code ${code} for the monitoring plugin, instead of ${run.exitCode}.`);
+    if (code !== run.exitCode)
+      context.terminal.say(`Exit code ${code} for the monitoring plugin, instead of ${run.exitCode}.`);
     process.exitCode = code;
   } else if (error !== undefined) throw error;
 }
