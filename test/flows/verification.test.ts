@@ -156,17 +156,23 @@ describe('a verification', () => {
     [null, undefined, undefined],
   ])('is rejected in its answer: %s', async (description, messages, bank) => {
     const said = { ...(messages && { messages }), ...(bank && { bank }) };
-    const why = description === null ? {} : { why: description };
+    const reasons =
+      description === null
+        ? []
+        : [{ level: 'payment' as const, code: null, proprietary: null, text: description }];
     const {
       verify: send,
       recorded,
       open,
-    } = await scene({ answers: [{ ...ANSWER, ...said, ...why, isRejected: true }] });
+    } = await scene({ answers: [{ ...ANSWER, ...said, reasons, isRejected: true }] });
     await send();
     expect(recorded()).toEqual([
       SENT,
       { ...AT_THE_BANK, ...said },
-      { type: 'settlement', status: 'KO', description, ...(bank && { bank }) },
+      {
+        ...{ type: 'settlement', status: 'KO', description, ...(bank && { bank }) },
+        ...(reasons.length > 0 && { reasons }),
+      },
     ]);
     expect(open.current.state).toBe('failed');
   });

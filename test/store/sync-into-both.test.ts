@@ -117,7 +117,7 @@ it('what two places replace and commit, both have', async () => {
   ]);
 });
 
-type Days = { from: string; through: string; checked?: true; newest?: string };
+type Days = { from: string; through: string; newest?: string };
 
 it.each<[Days | undefined, Days | undefined, Days | undefined, [boolean, boolean]]>([
   [undefined, undefined, undefined, [false, false]],
@@ -128,12 +128,6 @@ it.each<[Days | undefined, Days | undefined, Days | undefined, [boolean, boolean
     { from: '2026-11-01', through: '2026-11-09' },
     { from: '2026-11-01', through: '2026-11-09' },
     [false, false],
-  ],
-  [
-    { from: '2026-11-01', through: '2026-11-09' },
-    { from: '2026-11-01', through: '2026-11-09' },
-    { from: '2026-11-01', through: '2026-11-09' },
-    [true, false],
   ],
   [
     { from: '2026-11-01', through: '2026-11-09', newest: 'E1' },

@@ -111,8 +111,8 @@ export const LINE_COLUMNS: Column<PrintedRow>[] = [
   { title: 'PAYEE', value: ({ payeeCheck }) => payeeCheck && describePayeeCheck(payeeCheck), dispensable: 1 },
   { title: 'FLOW', value: ({ flow }) => flow, whole: true },
   { title: 'REASON', value: ({ reason }) => reason },
-  { title: 'PAYEE REFERENCE', value: ({ remittanceStructured }) => remittanceStructured, dispensable: 1 },
   { title: 'REFERENCE', value: ({ reference }) => reference, dispensable: 2 },
+  { title: 'PAYEE REFERENCE', value: ({ remittanceStructured }) => remittanceStructured, dispensable: 1 },
 ];
 
 /** A batch with all that psd2 knows of it. */

@@ -30,7 +30,7 @@ async function withBatches() {
 it('a run prints its payments as a table at a terminal', async () => {
   const { payer, ran } = await withBatches();
   expect(ran.printed).toMatchInlineSnapshot(`
-    "LINE  STATE        AMOUNT  TO    IBAN                    PAYEE                                FLOW               REASON                                                        REFERENCE
+    "LINE  STATE        AMOUNT  TO    IBAN                    PAYEE                                FLOW               REASON                                                        REFERENCE  PAYEE REFERENCE
        1  failed    10.00 EUR  Ada   DE89370400440532013000                                       tr-1  Not this one                                                  R-1
        2  executed  11.00 EUR  Bea   DE89370400440532013000  match, the account is held by Other  tr-2                                                                R-2
        3  failed    12.00 EUR  Cleo  DE89370400440532013000                                                          The payee check says: no match, the account is held by Other  R-3
@@ -97,7 +97,7 @@ it('a batch shows who rejected it and why, and of which batch it is a retry', as
     Rejected by  bob: Twice the rent
     Retry of     batch-1
     SHA-256      batch-2
-    LINE  STATE       AMOUNT  TO    IBAN                    PAYEE  FLOW  REASON  REFERENCE
+    LINE  STATE       AMOUNT  TO    IBAN                    PAYEE  FLOW  REASON  REFERENCE  PAYEE REFERENCE
        1  waiting  10.00 EUR  Ada   DE89370400440532013000                       R-1
        2  waiting  12.00 EUR  Cleo  DE89370400440532013000                       R-3
     "
@@ -115,8 +115,8 @@ it('a batch shows who rejected it and why, and of which batch it is a retry', as
     Rejected by	bob: Twice the rent
     Retry of	batch-1
     SHA-256	batch-2
-    1	waiting	10.00 EUR	Ada	DE89370400440532013000				R-1
-    2	waiting	12.00 EUR	Cleo	DE89370400440532013000				R-3
+    1	waiting	10.00 EUR	Ada	DE89370400440532013000				R-1	
+    2	waiting	12.00 EUR	Cleo	DE89370400440532013000				R-3	
     "
   `);
 });

@@ -153,12 +153,9 @@ describe('a request for a consent', () => {
     [dedicated([IBAN], [IBAN], []), { accounts: [{ iban: IBAN }], balances: [{ iban: IBAN }] }],
     [dedicated([IBAN], [], [IBAN]), { accounts: [{ iban: IBAN }], transactions: [{ iban: IBAN }] }],
     [
-      dedicated(['5254**41', '0815', `X${IBAN}`, `${IBAN.slice(0, 13)}`, `${IBAN}X`, `${IBAN}*`], [], []),
+      dedicated(['maskedPan:5254**41', 'bban:0815:EUR', 'msisdn:491701234567'], [], []),
       {
-        accounts: [
-          ...[{ maskedPan: '5254**41' }, { bban: '0815' }, { bban: `X${IBAN}` }, { bban: IBAN.slice(0, 13) }],
-          ...[{ iban: `${IBAN}X` }, { maskedPan: `${IBAN}*` }],
-        ],
+        accounts: [{ maskedPan: '5254**41' }, { bban: '0815', currency: 'EUR' }, { msisdn: '491701234567' }],
       },
     ],
   ])('for %j', async (terms, access) => {

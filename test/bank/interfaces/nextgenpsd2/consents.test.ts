@@ -107,7 +107,12 @@ describe('a request for a consent', () => {
       { accounts: [], balances: [] },
     ],
     [
-      { type: 'dedicated', accounts: [IBAN, '5254**41', '0815'], balances: [IBAN], transactions: [] },
+      {
+        type: 'dedicated',
+        accounts: [IBAN, 'maskedPan:5254**41', 'bban:0815'],
+        balances: [IBAN],
+        transactions: [],
+      },
       { accounts: [{ iban: IBAN }, { maskedPan: '5254**41' }, { bban: '0815' }], balances: [{ iban: IBAN }] },
     ],
   ] as const)('for %j', async (access, expected) => {
