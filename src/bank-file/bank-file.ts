@@ -1,9 +1,9 @@
 import { Psd2Error } from '../errors.ts';
-import type { BankProblem } from './bank-problem.ts';
 import { inconsistencies } from './consistency.ts';
 import { variableOf } from './kinds.ts';
 import { type Layer, layersOf } from './layers.ts';
 import { mergeBankFiles } from './merge.ts';
+import type { BankProblem } from './problems.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
 import { isObject, valuesIn } from './values.ts';
 

@@ -1,6 +1,6 @@
 import { didYouMean } from '../did-you-mean.ts';
-import { type BankProblem, listed } from './bank-problem.ts';
 import { OPERATIONS, type OperationId, parametersOf } from './operations.ts';
+import { type BankProblem, listed } from './problems.ts';
 import type { BankDescription } from './schema.ts';
 
 /** Headers that psd2 makes for each request, in lower case, and the field that changes them. */

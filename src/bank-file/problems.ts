@@ -1,7 +1,6 @@
 import type * as z from 'zod/mini';
 import { $ZodEnum, $ZodObject } from 'zod/v4/core';
 import { didYouMean } from '../did-you-mean.ts';
-import { type BankProblem, listed } from './bank-problem.ts';
 import { allFields, alternativesAt, fieldsAt } from './fields.ts';
 import { whyNotPossible } from './needs-code.ts';
 import { isObject } from './values.ts';
@@ -110,4 +109,18 @@ function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
         : undefined,
     content,
   );
+}
+
+/** Something that is wrong with a bank file. */
+export interface BankProblem {
+  /** Path of the field, with dots; empty if it is about the whole file. */
+  path: string;
+  /** A sentence that names the field. It never has a value of the file. */
+  message: string;
+}
+
+/** `a`, `a or b`, `a, b or c` */
+export function listed(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
 }

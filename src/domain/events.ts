@@ -4,9 +4,9 @@ import { type IsoDate, isIsoDate } from './calendar.ts';
 import { CONSENT_CATEGORIES } from './consent-category.ts';
 import { type Decimal, isDecimal } from './decimal.ts';
 import type { AccountId } from './identifiers.ts';
-import { FREQUENCIES } from './order/frequency.ts';
 import type { Iban } from './order/iban.ts';
 import { PAYEE_RESULTS, PAYEE_SOURCES } from './order/payee-check.ts';
+import { FREQUENCIES } from './order/terms.ts';
 
 // What can happen to a flow: the lines of its journal. The types of events and orders are inferred from here. You may add a
 // field. Never change what a field means: psd2 must always read old journals.

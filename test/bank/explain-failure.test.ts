@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainFailure, type FailureKind, whyUnwritable } from '../../src/bank/transport/explain-failure.ts';
-import { ProxyRefused } from '../../src/bank/transport/proxy-refused.ts';
+import {
+  explainFailure,
+  type FailureKind,
+  ProxyRefused,
+  whyUnwritable,
+} from '../../src/bank/transport/explain-failure.ts';
 
 const ORIGIN = new URL('https://bank.example:8443');
 const PROXY = new URL('http://user:secret@proxy.example:3128');

@@ -6,8 +6,7 @@ import { allFields, fieldsAt } from '../../src/bank-file/fields.ts';
 import { OPERATIONS } from '../../src/bank-file/operations.ts';
 import { bankFile } from '../../src/bank-file/schema.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
-import { FILES } from '../../src/commands/schema/files.ts';
-import { toJsonSchema } from '../../src/commands/schema/schema.ts';
+import { FILES, toJsonSchema } from '../../src/commands/schema/schema.ts';
 import { readPage } from './pages.ts';
 
 /** The rows of the table of fields: name, values, default, reason. */

@@ -14,10 +14,10 @@ import {
   plainSocketsTo,
   secureSocketsTo,
   type TlsRules,
+  UnusableAnswer,
   type WireAnswer,
   type WireRequest,
 } from './line.ts';
-import { UnusableAnswer } from './unusable-answer.ts';
 
 /** A call failed without a complete answer. */
 export class CallFailed extends Error {

@@ -1,5 +1,3 @@
-import { ProxyRefused } from './proxy-refused.ts';
-
 /** Whose a failure is, as the log of calls has it. */
 export type FailureKind = 'own' | 'unusable' | 'no reply';
 
@@ -183,4 +181,14 @@ function codeOf(error: unknown): string {
   if (error.code !== 'EPROTO') return error.code;
   const reason = /:error:[^:]*:[^:]*:[^:]*:([^:]+):/.exec(error.message)?.[1];
   return reason === undefined ? error.code : `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}`;
+}
+
+/** The proxy answered CONNECT with a status other than 200. */
+export class ProxyRefused extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number) {
+    super(`HTTP ${statusCode}`);
+    this.statusCode = statusCode;
+  }
 }

@@ -3,7 +3,9 @@ import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:t
 import Client from 'undici/lib/dispatcher/client.js';
 import { compileParserOnce } from './answer-parser.ts';
 import { decoded, isKnownCoding } from './content-coding.ts';
-import { UnusableAnswer } from './unusable-answer.ts';
+
+/** An answer arrived but is not usable. The message continues "The bank's answer to ...". */
+export class UnusableAnswer extends Error {}
 
 /** A request as it goes over the wire. */
 export interface WireRequest {

@@ -1,5 +1,5 @@
+import { ProxyRefused } from './explain-failure.ts';
 import { Line, NotConnected, type OpenSocket, plainSocketsTo, secureSocketsTo } from './line.ts';
-import { ProxyRefused } from './proxy-refused.ts';
 
 /**
  * Opens tunnels through a proxy (CONNECT; RFC 9110, section 9.3.6). TLS runs inside them, so the proxy never sees the client

@@ -11,9 +11,9 @@ import type { Context } from '../context.ts';
 import { verb } from '../declare.ts';
 import { day, decimal, flag, list, oneOf, orNull, text } from '../shared/fields.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
+import { readLimit } from '../shared/option-values.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
-import { readLimit } from '../shared/whole-number.ts';
 import { openAccount, withinHistory } from './account.ts';
 import { chart } from './chart.ts';
 

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
 import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
-import { readSince } from '../shared/since.ts';
+import { readSince } from '../shared/option-values.ts';
 
 const row = () =>
   z.object({

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { printChecks } from '../shared/checks.ts';
 import { flag, list } from '../shared/fields.ts';
-import { readWholeNumber } from '../shared/whole-number.ts';
+import { readWholeNumber } from '../shared/option-values.ts';
 import { certificateCheck, checkCertificate } from './certificate-checks.ts';
 import { certificatesOfFile } from './certificates.ts';
 import { checkProfileCertificates, lastConsentOf } from './profile-certificates.ts';

@@ -11,7 +11,7 @@ import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { list, text, time } from '../shared/fields.ts';
-import { readWholeNumber } from '../shared/whole-number.ts';
+import { readWholeNumber } from '../shared/option-values.ts';
 import { refuseExisting, writeNewFiles } from './new-files.ts';
 
 const generated = () =>

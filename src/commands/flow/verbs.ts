@@ -1,4 +1,6 @@
 import type { Kind } from '../../store/ports/flows.ts';
+import { examples, type Verb } from '../declare.ts';
+import { refuseOtherCustomer } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
 
 /** The verbs that every kind of flow has. */
@@ -9,7 +11,7 @@ export const flowVerbs = <K extends Kind>(noun: FlowNoun<K>) => ({
   },
   show: {
     description: `show the local record of ${noun.one}, without asking the bank`,
-    load: async () => (await import('./show.ts')).showOf(noun),
+    load: async () => showOf(noun),
   },
   cancel: {
     description: `give up ${noun.one}, unless psd2 has already sent \`${noun.sent}\``,
@@ -19,4 +21,21 @@ export const flowVerbs = <K extends Kind>(noun: FlowNoun<K>) => ({
     description: `end ${noun.one} with an unknown outcome by hand`,
     load: async () => (await import('./resolve.ts')).resolveOf(noun),
   },
+});
+
+/** `psd2 <noun> show <flow>`: the local record, without asking the bank. */
+const showOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
+  prints: noun.prints,
+  declare: (command, run) =>
+    command
+      .argument('<flow>')
+      .addHelpText('after', examples(`psd2 ${noun.kind} show ${noun.example}`))
+      .action((flow) =>
+        run(async (context) => {
+          const { flows } = await context.store();
+          const found = await flows.find(noun.kind, flow);
+          refuseOtherCustomer(context, found);
+          noun.print(context, found);
+        }),
+      ),
 });

@@ -4,8 +4,7 @@ import { type LoggedCall, readCalls } from '../../store/machine/call-log.ts';
 import type { Context } from '../context.ts';
 import type { OptionsOf } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
-import { readSince } from '../shared/since.ts';
-import { readLimit } from '../shared/whole-number.ts';
+import { readLimit, readSince } from '../shared/option-values.ts';
 
 /** Adds the options that select calls. */
 export function withSelection(command: Command) {

@@ -29,7 +29,7 @@ import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { flag, list, orNull, text, time, whole } from '../shared/fields.ts';
-import { readSince } from '../shared/since.ts';
+import { readSince } from '../shared/option-values.ts';
 
 /** Fewer calls a day say little of the bank. */
 const FEW = 50;

@@ -8,9 +8,8 @@ import { parseTarget } from '../../sandbox/faults/target.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples, type Noun, type OptionsOf, verb } from '../declare.ts';
-import { readDuration } from '../shared/duration.ts';
 import { list as listOf, orNull, text, whole } from '../shared/fields.ts';
-import { readWholeNumber } from '../shared/whole-number.ts';
+import { readDuration, readWholeNumber } from '../shared/option-values.ts';
 import { requireRunning } from './running.ts';
 
 const printedFault = () =>

@@ -1,8 +1,11 @@
 import { sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { doorBankFile } from '../../sandbox/folder/door-bank-file.ts';
 import type { Registration } from '../../sandbox/folder/registration.ts';
+import { DOOR_PATH } from '../../sandbox/nextgenpsd2/operations.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import type { Context } from '../context.ts';
+import { contentOfBank, needsClientSecret } from '../open/bank-file.ts';
 
 /** The profile that `sandbox start` stores. */
 export const SANDBOX_PROFILE = 'sandbox';
@@ -35,7 +38,6 @@ export async function storeProfile(
   const first = sandboxSettings(baseUrl, registration);
   if (await storeOne(context, SANDBOX_PROFILE, first))
     if (profiles.current() === undefined) await profiles.use(SANDBOX_PROFILE);
-  const { doorSettings } = await import('./door-profile.ts');
   await storeOne(context, DOOR_PROFILE, await doorSettings(first, folder));
 }
 
@@ -67,5 +69,21 @@ export function sandboxSettings(baseUrl: string, registration: Registration): Pr
     qsealKey: { path: registration.qsealKeyFile },
     ca: { path: registration.caFile },
     bankSigningCertificate: { path: registration.bankSigningCertFile },
+  };
+}
+
+/**
+ * The settings of the profile for the second door (NextGenPSD2, section 5), with the client secret only if its bank wants one.
+ *
+ * @param first those for the first door
+ * @param folder of a sandbox that has started, with the bank file of its door
+ */
+async function doorSettings(first: ProfileSettings, folder: string): Promise<ProfileSettings> {
+  const { content, description } = await contentOfBank(doorBankFile(folder));
+  const { environment, clientSecret, qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca } = first;
+  return {
+    ...{ bank: content, baseUrl: `${first.baseUrl}${DOOR_PATH}`, environment },
+    ...(needsClientSecret(description) && { clientSecret }),
+    ...{ qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca },
   };
 }

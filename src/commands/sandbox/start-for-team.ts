@@ -3,7 +3,7 @@ import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Seed } from '../../sandbox/rules.ts';
 import type { Outside } from '../../sandbox/server/server.ts';
-import { readWholeNumber } from '../shared/whole-number.ts';
+import { readWholeNumber } from '../shared/option-values.ts';
 
 /** The addresses that mean all of a computer, so that no client can use them. */
 const ALL_ADDRESSES = ['0.0.0.0', '::'];

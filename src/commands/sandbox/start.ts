@@ -13,7 +13,7 @@ import type { Printed } from '../../terminal/output/shape.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type OptionsOf, verb } from '../declare.ts';
-import { readWholeNumber } from '../shared/whole-number.ts';
+import { readWholeNumber } from '../shared/option-values.ts';
 import { isOwnSandbox, SANDBOX_PROFILE, storeProfile } from './profile.ts';
 import { ADDRESS_FIELDS, ADDRESSES, addresses, addressesOf, sandboxFolderOf } from './running.ts';
 import { readOutside, readSeedOf } from './start-for-team.ts';

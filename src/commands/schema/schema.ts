@@ -1,11 +1,18 @@
 import * as z from 'zod/mini';
+import { bankFile } from '../../bank-file/schema.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
+import { seedFile } from '../../sandbox/seed/seed-schema.ts';
 import type { Shape } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { type Commands, examples, type Printed, type Verb } from '../declare.ts';
 import { list, text } from '../shared/fields.ts';
-import { FILES } from './files.ts';
+
+/** The files that an operator writes, by the word that names them for `psd2 schema`. */
+export const FILES: Readonly<Record<string, Printed>> = {
+  seed: { what: 'a seed file of the sandbox', shape: () => seedFile },
+  bank: { what: 'a bank file', shape: () => bankFile },
+};
 
 const schemas = () =>
   list(

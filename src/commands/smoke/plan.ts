@@ -8,8 +8,7 @@ import { Psd2Error } from '../../errors.ts';
 import { readStep, readSteps, STEP_IDS, type StepId } from '../../smoke/steps.ts';
 import type { Context } from '../context.ts';
 import { collect, type OptionsOf } from '../declare.ts';
-import { readDuration } from '../shared/duration.ts';
-import { readWholeNumber } from '../shared/whole-number.ts';
+import { readDuration, readWholeNumber } from '../shared/option-values.ts';
 import { readReports, type Wanted } from './reports.ts';
 
 const FAIL_ON = ['slow', 'drift', 'flaky', 'skip'] as const;

@@ -6,7 +6,7 @@ import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { flag, list, orNull, text, time, whole } from '../shared/fields.ts';
-import { readSince } from '../shared/since.ts';
+import { readSince } from '../shared/option-values.ts';
 
 /** What a sync could not read, and the command that helps. */
 const failedRead = () =>

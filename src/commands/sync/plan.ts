@@ -5,8 +5,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import type { OptionsOf } from '../declare.ts';
 import { grantOf } from '../open/bank.ts';
-import { readDuration } from '../shared/duration.ts';
-import { readWholeNumber } from '../shared/whole-number.ts';
+import { readDuration, readWholeNumber } from '../shared/option-values.ts';
 
 const FILES = `
 Files in a customer's folder:

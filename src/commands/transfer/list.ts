@@ -5,7 +5,7 @@ import { hasOrder } from '../../store/flow/order-filter.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
 import { ATTENTION_NOTE, listedFlows, readDays, readOrder, SINCE, UNTIL, whenEmpty } from '../flow/list.ts';
-import { readLimit } from '../shared/whole-number.ts';
+import { readLimit } from '../shared/option-values.ts';
 import { TRANSFERS } from './transfers.ts';
 
 export interface TransferListOptions {

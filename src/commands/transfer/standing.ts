@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
-import { FREQUENCIES } from '../../domain/order/frequency.ts';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
+import { FREQUENCIES } from '../../domain/order/terms.ts';
 import { Psd2Error } from '../../errors.ts';
 import { examples, type Verb } from '../declare.ts';
 import { withPsuOptions } from '../shared/psu.ts';

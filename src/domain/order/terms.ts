@@ -1,6 +1,19 @@
 import { Psd2Error } from '../../errors.ts';
 import { type IsoDate, parseDate } from '../calendar.ts';
 
+/** How often a standing order pays, in the words of NextGenPSD2 1.3. */
+export const FREQUENCIES = [
+  'Daily',
+  'Weekly',
+  'EveryTwoWeeks',
+  'Monthly',
+  'EveryTwoMonths',
+  'Quarterly',
+  'SemiAnnual',
+  'Annual',
+  'MonthlyVariable',
+] as const;
+
 /** The currency of a SEPA transfer. @throws Psd2Error `usage` */
 export function parseSepaCurrency(code: string): 'EUR' {
   if (code === 'EUR') return code;

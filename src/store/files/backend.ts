@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { adviceIn, Psd2Error } from '../../errors.ts';
 import { makePrivateFolder, readJsonFile, writeJsonFile } from '../disk/files.ts';
-import { refuseForgotten } from '../flow/forgotten.ts';
+import { refuseForgotten } from '../flow/history.ts';
 import { actorOf } from '../machine/actor.ts';
 import { type ChosenStore, describeChoice, type StoreSettings } from '../machine/store-choice.ts';
 import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readDuration } from '../../../src/commands/shared/duration.ts';
+import { readDuration } from '../../../src/commands/shared/option-values.ts';
 
 const WEEK = 7 * 24 * 60 * 60 * 1000;
 

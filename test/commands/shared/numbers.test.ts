@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSince } from '../../../src/commands/shared/since.ts';
-import { readLimit, readWholeNumber } from '../../../src/commands/shared/whole-number.ts';
+import { readLimit, readSince, readWholeNumber } from '../../../src/commands/shared/option-values.ts';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 /** What is not a number, but might be taken for one. */

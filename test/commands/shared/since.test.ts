@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSince } from '../../../src/commands/shared/since.ts';
+import { readSince } from '../../../src/commands/shared/option-values.ts';
 import { failureOf } from '../failure.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
-import { FREQUENCIES } from '../../../src/domain/order/frequency.ts';
-import { parseExecutionDate, parseSepaCurrency } from '../../../src/domain/order/terms.ts';
+import { FREQUENCIES, parseExecutionDate, parseSepaCurrency } from '../../../src/domain/order/terms.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 
 const TODAY = parseDate('--date', '2026-11-24');

@@ -4,7 +4,7 @@ import { isOpen, standingOf } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { refuseForgotten } from '../../flow/forgotten.ts';
+import { refuseForgotten } from '../../flow/history.ts';
 import { createdAt, newFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
 import {
