@@ -548,9 +548,9 @@ async function playClocks(trial: Trial, point: string): Promise<undefined> {
     if (moved.code !== 0) throw new Error(moved.stderr);
     now = passed;
   }
-  const resumed = await start(elsewhere, await resumeOf(trial, ours), clock(second));
+  const resumed = await start(elsewhere, await resumeOf(trial, ours), clock(second + passed));
   if (first === second && passed < REPEAT_MINUTES) expectCode(trial, 'resume within the minutes', resumed, 0);
-  await start(elsewhere, order, clock(second));
+  await start(elsewhere, order, clock(second + passed));
   return undefined;
 }
 
