@@ -81,10 +81,14 @@ export class ForgottenCustomers {
   }
 }
 
-/** Changes with each record. Empty: there is no file. */
+/** Changes with each record. Empty: there is none, or what should be the folder of the log is none, so nothing is written there. */
 function versionOf(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats ? `${stats.ino} ${stats.mtimeMs} ${stats.size}` : '';
+  try {
+    const { ino, mtimeMs, size } = statSync(path);
+    return `${ino} ${mtimeMs} ${size}`;
+  } catch {
+    return '';
+  }
 }
 
 /** Empty if it cannot be read: then everything in it counts as new. */
