@@ -14,6 +14,8 @@ export function isDecimal(text: string): text is Decimal {
 
 /** The same number in normal form: no `+`, at least two decimals, and no trailing zeros after the second. */
 export function normalDecimal(decimal: Decimal): Decimal {
+  // Nearly all amounts are: rows are compared by the million.
+  if (/^-?\d+\.\d\d$/.test(decimal)) return decimal;
   const [whole = '', decimals = ''] = decimal.replace(/^\+/, '').split('.');
   const text = `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
   if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);

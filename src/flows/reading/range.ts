@@ -37,14 +37,16 @@ export class RangeWatch {
   /** @param hasPages whether a link leads to more. All pages together reach as far back as the bank goes */
   add(rows: readonly Transaction[], hasPages: boolean): this {
     const { from, to, today } = this.#range;
+    const earliest = from && addDays(from, -OUTSIDE_DAYS);
+    const latest = to && addDays(to, OUTSIDE_DAYS);
     this.#hasPages ||= hasPages;
     for (const row of rows) {
       const day = row.status === 'booked' ? dayOf(row) : null;
       this.#rows += row.status === 'booked' ? 1 : 0;
       if (day === null) continue;
       if (this.#oldest === undefined || day < this.#oldest) this.#oldest = day;
-      this.#isIgnored ||= from !== undefined && day < addDays(from, -OUTSIDE_DAYS);
-      this.#isIgnored ||= to !== undefined && day <= today && day > addDays(to, OUTSIDE_DAYS);
+      this.#isIgnored ||= earliest !== undefined && day < earliest;
+      this.#isIgnored ||= latest !== undefined && day <= today && day > latest;
     }
     return this;
   }
