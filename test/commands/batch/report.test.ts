@@ -173,11 +173,11 @@ it('a report has each line with its state, reason and times, in every format', a
   `);
   const table = await payer.run(['batch', 'report', 'batch-1'], { format: 'table' });
   expect(table.printed).toMatchInlineSnapshot(`
-    "1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1			R-1
-    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one		R-2
-    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid		R-3
-    4	cancelled	13.00 EUR	Dora	DE89370400440532013000					R-4
-    5	waiting	14.00 EUR	Eve	DE89370400440532013000					R-5
+    "1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1	
+    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2	
+    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid	R-3	
+    4	cancelled	13.00 EUR	Dora	DE89370400440532013000				R-4	
+    5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5	
     "
   `);
 });
@@ -211,11 +211,11 @@ it('psd2 shows a batch with its payments as tables, and as JSON without them', a
     Rejected by	
     Retry of	
     SHA-256	batch-1
-    1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1			R-1
-    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one		R-2
-    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid		R-3
-    4	cancelled	13.00 EUR	Dora	DE89370400440532013000					R-4
-    5	waiting	14.00 EUR	Eve	DE89370400440532013000					R-5
+    1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1	
+    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2	
+    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid	R-3	
+    4	cancelled	13.00 EUR	Dora	DE89370400440532013000				R-4	
+    5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5	
     "
   `);
   expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchInlineSnapshot(`
