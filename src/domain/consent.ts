@@ -111,33 +111,15 @@ function changes(
     case 'links-left':
       return { links: event.links };
     case 'sca-started':
-      return {
-        state: 'authorizing',
-        ...(event.links && {
-          links: event.links,
-          authorisations: startedBy(consent.authorisations, event.links.id, event.psuId, at),
-        }),
-      };
+      return afterStart(consent, event, at);
     case 'granted':
       return afterGrant(consent, event, at);
     case 'noted':
-      return {
-        bankStatus: event.bankStatus,
-        ...(event.scaStatus !== undefined && {
-          authorisations: saidOf(consent.authorisations, consent.links?.id, event.scaStatus),
-        }),
-      };
+      return afterWord(consent, event);
     case 'ended':
       return { state: event.state, bankStatus: event.bankStatus };
     case 'authorization':
-      switch (event.status) {
-        case 'NOT_AUTHORIZED':
-          return { state: 'rejected', refusalAlone: false };
-        case 'EXPIRED':
-          return { state: 'expired', refusalAlone: false };
-        default:
-          return {};
-      }
+      return afterDecision(event);
     case 'confirm-sent':
       return { state: 'confirming', confirmRequestId: event.requestId };
     case 'confirm-not-begun':
@@ -157,6 +139,34 @@ function changes(
         refusalAlone: false,
       };
   }
+}
+
+/** The customer, or another person, was sent to the bank. */
+function afterStart(
+  { authorisations }: Consent,
+  { links, psuId }: Extract<ConsentEvent, { type: 'sca-started' }>,
+  at: string,
+): Partial<Consent> {
+  return {
+    state: 'authorizing',
+    ...(links && { links, authorisations: startedBy(authorisations, links.id, psuId, at) }),
+  };
+}
+
+/** The bank has another word for it. */
+function afterWord(
+  { authorisations, links }: Consent,
+  { bankStatus, scaStatus }: Extract<ConsentEvent, { type: 'noted' }>,
+): Partial<Consent> {
+  return {
+    bankStatus,
+    ...(scaStatus !== undefined && { authorisations: saidOf(authorisations, links?.id, scaStatus) }),
+  };
+}
+
+function afterDecision({ status }: Extract<ConsentEvent, { type: 'authorization' }>): Partial<Consent> {
+  if (status === 'NOT_AUTHORIZED') return { state: 'rejected', refusalAlone: false };
+  return status === 'EXPIRED' ? { state: 'expired', refusalAlone: false } : {};
 }
 
 /** The bank has noted the request. */

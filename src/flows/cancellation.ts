@@ -94,8 +94,14 @@ export async function cancelAtBank<Order extends OrderTarget>(
   const ended = askUntil(world, patience, isCancelled);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
-  const isOrdered = standingOf(open.current) === 'done';
-  throw new Psd2Error('outcome_unknown', `The bank does not say that the ${calls.name} is cancelled`, {
+  throw notSaid(open.current, calls.name);
+}
+
+/** The error if the bank does not say that a payment is cancelled. */
+function notSaid<Order extends OrderTarget>(operation: Operation<Order>, name: string): Psd2Error {
+  const { kind, flow, transactionId } = operation;
+  const isOrdered = standingOf(operation) === 'done';
+  return new Psd2Error('outcome_unknown', `The bank does not say that the ${name} is cancelled`, {
     ...(isOrdered
       ? { flow, hint: 'Ask the bank again with:', next: [[kind, 'resume', flow]] }
       : findOut(kind, flow, 'The first command asks the bank, and never pays again.')),

@@ -18,6 +18,11 @@ import { FileReadResults } from './read-results.ts';
 import type { SyncedFolder } from './sync/synced.ts';
 import { FileTokens } from './tokens.ts';
 
+async function openRounds(folder: string, open: () => ProfileData, now: () => Date) {
+  const { FileRounds } = await import('./sync/rounds.ts');
+  return new FileRounds(folder, () => readableCustomers(open()), now);
+}
+
 /** The backend on disk: the configuration folder of one machine. It reads only on demand. */
 export function openFiles(
   { env, folder, vaultOf, notice, now, random, onFlow }: StoreSettings,
@@ -58,10 +63,7 @@ export function openFiles(
       // Each process keeps its own pace.
       turns: (own) => own,
       ...syncFolders(join(root, 'sync'), join(folder.tokens(profile), 'synced-into.json'), assertHere),
-      rounds: async () => {
-        const { FileRounds } = await import('./sync/rounds.ts');
-        return new FileRounds(folder.tokens(profile), () => readableCustomers(open(profile, bank)), now);
-      },
+      rounds: () => openRounds(folder.tokens(profile), () => open(profile, bank), now),
     };
   };
   return {

@@ -243,35 +243,29 @@ async function* fetchPages(
       requireList(transactionsAccounting, 'transactionsAccounting', query);
     if (pending.open && (data.numberTransactionsNotAccounting ?? 0) > 0)
       requireList(transactionsNotAccounting, 'transactionsNotAccounting', query);
-    const link = envelope.next;
+    const { next: link } = envelope;
     const hasLink = link?.method === 'GET' && link.href.trim() !== '';
     const isLinked = hasLink && data.nextAccounting === null && data.nextNotAccounting === null;
-    const hasBookedEnded = !booked.open && query.status !== 'pending';
-    const take = (status: Transaction['status']) => (row: WireTransaction) => {
-      for (const field of row.unread ?? []) unread.set(field, (unread.get(field) ?? 0) + 1);
-      return toTransaction(row, status);
-    };
     const page: TransactionPage = {
-      ...(hasBookedEnded &&
+      ...(!(booked.open || query.status === 'pending') &&
         data.numberTransactionsAccounting && { endedBookedTotal: data.numberTransactionsAccounting }),
       ...(booked.open && {
         booked: {
-          rows: (transactionsAccounting ?? []).map(take('booked')),
+          rows: (transactionsAccounting ?? []).map((row) => taken(row, 'booked', unread)),
           total: data.numberTransactionsAccounting || null,
           hasMore: isLinked || data.nextAccounting !== null,
         },
       }),
       ...(pending.open && {
         pending: {
-          rows: (transactionsNotAccounting ?? []).map(take('pending')),
+          rows: (transactionsNotAccounting ?? []).map((row) => taken(row, 'pending', unread)),
           total: data.numberTransactionsNotAccounting || null,
           hasMore: isLinked || data.nextNotAccounting !== null,
         },
       }),
     };
     yield page;
-    const isEmpty = !page.booked?.rows.length && !page.pending?.rows.length;
-    emptyPages = isEmpty ? emptyPages + 1 : 0;
+    emptyPages = page.booked?.rows.length || page.pending?.rows.length ? 0 : emptyPages + 1;
     if (emptyPages > MAX_EMPTY_PAGES) throw stuck(query);
 
     const linked = hasLink
@@ -288,6 +282,16 @@ async function* fetchPages(
     if (!booked.open && !pending.open) return;
     path = withQuery(base, new URLSearchParams([...range, ...booked.parameter(), ...pending.parameter()]));
   }
+}
+
+/** A row, whose fields that nobody can read are counted in `unread`. */
+function taken(
+  row: WireTransaction,
+  status: Transaction['status'],
+  unread: Map<string, number>,
+): Transaction {
+  for (const field of row.unread ?? []) unread.set(field, (unread.get(field) ?? 0) + 1);
+  return toTransaction(row, status);
 }
 
 /**
