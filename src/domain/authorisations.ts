@@ -24,10 +24,13 @@ export function startedBy(
   psuId: string | undefined,
   at: string,
 ): PersonsAuthorisation[] {
+  // An id names one authorisation, whoever takes its links to the bank again.
+  if (id !== undefined && known.some((each) => each.id === id))
+    return known.map((each) => (each.id === id ? { ...each, psuId: each.psuId ?? psuId ?? null } : each));
   const last = known.at(-1);
   const isSame =
     last !== undefined &&
-    (last.id === null || id === undefined || last.id === id) &&
+    (last.id === null || id === undefined) &&
     (last.psuId === null || psuId === undefined || last.psuId === psuId);
   const { scaStatus = null, at: begun = at } = isSame ? last : {};
   const named = {

@@ -169,6 +169,16 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     },
   ],
   [
+    'the links of another person are taken to the bank again, for the customer',
+    having(
+      sent('q1'),
+      { ...VERIFIED, links: { approach: null, start: '/start' } },
+      { type: 'sca-started', links: { ...REDIRECT, id: 'b' }, psuId: 'ben' },
+    ),
+    { type: 'sca-started', links: { ...REDIRECT, id: 'b' }, psuId: 'anna' },
+    { authorisations: [{ ...EARLIER, id: 'b', psuId: 'ben' }] },
+  ],
+  [
     'the bank says how far the authorisation is that psd2 asks for',
     having(sent('q1'), { ...VERIFIED, links: { ...REDIRECT, id: 'a' } }, approach),
     {
