@@ -64,7 +64,7 @@ const tried = process.env.CRASH_MATRIX === 'all' ? cases : bySeed(cases, ([name]
 it.each(tried)(
   'a customer forgotten %s and again leaves no trace, and one pseudonym',
   async (name, home, nth) => {
-    for (const folder of ['stores', 'flows', 'tokens', 'audit', 'log', 'sync-folders'])
+    for (const folder of ['stores', 'flows', 'tokens', 'audit', 'audit-begun', 'log', 'sync-folders'])
       rmSync(join(operator.config, folder), { recursive: true, force: true });
     const { env, database } = await storeIn(home);
     Object.assign(operator.env, env);

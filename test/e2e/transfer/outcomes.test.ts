@@ -32,7 +32,7 @@ describe('a transfer that fails', () => {
     ['SCA REFUSED', [], 6, 'not_authorised', 'rejected', 'status'],
     ['SCA EXPIRED', [], 6, 'authorisation_expired', 'expired', 'status'],
     ['SCA PENDING', ['--sca-timeout', '2'], 6, 'authorisation_timeout', 'authorizing', 'status'],
-    ['STATUS EMPTY', [], 11, 'bank_answer', 'authorizing', 'status'],
+    ['STATUS EMPTY', ['--sca-timeout', '2'], 11, 'bank_answer', 'authorizing', 'status'],
     ['EXECUTE REFUSED', [], 7, 'bank_refused', 'failed', 'status'],
     // A firewall's page is not the bank's answer, so its status does not decide.
     ['EXECUTE 403', [], 9, 'outcome_unknown', 'unknown', 'status'],
