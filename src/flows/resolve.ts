@@ -5,8 +5,8 @@ import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
-import { decidesOutcome, settlementEvent, settlementIn } from './outcome.ts';
-import { isNews, statusOf, whatHappened } from './resource-status.ts';
+import { decidesOutcome, settlementEvent, settlementIn } from './payment/outcome.ts';
+import { isNews, statusOf, whatHappened } from './payment/status.ts';
 
 /** What the bank says about a flow that a person is about to resolve. */
 export interface BankWord<Event> {

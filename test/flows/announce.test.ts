@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
-import { announcing, NeverLeft, type Revoking } from '../../src/flows/announce.ts';
+import { announcing, NeverLeft, type Revoking } from '../../src/flows/once.ts';
 import type { OpenFlow } from '../../src/store/ports/flows.ts';
 
 const INTENT = { requestId: 'q-1', digest: 'SHA-256=x' };

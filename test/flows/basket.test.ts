@@ -11,7 +11,7 @@ import {
   type PaymentSaid,
   SIGNING_BASKET,
 } from '../../src/flows/basket.ts';
-import { lookAt } from '../../src/flows/resource-status.ts';
+import { lookAt } from '../../src/flows/payment/status.ts';
 import type { GenericOperation } from '../../src/store/ports/flows.ts';
 import { transferOrder } from '../domain/orders.ts';
 

@@ -3,7 +3,7 @@ import type { Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.t
 import type { Cancellation, PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { cancelAtBank } from '../../src/flows/cancellation.ts';
+import { cancelAtBank } from '../../src/flows/payment/cancel.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';

@@ -5,7 +5,7 @@ import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { isOpen, isPlainlyFailed, needsAttention } from '../../src/domain/flow-states.ts';
 import type { TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
+import { type OperationPorts, runOperation } from '../../src/flows/payment/loop.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ConsentEvent } from '../../src/domain/consent.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { runConsent } from '../../src/flows/consent.ts';
+import { runConsent } from '../../src/flows/consent/loop.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';

@@ -1,6 +1,6 @@
 import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Consent } from '../../src/domain/consent.ts';
-import { runConsent } from '../../src/flows/consent.ts';
+import { runConsent } from '../../src/flows/consent/loop.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Flows, Open } from '../../src/store/ports/flows.ts';
 import { success } from '../bank/answers.ts';

@@ -5,7 +5,7 @@ import { CallFailed } from '../../src/bank/transport/connection.ts';
 import { isOpen, isPlainlyFailed } from '../../src/domain/flow-states.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { runOperation } from '../../src/flows/operation.ts';
+import { runOperation } from '../../src/flows/payment/loop.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Consent } from '../../src/domain/consent.ts';
-import { type GrantPorts, recordStatus, runLinkedConsent } from '../../src/flows/linked-consent.ts';
+import { type GrantPorts, recordStatus, runLinkedConsent } from '../../src/flows/consent/by-links.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { StoredTokens } from '../../src/store/ports/tokens.ts';
 import { json } from '../bank/interfaces/nextgenpsd2/client.ts';

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
-import { assertRepeatable, isRepeatable, mayRunUnseen, wayOn } from '../../src/flows/lost-initiation.ts';
+import {
+  assertRepeatable,
+  isRepeatable,
+  mayRunUnseen,
+  wayOn,
+} from '../../src/flows/payment/lost-initiation.ts';
 import type { KnownInitiation } from '../../src/flows/ports.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';

@@ -6,7 +6,7 @@ import type { OperationStep } from '../../src/domain/next-step.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { ReturnPorts } from '../../src/flows/linked-sca.ts';
-import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
+import { type OperationPorts, runOperation } from '../../src/flows/payment/loop.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';

@@ -17,7 +17,7 @@ import {
   recordFound,
   recordOutcome,
   refusedAlone,
-} from '../../src/flows/outcome.ts';
+} from '../../src/flows/payment/outcome.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
 import {

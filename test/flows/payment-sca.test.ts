@@ -3,7 +3,12 @@ import type { ResourceStatus, Sca, ScaLinks, ScaProgress, ScaTurn } from '../../
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { ReturnPorts } from '../../src/flows/linked-sca.ts';
-import { authorisePayment, awaitPayment, feesRefused, unknownIfUnsaid } from '../../src/flows/payment-sca.ts';
+import {
+  authorisePayment,
+  awaitPayment,
+  feesRefused,
+  unknownIfUnsaid,
+} from '../../src/flows/payment/authorise.ts';
 import type { ScaSubject } from '../../src/flows/sca.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, waitsOf } from './doubles.ts';

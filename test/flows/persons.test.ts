@@ -6,7 +6,7 @@ import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { applyOperationEvent, type Operation, type OperationEvent } from '../../src/domain/operation.ts';
 import type { TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { runOperation } from '../../src/flows/operation.ts';
+import { runOperation } from '../../src/flows/payment/loop.ts';
 import { useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { transferOrder, VERIFIED } from '../domain/orders.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../src/bank/ports/call.ts';
 import type { ConsentEvent } from '../../src/domain/consent.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { runConsent } from '../../src/flows/consent.ts';
+import { runConsent } from '../../src/flows/consent/loop.ts';
 import type { FlowPorts } from '../../src/flows/ports.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';

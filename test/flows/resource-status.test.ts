@@ -3,7 +3,7 @@ import type { ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../src/bank/
 import type { StepEvent } from '../../src/domain/operation.ts';
 import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { lookAt, needsLoginAgain, statusOf, whatHappened } from '../../src/flows/resource-status.ts';
+import { lookAt, needsLoginAgain, statusOf, whatHappened } from '../../src/flows/payment/status.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf } from './doubles.ts';
 import {

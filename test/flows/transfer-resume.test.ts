@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { TransferOrder } from '../../src/domain/transfer.ts';
-import { runOperation } from '../../src/flows/operation.ts';
+import { runOperation } from '../../src/flows/payment/loop.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OperationStep } from '../../src/domain/next-step.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import { runOperation } from '../../src/flows/operation.ts';
+import { runOperation } from '../../src/flows/payment/loop.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
-import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
+import { type OperationPorts, runOperation } from '../../src/flows/payment/loop.ts';
 import { FileFlows } from '../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Flows, Open } from '../../src/store/ports/flows.ts';

@@ -27,7 +27,7 @@ export const ROOMS = {
   money: {
     left: 'an initiation without a return of the browser, which no command begins, and the end of a journal that changes at that moment',
     least: 95,
-    mutate: ['src/flows/operation.ts', 'src/flows/session.ts'],
+    mutate: ['src/flows/payment/loop.ts', 'src/flows/session.ts'],
     // Commands that pay and log in go through these flows at a bank in the process of the test.
     tests: [
       'test/flows',
@@ -77,8 +77,10 @@ export const ROOMS = {
     left: 'a case of a basket that falls through to the same answer, and two conditions that seem to have no effect',
     least: 95,
     mutate: [
-      ...['linked-sca', 'payment-sca', 'lost-initiation', 'cancellation', 'batch'],
-      ...['verification', 'outcome', 'resource-status', 'basket', 'bulk', 'announce'],
+      ...['once', 'linked-sca', 'batch', 'basket', 'bulk'],
+      ...['authorise', 'lost-initiation', 'cancel', 'begin', 'outcome', 'status'].map(
+        (name) => `payment/${name}`,
+      ),
     ].map((name) => `src/flows/${name}.ts`),
     // These need no bank. The others reach the sources too, but take seconds for each mutant.
     tests: [

@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
-import { askIfFinal } from '../../flows/outcome.ts';
+import { askIfFinal } from '../../flows/payment/outcome.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import { cleanText } from '../../terminal/clean.ts';

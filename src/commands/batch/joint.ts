@@ -11,7 +11,7 @@ import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Share } from '../../flows/batch.ts';
 import { returnAddress } from '../../flows/linked-sca.ts';
-import { runOperation } from '../../flows/operation.ts';
+import { runOperation } from '../../flows/payment/loop.ts';
 import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';

@@ -7,7 +7,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { inOrder, runLines, type Share } from '../../flows/batch.ts';
 import { endSettledJoints } from '../../flows/end-joint.ts';
-import { mayRunUnseen } from '../../flows/lost-initiation.ts';
+import { mayRunUnseen } from '../../flows/payment/lost-initiation.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';

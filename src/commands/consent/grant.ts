@@ -3,7 +3,7 @@ import type { ConsentDetails } from '../../bank/ports/customer.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GrantPorts } from '../../flows/linked-consent.ts';
+import type { GrantPorts } from '../../flows/consent/by-links.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { dropConsent } from '../open/kept-customer.ts';

@@ -1,4 +1,4 @@
-import { recordStatus } from '../../flows/linked-consent.ts';
+import { recordStatus } from '../../flows/consent/by-links.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';

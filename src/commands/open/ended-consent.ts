@@ -58,7 +58,7 @@ async function recordEnd({ flows, customers, customerId, bank }: Ends, consentId
     const known = consents.find((each) => each.consentId === consentId);
     if (!known) return;
     // Other readings need none of this.
-    const { recordStatus } = await import('../../flows/linked-consent.ts');
+    const { recordStatus } = await import('../../flows/consent/by-links.ts');
     await flows.resume('consent', known.flow, async (open) => {
       await recordStatus(
         open,

@@ -1,6 +1,6 @@
 import type { OperationStep } from '../../domain/next-step.ts';
 import { Psd2Error } from '../../errors.ts';
-import { runOperation } from '../../flows/operation.ts';
+import { runOperation } from '../../flows/payment/loop.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { driveFlow } from '../flow/drive.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { bankDay } from '../../domain/calendar.ts';
 import { consentEnd } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
-import { recordStatus } from '../../flows/linked-consent.ts';
+import { recordStatus } from '../../flows/consent/by-links.ts';
 import type { KeptConsent } from '../../store/ports/customers.ts';
 import type { StoredTokens } from '../../store/ports/tokens.ts';
 import { logInBy } from '../auth/login.ts';

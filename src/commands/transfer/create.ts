@@ -5,7 +5,7 @@ import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-chec
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { returnAddress } from '../../flows/linked-sca.ts';
-import { runOperation } from '../../flows/operation.ts';
+import { runOperation } from '../../flows/payment/loop.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';

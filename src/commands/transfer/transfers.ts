@@ -96,7 +96,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   sent: 'execute',
   done: 'executed',
   async cancelAtBank(context, opened, open, { paste, person }) {
-    const { cancelAtBank } = await import('../../flows/cancellation.ts');
+    const { cancelAtBank } = await import('../../flows/payment/cancel.ts');
     const { flowPortsOf } = await import('../flow/ports.ts');
     const { refusePasting, returnPortsOf } = await import('../open/returns.ts');
     if (paste) refusePasting(context);

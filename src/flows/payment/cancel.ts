@@ -1,23 +1,23 @@
-import type { BeforeSend } from '../bank/ports/call.ts';
-import type { Decides, Sca, ScaLinks } from '../bank/ports/customer.ts';
-import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
-import { standingOf } from '../domain/flow-states.ts';
-import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
-import { endSentence, Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/ports/flows.ts';
-import { announcing } from './announce.ts';
+import type { BeforeSend } from '../../bank/ports/call.ts';
+import type { Decides, Sca, ScaLinks } from '../../bank/ports/customer.ts';
+import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { standingOf } from '../../domain/flow-states.ts';
+import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../../domain/operation.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
+import type { OpenFlow } from '../../store/ports/flows.ts';
 import {
   authoriseByLinks,
   type LinkedSubject,
   lacksReturn,
   type ReturnPorts,
   returnAddress,
-} from './linked-sca.ts';
+} from '../linked-sca.ts';
+import { announcing } from '../once.ts';
+import type { FlowPorts } from '../ports.ts';
+import { isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
+import { askUntil } from '../sca.ts';
 import { findOut, recordFound } from './outcome.ts';
-import type { FlowPorts } from './ports.ts';
-import { isInterruption, isOvertaken, isRefusal } from './refusals.ts';
-import { progressOf, resourceOf, statusOf } from './resource-status.ts';
-import { askUntil } from './sca.ts';
+import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
 const SHORTLY_MS = 10_000;

@@ -1,11 +1,12 @@
-import type { BeforeSend } from '../bank/ports/call.ts';
-import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
-import { type Authorization, isPending } from '../domain/operation.ts';
-import { type ErrorContext, Psd2Error } from '../errors.ts';
-import type { Open } from '../store/ports/flows.ts';
-import { announcing, NeverLeft, type Revoking } from './announce.ts';
-import { findOut } from './outcome.ts';
-import type { FlowPorts } from './ports.ts';
+import type { BeforeSend } from '../../bank/ports/call.ts';
+import { type Consent, type ConsentEvent, nextConsentStep } from '../../domain/consent.ts';
+import { type Authorization, isPending } from '../../domain/operation.ts';
+import { type ErrorContext, Psd2Error } from '../../errors.ts';
+import type { Open } from '../../store/ports/flows.ts';
+import { announcing, NeverLeft, type Revoking } from '../once.ts';
+import { findOut } from '../payment/outcome.ts';
+import { lackingResource } from '../payment/status.ts';
+import type { FlowPorts } from '../ports.ts';
 import {
   isAboutContent,
   isBanksRefusal,
@@ -13,9 +14,8 @@ import {
   isOvertaken,
   isRefusal,
   isTurningAway,
-} from './refusals.ts';
-import { lackingResource } from './resource-status.ts';
-import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
+} from '../refusals.ts';
+import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from '../sca.ts';
 
 type OpenConsent = Open<'consent'>;
 

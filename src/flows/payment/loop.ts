@@ -1,18 +1,38 @@
-import type { BeforeSend } from '../bank/ports/call.ts';
-import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
-import { refusedBecause } from '../domain/bank-reason.ts';
-import { nextOperationStep, type OperationStep } from '../domain/next-step.ts';
+import type { BeforeSend } from '../../bank/ports/call.ts';
+import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { refusedBecause } from '../../domain/bank-reason.ts';
+import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import {
   isPending,
   type Operation,
   type OperationEvent,
   type OrderTarget,
   type StepEvent,
-} from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/ports/flows.ts';
-import { announcing, NeverLeft, type Revoking } from './announce.ts';
-import { type ReturnPorts, recordLinksLeft } from './linked-sca.ts';
+} from '../../domain/operation.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { OpenFlow } from '../../store/ports/flows.ts';
+import { type ReturnPorts, recordLinksLeft } from '../linked-sca.ts';
+import { announcing, NeverLeft, type Revoking } from '../once.ts';
+import type { FlowPorts } from '../ports.ts';
+import {
+  isAboutContent,
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isRefusal,
+  isTrouble,
+  isTurningAway,
+} from '../refusals.ts';
+import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca } from '../sca.ts';
+import {
+  authorisePayment,
+  awaitPayment,
+  feesRefused,
+  othersMust,
+  unknownIfUnsaid,
+  unsaid,
+} from './authorise.ts';
+import { recordsLogged, repeatInitiation, type Verifying, verify, verifyFurther } from './begin.ts';
 import { readClock, wayOn } from './lost-initiation.ts';
 import {
   askDecision,
@@ -28,27 +48,7 @@ import {
   refusedAlone,
   settlementEvent,
 } from './outcome.ts';
-import {
-  authorisePayment,
-  awaitPayment,
-  feesRefused,
-  othersMust,
-  unknownIfUnsaid,
-  unsaid,
-} from './payment-sca.ts';
-import type { FlowPorts } from './ports.ts';
-import {
-  isAboutContent,
-  isBanksRefusal,
-  isInterruption,
-  isOvertaken,
-  isRefusal,
-  isTrouble,
-  isTurningAway,
-} from './refusals.ts';
-import { lookAt, needsLoginAgain, resourceOf, statusOf, whatHappened } from './resource-status.ts';
-import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca } from './sca.ts';
-import { recordsLogged, repeatInitiation, type Verifying, verify, verifyFurther } from './verification.ts';
+import { lookAt, needsLoginAgain, resourceOf, statusOf, whatHappened } from './status.ts';
 
 export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
   /** Shows the operator the verified order and asks for confirmation. False means no. */
@@ -196,7 +196,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
    * @throws Psd2Error `why`, unless the bank has executed it meanwhile
    */
   async giveUp(why: Psd2Error): Promise<void> {
-    const { giveUpUnauthorised } = await import('./cancellation.ts');
+    const { giveUpUnauthorised } = await import('./cancel.ts');
     await giveUpUnauthorised(this.open, this.calls, this.ports, why);
     this.ports.returns?.say(`The bank has executed the ${this.calls.name} at once. ${why.message}.`);
   }

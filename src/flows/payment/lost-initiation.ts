@@ -1,7 +1,7 @@
-import type { Operation, OrderTarget } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
-import type { FlowPorts } from './ports.ts';
-import { isInterruption } from './refusals.ts';
+import type { Operation, OrderTarget } from '../../domain/operation.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { FlowPorts } from '../ports.ts';
+import { isInterruption } from '../refusals.ts';
 
 /**
  * What psd2 does about an initiation whose answer was lost, by what the bank file said when the flow began (NextGenPSD2,

@@ -1,6 +1,6 @@
-import type { Decides } from '../bank/ports/customer.ts';
-import type { ExecutionStatus, PaymentCalls } from '../bank/ports/payment-calls.ts';
-import { isAccepted } from '../domain/flow-states.ts';
+import type { Decides } from '../../bank/ports/customer.ts';
+import type { ExecutionStatus, PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { isAccepted } from '../../domain/flow-states.ts';
 import {
   isPending,
   type Operation,
@@ -8,12 +8,12 @@ import {
   type OrderTarget,
   type SettlementStatus,
   type StepEvent,
-} from '../domain/operation.ts';
-import { type BankReason, type ErrorContext, Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/ports/flows.ts';
-import type { FlowPorts, WorldPorts } from './ports.ts';
-import { isInterruption, isOvertaken } from './refusals.ts';
-import { isNews, resourceOf, statusOf } from './resource-status.ts';
+} from '../../domain/operation.ts';
+import { type BankReason, type ErrorContext, Psd2Error } from '../../errors.ts';
+import type { OpenFlow } from '../../store/ports/flows.ts';
+import type { FlowPorts, WorldPorts } from '../ports.ts';
+import { isInterruption, isOvertaken } from '../refusals.ts';
+import { isNews, resourceOf, statusOf } from './status.ts';
 
 // Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
 

@@ -1,10 +1,8 @@
-import type { Bank } from '../bank/ports/bank.ts';
-import type { ConsentDetails, Decides, ScaLinks, ScaProgress } from '../bank/ports/customer.ts';
-import type { Consent, ConsentEvent } from '../domain/consent.ts';
-import { type ErrorContext, Psd2Error } from '../errors.ts';
-import type { Open } from '../store/ports/flows.ts';
-import { announcing, type Revoking } from './announce.ts';
-import { endOf } from './consent.ts';
+import type { Bank } from '../../bank/ports/bank.ts';
+import type { ConsentDetails, Decides, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
+import type { Consent, ConsentEvent } from '../../domain/consent.ts';
+import { type ErrorContext, Psd2Error } from '../../errors.ts';
+import type { Open } from '../../store/ports/flows.ts';
 import {
   authoriseByLinks,
   isLogin,
@@ -14,12 +12,14 @@ import {
   type ReturnPorts,
   recordLinksLeft,
   returnAddress,
-} from './linked-sca.ts';
-import { othersMust } from './payment-sca.ts';
-import type { FlowPorts } from './ports.ts';
-import { isBanksRefusal, isInterruption, isRefusal } from './refusals.ts';
-import { lackingResource } from './resource-status.ts';
-import { askUntil, timedOut } from './sca.ts';
+} from '../linked-sca.ts';
+import { announcing, type Revoking } from '../once.ts';
+import { othersMust } from '../payment/authorise.ts';
+import { lackingResource } from '../payment/status.ts';
+import type { FlowPorts } from '../ports.ts';
+import { isBanksRefusal, isInterruption, isRefusal } from '../refusals.ts';
+import { askUntil, timedOut } from '../sca.ts';
+import { endOf } from './loop.ts';
 
 /** What a consent needs besides, at a bank where the customer's SCA alone grants it. */
 export interface GrantPorts extends ReturnPorts {

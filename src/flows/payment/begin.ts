@@ -1,6 +1,6 @@
-import type { BeforeSend } from '../bank/ports/call.ts';
-import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
-import { because, refusedBecause } from '../domain/bank-reason.ts';
+import type { BeforeSend } from '../../bank/ports/call.ts';
+import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { because, refusedBecause } from '../../domain/bank-reason.ts';
 import {
   isPending,
   nextFurtherData,
@@ -9,13 +9,11 @@ import {
   type OrderTarget,
   type StepEvent,
   type Verification,
-} from '../domain/operation.ts';
-import { type BankReason, Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/ports/flows.ts';
-import { NeverLeft, type Revoking } from './announce.ts';
-import { assertRepeatable, type BankClock, mayRunUnseen, readClock } from './lost-initiation.ts';
-import { outcomeUnknown, recordFound, recordOutcome, refusedAlone } from './outcome.ts';
-import type { FlowPorts } from './ports.ts';
+} from '../../domain/operation.ts';
+import { type BankReason, Psd2Error } from '../../errors.ts';
+import type { OpenFlow } from '../../store/ports/flows.ts';
+import { NeverLeft, type Revoking } from '../once.ts';
+import type { FlowPorts } from '../ports.ts';
 import {
   hasBegunNothing,
   isAboutContent,
@@ -24,8 +22,10 @@ import {
   isOvertaken,
   isRefusal,
   isTurningAway,
-} from './refusals.ts';
-import { resourceOf } from './resource-status.ts';
+} from '../refusals.ts';
+import { assertRepeatable, type BankClock, mayRunUnseen, readClock } from './lost-initiation.ts';
+import { outcomeUnknown, recordFound, recordOutcome, refusedAlone } from './outcome.ts';
+import { resourceOf } from './status.ts';
 
 /** The run of an operation, as its verification needs it. */
 export interface Verifying<Order extends OrderTarget> {

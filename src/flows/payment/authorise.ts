@@ -1,19 +1,19 @@
-import { type PersonsAuthorisation, whoAuthorised } from '../domain/authorisations.ts';
-import type { AnyFlow } from '../domain/flow.ts';
-import { type Initiation, isPending, type Operation, type OrderTarget } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
+import { type PersonsAuthorisation, whoAuthorised } from '../../domain/authorisations.ts';
+import type { AnyFlow } from '../../domain/flow.ts';
+import { type Initiation, isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
+import { Psd2Error } from '../../errors.ts';
 import {
   authoriseByLinks,
   type LinkedSubject,
   lacksReturn,
   type ReturnPorts,
   recordLinksLeft,
-} from './linked-sca.ts';
+} from '../linked-sca.ts';
+import { isRefusal, isTrouble } from '../refusals.ts';
+import { askUntil, type ScaSubject, timedOut } from '../sca.ts';
+import type { Verifying } from './begin.ts';
 import { askDecision, outcomeUnknown, recordOutcome } from './outcome.ts';
-import { isRefusal, isTrouble } from './refusals.ts';
-import { lookAt, progressOf, resourceOf } from './resource-status.ts';
-import { askUntil, type ScaSubject, timedOut } from './sca.ts';
-import type { Verifying } from './verification.ts';
+import { lookAt, progressOf, resourceOf } from './status.ts';
 
 // SCA of a payment at a bank whose links lead it. The payment may run as soon as the customer has a link.
 

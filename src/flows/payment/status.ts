@@ -1,17 +1,17 @@
-import type { Decides, ResourceStatus, Sca, ScaProgress } from '../bank/ports/customer.ts';
-import { because } from '../domain/bank-reason.ts';
+import type { Decides, ResourceStatus, Sca, ScaProgress } from '../../bank/ports/customer.ts';
+import { because } from '../../domain/bank-reason.ts';
 import {
   endsUnpaid,
   type Operation,
   type OrderTarget,
   type StepEvent,
   type Verification,
-} from '../domain/operation.ts';
-import { needsSettlement, type TransferOrder } from '../domain/transfer.ts';
-import { Psd2Error } from '../errors.ts';
-import { isLogin } from './linked-sca.ts';
-import type { FlowPorts } from './ports.ts';
-import { isInterruption, isRefusal, isTurningAway } from './refusals.ts';
+} from '../../domain/operation.ts';
+import { needsSettlement, type TransferOrder } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { isLogin } from '../linked-sca.ts';
+import type { FlowPorts } from '../ports.ts';
+import { isInterruption, isRefusal, isTurningAway } from '../refusals.ts';
 
 // What the bank's status says of an operation. Nothing here changes the journal or anything at the bank.
 
