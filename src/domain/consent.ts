@@ -107,7 +107,7 @@ function changes(
     case 'all-refused':
       return { state: 'failed' };
     case 'confirm-refused':
-      return { state: 'failed', refusalAlone: true };
+      return { state: 'failed', refusedUnconfirmed: true };
     case 'links-left':
       return { links: event.links };
     case 'sca-started':
@@ -125,18 +125,18 @@ function changes(
     case 'confirm-not-begun':
       return { state: 'authorizing' };
     case 'confirm-turned-away':
-      return { state: 'authorizing', refusalAlone: true };
+      return { state: 'authorizing', refusedUnconfirmed: true };
     case 'confirmed':
-      return { state: 'confirmed', refusalAlone: false };
+      return { state: 'confirmed', refusedUnconfirmed: false };
     case 'confirm-unanswered':
       return { state: 'unknown' };
     case 'cancelled':
-      return { state: 'cancelled', refusalAlone: false };
+      return { state: 'cancelled', refusedUnconfirmed: false };
     case 'resolved':
       return {
         state: event.outcome === 'executed' ? 'confirmed' : 'failed',
         resolution: resolutionOf(event, at),
-        refusalAlone: false,
+        refusedUnconfirmed: false,
       };
   }
 }
@@ -165,8 +165,8 @@ function afterWord(
 }
 
 function afterDecision({ status }: Extract<ConsentEvent, { type: 'authorization' }>): Partial<Consent> {
-  if (status === 'NOT_AUTHORIZED') return { state: 'rejected', refusalAlone: false };
-  return status === 'EXPIRED' ? { state: 'expired', refusalAlone: false } : {};
+  if (status === 'NOT_AUTHORIZED') return { state: 'rejected', refusedUnconfirmed: false };
+  return status === 'EXPIRED' ? { state: 'expired', refusedUnconfirmed: false } : {};
 }
 
 /** The bank has noted the request. */

@@ -42,7 +42,7 @@ export interface Progress {
    * The bank refused `execute` (for a consent, `confirm`), and nothing but this refusal says what became of it. A refusal is
    *about one delivery only: a gateway may have delivered the request twice (command contract, "Money moves at most once").
    */
-  refusalAlone: boolean;
+  refusedUnconfirmed: boolean;
   /**
    * The payment commits `by the customer`, and may run without psd2: the bank may have it without an answer that says so, or the
    * customer may have the link. Only the bank's word or a person ends it then. Absent for a consent.
@@ -51,9 +51,9 @@ export interface Progress {
 }
 
 /** The progress of a flow. Only this module decides which states are open, sent, done or refused. */
-export function standingOf({ state, refusalAlone, mayRun = false }: Progress): Standing {
+export function standingOf({ state, refusedUnconfirmed, mayRun = false }: Progress): Standing {
   const standing = STANDINGS[state];
-  return refusalAlone || (mayRun && standing === 'open') ? 'sent' : standing;
+  return refusedUnconfirmed || (mayRun && standing === 'open') ? 'sent' : standing;
 }
 
 /** Whether a flow definitely had no effect and never will, so that its reference may be used again. */

@@ -23,8 +23,8 @@ export interface AnyFlow<State extends string> {
   state: State;
   /** A request has reached the bank, or may have. */
   reached: boolean;
-  /** As `Progress.refusalAlone` of the flow states: the bank refused the last call, and its status does not show the outcome. */
-  refusalAlone: boolean;
+  /** As `Progress.refusedUnconfirmed` of the flow states: the bank refused the last call, and its status does not show the outcome. */
+  refusedUnconfirmed: boolean;
   /** The outcome that a person gave, because the bank did not. */
   resolution: Resolution | null;
   createdAt: string;
@@ -41,7 +41,7 @@ export function beginning(earlier: object | undefined, { flow, transactionId }: 
     transactionId,
     state: 'created' as const,
     reached: false,
-    refusalAlone: false,
+    refusedUnconfirmed: false,
     resolution: null,
     createdAt: at,
     updatedAt: at,

@@ -55,7 +55,7 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
 /** Whether psd2 asks the bank for the outcome next, or would ask again if the operation were resumed. */
 export function asksForOutcome(operation: Operation<OrderTarget>, settles: boolean): boolean {
   return (
-    operation.refusalAlone ||
+    operation.refusedUnconfirmed ||
     ['ask-outcome', 'await-settlement'].includes(nextOperationStep(operation, settles))
   );
 }

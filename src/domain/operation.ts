@@ -288,7 +288,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
     case 'cancelled':
       return {
         state: 'cancelled',
-        refusalAlone: false,
+        refusedUnconfirmed: false,
         ...(event.description !== undefined && { executionStatusDescription: event.description }),
       };
     case 'sca-again':
@@ -311,20 +311,25 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         authorizationStatus: event.bankStatus,
         ...(event.description !== undefined && { executionStatusDescription: event.description }),
         // Without the customer's authorisation the bank executes nothing. No other status decides about a refused `execute`.
-        ...(event.status === 'NOT_AUTHORIZED' && { refusalAlone: false }),
+        ...(event.status === 'NOT_AUTHORIZED' && { refusedUnconfirmed: false }),
       };
     case 'execute-sent':
       return { state: 'executing', executeRequestId: event.requestId };
     case 'execute-not-begun':
       return { state: 'authorized' };
     case 'execute-turned-away':
-      return { state: 'authorized', refusalAlone: true };
+      return { state: 'authorized', refusedUnconfirmed: true };
     case 'ordered':
-      return { state: 'ordered', refusalAlone: false };
+      return { state: 'ordered', refusedUnconfirmed: false };
     case 'executed':
-      return { state: 'executed', cro: event.cro, refusalAlone: false, isFinal: event.isFinal ?? false };
+      return {
+        state: 'executed',
+        cro: event.cro,
+        refusedUnconfirmed: false,
+        isFinal: event.isFinal ?? false,
+      };
     case 'execute-refused':
-      return { state: 'failed', executionStatusDescription: event.description, refusalAlone: true };
+      return { state: 'failed', executionStatusDescription: event.description, refusedUnconfirmed: true };
     case 'execute-unanswered':
       return {
         state: 'unknown',
@@ -336,7 +341,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {
         state: event.outcome === 'executed' ? 'executed' : 'failed',
         resolution: resolutionOf(event, at),
-        refusalAlone: false,
+        refusedUnconfirmed: false,
       };
   }
 }
@@ -419,6 +424,6 @@ function settled({ status, description }: z.infer<typeof settlement>): Changes {
     state: STATE_OF_SETTLEMENT[status],
     executionStatus: status,
     executionStatusDescription: description,
-    refusalAlone: false,
+    refusedUnconfirmed: false,
   };
 }

@@ -34,7 +34,7 @@ export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
     case 'cancelled':
       return 'none';
     case 'failed':
-      if (basket.refusalAlone) return 'unknown';
+      if (basket.refusedUnconfirmed) return 'unknown';
       return basket.executionStatus === 'KO' || basket.resolution ? 'not authorised' : 'none';
     case 'rejected':
     case 'expired':
@@ -94,7 +94,7 @@ export function followBasket(
 
 /** Whether it is not known yet what becomes of a transfer of a basket. */
 export function isOpenIn(transfer: Transfer, { flow }: Pick<Operation<OrderTarget>, 'flow'>): boolean {
-  if (transfer.bulk !== flow || (isOver(transfer) && !transfer.refusalAlone)) return false;
+  if (transfer.bulk !== flow || (isOver(transfer) && !transfer.refusedUnconfirmed)) return false;
   return !isDone(transfer) || isAccepted(transfer) || needsSettlement(transfer.order);
 }
 

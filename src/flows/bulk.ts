@@ -33,7 +33,7 @@ export function followBulk(
   bulk: Operation<OrderTarget>,
   entry: EntryState | undefined,
 ): StepEvent[] {
-  if (transfer.bulk !== bulk.flow || (isOver(transfer) && !transfer.refusalAlone)) return [];
+  if (transfer.bulk !== bulk.flow || (isOver(transfer) && !transfer.refusedUnconfirmed)) return [];
   if (isKnown(transfer, bulk)) return [];
   const words: BankWords = {
     bank: {
@@ -111,8 +111,8 @@ function followFailure(
 ): StepEvent[] {
   const why = whyOf(bulk, entry);
   // Nothing but a refusal says that nobody was paid: the references stay taken.
-  if (bulk.refusalAlone)
-    return transfer.refusalAlone
+  if (bulk.refusedUnconfirmed)
+    return transfer.refusedUnconfirmed
       ? []
       : [{ type: 'execute-refused', description: 'The bank refused it', ...why }];
   if (bulk.executionStatus !== 'KO') return [{ type: 'verify-refused', ...why }];

@@ -101,7 +101,7 @@ async function everyOrderOnce(): Promise<number> {
 }
 
 function standing(flow: Flow) {
-  return standingOf({ ...flow, refusalAlone: false });
+  return standingOf({ ...flow, refusedUnconfirmed: false });
 }
 
 /** Syncs again with one worker: each login works, and the store has each row once, as a sync into files has it. */

@@ -86,7 +86,7 @@ it('a consent begins with its categories, none of them answered', () => {
     returnState: null,
     links: null,
     authorisations: [],
-    refusalAlone: false,
+    refusedUnconfirmed: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',
     updatedAt: '2026-11-21T10:00:00.000Z',
@@ -139,14 +139,14 @@ it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
   [
     'confirm-turned-away',
     [...CONFIRMING, { type: 'confirm-turned-away' }],
-    { state: 'authorizing', refusalAlone: true },
+    { state: 'authorizing', refusedUnconfirmed: true },
     'confirm',
   ],
   ['confirmed', [...CONFIRMING, { type: 'confirmed' }], { state: 'confirmed' }, 'done'],
   [
     'confirm-refused',
     [...CONFIRMING, { type: 'confirm-refused' }],
-    { state: 'failed', refusalAlone: true },
+    { state: 'failed', refusedUnconfirmed: true },
     'done',
   ],
   [
@@ -192,7 +192,7 @@ it.each<[string, ConsentEvent, boolean]>([
   'after a confirmation that the bank turned away: if %s, only a refusal speaks: %s',
   (_, event, isAlone) => {
     const turnedAway = consentOf([...CONFIRMING, { type: 'confirm-turned-away' }]);
-    expect(applyConsentEvent(turnedAway, event, 'later').refusalAlone).toBe(isAlone);
+    expect(applyConsentEvent(turnedAway, event, 'later').refusedUnconfirmed).toBe(isAlone);
   },
 );
 

@@ -63,14 +63,16 @@ describe.each(ALL)('a flow in the state %s', (state) => {
   const [standing, end] = STATES[state];
 
   it(`is ${standing} and ${end}`, () => {
-    expect({ standing: standingOf({ state, refusalAlone: false }), isOver: isOver({ state }) }).toEqual({
-      standing,
-      isOver: end === 'final',
-    });
+    expect({ standing: standingOf({ state, refusedUnconfirmed: false }), isOver: isOver({ state }) }).toEqual(
+      {
+        standing,
+        isOver: end === 'final',
+      },
+    );
   });
 
   it('can be cancelled only before the request that cannot be taken back', () => {
-    expect(isOpen({ state, refusalAlone: false })).toBe(standing === 'open');
+    expect(isOpen({ state, refusedUnconfirmed: false })).toBe(standing === 'open');
   });
 
   it('may send the request that cannot be taken back only if it was not sent before', () => {
@@ -78,13 +80,13 @@ describe.each(ALL)('a flow in the state %s', (state) => {
   });
 
   it('counts as sent if only a refusal says that it had no effect', () => {
-    const refused = { state, refusalAlone: true };
+    const refused = { state, refusedUnconfirmed: true };
     expect(standingOf(refused)).toBe('sent');
     expect(isOpen(refused) || isPlainlyFailed(refused)).toBe(false);
   });
 
   it('counts as sent while the customer can make it run without psd2', () => {
-    const running = { state, refusalAlone: false, mayRun: true };
+    const running = { state, refusedUnconfirmed: false, mayRun: true };
     expect(standingOf(running)).toBe(standing === 'open' ? 'sent' : standing);
     expect(isOpen(running)).toBe(false);
     expect(isPlainlyFailed(running)).toBe(standing === 'refused');
@@ -93,7 +95,7 @@ describe.each(ALL)('a flow in the state %s', (state) => {
   });
 
   it('frees its reference only if it certainly had no effect', () => {
-    expect(isPlainlyFailed({ state, refusalAlone: false })).toBe(standing === 'refused');
+    expect(isPlainlyFailed({ state, refusedUnconfirmed: false })).toBe(standing === 'refused');
   });
 
   it('needs a person if its outcome is not known or it can be continued, and then only', () => {
@@ -102,7 +104,7 @@ describe.each(ALL)('a flow in the state %s', (state) => {
       for (const settles of [true, false]) {
         const isNeeded =
           when === 'always' || (when === 'reached' && reached) || (when === 'settling' && settles);
-        expect(needsAttention({ state, reached, refusalAlone: false }, settles)).toBe(isNeeded);
+        expect(needsAttention({ state, reached, refusedUnconfirmed: false }, settles)).toBe(isNeeded);
       }
   });
 
@@ -113,5 +115,5 @@ describe.each(ALL)('a flow in the state %s', (state) => {
 });
 
 it('a flow that the bank only refused to execute needs a person, because its reference stays taken', () => {
-  expect(needsAttention({ state: 'failed', reached: true, refusalAlone: true }, false)).toBe(true);
+  expect(needsAttention({ state: 'failed', reached: true, refusedUnconfirmed: true }, false)).toBe(true);
 });

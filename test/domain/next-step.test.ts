@@ -105,7 +105,7 @@ describe('the outcome', () => {
   it.each(OPERATION_STATES.map((state) => [state]))(
     'of one that is %s and refused alone is asked for',
     (state) => {
-      expect(open({ state, refusalAlone: true })).toEqual([true, true]);
+      expect(open({ state, refusedUnconfirmed: true })).toEqual([true, true]);
     },
   );
 

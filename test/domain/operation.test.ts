@@ -86,14 +86,14 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
     { state: 'executing', executeRequestId: 'q1' },
   ],
   [{ type: 'execute-not-begun' }, { state: 'authorized' }],
-  [{ type: 'execute-turned-away' }, { state: 'authorized', refusalAlone: true }],
+  [{ type: 'execute-turned-away' }, { state: 'authorized', refusedUnconfirmed: true }],
   [
     { type: 'executed', cro: '1' },
     { state: 'executed', cro: '1' },
   ],
   [
     { type: 'execute-refused', description: 'no' },
-    { state: 'failed', executionStatusDescription: 'no', refusalAlone: true },
+    { state: 'failed', executionStatusDescription: 'no', refusedUnconfirmed: true },
   ],
   [{ type: 'execute-unanswered' }, { state: 'unknown' }],
   [
@@ -294,7 +294,7 @@ it.each<[StepEvent, boolean]>([
   [{ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null }, false],
 ])('after an execute that the bank turned away and then %j, only a refusal speaks: %s', (event, isAlone) => {
   const turnedAway = apply(before, { type: 'execute-turned-away' });
-  expect(apply(turnedAway, event).refusalAlone).toBe(isAlone);
+  expect(apply(turnedAway, event).refusedUnconfirmed).toBe(isAlone);
 });
 
 it('an outcome that is not known keeps the refusal that does not decide it', () => {

@@ -104,7 +104,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
       scaStatus: null,
     },
     bulk: null,
-    refusalAlone: false,
+    refusedUnconfirmed: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',
     updatedAt: '2026-11-21T10:00:00.000Z',
@@ -342,7 +342,7 @@ describe('a transfer that a person resolves', () => {
 
   it('a transfer that the bank only refused to execute can be resolved, because a refusal is about one delivery only', () => {
     const refused = transferOf([...EXECUTING, { type: 'execute-refused', description: 'no' }]);
-    expect(refused).toMatchObject({ state: 'failed', refusalAlone: true });
+    expect(refused).toMatchObject({ state: 'failed', refusedUnconfirmed: true });
     expect(isPlainlyFailed(refused)).toBe(false);
     expect(isOutcomeOpen(refused, false)).toBe(true);
     const said = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: null } as const;

@@ -98,7 +98,7 @@ it.each([
 
 it('after a refusal alone the references stay taken, until the bank or a person says what became of it', () => {
   const transfer = joined();
-  const refused = bulk({ state: 'failed', refusalAlone: true, executionStatusDescription: 'no' });
+  const refused = bulk({ state: 'failed', refusedUnconfirmed: true, executionStatusDescription: 'no' });
   const after = fold(transfer, followBulk(transfer, refused, undefined));
   expect([after.state, standingOf(after)]).toEqual(['failed', 'sent']);
   expect(followBulk(after, refused, undefined)).toEqual([]);
@@ -158,11 +158,11 @@ describe('exactly this is recorded of a transfer', () => {
     ],
     [{ state: 'failed', executionStatus: 'KO' }, ...both(ko('ACSC'))],
     [
-      { state: 'failed', refusalAlone: true, executionStatusDescription: 'Wrong' },
+      { state: 'failed', refusedUnconfirmed: true, executionStatusDescription: 'Wrong' },
       ...both({ type: 'execute-refused', description: 'Wrong' }),
     ],
     [
-      { state: 'failed', refusalAlone: true },
+      { state: 'failed', refusedUnconfirmed: true },
       ...both({ type: 'execute-refused', description: 'The bank refused it' }),
     ],
     [

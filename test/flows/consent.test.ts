@@ -161,7 +161,7 @@ describe('the confirmation of a consent', () => {
       await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
       expect(await stateOf()).toBe('failed');
       script.status(operationStatus('AUTHORIZED', 'OK'));
-      expect(await run()).toMatchObject({ state: 'confirmed', refusalAlone: false });
+      expect(await run()).toMatchObject({ state: 'confirmed', refusedUnconfirmed: false });
       expect(confirmations()).toBe(1);
     },
   );
@@ -188,7 +188,7 @@ describe('the confirmation of a consent', () => {
       script.status(operationStatus('AUTHORIZED', 'OK'));
       const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
       const { run } = await openConsent(fakeCustomer(), { tokens });
-      expect(await run()).toMatchObject({ state: 'confirmed', refusalAlone: false });
+      expect(await run()).toMatchObject({ state: 'confirmed', refusedUnconfirmed: false });
       expect(confirmations()).toBe(1);
     },
   );

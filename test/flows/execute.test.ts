@@ -117,7 +117,7 @@ describe('a refusal, which is about one delivery only', () => {
     script.execute(answer);
     script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
     expect(await run()).toMatchObject({ state: 'executed' });
-    expect(await transfer.stored()).toMatchObject({ state: 'executed', refusalAlone: false });
+    expect(await transfer.stored()).toMatchObject({ state: 'executed', refusedUnconfirmed: false });
     expect(executions(recorded)).toBe(1);
   });
 
@@ -127,7 +127,7 @@ describe('a refusal, which is about one delivery only', () => {
       const { run } = await authorised({}, { tokens: renewable() });
       script.execute(answer);
       script.executionStatus(executionStatus('OK'));
-      expect(await run()).toMatchObject({ state: 'settled', refusalAlone: false });
+      expect(await run()).toMatchObject({ state: 'settled', refusedUnconfirmed: false });
       expect(executions(recorded)).toBe(1);
     },
   );
@@ -142,7 +142,7 @@ describe('a refusal, which is about one delivery only', () => {
       script.execute(refusal(412));
       script.status(status);
       await expect(run()).rejects.toMatchObject({ code });
-      expect(await transfer.stored()).toMatchObject({ state, refusalAlone: false });
+      expect(await transfer.stored()).toMatchObject({ state, refusedUnconfirmed: false });
       expect(isPlainlyFailed(await transfer.stored())).toBe(true);
     },
   );
@@ -174,13 +174,13 @@ describe('a refusal, which is about one delivery only', () => {
       ],
     };
     await expect(run()).rejects.toMatchObject(refused);
-    expect(await transfer.stored()).toMatchObject({ state: 'failed', refusalAlone: true });
+    expect(await transfer.stored()).toMatchObject({ state: 'failed', refusedUnconfirmed: true });
     expect(isPlainlyFailed(await transfer.stored())).toBe(false);
 
     script.status(AUTHORIZED);
     await expect(run()).rejects.toMatchObject(refused);
     script.status(operationStatus('AUTHORIZED', 'OK'));
-    expect(await run()).toMatchObject({ state: 'executed', refusalAlone: false });
+    expect(await run()).toMatchObject({ state: 'executed', refusedUnconfirmed: false });
     expect(executions(recorded)).toBe(1);
   });
 
@@ -543,13 +543,13 @@ describe('an execute that the bank turned away', () => {
       script.execute(answer);
       script.status(AUTHORIZED);
       await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
-      expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
+      expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusedUnconfirmed: true });
       expect(isPlainlyFailed(await transfer.stored()) || isOpen(await transfer.stored())).toBe(false);
       expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-turned-away']);
 
       script.status(AUTHORIZED);
       script.execute();
-      expect(await run()).toMatchObject({ state: 'executed', refusalAlone: false });
+      expect(await run()).toMatchObject({ state: 'executed', refusedUnconfirmed: false });
     },
   );
 
@@ -558,7 +558,7 @@ describe('an execute that the bank turned away', () => {
     script.execute(refusal(401));
     script.status(AUTHORIZED);
     script.execute();
-    expect(await run()).toMatchObject({ state: 'executed', refusalAlone: false });
+    expect(await run()).toMatchObject({ state: 'executed', refusedUnconfirmed: false });
     expect(transfer.events().slice(-5)).toEqual([
       'execute-sent',
       'execute-turned-away',
@@ -578,7 +578,7 @@ describe('an execute that the bank turned away', () => {
     script.execute(refusal(401));
     script.status(AUTHORIZED);
     await expect(run()).rejects.toMatchObject({ code: 'not_logged_in' });
-    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
+    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusedUnconfirmed: true });
     expect(executions(recorded)).toBe(2);
   });
 
@@ -591,7 +591,7 @@ describe('an execute that the bank turned away', () => {
     await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
     await open.record({ type: 'execute-sent', requestId: 'q', digest: null });
     await open.record({ type: 'execute-not-begun' });
-    expect(open.current).toMatchObject({ state: 'authorized', refusalAlone: true });
+    expect(open.current).toMatchObject({ state: 'authorized', refusedUnconfirmed: true });
 
     script.status(operationStatus('EXPIRED'));
     await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'authorisation_expired' });
@@ -609,7 +609,7 @@ describe('an execute that the bank turned away', () => {
       ),
       cause: { code: 'bank_refused', httpStatus: 412 },
     });
-    expect(await transfer.stored()).toMatchObject({ state: 'unknown', refusalAlone: true });
+    expect(await transfer.stored()).toMatchObject({ state: 'unknown', refusedUnconfirmed: true });
     script.status(AUTHORIZED);
     await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
     expect(executions(recorded)).toBe(1);
@@ -631,7 +631,7 @@ describe('an execute that the bank turned away', () => {
     script.execute(refusal(401));
     script.status({ status: 501 });
     await expect(run()).rejects.not.toMatchObject({ code: 'outcome_unknown' });
-    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
+    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusedUnconfirmed: true });
   });
 
   it('if execute was carried out although it was turned away, the second one is refused and the outcome unknown', async () => {
@@ -655,7 +655,7 @@ describe('an execute that the bank turned away', () => {
         current: async () => 'old',
         renewed: async () => {
           // From here on, whatever happens to this process: the journal has that the bank refused the call.
-          expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
+          expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusedUnconfirmed: true });
           throw why;
         },
       };

@@ -177,7 +177,7 @@ describe('a payment', () => {
         bank.initiate(refused(code, status));
         expect(await errorOf(paying.run())).toMatchObject({ code: ours });
         const kept = await paying.stored();
-        expect(kept).toMatchObject({ state: 'failed', refusalAlone: false });
+        expect(kept).toMatchObject({ state: 'failed', refusedUnconfirmed: false });
         expect(isPlainlyFailed(kept)).toBe(true);
         expect(await errorOf(paying.run())).toMatchObject({
           code: 'bank_refused',

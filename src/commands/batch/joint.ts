@@ -200,7 +200,7 @@ async function resumeJoint(
   const known = await flows.find('operation', flow);
   const kind = kindOf(known);
   const payer = await payment.payerOf({ customer: known.order.customerId });
-  if (isOver(known) && !known.refusalAlone) {
+  if (isOver(known) && !known.refusedUnconfirmed) {
     await kind.follow(payment, payer, known);
     return endJointTokens(payment, payer.context, known);
   }

@@ -103,7 +103,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     paidAt: own && outcomeOf(batch, line, own) === 'paid' ? own.updatedAt : null,
     ids: line.ids,
     ...(line.creditorReference && { creditorReference: line.creditorReference }),
-    isRefusalAlone: own?.refusalAlone ?? false,
+    isRefusalAlone: own?.refusedUnconfirmed ?? false,
   };
 }
 

@@ -104,7 +104,7 @@ export const CONSENTS: FlowNoun<'consent'> = {
           end: ['consent', 'delete', flow],
         },
   done: 'confirmed',
-  isUnknown: (flow) => flow.refusalAlone || nextConsentStep(flow) === 'ask-outcome',
+  isUnknown: (flow) => flow.refusedUnconfirmed || nextConsentStep(flow) === 'ask-outcome',
   isEnded: (flow) => nextConsentStep(flow) === 'done',
   askBank: (bank, flow) => askOfConsent(bank, flow),
   help: {

@@ -77,7 +77,7 @@ export async function cancelFlow<K extends Kind>(
   refuseUnconfirmable(context, 'Cancelling');
 
   await flows.resume(noun.kind, current.flow, async (open) => {
-    if (!isLeft || !open.current.refusalAlone) refuseUnlessOpen(open.current, noun.sent);
+    if (!isLeft || !open.current.refusedUnconfirmed) refuseUnlessOpen(open.current, noun.sent);
     const shown = describeFlow(open.current, noun.describe(open.current), terminal.writeTime);
     terminal.warn(terminal.marked(shown));
     if (!globals.yes && !(await terminal.confirm(`Cancel the ${noun.kind} for good?`)))
@@ -104,7 +104,7 @@ async function isLeftOpen<K extends Kind>(
   current: FlowOf<K>,
   noun: FlowNoun<K>,
 ): Promise<boolean> {
-  if (noun.sent !== 'confirm' || !current.refusalAlone) return false;
+  if (noun.sent !== 'confirm' || !current.refusedUnconfirmed) return false;
   const acting = await forFlow(context, current);
   const { flows } = await context.store();
   return (await noun.askBank(async () => (await acting.bank()).bank, current, flows)).isOpen ?? false;

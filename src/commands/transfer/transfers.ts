@@ -126,7 +126,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   isUnknown: (flow) =>
     flow.bulk === null
       ? isOutcomeOpen(flow, needsSettlement(flow.order))
-      : flow.state === 'unknown' || flow.refusalAlone,
+      : flow.state === 'unknown' || flow.refusedUnconfirmed,
   isAccepted: (flow) => isAccepted(flow) && !flow.order.standing,
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   async askBank(bank, flow, flows) {

@@ -175,7 +175,7 @@ class ConsentRun {
 
   /** A consent that a refusal alone has ended may have been confirmed all the same. Ask again if it is resumed. */
   async askAfterRefusal(consent: Consent): Promise<void> {
-    if (!consent.refusalAlone || nextConsentStep(consent) !== 'done') return;
+    if (!consent.refusedUnconfirmed || nextConsentStep(consent) !== 'done') return;
     const decision = await askDecision(this.#ports, consent);
     if (decision && !isPending(decision)) await this.#open.record(decision);
   }
@@ -254,7 +254,7 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
   } catch (error) {
     if (!isRefusal(error)) throw error;
     // The bank has no status for consents, so their confirmation decides.
-    if (!open.current.refusalAlone) return;
+    if (!open.current.refusedUnconfirmed) return;
     if (!isBanksRefusal(error)) throw error;
     await recordAnswer(open, { type: 'confirm-unanswered' });
     const why = 'The bank turned confirm away, and does not say whether it had confirmed the consent before';
@@ -322,7 +322,7 @@ export function endOf(consent: Consent): Consent {
       }
       const what = consent.resourceId === null ? 'the request of' : 'to confirm';
       const refused = `The bank refused ${what} the consent ${consent.flow}`;
-      if (consent.refusalAlone) throw new Psd2Error('bank_refused', refused, findOutOf(consent));
+      if (consent.refusedUnconfirmed) throw new Psd2Error('bank_refused', refused, findOutOf(consent));
       throw new Psd2Error('bank_refused', refused, {
         hint: 'Request it again. See what the bank said with:',
         next: [['log']],

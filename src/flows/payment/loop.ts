@@ -241,7 +241,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
    */
   async #decisionOrAgain(operation: Operation<Order>): Promise<StepEvent | null | 'another person'> {
     try {
-      const { found, isSigned, partly } = await lookAt(this.ports, operation, operation.refusalAlone);
+      const { found, isSigned, partly } = await lookAt(this.ports, operation, operation.refusedUnconfirmed);
       await recordLinksLeft(this.open, this.ports.bank.sca);
       if (!isPending(found)) return found;
       if (this.ports.returns?.person) return 'another person';
@@ -261,7 +261,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     const { resourceId } = resourceOf(operation);
     if (!this.#authorizedNow) {
       // The flow was resumed, or `execute` was turned away. Ask the bank first, because the resource may have changed.
-      const settled = operation.refusalAlone
+      const settled = operation.refusedUnconfirmed
         ? await askIfSettled(this.ports, this.calls, operation, this.#endOfExecute(operation), 'once')
         : null;
       for (const found of settled ?? [await this.#statusBeforeExecute(operation)])
@@ -297,7 +297,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     try {
       return await this.statusOf(operation);
     } catch (error) {
-      if (!operation.refusalAlone || !isBanksRefusal(error)) throw error;
+      if (!operation.refusedUnconfirmed || !isBanksRefusal(error)) throw error;
       await recordOutcome(this.open, { type: 'execute-unanswered' });
       const why = `The bank turned execute away, and does not say whether it had executed the ${this.calls.name} before`;
       throw outcomeUnknown(operation, why, error);
@@ -348,7 +348,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   async askAfterEnd(operation: Operation<Order>): Promise<void> {
     const isDone = nextOperationStep(operation, this.calls.executionStatus !== null) === 'done';
     if (!operation.verification || !isDone) return;
-    if (operation.refusalAlone) await this.#recordsOutcome(operation);
+    if (operation.refusedUnconfirmed) await this.#recordsOutcome(operation);
     await askIfFinal(this.open, this.ports);
   }
 
@@ -440,7 +440,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   }
 
   statusOf(operation: Operation<Order>): Promise<StepEvent> {
-    return statusOf(this.ports, operation, operation.refusalAlone);
+    return statusOf(this.ports, operation, operation.refusedUnconfirmed);
   }
 
   /** When `execute` ended. For a resumed operation, its last change. */

@@ -361,6 +361,6 @@ export function endOfOperation<Order extends OrderTarget>(
 
 /** Adds what the operator can do, depending on whether nothing but a refusal says that no money moved. */
 function refusal(operation: Operation<OrderTarget>, error: Psd2Error): Psd2Error {
-  if (operation.refusalAlone) return refusedAlone(operation, error);
+  if (operation.refusedUnconfirmed) return refusedAlone(operation, error);
   return error.with({ hint: NO_MONEY_MOVED, transactionId: operation.transactionId });
 }

@@ -311,7 +311,7 @@ const CONSENT: Consent = {
   reached: true,
   returned: true,
   confirmRequestId: null,
-  refusalAlone: false,
+  refusedUnconfirmed: false,
   terms: null,
   access: null,
   bankStatus: null,

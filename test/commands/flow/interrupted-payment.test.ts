@@ -13,14 +13,14 @@ it.each<[FlowState, string]>([
   ['executed', 'Interrupted. The standingOrder was executed: do not make it again'],
   ['rejected', 'Interrupted'],
 ])('after an interruption in the state %s the operator reads: %s', (state, message) => {
-  expect(withWarning(interrupted(), { state, refusalAlone: false }, 'standingOrder')).toMatchObject({
+  expect(withWarning(interrupted(), { state, refusedUnconfirmed: false }, 'standingOrder')).toMatchObject({
     code: 'interrupted',
     message,
   });
 });
 
 it('after an interruption the operator reads that the customer can still make the payment run', () => {
-  const flow = { state: 'authorizing', refusalAlone: false, mayRun: true } as const;
+  const flow = { state: 'authorizing', refusedUnconfirmed: false, mayRun: true } as const;
   expect(withWarning(interrupted(), flow, 'payment')).toMatchObject({
     message: 'Interrupted. The payment may be executed without psd2: do not make it again',
   });
@@ -28,7 +28,7 @@ it('after an interruption the operator reads that the customer can still make th
 
 it('so it is if the browser fails', () => {
   const error = new Psd2Error('config', 'The browser ended with code 1', { hint: 'Check PSD2_BROWSER.' });
-  const flow = { state: 'authorizing', refusalAlone: false, mayRun: true } as const;
+  const flow = { state: 'authorizing', refusedUnconfirmed: false, mayRun: true } as const;
   expect(withWarning(error, flow, 'payment')).toMatchObject({
     ...{ code: 'config', hint: 'Check PSD2_BROWSER.' },
     message: 'The browser ended with code 1. The payment may be executed without psd2: do not make it again',
@@ -38,5 +38,5 @@ it('so it is if the browser fails', () => {
 
 it('any other error stays as it is', () => {
   const error = new Psd2Error('bank_unreachable', 'The bank could not be reached');
-  expect(withWarning(error, { state: 'executing', refusalAlone: false }, 'payment')).toBe(error);
+  expect(withWarning(error, { state: 'executing', refusedUnconfirmed: false }, 'payment')).toBe(error);
 });

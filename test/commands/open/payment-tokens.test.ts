@@ -84,7 +84,7 @@ it('tokens that have ended are left out, because the bank may not need them; oth
 type Flow = Parameters<typeof endPaymentTokens>[1];
 const initiation = initiationOf('payments', {}, { address: 'https://tpp.example', state: 's' });
 const flow = (state: Flow['state'], more: Partial<Flow> = {}): Flow => ({
-  ...{ state, refusalAlone: false, mayRun: false, initiation, transactionId: PAYMENT },
+  ...{ state, refusedUnconfirmed: false, mayRun: false, initiation, transactionId: PAYMENT },
   ...{ commits: 'by the customer' as const, isFinal: true, resolution: null, ...more },
 });
 
@@ -96,7 +96,7 @@ it.each<[string, Flow, boolean, boolean]>([
   ['is executed, and can still change', flow('executed'), true, true],
   ['waits for the customer', flow('authorizing'), false, true],
   ['is unknown', flow('unknown'), false, true],
-  ['was refused, but may run', flow('rejected', { refusalAlone: true }), false, true],
+  ['was refused, but may run', flow('rejected', { refusedUnconfirmed: true }), false, true],
   ['was begun at a bank without such tokens', flow('settled', { initiation: null }), false, true],
 ])(
   'if a payment %s, its tokens stay or go, and those of another one stay',

@@ -59,7 +59,7 @@ it('a question about it leaves out what is not known', () => {
 it.each<[string, Partial<GenericOperation>, [isUnknown: boolean, isEnded: boolean]]>([
   ['executed', { state: 'executed' }, [false, true]],
   ['failed', { state: 'failed' }, [false, true]],
-  ['failed, after a refusal alone', { state: 'failed', refusalAlone: true }, [true, true]],
+  ['failed, after a refusal alone', { state: 'failed', refusedUnconfirmed: true }, [true, true]],
   ['executing', { state: 'executing' }, [true, false]],
   ['unknown', { state: 'unknown' }, [true, false]],
   ['authorized', { state: 'authorized' }, [false, false]],

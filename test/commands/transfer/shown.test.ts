@@ -234,7 +234,7 @@ it.each([
   ['in a bulk payment whose outcome is unknown', transferWith({ state: 'unknown', bulk: 'op-1' }), true],
   [
     'in a bulk payment with a refusal alone',
-    transferWith({ state: 'failed', refusalAlone: true, bulk: 'op-1' }),
+    transferWith({ state: 'failed', refusedUnconfirmed: true, bulk: 'op-1' }),
     true,
   ],
   ['in a bulk payment that failed', transferWith({ state: 'failed', bulk: 'op-1' }), false],

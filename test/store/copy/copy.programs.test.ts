@@ -509,7 +509,7 @@ describe.each(named(BACKENDS))('payments that are copied from %s', (_name, { fro
     await copy(source, copied);
     const flows = flowsOf(copied);
     expect((await reopened(flows, 'transfer', open)).current.state).toBe('authorized');
-    expect((await flows.find('transfer', refused)).refusalAlone).toBe(true);
+    expect((await flows.find('transfer', refused)).refusedUnconfirmed).toBe(true);
     await expect(begun(flows, 'transfer', TRANSFER_BEGIN('rent'))).rejects.toMatchObject({
       code: 'duplicate_reference',
     });

@@ -116,12 +116,12 @@ export class FlowRows extends ProfileRows {
   async #settleReference(
     statements: Statements,
     flow: string,
-    { reference, standing, refusalAlone }: ReturnType<typeof foldOf>,
+    { reference, standing, refusedUnconfirmed }: ReturnType<typeof foldOf>,
   ): Promise<string> {
     if (reference === null || standing === 'refused') return standing;
     const others = 'profile = $1 and reference = $2 and flow <> $3';
     const values = [this.profile, reference, flow];
-    if (!refusalAlone) {
+    if (!refusedUnconfirmed) {
       const refused = `${others} and state = 'failed' and standing = 'sent'`;
       await statements.execute(`update psd2.flows set standing = 'refused' where ${refused}`, values);
       return standing;
@@ -170,7 +170,7 @@ function foldOf<K extends Kind>(name: K, { flow, events }: FlowRecord) {
   return {
     state: current.state,
     standing: standingOf(current),
-    refusalAlone: current.refusalAlone,
+    refusedUnconfirmed: current.refusedUnconfirmed,
     resourceId: resourceIdOf(current),
     transactionId: current.transactionId,
     reference: reference ? comparableReference(reference) : null,
