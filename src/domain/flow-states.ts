@@ -9,7 +9,7 @@ export type FlowState = OperationState | ConsentState;
  *
  * - `open`: nothing irreversible was sent. The flow can be resumed or cancelled.
  * - `sent`: it may have an effect without psd2, and its outcome is not known: `execute` (for a consent, `confirm`) was sent, or
- *   the payment may run by itself ({@link Progress.mayRun}).
+ *   the payment may run by itself ({@link Progress.mayExecuteWithoutUs}).
  * - `done`: executed or accepted for it (for a consent, confirmed).
  * - `refused`: it definitely had no effect and never will.
  */
@@ -47,13 +47,13 @@ export interface Progress {
    * The payment commits `by the customer`, and may run without psd2: the bank may have it without an answer that says so, or the
    * customer may have the link. Only the bank's word or a person ends it then. Absent for a consent.
    */
-  mayRun?: boolean;
+  mayExecuteWithoutUs?: boolean;
 }
 
 /** The progress of a flow. Only this module decides which states are open, sent, done or refused. */
-export function standingOf({ state, refusedUnconfirmed, mayRun = false }: Progress): Standing {
+export function standingOf({ state, refusedUnconfirmed, mayExecuteWithoutUs = false }: Progress): Standing {
   const standing = STANDINGS[state];
-  return refusedUnconfirmed || (mayRun && standing === 'open') ? 'sent' : standing;
+  return refusedUnconfirmed || (mayExecuteWithoutUs && standing === 'open') ? 'sent' : standing;
 }
 
 /** Whether a flow definitely had no effect and never will, so that its reference may be used again. */

@@ -22,7 +22,7 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
   const isCustomers = operation.commits === 'by the customer';
   switch (operation.state) {
     case 'created':
-      if (operation.mayRun) return 'ask-outcome';
+      if (operation.mayExecuteWithoutUs) return 'ask-outcome';
       // From the initiation on, the bank may have the payment: the operator confirms before.
       return operation.initiation && !operation.accepted ? 'accept' : 'verify';
     case 'verified':
@@ -62,6 +62,6 @@ export function asksForOutcome(operation: Operation<OrderTarget>, settles: boole
 
 /** Whether money may have moved and the bank has not said so yet. A person may then resolve the operation. */
 export function isOutcomeOpen(operation: Operation<OrderTarget>, settles: boolean): boolean {
-  const isUnderWay = operation.mayRun && nextOperationStep(operation, settles) !== 'done';
+  const isUnderWay = operation.mayExecuteWithoutUs && nextOperationStep(operation, settles) !== 'done';
   return isUnderWay || asksForOutcome(operation, settles);
 }

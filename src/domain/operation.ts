@@ -110,8 +110,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   /** The bank's own words, as last recorded. Null where it has none. */
   transactionStatus: string | null;
   scaStatus: string | null;
-  /** As `Progress.mayRun` of the flow states. */
-  mayRun: boolean;
+  /** As `Progress.mayExecuteWithoutUs` of the flow states. */
+  mayExecuteWithoutUs: boolean;
   /** The operation of the bulk payment or signing basket that this transfer goes with. The customer authorises that. */
   bulk: string | null;
 }
@@ -182,7 +182,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       isFinal: false,
       transactionStatus: null,
       scaStatus: null,
-      mayRun: false,
+      mayExecuteWithoutUs: false,
       bulk: null,
     };
   }
@@ -234,19 +234,30 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { reached: true, ...(isCustomers && initiated(operation, event, at)) };
     case 'bulk-joined':
       // From here on, what becomes of the bulk payment or the basket counts.
-      return { reached: true, mayRun: true, bulk: event.bulk };
+      return { reached: true, mayExecuteWithoutUs: true, bulk: event.bulk };
     case 'bulk-left':
       // What was to go into a basket is at the bank already.
       return operation.verification
-        ? { state: 'verified', mayRun: mayRunVerified(operation), bulk: null }
-        : { state: 'created', reached: false, mayRun: false, bulk: null };
+        ? { state: 'verified', mayExecuteWithoutUs: mayExecuteVerified(operation), bulk: null }
+        : { state: 'created', reached: false, mayExecuteWithoutUs: false, bulk: null };
     case 'verify-not-begun':
       // What is sent again may have left before.
       if (operation.isRepeated) return {};
-      return { state: 'created', reached: false, mayRun: false, executeRequestId: null, initiatedAt: null };
+      return {
+        state: 'created',
+        reached: false,
+        mayExecuteWithoutUs: false,
+        executeRequestId: null,
+        initiatedAt: null,
+      };
     case 'initiate-again':
       return {
-        ...({ state: 'created', mayRun: false, executeRequestId: null, initiatedAt: null } as const),
+        ...({
+          state: 'created',
+          mayExecuteWithoutUs: false,
+          executeRequestId: null,
+          initiatedAt: null,
+        } as const),
         ...({ isRepeated: false, isBegunAgain: true } as const),
       };
     case 'verified':
@@ -258,7 +269,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
           (event.links?.redirect ?? event.links?.oauth) ? startedBy([], event.links?.id, undefined, at) : [],
         // psd2 has the answer now, and nobody has the link yet.
         ...(isCustomers && {
-          mayRun: mayRunVerified(operation),
+          mayExecuteWithoutUs: mayExecuteVerified(operation),
           executeRequestId: null,
           initiatedAt: null,
           isRepeated: false,
@@ -269,7 +280,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
     case 'approach-sent':
       // The answer may be lost, and the customer may be asked all the same.
       return isCustomers
-        ? { mayRun: true, authorisations: begunBy(operation.authorisations, event.psuId, at) }
+        ? { mayExecuteWithoutUs: true, authorisations: begunBy(operation.authorisations, event.psuId, at) }
         : {};
     case 'further-verified':
       return furtherVerified(operation, event);
@@ -299,7 +310,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {
         state: 'authorizing',
         returned: false,
-        ...(isCustomers && { mayRun: true }),
+        ...(isCustomers && { mayExecuteWithoutUs: true }),
         ...(event.links && {
           links: event.links,
           authorisations: startedBy(operation.authorisations, event.links.id, event.psuId, at),
@@ -347,7 +358,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
 }
 
 /** Whether a payment that the bank has, and for which nobody has a link, may run. */
-function mayRunVerified({ initiation }: Pick<Operation<OrderTarget>, 'initiation'>): boolean {
+function mayExecuteVerified({ initiation }: Pick<Operation<OrderTarget>, 'initiation'>): boolean {
   return initiation?.executesWithoutSca === 'possible';
 }
 
@@ -359,7 +370,12 @@ function initiated(
 ): Changes {
   const isAgain = executeRequestId === requestId;
   return {
-    ...({ state: 'executing', mayRun: true, executeRequestId: requestId, isRepeated: isAgain } as const),
+    ...({
+      state: 'executing',
+      mayExecuteWithoutUs: true,
+      executeRequestId: requestId,
+      isRepeated: isAgain,
+    } as const),
     initiatedAt: isAgain ? initiatedAt : at,
     initiatedAtBank: isAgain ? initiatedAtBank : bankTime,
   };

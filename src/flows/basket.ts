@@ -24,7 +24,7 @@ export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
   switch (basket.state) {
     case 'created':
     case 'verified':
-      return basket.mayRun ? 'unknown' : 'not sent';
+      return basket.mayExecuteWithoutUs ? 'unknown' : 'not sent';
     case 'authorizing':
       return 'with the customer';
     case 'ordered':

@@ -79,7 +79,7 @@ export function followBulk(
       return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
     case 'created':
     case 'verified':
-      return bulk.mayRun ? becoming(transfer, 'unknown', { type: 'execute-unanswered' }) : [];
+      return bulk.mayExecuteWithoutUs ? becoming(transfer, 'unknown', { type: 'execute-unanswered' }) : [];
   }
 }
 

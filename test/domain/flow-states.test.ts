@@ -86,7 +86,7 @@ describe.each(ALL)('a flow in the state %s', (state) => {
   });
 
   it('counts as sent while the customer can make it run without psd2', () => {
-    const running = { state, refusedUnconfirmed: false, mayRun: true };
+    const running = { state, refusedUnconfirmed: false, mayExecuteWithoutUs: true };
     expect(standingOf(running)).toBe(standing === 'open' ? 'sent' : standing);
     expect(isOpen(running)).toBe(false);
     expect(isPlainlyFailed(running)).toBe(standing === 'refused');

@@ -44,7 +44,7 @@ const having = (...events: StepEvent[]) => after(created(), ...events);
 const BEGUN = { id: null, psuId: null, scaStatus: null, at: LATER };
 const EARLIER = { ...BEGUN, at: AT };
 const { type: _, ...verification } = VERIFIED;
-const NOTHING_SENT = { mayRun: false, executeRequestId: null, initiatedAt: null } as const;
+const NOTHING_SENT = { mayExecuteWithoutUs: false, executeRequestId: null, initiatedAt: null } as const;
 const POSSIBLE = created({ executesWithoutSca: 'possible' });
 
 it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOrder>>]>([
@@ -53,7 +53,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     having(),
     sent('q1'),
     {
-      ...{ state: 'executing', reached: true, mayRun: true, executeRequestId: 'q1' },
+      ...{ state: 'executing', reached: true, mayExecuteWithoutUs: true, executeRequestId: 'q1' },
       ...{ initiatedAt: LATER, isRepeated: false },
     },
   ],
@@ -130,7 +130,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     'the bank has it, and may run it without SCA',
     after(POSSIBLE, sent('q1')),
     VERIFIED,
-    { ...NOTHING_SENT, mayRun: true, state: 'verified', verification },
+    { ...NOTHING_SENT, mayExecuteWithoutUs: true, state: 'verified', verification },
   ],
   [
     'the operator takes the fees',
@@ -142,26 +142,26 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     'an authorisation is begun',
     having(sent('q1'), { ...VERIFIED, links: REDIRECT }),
     approach,
-    { mayRun: true, authorisations: [EARLIER, BEGUN] },
+    { mayExecuteWithoutUs: true, authorisations: [EARLIER, BEGUN] },
   ],
   [
     'the customer gets the link',
     having(sent('q1'), VERIFIED),
     { type: 'sca-started', links: REDIRECT },
-    { state: 'authorizing', mayRun: true, links: REDIRECT, authorisations: [BEGUN] },
+    { state: 'authorizing', mayExecuteWithoutUs: true, links: REDIRECT, authorisations: [BEGUN] },
   ],
   [
     'the customer gets another link',
     having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' }),
     { type: 'sca-started', links: LOGIN },
-    { state: 'authorizing', mayRun: true, returned: false, links: LOGIN },
+    { state: 'authorizing', mayExecuteWithoutUs: true, returned: false, links: LOGIN },
   ],
   [
     'another person is named, and the bank has begun one for them',
     having(sent('q1'), { ...VERIFIED, links: { ...REDIRECT, id: 'a' } }),
     { type: 'sca-started', links: { ...LOGIN, id: 'b' }, psuId: 'ben' },
     {
-      ...{ state: 'authorizing', mayRun: true, links: { ...LOGIN, id: 'b' } },
+      ...{ state: 'authorizing', mayExecuteWithoutUs: true, links: { ...LOGIN, id: 'b' } },
       authorisations: [
         { ...EARLIER, id: 'a' },
         { ...BEGUN, id: 'b', psuId: 'ben' },
@@ -197,7 +197,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     'the customer gets the same link',
     having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' }),
     { type: 'sca-started' },
-    { state: 'authorizing', mayRun: true, returned: false },
+    { state: 'authorizing', mayExecuteWithoutUs: true, returned: false },
   ],
   ['the browser comes back', having(sent('q1'), VERIFIED), { type: 'sca-returned' }, { returned: true }],
   [
@@ -212,18 +212,18 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     { type: 'cancel-sent', requestId: 'c', digest: null },
     {},
   ],
-  ['it joins a bulk payment', having(), joined, { reached: true, mayRun: true, bulk: 'op-9' }],
+  ['it joins a bulk payment', having(), joined, { reached: true, mayExecuteWithoutUs: true, bulk: 'op-9' }],
   [
     'it leaves the bulk payment',
     having(joined),
     { type: 'bulk-left' },
-    { reached: false, mayRun: false, bulk: null },
+    { reached: false, mayExecuteWithoutUs: false, bulk: null },
   ],
   [
     'it leaves the basket',
     having(sent('q1'), VERIFIED, joined, { type: 'sca-started' }),
     { type: 'bulk-left' },
-    { state: 'verified', mayRun: false, bulk: null },
+    { state: 'verified', mayExecuteWithoutUs: false, bulk: null },
   ],
   [
     'it leaves the basket, and may run without SCA',
@@ -269,8 +269,8 @@ it('at a bank that has execute, none of this makes it run', () => {
     approach,
     { type: 'sca-started' },
   ];
-  const { mayRun, executeRequestId, initiatedAt, authorisations } = after(first, ...events);
-  expect({ mayRun, executeRequestId, initiatedAt, authorisations }).toEqual({
+  const { mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations } = after(first, ...events);
+  expect({ mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations }).toEqual({
     ...NOTHING_SENT,
     authorisations: [EARLIER],
   });
@@ -278,5 +278,5 @@ it('at a bank that has execute, none of this makes it run', () => {
 
 it('an initiation that the journal did not keep lets nothing run without SCA', () => {
   const { initiation: _initiation, ...without } = { initiation: null, ...created() };
-  expect(after(without, sent('q1'), VERIFIED).mayRun).toBe(false);
+  expect(after(without, sent('q1'), VERIFIED).mayExecuteWithoutUs).toBe(false);
 });

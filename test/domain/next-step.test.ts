@@ -56,8 +56,12 @@ describe('at a bank that has execute', () => {
 it.each<[string, Changes, string]>([
   ['the operator has not confirmed it', { state: 'created' }, 'accept'],
   ['the operator has confirmed it', { state: 'created', accepted: true }, 'verify'],
-  ['it may have run', { state: 'created', mayRun: true }, 'ask-outcome'],
-  ['it may have run, and is confirmed', { state: 'created', mayRun: true, accepted: true }, 'ask-outcome'],
+  ['it may have run', { state: 'created', mayExecuteWithoutUs: true }, 'ask-outcome'],
+  [
+    'it may have run, and is confirmed',
+    { state: 'created', mayExecuteWithoutUs: true, accepted: true },
+    'ask-outcome',
+  ],
   ['the bank has it', { state: 'verified', accepted: true }, 'authorize'],
   ['the bank has it, and it is not confirmed', { state: 'verified' }, 'accept'],
   [
@@ -111,8 +115,13 @@ describe('the outcome', () => {
 
   it.each<[string, Changes, boolean, boolean[]]>([
     ['is verified', { state: 'verified' }, true, [false, false]],
-    ['is verified and may run', { state: 'verified', mayRun: true }, true, [false, true]],
-    ['has failed, although it might have run', { state: 'failed', mayRun: true }, false, [false, false]],
+    ['is verified and may run', { state: 'verified', mayExecuteWithoutUs: true }, true, [false, true]],
+    [
+      'has failed, although it might have run',
+      { state: 'failed', mayExecuteWithoutUs: true },
+      false,
+      [false, false],
+    ],
     ['is executed', { state: 'executed' }, false, [false, false]],
     ['is executed and settles', { state: 'executed' }, true, [true, true]],
     ['is executing', { state: 'executing' }, false, [true, true]],

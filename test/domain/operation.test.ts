@@ -146,7 +146,7 @@ describe('an operation that the customer commits', () => {
   ])('its outcome is open after "%s": %#', (_, events, isOpen) => {
     expect(isOutcomeOpen(having(...events), false)).toBe(isOpen);
     const psd2s: Operation<GenericOrder> = { ...customers, commits: 'on execute' };
-    expect(events.reduce(apply, psd2s).mayRun).toBe(false);
+    expect(events.reduce(apply, psd2s).mayExecuteWithoutUs).toBe(false);
   });
 
   it('has no execute: the bank is asked instead', () => {
@@ -176,7 +176,7 @@ describe('an operation that the customer commits', () => {
     const never = apply(unknown, { type: 'verify-not-begun' });
     expect(nextOperationStep(unknown, false)).toBe('ask-outcome');
     expect(nextOperationStep(never, false)).toBe('verify');
-    expect(never).toMatchObject({ reached: false, mayRun: false, executeRequestId: null });
+    expect(never).toMatchObject({ reached: false, mayExecuteWithoutUs: false, executeRequestId: null });
   });
 });
 

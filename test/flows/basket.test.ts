@@ -82,8 +82,13 @@ it('a transfer in a basket may run, so its reference stays taken', () => {
 });
 
 it.each([
-  ['with the customer', { state: 'authorizing', mayRun: true }, OPEN, 'authorizing'],
-  ['with the customer, and it is paid', { state: 'authorizing', mayRun: true }, PAID, 'executed'],
+  ['with the customer', { state: 'authorizing', mayExecuteWithoutUs: true }, OPEN, 'authorizing'],
+  [
+    'with the customer, and it is paid',
+    { state: 'authorizing', mayExecuteWithoutUs: true },
+    PAID,
+    'executed',
+  ],
   ['authorised, and it is paid', { state: 'executed' }, PAID, 'executed'],
   ['authorised, and the bank has not paid it yet', { state: 'executed' }, CHECKED, 'verified'],
   ['rejected, and it waits', { state: 'rejected' }, OPEN, 'rejected'],
@@ -93,8 +98,8 @@ it.each([
   ['failed at the bank', { state: 'failed', executionStatus: 'KO' }, OPEN, 'rejected'],
   ['refused by the bank', { state: 'failed' }, OPEN, 'verified'],
   ['refused by the bank, and it is paid', { state: 'failed' }, PAID, 'executed'],
-  ['unknown', { state: 'unknown', mayRun: true }, OPEN, 'unknown'],
-  ['created, and its answer is lost', { state: 'created', mayRun: true }, OPEN, 'unknown'],
+  ['unknown', { state: 'unknown', mayExecuteWithoutUs: true }, OPEN, 'unknown'],
+  ['created, and its answer is lost', { state: 'created', mayExecuteWithoutUs: true }, OPEN, 'unknown'],
   ['cancelled', { state: 'cancelled' }, OPEN, 'verified'],
   ['not sent yet', { state: 'created', reached: false }, OPEN, 'verified'],
 ] as const)('a transfer whose basket is %s is as it should be', (_what, state, said, expected) => {
@@ -134,7 +139,7 @@ describe('a bank has checked a payment for a later day before the customer autho
   ] as const)('says %s, and the basket is %s: the payment is %s', async (said, state, expected) => {
     const transfer = inBasket();
     const found = await lookFrom(transfer, said, state === 'executed');
-    const after = fold(transfer, followBasket(transfer, basket({ state, mayRun: true }), found));
+    const after = fold(transfer, followBasket(transfer, basket({ state, mayExecuteWithoutUs: true }), found));
     expect(after.state).toBe(expected);
   });
 });
@@ -142,8 +147,8 @@ describe('a bank has checked a payment for a later day before the customer autho
 it.each<[Partial<GenericOperation>, BasketMeans]>([
   [{ state: 'created' }, 'not sent'],
   [{ state: 'verified' }, 'not sent'],
-  [{ state: 'created', mayRun: true }, 'unknown'],
-  [{ state: 'verified', mayRun: true }, 'unknown'],
+  [{ state: 'created', mayExecuteWithoutUs: true }, 'unknown'],
+  [{ state: 'verified', mayExecuteWithoutUs: true }, 'unknown'],
   [{ state: 'authorizing' }, 'with the customer'],
   [{ state: 'executed' }, 'authorised'],
   [{ state: 'settled' }, 'authorised'],
@@ -168,14 +173,14 @@ it.each<[Partial<GenericOperation>, BasketMeans]>([
 const ANSWERED = { resourceId: 'b-1', totalAmount: null, commissions: null, bankName: null, nextStep: 'sca' };
 it.each<[Partial<GenericOperation>, boolean]>([
   [{ state: 'created' }, true],
-  [{ state: 'executing', mayRun: true }, true],
-  [{ state: 'unknown', mayRun: true }, true],
+  [{ state: 'executing', mayExecuteWithoutUs: true }, true],
+  [{ state: 'unknown', mayExecuteWithoutUs: true }, true],
   [{ state: 'failed', refusedUnconfirmed: true }, true],
   [{ state: 'verified', verification: ANSWERED }, true],
   [{ state: 'failed' }, false],
   [{ state: 'cancelled' }, false],
-  [{ state: 'authorizing', mayRun: true, verification: ANSWERED }, false],
-  [{ state: 'unknown', mayRun: true, verification: ANSWERED }, false],
+  [{ state: 'authorizing', mayExecuteWithoutUs: true, verification: ANSWERED }, false],
+  [{ state: 'unknown', mayExecuteWithoutUs: true, verification: ANSWERED }, false],
 ])('whether nobody has the link of a basket with %o: %s', (state, expected) => {
   expect(isWithoutLink(basket(state))).toBe(expected);
 });

@@ -252,7 +252,7 @@ describe('a payment', () => {
     const paying = await payment();
     bank.initiate(refused(code, status));
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(await paying.stored()).toMatchObject({ state: 'unknown', mayRun: true });
+    expect(await paying.stored()).toMatchObject({ state: 'unknown', mayExecuteWithoutUs: true });
   });
 
   it('the bank does not read it, and nobody has a link: it can be sent again', async () => {
@@ -260,7 +260,7 @@ describe('a payment', () => {
     for (const [code, status, ours] of UNREAD) {
       bank.initiate(refused(code, status));
       expect(await errorOf(paying.run())).toMatchObject({ code: ours });
-      expect(await paying.stored()).toMatchObject({ state: 'created', mayRun: false });
+      expect(await paying.stored()).toMatchObject({ state: 'created', mayExecuteWithoutUs: false });
     }
     bank.initiate();
     bank.sca('finalised');
@@ -300,7 +300,7 @@ describe('a payment', () => {
         message: expect.stringMatching(new RegExp(`The bank turned the initiation away.*HTTP ${status}`)),
         next: expect.arrayContaining([['transfer', 'resolve', paying.flow, '--not-executed']]),
       });
-      expect(await paying.stored()).toMatchObject({ state: 'unknown', mayRun: true });
+      expect(await paying.stored()).toMatchObject({ state: 'unknown', mayExecuteWithoutUs: true });
       expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
       expect(posts()).toHaveLength(1);
     },
@@ -334,7 +334,7 @@ describe('a payment', () => {
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     const kept = await paying.stored();
-    expect(kept).toMatchObject({ state: 'unknown', mayRun: true });
+    expect(kept).toMatchObject({ state: 'unknown', mayExecuteWithoutUs: true });
     expect(standingOf(kept)).toBe('sent');
     expect(posts()).toHaveLength(1);
   });
@@ -377,8 +377,8 @@ describe('a payment', () => {
     const { bank: down } = open({ baseUrl: 'https://127.0.0.1:1' });
     const cut = await newPayment(temporary, down, { journal });
     expect(await errorOf(cut.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(await cut.stored()).toMatchObject({ mayRun: true });
-    expect((await other.stored()).mayRun).toBe(true);
+    expect(await cut.stored()).toMatchObject({ mayExecuteWithoutUs: true });
+    expect((await other.stored()).mayExecuteWithoutUs).toBe(true);
   });
 
   it('after its minutes the bank may make another payment: psd2 does not repeat', async () => {

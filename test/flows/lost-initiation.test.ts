@@ -3,7 +3,7 @@ import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
 import {
   assertRepeatable,
   isRepeatable,
-  mayRunUnseen,
+  mayExecuteUnseen,
   wayOn,
 } from '../../src/flows/payment/lost-initiation.ts';
 import type { KnownInitiation } from '../../src/flows/ports.ts';
@@ -99,7 +99,7 @@ it.each([
   [{ needsLink: false, executesWithoutSca: 'possible' }, true],
   [null, false],
 ] as const)('a payment with the initiation %o may run unseen: %s', (initiation, expected) => {
-  expect(mayRunUnseen({ initiation: initiation && { ...INITIATION, ...initiation } })).toBe(expected);
+  expect(mayExecuteUnseen({ initiation: initiation && { ...INITIATION, ...initiation } })).toBe(expected);
 });
 
 describe('a repetition', () => {

@@ -7,7 +7,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { inOrder, runLines, type Share } from '../../flows/batch.ts';
 import { endSettledJoints } from '../../flows/end-joint.ts';
-import { mayRunUnseen } from '../../flows/payment/lost-initiation.ts';
+import { mayExecuteUnseen } from '../../flows/payment/lost-initiation.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -293,7 +293,7 @@ class Progress {
 async function isAnyStuck(flows: Flows, ends: readonly KnownLine[]): Promise<boolean> {
   for (const { outcome, transfer } of ends) {
     const basket = outcome === 'unknown' && transfer ? await basketWithoutLink(flows, transfer) : null;
-    if (basket && mayRunUnseen(basket)) return true;
+    if (basket && mayExecuteUnseen(basket)) return true;
   }
   return false;
 }

@@ -109,7 +109,7 @@ export function withWarning(error: unknown, flow: Progress, what: string): unkno
   if (!(error instanceof Psd2Error) || !['interrupted', 'config'].includes(error.code)) return error;
   const standing = standingOf(flow);
   if (standing !== 'sent' && standing !== 'done') return error;
-  const mayHave = flow.mayRun ? 'may be executed without psd2' : 'may have been executed';
+  const mayHave = flow.mayExecuteWithoutUs ? 'may be executed without psd2' : 'may have been executed';
   const became = standing === 'done' ? 'was executed' : mayHave;
   const why = error.code === 'interrupted' ? 'Interrupted.' : endSentence(error.message);
   return new Psd2Error(error.code, `${why} The ${what} ${became}: do not make it again`, error.context);

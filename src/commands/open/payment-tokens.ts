@@ -68,7 +68,8 @@ export async function endPaymentTokens(
   {
     transactionId,
     ...flow
-  }: Pick<Transfer, 'refusedUnconfirmed' | 'mayRun' | 'initiation' | 'transactionId'> & Acceptance,
+  }: Pick<Transfer, 'refusedUnconfirmed' | 'mayExecuteWithoutUs' | 'initiation' | 'transactionId'> &
+    Acceptance,
   mayFollow: boolean,
 ): Promise<void> {
   const isAtEnd = isOver(flow) || (standingOf(flow) === 'done' && !mayFollow && !isAccepted(flow));

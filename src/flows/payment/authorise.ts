@@ -148,8 +148,8 @@ export async function unknownIfUnsaid<Order extends OrderTarget, Answer>(
   try {
     return await answer;
   } catch (error) {
-    const { commits, mayRun } = open.current;
-    const isUnanswered = isRefusal(error) || (mayRun && isTrouble(error));
+    const { commits, mayExecuteWithoutUs } = open.current;
+    const isUnanswered = isRefusal(error) || (mayExecuteWithoutUs && isTrouble(error));
     if (commits === 'on execute' || !isUnanswered) throw error;
     throw unsaid({ open, calls }, error);
   }

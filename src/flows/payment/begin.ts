@@ -23,7 +23,7 @@ import {
   isRefusal,
   isTurningAway,
 } from '../refusals.ts';
-import { assertRepeatable, type BankClock, mayRunUnseen, readClock } from './lost-initiation.ts';
+import { assertRepeatable, type BankClock, mayExecuteUnseen, readClock } from './lost-initiation.ts';
 import { outcomeUnknown, recordFound, recordOutcome, refusedAlone } from './outcome.ts';
 import { resourceOf } from './status.ts';
 
@@ -59,7 +59,7 @@ export async function verify<Order extends OrderTarget>(
   }
   await orRefused(run, async () => {
     // The bank may have carried out another delivery of what it turned away, and nobody can ask it.
-    const revoking = mayRunUnseen(operation) ? NOT_BEGUN : NOTHING_MOVED;
+    const revoking = mayExecuteUnseen(operation) ? NOT_BEGUN : NOTHING_MOVED;
     const clock = await readClock(run.ports, operation);
     const more = clock ? { bankTime: clock.bank.toISOString() } : {};
     const send = () => run.calls.verify(run.announcing('verify-sent', revoking, more));
@@ -215,7 +215,7 @@ async function lostInitiation<Order extends OrderTarget>(
   run: Verifying<Order>,
   error: unknown,
 ): Promise<never> {
-  const isOpen = run.open.current.mayRun && !isBanksRefusal(error) && !hasBegunNothing(error);
+  const isOpen = run.open.current.mayExecuteWithoutUs && !isBanksRefusal(error) && !hasBegunNothing(error);
   if (!isOpen || isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
   if (isTurningAway(error)) {
     await recordOutcome(run.open, { type: 'execute-unanswered', ...refusedBecause(error) });
@@ -326,7 +326,7 @@ async function orRefused<Order extends OrderTarget>(
     const isNothing = hasBegunNothing(error);
     if (!isNothing && !isBanksRefusal(error)) throw error;
     if (await isPast()) return;
-    if (!isNothing && mayRunUnseen(run.open.current)) await refusedInitiation(run, error);
+    if (!isNothing && mayExecuteUnseen(run.open.current)) await refusedInitiation(run, error);
     await run.open.record({ type: 'verify-refused', ...refusedBecause(error) });
     throw error;
   }

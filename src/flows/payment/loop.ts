@@ -159,7 +159,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
 
   async acceptFees(operation: Operation<Order>): Promise<void> {
     if ((await this.ports.acceptFees?.(operation)) ?? true) await this.open.record({ type: 'fees-accepted' });
-    else if (operation.mayRun) throw feesRefused(operation, this.calls.name);
+    else if (operation.mayExecuteWithoutUs) throw feesRefused(operation, this.calls.name);
     else await this.open.record({ type: 'cancelled' });
   }
 
@@ -203,8 +203,10 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
 
   /** Whether the bank's trouble stopped a payment for which the customer had a link. */
   #isUnsaid(error: unknown): boolean {
-    const { mayRun, state } = this.open.current;
-    return mayRun && isTrouble(error) && (state === 'authorizing' || error.code !== 'bank_answer');
+    const { mayExecuteWithoutUs, state } = this.open.current;
+    return (
+      mayExecuteWithoutUs && isTrouble(error) && (state === 'authorizing' || error.code !== 'bank_answer')
+    );
   }
 
   async awaitAuthorization(operation: Operation<Order>): Promise<void> {

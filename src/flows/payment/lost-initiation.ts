@@ -20,7 +20,7 @@ export async function wayOn(
   const { initiation, executeRequestId, verification, transactionId } = operation;
   if (!initiation || executeRequestId === null || verification) return null;
   if (isRepeatable(operation, clock, world.now())) return 'repeat';
-  if (mayRunUnseen(operation)) return null;
+  if (mayExecuteUnseen(operation)) return null;
   // If there was an answer, the journal is older than it, and the customer may hold the link.
   return (await initiated?.(transactionId))?.answer === 'answered' ? null : 'begin again';
 }
@@ -54,7 +54,7 @@ export async function readClock(
  * Whether a payment whose initiation had no usable answer may run all the same: the bank executes it without SCA, or asks the
  * customer in its app. Elsewhere only a link starts SCA, and nobody has it.
  */
-export function mayRunUnseen({ initiation }: Pick<Operation<OrderTarget>, 'initiation'>): boolean {
+export function mayExecuteUnseen({ initiation }: Pick<Operation<OrderTarget>, 'initiation'>): boolean {
   return initiation !== null && (!initiation.needsLink || initiation.executesWithoutSca !== 'never');
 }
 

@@ -146,11 +146,15 @@ async function refusalOf(changes: Partial<Transfer>) {
 const BATCH = 'b'.repeat(64);
 
 it('what the customer may make run, alone or with others, is not cancelled, and the error says what finds out', async () => {
-  const mayRun = { state: 'authorizing', commits: 'by the customer', mayRun: true } as const;
+  const mayExecuteWithoutUs = {
+    state: 'authorizing',
+    commits: 'by the customer',
+    mayExecuteWithoutUs: true,
+  } as const;
   const order = transferOrder({ batch: { batch: BATCH, line: 1 } });
   expect([
-    await refusalOf(mayRun),
-    await refusalOf({ ...mayRun, bulk: 'op-1', order }),
+    await refusalOf(mayExecuteWithoutUs),
+    await refusalOf({ ...mayExecuteWithoutUs, bulk: 'op-1', order }),
   ]).toMatchInlineSnapshot(`
     [
       {

@@ -20,7 +20,7 @@ it.each<[FlowState, string]>([
 });
 
 it('after an interruption the operator reads that the customer can still make the payment run', () => {
-  const flow = { state: 'authorizing', refusedUnconfirmed: false, mayRun: true } as const;
+  const flow = { state: 'authorizing', refusedUnconfirmed: false, mayExecuteWithoutUs: true } as const;
   expect(withWarning(interrupted(), flow, 'payment')).toMatchObject({
     message: 'Interrupted. The payment may be executed without psd2: do not make it again',
   });
@@ -28,12 +28,12 @@ it('after an interruption the operator reads that the customer can still make th
 
 it('so it is if the browser fails', () => {
   const error = new Psd2Error('config', 'The browser ended with code 1', { hint: 'Check PSD2_BROWSER.' });
-  const flow = { state: 'authorizing', refusedUnconfirmed: false, mayRun: true } as const;
+  const flow = { state: 'authorizing', refusedUnconfirmed: false, mayExecuteWithoutUs: true } as const;
   expect(withWarning(error, flow, 'payment')).toMatchObject({
     ...{ code: 'config', hint: 'Check PSD2_BROWSER.' },
     message: 'The browser ended with code 1. The payment may be executed without psd2: do not make it again',
   });
-  expect(withWarning(error, { ...flow, mayRun: false }, 'payment')).toBe(error);
+  expect(withWarning(error, { ...flow, mayExecuteWithoutUs: false }, 'payment')).toBe(error);
 });
 
 it('any other error stays as it is', () => {

@@ -71,8 +71,8 @@ it.each([
   ['verified', false, undefined],
 ] as const)(
   'a transfer that the customer commits is %s, and may run: %s. psd2 refuses to cancel it: %j',
-  async (state, mayRun, refusal) => {
-    const { command, recorded } = flowThat(state, state, { commits: 'by the customer', mayRun });
+  async (state, mayExecuteWithoutUs, refusal) => {
+    const { command, recorded } = flowThat(state, state, { commits: 'by the customer', mayExecuteWithoutUs });
     await command('transfer', 'cancel', 'tr-1');
     if (refusal !== undefined) expect(said()).toContain(refusal);
     expect(process.exitCode).toBe(refusal === undefined ? undefined : 2);

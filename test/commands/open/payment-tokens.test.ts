@@ -84,7 +84,7 @@ it('tokens that have ended are left out, because the bank may not need them; oth
 type Flow = Parameters<typeof endPaymentTokens>[1];
 const initiation = initiationOf('payments', {}, { address: 'https://tpp.example', state: 's' });
 const flow = (state: Flow['state'], more: Partial<Flow> = {}): Flow => ({
-  ...{ state, refusedUnconfirmed: false, mayRun: false, initiation, transactionId: PAYMENT },
+  ...{ state, refusedUnconfirmed: false, mayExecuteWithoutUs: false, initiation, transactionId: PAYMENT },
   ...{ commits: 'by the customer' as const, isFinal: true, resolution: null, ...more },
 });
 
