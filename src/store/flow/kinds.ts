@@ -27,18 +27,18 @@ export interface FlowKind<Flow, Event, Beginning = never> {
   /** Whether no step is left to do. */
   isAtEnd(flow: Flow): boolean;
   /** Whether the next event of a flow announces that money is about to move, or may from then on. */
-  isExecution(event: Event, flow: Flow): boolean;
+  mayMoveMoney(event: Event, flow: Flow): boolean;
   /**
    * Whether the next event of a flow announces what cannot be undone: `execute`, for a consent `confirm`. If the customer
    * commits: the initiation, and what gives the customer the link.
    */
-  isLastCall(event: Event, flow: Flow): boolean;
+  isPointOfNoReturn(event: Event, flow: Flow): boolean;
   /**
    * Whether the next event of a flow says that this request never left, so that it may be sent again, or that its answer brings
    * nothing about yet: the bank's answer to an initiation, before the customer has the link. Or it gives up an
    * initiation, because nobody has the link.
    */
-  isNotBegun(event: Event, flow: Flow): boolean;
+  revokesAnnouncement(event: Event, flow: Flow): boolean;
   /**
    * The event that says so after the announcement. Null if an earlier one of the flow may have had an effect: then the
    * announcement stays, and psd2 asks the bank.
@@ -64,7 +64,7 @@ const ANNOUNCEMENTS: Record<Commits, Record<'last' | 'notBegun', readonly string
   },
 };
 
-const isLastCall = ({ type }: { type: string }, { commits }: { commits: Commits }): boolean =>
+const isPointOfNoReturn = ({ type }: { type: string }, { commits }: { commits: Commits }): boolean =>
   ANNOUNCEMENTS[commits].last.includes(type);
 
 const operationKind = {
@@ -72,9 +72,9 @@ const operationKind = {
   resourceIdOf: ({ verification }: Pick<GenericOperation, 'verification'>) =>
     verification?.resourceId ?? null,
   isEnded: isPlainlyFailed,
-  isExecution: isLastCall,
-  isLastCall,
-  isNotBegun: ({ type }: { type: string }, { commits }: { commits: Commits }) =>
+  mayMoveMoney: isPointOfNoReturn,
+  isPointOfNoReturn,
+  revokesAnnouncement: ({ type }: { type: string }, { commits }: { commits: Commits }) =>
     ANNOUNCEMENTS[commits].notBegun.includes(type),
   notBegun: ({ type }: { type: string }) => {
     if (type === 'execute-sent') return { type: 'execute-not-begun' } as const;
@@ -113,9 +113,9 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     customerIdOf: ({ customerId }) => customerId,
     isEnded: isPlainlyFailed,
     isAtEnd: (consent) => nextConsentStep(consent) === 'done',
-    isExecution: () => false,
-    isLastCall: ({ type }) => type === 'confirm-sent',
-    isNotBegun: ({ type }) => type === 'confirm-not-begun',
+    mayMoveMoney: () => false,
+    isPointOfNoReturn: ({ type }) => type === 'confirm-sent',
+    revokesAnnouncement: ({ type }) => type === 'confirm-not-begun',
     notBegun: () => ({ type: 'confirm-not-begun' }),
     unanswered: { type: 'confirm-unanswered' },
     cancelled: { type: 'cancelled' },

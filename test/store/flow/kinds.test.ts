@@ -34,8 +34,8 @@ describe('an operation', () => {
   });
 
   it('moves money with execute alone', () => {
-    expect(operation.isExecution({ type: 'execute-sent', ...intent }, begun)).toBe(true);
-    expect(operation.isExecution(VERIFIED, begun)).toBe(false);
+    expect(operation.mayMoveMoney({ type: 'execute-sent', ...intent }, begun)).toBe(true);
+    expect(operation.mayMoveMoney(VERIFIED, begun)).toBe(false);
   });
 
   it('moves money with the initiation and with the link, if the customer commits', () => {
@@ -46,15 +46,15 @@ describe('an operation', () => {
       { type: 'sca-started' } as const,
     ];
     for (const event of announced) {
-      expect(operation.isExecution(event, customers)).toBe(true);
-      expect(operation.isLastCall(event, customers)).toBe(true);
-      expect(operation.isExecution(event, begun) || operation.isLastCall(event, begun)).toBe(false);
+      expect(operation.mayMoveMoney(event, customers)).toBe(true);
+      expect(operation.isPointOfNoReturn(event, customers)).toBe(true);
+      expect(operation.mayMoveMoney(event, begun) || operation.isPointOfNoReturn(event, begun)).toBe(false);
     }
-    expect(operation.isLastCall({ type: 'accepted' }, customers)).toBe(false);
-    expect(operation.isNotBegun({ type: 'verify-not-begun' }, customers)).toBe(true);
-    expect(operation.isNotBegun(VERIFIED, customers)).toBe(true);
-    expect(operation.isNotBegun({ type: 'initiate-again' }, customers)).toBe(true);
-    expect(operation.isNotBegun(VERIFIED, begun)).toBe(false);
+    expect(operation.isPointOfNoReturn({ type: 'accepted' }, customers)).toBe(false);
+    expect(operation.revokesAnnouncement({ type: 'verify-not-begun' }, customers)).toBe(true);
+    expect(operation.revokesAnnouncement(VERIFIED, customers)).toBe(true);
+    expect(operation.revokesAnnouncement({ type: 'initiate-again' }, customers)).toBe(true);
+    expect(operation.revokesAnnouncement(VERIFIED, begun)).toBe(false);
     expect(announced.map(operation.notBegun)).toEqual([{ type: 'verify-not-begun' }, null, null]);
   });
 });
@@ -75,7 +75,7 @@ describe('a consent', () => {
   });
 
   it('moves no money', () => {
-    expect(consent.isExecution({ type: 'confirm-sent', ...intent }, begun)).toBe(false);
+    expect(consent.mayMoveMoney({ type: 'confirm-sent', ...intent }, begun)).toBe(false);
   });
 });
 
@@ -90,17 +90,17 @@ describe('the call that cannot be undone', () => {
       transfer.created('tr-1', { transactionId: 't', commits: 'on execute', order }),
       AT,
     );
-    expect(transfer.isLastCall({ type: 'execute-sent', ...intent }, begun)).toBe(true);
-    expect(transfer.isLastCall({ type: 'verify-sent', ...intent }, begun)).toBe(false);
-    expect(transfer.isNotBegun({ type: 'execute-not-begun' }, begun)).toBe(true);
-    expect(transfer.isNotBegun({ type: 'verify-not-begun' }, begun)).toBe(false);
+    expect(transfer.isPointOfNoReturn({ type: 'execute-sent', ...intent }, begun)).toBe(true);
+    expect(transfer.isPointOfNoReturn({ type: 'verify-sent', ...intent }, begun)).toBe(false);
+    expect(transfer.revokesAnnouncement({ type: 'execute-not-begun' }, begun)).toBe(true);
+    expect(transfer.revokesAnnouncement({ type: 'verify-not-begun' }, begun)).toBe(false);
   });
 
   it('of an operation is execute', () => {
     const created = operation.created('op-1', { transactionId: 't', commits: 'on execute', order: generic });
     const begun = operation.apply(undefined, created, AT);
-    expect(operation.isLastCall({ type: 'execute-sent', ...intent }, begun)).toBe(true);
-    expect(operation.isLastCall({ type: 'verify-sent', ...intent }, begun)).toBe(false);
+    expect(operation.isPointOfNoReturn({ type: 'execute-sent', ...intent }, begun)).toBe(true);
+    expect(operation.isPointOfNoReturn({ type: 'verify-sent', ...intent }, begun)).toBe(false);
     expect([operation.notBegun({ type: 'execute-sent', ...intent }), operation.unanswered]).toEqual([
       { type: 'execute-not-begun' },
       { type: 'execute-unanswered' },
@@ -110,10 +110,10 @@ describe('the call that cannot be undone', () => {
   it('of a consent is confirm', () => {
     const begin = { transactionId: 't', customerId: '7', categories: consentCategories() };
     const begun = consent.apply(undefined, consent.created('co-1', begin), AT);
-    expect(consent.isLastCall({ type: 'confirm-sent', ...intent }, begun)).toBe(true);
-    expect(consent.isLastCall({ type: 'request-sent', ...intent }, begun)).toBe(false);
-    expect(consent.isNotBegun({ type: 'confirm-not-begun' }, begun)).toBe(true);
-    expect(consent.isNotBegun({ type: 'request-not-begun' }, begun)).toBe(false);
+    expect(consent.isPointOfNoReturn({ type: 'confirm-sent', ...intent }, begun)).toBe(true);
+    expect(consent.isPointOfNoReturn({ type: 'request-sent', ...intent }, begun)).toBe(false);
+    expect(consent.revokesAnnouncement({ type: 'confirm-not-begun' }, begun)).toBe(true);
+    expect(consent.revokesAnnouncement({ type: 'request-not-begun' }, begun)).toBe(false);
     expect([consent.notBegun({ type: 'confirm-sent', ...intent }), consent.unanswered]).toEqual([
       { type: 'confirm-not-begun' },
       { type: 'confirm-unanswered' },

@@ -310,13 +310,13 @@ export class FileFlows implements Flows {
         if (noted) await noted;
         this.#noteResource(kind, current, event);
         // There must be space for the outcome of the execution.
-        if (kind.isExecution(event, current)) giveBack = reserveSpace(this.#folder, OUTCOME);
+        if (kind.mayMoveMoney(event, current)) giveBack = reserveSpace(this.#folder, OUTCOME);
         // This process may have been stopped while the store was copied. A copy sets the mark before it reads, so either it has
         // copied this event, or the second look sees the mark.
         this.#setting.assertHere?.();
         const next = append(event);
         try {
-          if (kind.isLastCall(event, current)) this.#resources.announce(flow, kind.resourceIdOf(next));
+          if (kind.isPointOfNoReturn(event, current)) this.#resources.announce(flow, kind.resourceIdOf(next));
         } catch (error) {
           // The request must not leave, and the journal should not say that it may have.
           giveBack();
@@ -361,7 +361,7 @@ export class FileFlows implements Flows {
   /** Makes durable what the index must know before the journal has an event. @throws Psd2Error `bank_answer`, `config` */
   #noteResource<Flow extends Begun, Event>(kind: FlowKind<Flow, Event>, current: Flow, event: Event): void {
     const next = kind.resourceIdOf(kind.apply(current, event, current.updatedAt));
-    if (kind.isNotBegun(event, current)) this.#resources.revoke(current.flow);
+    if (kind.revokesAnnouncement(event, current)) this.#resources.revoke(current.flow);
     if (next === kind.resourceIdOf(current)) return;
     if (next === null) this.#resources.drop(current.flow);
     else this.#resources.take(current.flow, next);
