@@ -61,7 +61,7 @@ export async function tryFlow(
   if (stop.how !== 'twice') place.passTime();
 
   const [flow] = await flowsAt(followers, place, scenario.kind);
-  const wayOn = flow && `psd2 ${scenario.kind} resume ${flow.flow}`;
+  const recoveryOf = flow && `psd2 ${scenario.kind} resume ${flow.flow}`;
   const isOpen = flow !== undefined && flow.state !== scenario.end;
   if (!flow && bank.received(sent).length > 0) problems.push('a request was sent, but no flow is on disk');
   if (flow && isOpen && !isNoted(place, flow.flow))
@@ -70,7 +70,7 @@ export async function tryFlow(
     !['SIGKILL', 'twice'].includes(stop.how) &&
     isOpen &&
     stopped.stopped &&
-    !stopped.stderr.includes(wayOn ?? '')
+    !stopped.stderr.includes(recoveryOf ?? '')
   ) {
     problems.push(`it does not say how to continue: ${stopped.stderr}`);
   }

@@ -4,7 +4,7 @@ import {
   assertRepeatable,
   isRepeatable,
   mayExecuteUnseen,
-  wayOn,
+  recoveryOf,
 } from '../../src/flows/payment/lost-initiation.ts';
 import type { KnownInitiation } from '../../src/flows/ports.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
@@ -48,7 +48,7 @@ function way(of: Transfer, known?: KnownInitiation, after = 0) {
     return known ?? { answer: 'no' as const };
   };
   const world = { ...fakeWorld(), now: () => new Date(SENT_AT + after) };
-  const way = wayOn(of, { world, ...(known && { initiated }) }, clockAt(after));
+  const way = recoveryOf(of, { world, ...(known && { initiated }) }, clockAt(after));
   return { asked, way };
 }
 

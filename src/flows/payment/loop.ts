@@ -33,7 +33,7 @@ import {
   unsaid,
 } from './authorise.ts';
 import { recordsLogged, repeatInitiation, type Verifying, verify, verifyFurther } from './begin.ts';
-import { readClock, wayOn } from './lost-initiation.ts';
+import { readClock, recoveryOf } from './lost-initiation.ts';
 import {
   askDecision,
   askIfFinal,
@@ -366,7 +366,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     const isSent = state === 'unknown' || (state === 'executing' && commits === 'by the customer');
     if (!operation.verification && isSent) {
       const clock = await readClock(this.ports, operation);
-      const way = await wayOn(operation, this.ports, clock);
+      const way = await recoveryOf(operation, this.ports, clock);
       if (way === 'repeat' && executeRequestId !== null)
         return repeatInitiation(this, operation, executeRequestId, clock);
       if (way === 'begin again') {

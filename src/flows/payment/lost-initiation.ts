@@ -12,7 +12,7 @@ import { isInterruption } from '../refusals.ts';
  *
  * @returns null if nothing can tell: a person must
  */
-export async function wayOn(
+export async function recoveryOf(
   operation: Operation<OrderTarget>,
   { world, initiated }: Pick<FlowPorts, 'world' | 'initiated'>,
   clock: BankClock | null,
