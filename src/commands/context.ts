@@ -16,7 +16,7 @@ import type { WorldPorts } from '../flows/ports.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
 import type { ProfileStore } from '../store/machine/profiles.ts';
 import type { Environment, Profile } from '../store/machine/settings.ts';
-import type { Taken } from '../store/ports/access.ts';
+import type { ReadTurn } from '../store/ports/access.ts';
 import type { ProfileData, Store } from '../store/ports/store.ts';
 import type { GrantType, Holder, TokenSlot } from '../store/ports/tokens.ts';
 import type { Output } from '../terminal/output/output.ts';
@@ -251,7 +251,7 @@ export interface AccountReads {
    * @param productId null for the list of accounts
    * @returns `taken`, or why the caller must not read
    */
-  take(customerId: string, productId: string | null, allowance?: Allowance): Promise<Taken>;
+  take(customerId: string, productId: string | null, allowance?: Allowance): Promise<ReadTurn>;
   /**
    * Makes a call that reads an account, and counts it. If it brings no data, and this run has no data of the account yet, the
    * read is given back.

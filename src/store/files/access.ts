@@ -13,7 +13,7 @@ import type {
   AccountRead,
   CallCount,
   ReadLimit,
-  Taken,
+  ReadTurn,
   UnattendedReads,
 } from '../ports/access.ts';
 import type { NoteRecord } from '../ports/copy.ts';
@@ -169,7 +169,7 @@ export class FileUnattendedReads implements UnattendedReads {
     this.#taken.clear();
   }
 
-  async take(read: AccountRead, limit?: ReadLimit): Promise<Taken> {
+  async take(read: AccountRead, limit?: ReadLimit): Promise<ReadTurn> {
     const name = nameOfRead(read);
     if (this.#taken.has(`${read.day} ${name}`)) return 'taken';
     const path = this.#turnTo(read.day);

@@ -46,7 +46,7 @@ export interface ReadLimit {
 }
 
 /** `used-up`: the budget is. `paused`: the last reads have failed, and psd2 pauses. */
-export type Taken = 'taken' | 'used-up' | 'paused';
+export type ReadTurn = 'taken' | 'used-up' | 'paused';
 
 /**
  * How often psd2 read accounts while the customer was absent. A bank may limit this to four times a day (RTS (EU) 2018/389,
@@ -63,7 +63,7 @@ export interface UnattendedReads {
    * @returns `taken`, or why the caller must not read
    * @throws Psd2Error `config` if the count cannot be written
    */
-  take(read: AccountRead, limit?: ReadLimit): Promise<Taken>;
+  take(read: AccountRead, limit?: ReadLimit): Promise<ReadTurn>;
   /**
    * Gives back a read that this run has taken, unless it has {@link succeeded}.
    *

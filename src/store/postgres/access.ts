@@ -7,7 +7,7 @@ import type {
   AccountRead,
   CallCount,
   ReadLimit,
-  Taken,
+  ReadTurn,
   Turns,
   UnattendedReads,
 } from '../ports/access.ts';
@@ -111,7 +111,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
     this.#taken.clear();
   }
 
-  async take(read: AccountRead, limit?: ReadLimit): Promise<Taken> {
+  async take(read: AccountRead, limit?: ReadLimit): Promise<ReadTurn> {
     const name = nameOf(read);
     if (this.#taken.has(name)) return 'taken';
     if (limit && limit.budget < 1) return 'used-up';

@@ -19,7 +19,7 @@ import {
 } from '../batch/refusals.ts';
 import type { Batches, NewBatch, OnDamagedBatch } from '../ports/batches.ts';
 import type { Claims } from './claims.ts';
-import { type Database, LostAnswer, ProfileRows, type Statements, Taken } from './database.ts';
+import { type Database, KeyTaken, LostAnswer, ProfileRows, type Statements } from './database.ts';
 
 /** A bit longer than it takes to see that another worker is dead. */
 const CLAIM_PATIENCE_MS = 15_000;
@@ -211,7 +211,7 @@ export class PostgresBatches extends ProfileRows implements Batches {
       );
       return true;
     } catch (error) {
-      if (error instanceof Taken) return false;
+      if (error instanceof KeyTaken) return false;
       if (!(error instanceof LostAnswer)) throw error;
       if (!(await this.#isWritten(id, n))) throw this.#notWritten(id, error);
       return true;

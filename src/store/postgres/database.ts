@@ -42,8 +42,8 @@ export class LostAnswer extends Error {
 }
 
 /** A unique name is already taken (SQLSTATE 23505). */
-export class Taken extends Error {
-  override readonly name = 'Taken';
+export class KeyTaken extends Error {
+  override readonly name = 'KeyTaken';
   /** The name of the unique index. */
   readonly constraint: string;
 
@@ -317,10 +317,10 @@ export class Database {
   }
 
   #failure(error: unknown): unknown {
-    const isKnown = error instanceof Psd2Error || error instanceof LostAnswer || error instanceof Taken;
+    const isKnown = error instanceof Psd2Error || error instanceof LostAnswer || error instanceof KeyTaken;
     if (isKnown || error === this.#signal?.reason) return error;
     if (codeOf(error) === '23505' && error instanceof pg.DatabaseError)
-      return new Taken(error.constraint ?? '');
+      return new KeyTaken(error.constraint ?? '');
     if (isLost(error)) return new LostAnswer('the connection was lost', { cause: error });
     return storeFailure(this.shown, error);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { countingReads, openAccountReads } from '../../../src/commands/open/call-records.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import type { Taken, UnattendedReads } from '../../../src/store/ports/access.ts';
+import type { ReadTurn, UnattendedReads } from '../../../src/store/ports/access.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
 import { callsTo, type Outcome, reading, statusOf } from './calls.ts';
@@ -17,8 +17,8 @@ async function counter(how: Parameters<typeof openCommand>[2] = {}) {
   const { context, said } = openCommand(newConfigFolder(temporary), () => new Date(clock.now), how);
   const told: unknown[] = [];
   /** What the store says to the next ones. */
-  const answers: (Taken | Error)[] = [];
-  const note = async (...what: unknown[]): Promise<Taken> => {
+  const answers: (ReadTurn | Error)[] = [];
+  const note = async (...what: unknown[]): Promise<ReadTurn> => {
     told.push(what);
     const answer = answers.shift() ?? 'taken';
     if (answer instanceof Error) throw answer;
@@ -197,7 +197,7 @@ describe('the budget of the day', () => {
     expect(told).toEqual([['take', `${DAY} ada a1`, limit]]);
   });
 
-  it.each<Taken>(['used-up', 'paused'])(
+  it.each<ReadTurn>(['used-up', 'paused'])(
     'that is %s takes nothing that could be given back',
     async (answer) => {
       const { reads, told, answers } = await counter();

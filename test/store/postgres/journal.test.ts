@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Claims } from '../../../src/store/postgres/claims.ts';
-import { Taken } from '../../../src/store/postgres/database.ts';
+import { KeyTaken } from '../../../src/store/postgres/database.ts';
 import { startCuttingProxy } from '../../crash/cutting-proxy.ts';
 import { begun, opened } from '../flows.ts';
 import { BANK } from '../whole-store.ts';
@@ -122,7 +122,7 @@ it('a database that refuses a flow for another reason than its reference says so
   const begin = TRANSFER_BEGIN('a');
   await begun(flowsOfAnother(), 'transfer', begin);
   const other = { ...begin, order: { ...begin.order, reference: 'b' } };
-  await expect(begun(flowsOfAnother(), 'transfer', other)).rejects.toBeInstanceOf(Taken);
+  await expect(begun(flowsOfAnother(), 'transfer', other)).rejects.toBeInstanceOf(KeyTaken);
   expect(stores.sql('select reference from psd2.flows')).toBe('a');
 });
 

@@ -7,7 +7,7 @@ import { KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
 import { journalIsOlder } from '../../flow/refusals.ts';
 import type { FlowRecord } from '../../ports/copy.ts';
 import type { Kind } from '../../ports/flows.ts';
-import { ProfileRows, type Statements, Taken } from '../database.ts';
+import { KeyTaken, ProfileRows, type Statements } from '../database.ts';
 
 /** How many flows one statement reads. */
 const PAGE = 100;
@@ -100,7 +100,7 @@ export class FlowRows extends ProfileRows {
         await this.#putEvents(statements, record);
       });
     } catch (error) {
-      if (!(error instanceof Taken)) throw error;
+      if (!(error instanceof KeyTaken)) throw error;
       throw new Psd2Error('config', `Two flows have the reference of ${flow}`, {
         hint: 'Copy back, end one of them (psd2 transfer cancel, or resolve), then run the same psd2 store copy again.',
       });

@@ -17,7 +17,7 @@ import {
 import type { Actor } from '../../ports/audit.ts';
 import type { Begin, EventOf, FlowOf, Kind } from '../../ports/flows.ts';
 import type { IsForgotten } from '../../ports/personal.ts';
-import { type Database, LostAnswer, ProfileRows, type Statements, Taken } from '../database.ts';
+import { type Database, KeyTaken, LostAnswer, ProfileRows, type Statements } from '../database.ts';
 
 export const eventRow = z.object({
   flow: z.string(),
@@ -111,7 +111,7 @@ export class FlowJournal extends ProfileRows {
         );
       });
     } catch (error) {
-      if (order && error instanceof Taken && error.constraint === 'flows_reference')
+      if (order && error instanceof KeyTaken && error.constraint === 'flows_reference')
         throw await this.#inUse(order);
       if (!(error instanceof LostAnswer)) throw error;
       if (!(await this.#isWritten(flow, 1))) throw this.#notWritten(flow, error);
@@ -210,7 +210,7 @@ export class FlowJournal extends ProfileRows {
       if (taken !== null && owner !== flow) throw resourceIsUsed(flow, taken, owner);
       if (written?.events !== 1) throw overtaken(flow);
     } catch (error) {
-      if (error instanceof Taken) throw overtaken(flow);
+      if (error instanceof KeyTaken) throw overtaken(flow);
       if (!(error instanceof LostAnswer)) throw error;
       // Look over a new connection. If the event is not there, it may still arrive, but counts as not written.
       if (!(await this.#isWritten(flow, n))) throw this.#notWritten(flow, error);
