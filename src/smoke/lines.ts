@@ -2,15 +2,21 @@ import { noteOf, SIGNS, type SmokeRun, type SmokeStep, sumUp } from './result.ts
 
 // A run as people read it, line by line.
 
+/** A line: how it begins, and what stands behind, which a narrow terminal breaks. */
+export interface Line {
+  begin: string;
+  texts: string[];
+}
+
 /** The first line of a run. */
 export function writeHead({
   run,
   profile,
   environment,
   interface: name,
-}: Pick<SmokeRun, 'run' | 'profile' | 'environment' | 'interface'>): string {
+}: Pick<SmokeRun, 'run' | 'profile' | 'environment' | 'interface'>): Line {
   const what = [profile, environment, name].filter(Boolean).join('  ');
-  return `${what.padEnd(64)}  run ${run}`;
+  return { begin: what.padEnd(64), texts: [`run ${run}`] };
 }
 
 /**
@@ -19,11 +25,12 @@ export function writeHead({
  * @param isAscii the terminal has no other characters
  * @param next the command that goes on, written out
  */
-export function writeStep(step: SmokeStep, isAscii: boolean, next?: string): string {
+export function writeStep(step: SmokeStep, isAscii: boolean, next?: string): Line {
   const sign = SIGNS[isAscii ? 'ascii' : 'unicode'][step.status].padEnd(isAscii ? 4 : 1);
   const isTimed = step.status !== 'skip' && step.milliseconds > 0;
   const time = isTimed ? `${grouped(step.milliseconds)} ms` : '';
-  return `  ${sign} ${step.id.padEnd(12)} ${time.padStart(10)}  ${noteOf(step)}${next ? `  ${next}` : ''}`.trimEnd();
+  const texts = [noteOf(step), next ?? ''].filter((text) => text !== '');
+  return { begin: `  ${sign} ${step.id.padEnd(12)} ${time.padStart(10)}`, texts };
 }
 
 /** `2 310` */
@@ -32,6 +39,6 @@ function grouped(milliseconds: number): string {
 }
 
 /** The last line of a run. */
-export function writeFoot(run: SmokeRun): string {
-  return sumUp(run);
+export function writeFoot(run: SmokeRun): Line {
+  return { begin: '', texts: [sumUp(run)] };
 }

@@ -25,6 +25,7 @@ import {
   uptime,
 } from '../../smoke/stats.ts';
 import { type KnownCalls, readStats } from '../../store/machine/call-stats.ts';
+import { wrapWords } from '../../terminal/cells.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -359,9 +360,8 @@ async function printTable(
   { wide }: Options,
 ): Promise<void> {
   const { rows, published, notes, logFrom, hosts, from, to } = data;
-  terminal.say(
-    `Calls to ${hosts.join(', ') || 'no bank'}, this machine's, days in Europe/Rome, ${from} to ${to}`,
-  );
+  const say = (text: string) => terminal.say(wrapWords(text, terminal.size.columns || Infinity).join('\n'));
+  say(`Calls to ${hosts.join(', ') || 'no bank'}, this machine's, days in Europe/Rome, ${from} to ${to}`);
   await output.table(rows, columnsOf(wide === true), 'No call in the log matches.');
   if (published.length > 0) {
     await output.table(
@@ -377,9 +377,9 @@ async function printTable(
       '',
     );
   }
-  for (const note of notes) terminal.say(note);
+  for (const note of notes) say(note);
   if (logFrom !== null)
-    terminal.say(`The log is whole from ${terminal.writeTime(logFrom)}. Before, the daily counts are known.`);
+    say(`The log is whole from ${terminal.writeTime(logFrom)}. Before, the daily counts are known.`);
 }
 
 const METRICS = ['uptime_pct', 'error_rate_pct', 'mean_ms'] as const;

@@ -8,15 +8,15 @@ import { STEPS, type StepId } from '../../smoke/steps.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import { holderOf, withLock } from '../../store/disk/lock.ts';
 import { baseUrlOf } from '../../store/machine/settings.ts';
-import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import type { Verb } from '../declare.ts';
 import { list, text } from '../shared/fields.ts';
 import { newRunId } from '../shared/run-id.ts';
 import { foresee, type Ran, runSteps } from './engine.ts';
 import { type Plan, readPlan, type SmokeOptions, withOptions } from './plan.ts';
+import { printLines } from './print.ts';
 import { openRecords, type Records } from './record.ts';
-import { pluginCode, takesStdout, writeReports } from './reports.ts';
+import { pluginCode, writeReports } from './reports.ts';
 import { smokeRun } from './shape.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -100,7 +100,7 @@ async function test(context: Context, options: SmokeOptions, version: string): P
   await alone(context, records, async () => {
     const { made, shown, error } = await make(context, plan, records, version);
     records.save(shown);
-    printLine(context, plan, writeFoot(made));
+    printLines(context, plan.reports, [writeFoot(made)]);
     if (context.output.format !== 'table') context.output.record(made, [], smokeRun);
     endWith(context, plan, shown, error);
   });
@@ -126,13 +126,6 @@ export function endWith(
       context.terminal.say(`Exit code ${code} for the monitoring plugin, instead of ${run.exitCode}.`);
     process.exitCode = code;
   } else if (error !== undefined) throw error;
-}
-
-/** Prints a line for people: to stdout, unless a report goes there. */
-function printLine({ output, terminal }: Context, { reports }: Plan, line: string): void {
-  if (output.format !== 'table') return;
-  if (takesStdout(reports)) terminal.say(cleanText(line));
-  else output.lines([line]);
 }
 
 /** @throws Psd2Error `smoke_running` if another run of the profile is under way, on this machine or on another one of its store */
@@ -178,10 +171,10 @@ async function make(
   const id = newRunId('sm', world);
   const facts = { run: id, profile: context.profileName(), version, ...(await factsOf(context)) };
   const isAscii = isAsciiIn(context.env);
-  printLine(context, plan, writeHead(facts));
+  printLines(context, plan.reports, [writeHead(facts)]);
   const ended = (step: SmokeStep) => {
     const next = step.error?.tppRequestId ? writeCommands([['log', '--run', id]], repeated) : undefined;
-    printLine(context, plan, writeStep(step, isAscii, next));
+    printLines(context, plan.reports, [writeStep(step, isAscii, next)]);
   };
   const ran = await runSteps(context, id, plan, records, ended);
   const milliseconds = Math.max(0, world.now().getTime() - begun.getTime());

@@ -1,11 +1,12 @@
 import { writeCommands } from '../../advice.ts';
-import { writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
+import { type Line, writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
 import type { SmokeRun } from '../../smoke/result.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
 import { REPORT_HELP, USUAL_SLOW_MS } from './plan.ts';
+import { printLines } from './print.ts';
 import { openRecords } from './record.ts';
-import { readReports, takesStdout } from './reports.ts';
+import { readReports } from './reports.ts';
 import { endWith, isAsciiIn } from './run.ts';
 import { smokeRun } from './shape.ts';
 
@@ -22,15 +23,14 @@ export const show = verb(
   async (context, id, { report }) => {
     const reports = readReports(context, report);
     const found = openRecords(context.folder.smoke(context.profileName())).find(id);
-    if (takesStdout(reports)) context.terminal.say(linesOf(context, found).join('\n'));
-    else if (context.output.format === 'table') context.output.lines(linesOf(context, found));
-    else context.output.record(found, [], smokeRun);
+    printLines(context, reports, linesOf(context, found));
+    if (context.output.format !== 'table') context.output.record(found, [], smokeRun);
     endWith(context, { reports, slowMs: USUAL_SLOW_MS }, found, undefined);
   },
 );
 
 /** A run as people read it. */
-export function linesOf({ env, repeated }: Context, run: SmokeRun): string[] {
+export function linesOf({ env, repeated }: Context, run: SmokeRun): Line[] {
   const isAscii = isAsciiIn(env);
   const next = writeCommands([['log', '--run', run.run]], repeated);
   const steps = run.steps.map((step) =>

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { smokeRun } from '../../../src/commands/smoke/shape.ts';
 import { STEP_IDS, type StepId } from '../../../src/smoke/steps.ts';
+import { terminalOf } from '../support/in-terminal.ts';
 import { keepRunning, type Operator, type RunOptions, useLoggedIn, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
@@ -225,6 +226,18 @@ describe('psd2 smoke', () => {
     ]);
     expect(await foreseen(without, '--login')).toEqual(asked);
     expect(await calls()).toBe(before);
+  });
+
+  it.each([
+    [['smoke', 'show'], 80],
+    [['smoke', 'show'], 40],
+    [['log', 'stats'], 80],
+    [['log', 'stats'], 40],
+  ])('%j breaks its lines between words in a terminal with %i columns', async (words, columns) => {
+    const { ended } = await terminalOf(operator)(words, { columns });
+    const { code, stdout } = await ended;
+    const wide = stdout.split(/\r?\n/).filter((line) => line.length > columns && line.trim().includes(' '));
+    expect([code, stdout.length > columns, wide]).toEqual([0, true, []]);
   });
 
   it('runs the chosen steps alone, without a read of the day', async () => {
