@@ -14,13 +14,13 @@ export function printLines(
   lines: readonly Line[],
 ): void {
   if (output.format !== 'table') return;
-  const fitted = (columns: number | undefined) => lines.map((line) => fit(line, columns));
+  const fitted = (columns: number | undefined) => lines.map((line) => broken(line, columns));
   if (takesStdout(reports)) terminal.say(fitted(terminal.size.columns).join('\n'));
   else output.lines(fitted(stdoutIsTerminal ? stdoutColumns : undefined));
 }
 
 /** Breaks a line that is wider than the terminal. If there is no room behind its beginning, the rest goes below. */
-function fit(line: Line, columns: number | undefined): string {
+function broken(line: Line, columns: number | undefined): string {
   const begin = cleanText(line.begin);
   const texts = line.texts.map(cleanText);
   const whole = (one: string) =>
