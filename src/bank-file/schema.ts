@@ -312,6 +312,13 @@ const products = z.strictObject({
 const bulk = z.strictObject({
   maxEntries: z.optional(whole('most payments in a bulk', 1, 1_000_000)),
   format: z._default(oneOf(['json', 'pain.001.001.03', 'pain.001.001.09'], 'form of the body'), 'json'),
+  batchBooking: z._default(
+    oneOf(
+      ['optional', 'required', 'never'],
+      'whether the bank is told how to book it: the sum, or each payment (batchBookingPreferred, BtchBookg)',
+    ),
+    'optional',
+  ),
 });
 
 function bodyPath() {

@@ -279,6 +279,8 @@ export const transferEvent = z.lazy(() =>
       payeeSource: z.optional(z.enum(PAYEE_SOURCES)),
       payeeAddress: z.exactOptional(postalAddress),
       creditorReference: z.exactOptional(creditorReference),
+      /** In a bulk payment, whether the bank shall book the sum of all. Absent: nobody said it. */
+      batchBooking: z.exactOptional(z.boolean()),
       standing: z.exactOptional(standingTerms),
       /** The batch and the line of it that this transfer pays, if it is one of a batch. */
       batch: z.optional(z.object({ batch: z.string(), line: z.number() })),

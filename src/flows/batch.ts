@@ -38,7 +38,7 @@ export function inOrder(lines: readonly BatchLine[], today: IsoDate): BatchLine[
 }
 
 /**
- * The shares of a batch: bulk payments of one account, day and product, and single lines.
+ * The shares of a batch: bulk payments of one account, day, product and way of booking, and single lines.
  *
  * @param lines in the order in which they are paid
  * @param mayJoin whether a line may go into a bulk payment
@@ -52,8 +52,9 @@ export function sharesOf(
   const shares: [BatchLine, ...BatchLine[]][] = [];
   const open = new Map<string, [BatchLine, ...BatchLine[]]>();
   for (const line of lines) {
-    const { customer, from, fromIban, executionDate, instant, urgent, currency } = line;
-    const key = JSON.stringify([customer, from, fromIban, executionDate, instant, urgent, currency]);
+    const { customer, from, fromIban, executionDate, instant, urgent, currency, batchBooking } = line;
+    const own = [executionDate, instant, urgent, currency, batchBooking];
+    const key = JSON.stringify([customer, from, fromIban, ...own]);
     const share = mayJoin(line) ? open.get(key) : undefined;
     if (share && share.length < (most ?? Infinity)) {
       share.push(line);

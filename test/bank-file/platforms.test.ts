@@ -17,7 +17,7 @@ const OF_ONE_BANK = [
     'accounts.reports',
     'transactions.id',
   ],
-  ...['payments.repeatMinutes', 'payments.bulk.maxEntries'],
+  ...['payments.repeatMinutes', 'payments.bulk.maxEntries', 'payments.bulk.batchBooking'],
 ];
 
 it('the standard and at least twelve more platforms come with psd2', () => {

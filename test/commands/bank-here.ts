@@ -118,7 +118,7 @@ export class BankHere {
     this.interface = {
       name: 'here',
       has: new Set(ALL.filter((each) => !lacksAny.includes(each))),
-      ...(bulk && { bulk: { ...bulk, takes: ({ instant }) => !instant } }),
+      ...(bulk && { bulk: { ...bulk, batchBooking: 'optional', takes: ({ instant }) => !instant } }),
       probes: 'authorize',
       customers: 'named by the bank',
       logsIn: 'customers',
@@ -230,6 +230,7 @@ export class BankHere {
   #bulk(maxEntries: number | null): BulkPayments {
     return {
       maxEntries,
+      batchBooking: 'optional',
       takes: ({ instant }) => !instant,
       initiation: async (orders, back) => {
         await this.meanwhile(`write ${orders.length} orders`);

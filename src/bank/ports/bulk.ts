@@ -20,6 +20,8 @@ export interface BulkTerms {
   maxEntries: number | null;
   /** Whether the bank has a product for such transfers. */
   takes(order: Pick<TransferOrder, 'instant'>): boolean;
+  /** Whether the bank is told how it books the payment: if the operator says it, always, or never. */
+  batchBooking: 'optional' | 'required' | 'never';
 }
 
 /** Many transfers of one account, day and product in one resource, which the customer authorises once. */

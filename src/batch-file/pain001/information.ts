@@ -8,6 +8,8 @@ export interface PaymentInformation extends Debit {
   paymentInformationId: string;
   /** Null: each payment may say it. */
   type: PaymentType | null;
+  /** Absent: it does not say. */
+  batchBooking?: boolean;
 }
 
 /** Where the fields of a debit are. */
@@ -34,8 +36,10 @@ export function readInformation(
   const method = requiredAt(texts, 'PmtMtd', wrong);
   if (method !== null && method !== 'TRF')
     wrong('PmtMtd', `psd2 cannot pay with ${JSON.stringify(method)}, only with a transfer (TRF)`);
-  if (textAt(texts, 'BtchBookg') === 'true')
-    warn('BtchBookg', 'The bank may book each payment, and not the sum of all');
+  const booking = textAt(texts, 'BtchBookg');
+  const batchBooking = booking === undefined ? undefined : BOOLEANS.get(booking);
+  if (booking !== undefined && batchBooking === undefined)
+    wrong('BtchBookg', `${JSON.stringify(booking)} is neither true nor false`);
   const type = readPaymentType(texts, wrong);
   readAddress(texts, 'Dbtr/PstlAdr', wrong);
   const currency = textAt(texts, 'DbtrAcct/Ccy');
@@ -47,8 +51,15 @@ export function readInformation(
     rules,
     (field, message) => wrong(PATHS[field], message),
   );
-  return debit && isRight ? { ...debit, paymentInformationId, type } : null;
+  if (!debit || !isRight) return null;
+  return { ...debit, paymentInformationId, type, ...(batchBooking !== undefined && { batchBooking }) };
 }
+
+/** The words of XML for yes and no. */
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...(['true', '1'] as const).map((word) => [word, true] as const),
+  ...(['false', '0'] as const).map((word) => [word, false] as const),
+]);
 
 /** The id of a group of payments: 1 to 35 characters. */
 export function readId(texts: Texts, path: string, report: Report): string {

@@ -30,6 +30,7 @@ export interface PaymentGroup {
   executionDate: IsoDate;
   instant: boolean;
   urgent: boolean;
+  batchBooking?: boolean | undefined;
   /** What {@link payments} will add up to. */
   count: number;
   sum: Decimal;
@@ -69,10 +70,11 @@ export async function* writePain001(initiation: Initiation): AsyncGenerator<stri
 
 async function* writeGroup(group: PaymentGroup, format: Initiation['format']): AsyncGenerator<string> {
   const { paymentInformationId, debtor, executionDate, instant, urgent, count, sum, payments } = group;
+  const booking = group.batchBooking === undefined ? '' : `<BtchBookg>${group.batchBooking}</BtchBookg>`;
   const day = format === 'pain.001.001.03' ? executionDate : `<Dt>${executionDate}</Dt>`;
   const instrument = instant ? '<LclInstrm><Cd>INST</Cd></LclInstrm>' : '';
   yield `<PmtInf>
-${element('PmtInfId', paymentInformationId)}<PmtMtd>TRF</PmtMtd><NbOfTxs>${count}</NbOfTxs><CtrlSum>${sum}</CtrlSum>
+${element('PmtInfId', paymentInformationId)}<PmtMtd>TRF</PmtMtd>${booking}<NbOfTxs>${count}</NbOfTxs><CtrlSum>${sum}</CtrlSum>
 <PmtTpInf>${urgent ? '<InstrPrty>HIGH</InstrPrty>' : ''}<SvcLvl><Cd>SEPA</Cd></SvcLvl>${instrument}</PmtTpInf>
 <ReqdExctnDt>${day}</ReqdExctnDt>
 <Dbtr>${element('Nm', debtor.name)}</Dbtr><DbtrAcct><Id><IBAN>${debtor.iban}</IBAN></Id></DbtrAcct>

@@ -160,7 +160,8 @@ function withoutHash<T extends { sha256: string; role: string | null }>({
 /** What each account pays, whatever the customer, day and product. */
 function totalsOf(lines: readonly BatchLine[]) {
   const totals = addUp();
-  for (const line of lines) totals.add({ ...line, customer: null, executionDate: null, instant: false });
+  for (const { batchBooking: _, ...line } of lines)
+    totals.add({ ...line, customer: null, executionDate: null, instant: false });
   return totals.read().map(({ from, currency, count, amount }) => ({ from, currency, count, amount }));
 }
 

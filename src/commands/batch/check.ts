@@ -36,6 +36,7 @@ const shape = () =>
         from: orNull(text('id or IBAN of the account to debit; null if the file does not say')),
         executionDate: orNull(day('execution day; null: the day on which psd2 pays')),
         instant: flag('true for instant transfers'),
+        batchBooking: orNull(flag('whether the bank books their sum; null if nobody says it')),
         currency: text('ISO 4217 code'),
         count: whole('number of payments'),
         amount: decimal('their sum, exact'),
@@ -110,7 +111,11 @@ async function print(context: Context, file: string, examined: Examined): Promis
   const { output, terminal } = context;
   const { source, sha256, lines, errors, warnings, problems, payees } = examined;
   const { bulk } = await context.bankInterface();
-  const totals = examined.totals.map((total) => ({ ...total, scas: scasOf(total, bulk) }));
+  const totals = examined.totals.map((total) => ({
+    ...total,
+    batchBooking: total.batchBooking ?? null,
+    scas: scasOf(total, bulk),
+  }));
   const scas = totals.reduce((sum, total) => sum + total.scas, 0);
   if (output.format !== 'table') {
     output.record(

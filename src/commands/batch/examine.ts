@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import Big from 'big.js';
 import type { BankInterface, PlannedPayment } from '../../bank/ports/bank.ts';
+import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import type { Finding } from '../../batch-file/finding.ts';
 import { readBatchFile } from '../../batch-file/read.ts';
 import { contentHash, orderedHash } from '../../domain/batch/content.ts';
@@ -16,6 +17,7 @@ import { isMissing, reasonOf } from '../../store/disk/files.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.ts';
+import { WANTS_BOOKING } from './file-options.ts';
 import { readKnownAccounts } from './known-accounts.ts';
 import { checkPayees } from './payees.ts';
 
@@ -102,6 +104,7 @@ export async function examineFile(
       const isNew = !again && known?.withReference(line) === undefined;
       const other = isNew ? known?.sameLine(line) : undefined;
       for (const problem of problemsOf(line, yardstick, other !== undefined)) found.add(problem);
+      found.addOnce(bookingProblem(line, bank.bulk));
       if (other) repeated.push(repeatOf(line, other));
       await payees?.add(line);
     }
@@ -229,6 +232,19 @@ function warningAt({ line, place }: BatchLine, message: string): BatchProblem {
   return { severity: 'warning', line, place, message };
 }
 
+/** What is wrong with how the bank shall book the payments. */
+function bookingProblem(line: BatchLine, bulk: BulkTerms | undefined): BatchProblem | null {
+  const { batchBooking, urgent } = line;
+  const rule = !urgent && bulk?.takes(line) ? bulk.batchBooking : null;
+  if (rule === 'required' && batchBooking === undefined)
+    return { ...warningAt(line, `${WANTS_BOOKING}: add --batch-booking yes or no`), severity: 'error' };
+  if (batchBooking === true && (rule === null || rule === 'never'))
+    return warningAt(line, 'psd2 cannot tell this bank to book the sum: it may book each payment');
+  if (batchBooking === false && rule === 'never')
+    return warningAt(line, 'psd2 cannot tell this bank to book each payment: it may book their sum');
+  return null;
+}
+
 /** Only pain.001 has addresses. */
 function withoutAddress(line: BatchLine): BatchProblem {
   return { ...warningAt(line, "psd2 pays without the payee's address"), place: `${line.place}/Cdtr/PstlAdr` };
@@ -322,10 +338,17 @@ function errorOf(work: () => void): Psd2Error | undefined {
 function collectProblems() {
   const kept: BatchProblem[] = [];
   const counts = { error: 0, warning: 0 };
+  const once = new Set<string>();
+  const add = (problem: BatchProblem) => {
+    counts[problem.severity] += 1;
+    if (kept.length < MAX_PROBLEMS) kept.push(problem);
+  };
   return {
-    add(problem: BatchProblem) {
-      counts[problem.severity] += 1;
-      if (kept.length < MAX_PROBLEMS) kept.push(problem);
+    add,
+    /** Of what is the same for many lines, the first one counts. */
+    addOnce(problem: BatchProblem | null) {
+      if (problem && !once.has(problem.message)) add(problem);
+      if (problem) once.add(problem.message);
     },
     get errors() {
       return counts.error;

@@ -1,4 +1,4 @@
-import type { Command } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { readDebited } from '../../domain/batch/read-line.ts';
 import { bankDay } from '../../domain/calendar.ts';
@@ -10,6 +10,9 @@ import type { Context } from '../context.ts';
 /** The argument. */
 export const FILE = 'CSV or pain.001 (docs/batches.md has the versions); - reads standard input';
 
+/** What is missing at a bank with `payments.bulk.batchBooking` `required`. */
+export const WANTS_BOOKING = 'This bank wants to know whether it books a bulk payment as one sum';
+
 /** Declares what the payments of a file have that the file does not say. */
 export function takingFile<Args extends unknown[]>(command: Command<Args>) {
   return command
@@ -17,6 +20,12 @@ export function takingFile<Args extends unknown[]>(command: Command<Args>) {
     .option('--date <date>', 'execution day, YYYY-MM-DD, for payments whose file has none')
     .option('--instant', 'make all payments instant transfers')
     .option('--payee-verified', 'you have checked all names and IBANs')
+    .addOption(
+      new Option(
+        '--batch-booking <yes-or-no>',
+        'book a bulk payment as one sum, or each payment alone, for files that do not say it (NextGenPSD2)',
+      ).choices(['yes', 'no'] as const),
+    )
     .option('--transliterate', 'replace letters that SEPA does not allow, for example Müller by Mueller')
     .option('--note <text>', 'what the batch is for')
     .option('--again', 'pay once more what an earlier batch pays, or paid in the last 30 days');
@@ -32,11 +41,13 @@ export async function examinationOf({ world, globals, bankInterface }: Context, 
   const debited = readDebited(options.from ?? null, readAccountId);
   const customer = globals.customer === undefined ? null : readCustomerId(globals.customer);
   const { instant = false, payeeVerified = false, transliterate = false, again = false } = options;
+  const booking = options.batchBooking && { batchBooking: options.batchBooking === 'yes' };
   const complete = (line: BatchLine): BatchLine => ({
     ...line,
     ...(line.from === null && line.fromIban === null && debited),
     customer: line.customer ?? customer,
     executionDate: line.executionDate ?? date,
+    ...(line.batchBooking === undefined && booking),
   });
   return { instant, payeeVerified, transliterate, again, complete };
 }

@@ -165,6 +165,7 @@ export function refuseOtherOrder(batch: Batch, line: BatchLine, order: TransferO
     order.description === line.description &&
     isDeepStrictEqual(order.creditorReference, line.creditorReference) &&
     order.reference === referenceOf(batch, line) &&
+    order.batchBooking === line.batchBooking &&
     order.instant === line.instant &&
     order.urgent === line.urgent;
   // What the line does not say, the run that began the transfer chose.

@@ -141,6 +141,7 @@ export async function orderOf(
     const ordered = {
       ...order,
       ...(line.creditorReference && { creditorReference: line.creditorReference }),
+      ...(line.batchBooking !== undefined && { batchBooking: line.batchBooking }),
       customerId: opened.customerId,
       batch: { batch: batch.batch, line: line.line },
     };

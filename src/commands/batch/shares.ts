@@ -6,6 +6,7 @@ import { Psd2Error } from '../../errors.ts';
 import { isWithoutLink } from '../../flows/basket.ts';
 import { type Share, sharesOf } from '../../flows/batch.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
+import { WANTS_BOOKING } from './file-options.ts';
 import { goOnWithBegun } from './joint.ts';
 import { BASKET, kindOf, mayGoIntoBasket } from './joint-kinds.ts';
 import { payInBasket } from './pay-basket.ts';
@@ -69,7 +70,20 @@ export function sharesIn(known: readonly KnownLine[], chosen: readonly BatchLine
       hint: 'psd2 has sent nothing. Leave out --as.',
     });
   const most = way.bulk?.maxEntries ?? null;
-  return sharesOf(chosen, (line) => !single.has(line.line) && mayJoin(line, way), most);
+  const shares = sharesOf(chosen, (line) => !single.has(line.line) && mayJoin(line, way), most);
+  const begun = new Set(
+    known.flatMap(({ line, transfer }) => (transfer && !isBeforeAll(transfer) ? [line.line] : [])),
+  );
+  for (const share of shares) {
+    const isBulk = way.bulk?.batchBooking === 'required' && (share.length > 1 || way.isBulkOnly);
+    const unsaid =
+      isBulk && share.find(({ line, batchBooking }) => batchBooking === undefined && !begun.has(line));
+    if (unsaid)
+      throw new Psd2Error('usage', `${WANTS_BOOKING}, and nobody said it of payment ${unsaid.line}`, {
+        hint: 'psd2 has sent nothing. Pay with --as single, or cancel the batch and add its file with --batch-booking yes or no.',
+      });
+  }
+  return shares;
 }
 
 /** Whether a transfer of an earlier run is authorised alone. */

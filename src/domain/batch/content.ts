@@ -14,7 +14,7 @@ const FORM = 'psd2 batch 1\n';
  * @returns one line of JSON, without a line break
  */
 export function canonicalLine(line: BatchLine): string {
-  const { address, creditorReference } = line;
+  const { address, creditorReference, batchBooking } = line;
   return JSON.stringify([
     line.customer,
     line.from,
@@ -39,6 +39,7 @@ export function canonicalLine(line: BatchLine): string {
     ],
     // A line that has none keeps the form that it had before there were any.
     ...(creditorReference ? [creditorReferenceForm(creditorReference)] : []),
+    ...(batchBooking === undefined ? [] : [{ batchBooking }]),
   ]);
 }
 

@@ -79,6 +79,7 @@ export const batchLine = z.lazy(() =>
     executionDate: z.nullable(isoDate),
     instant: z.boolean(),
     urgent: z.boolean(),
+    batchBooking: z.exactOptional(z.boolean()),
     payeeVerified: z.boolean(),
     address: z.nullable(
       z.object({

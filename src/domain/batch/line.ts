@@ -39,6 +39,8 @@ export interface BatchLine {
   executionDate: IsoDate | null;
   instant: boolean;
   urgent: boolean;
+  /** In a bulk payment, whether the bank shall book the sum (`BtchBookg`), or each payment. Absent: nobody said it. */
+  batchBooking?: boolean;
   /** The operator has verified the payee by other means. */
   payeeVerified: boolean;
   /** The payee's postal address. Null: none. */

@@ -12,6 +12,8 @@ export interface BatchTotal {
   /** Null: the day on which psd2 pays. */
   executionDate: IsoDate | null;
   instant: boolean;
+  /** How a bulk payment of them is booked. Absent: nobody said it. */
+  batchBooking?: boolean;
   currency: string;
   count: number;
   amount: Decimal;
@@ -27,11 +29,12 @@ export interface Totals {
 export function addUp(): Totals {
   const sums = new Map<string, Omit<BatchTotal, 'amount'> & { sum: Big }>();
   return {
-    add({ customer, fromIban, from: id, executionDate, instant, currency, amount }) {
+    add({ customer, fromIban, from: id, executionDate, instant, batchBooking, currency, amount }) {
       const from = fromIban ?? id;
-      const key = JSON.stringify([customer, from, executionDate, instant, currency]);
+      const key = JSON.stringify([customer, from, executionDate, instant, currency, batchBooking]);
       const before = sums.get(key) ?? {
         ...{ customer, from, executionDate, instant, currency },
+        ...(batchBooking !== undefined && { batchBooking }),
         ...{ count: 0, sum: new Big(0) },
       };
       sums.set(key, { ...before, count: before.count + 1, sum: before.sum.plus(amount) });

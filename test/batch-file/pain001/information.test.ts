@@ -113,19 +113,30 @@ describe('the PmtInf of a pain.001', () => {
       PmtMtd: '<PmtMtd>TRA</PmtMtd>',
       ReqdExctnDt: '',
       DbtrAcct: `<DbtrAcct><Id/><Ccy>USD</Ccy></DbtrAcct>`,
-      BtchBookg: '<BtchBookg>true</BtchBookg>',
+      BtchBookg: '<BtchBookg>yes</BtchBookg>',
       ChrgBr: '<ChrgBr>SHAR</ChrgBr>',
     });
     expect(lines).toEqual([]);
     expect(said).toEqual([
       `error ${GROUP}/PmtInfId: The id does not have 1 to 35 characters`,
       `error ${GROUP}/PmtMtd: psd2 cannot pay with "TRA", only with a transfer (TRF)`,
-      `warning ${GROUP}/BtchBookg: The bank may book each payment, and not the sum of all`,
+      `error ${GROUP}/BtchBookg: "yes" is neither true nor false`,
       `error ${GROUP}/ChrgBr: psd2 cannot pay with "SHAR": it knows SLEV`,
       `error ${GROUP}/DbtrAcct/Ccy: The account is in "USD", and SEPA transfers are in EUR`,
       `error ${GROUP}/DbtrAcct: The account to debit is missing`,
       `error ${GROUP}/ReqdExctnDt: The element is missing`,
     ]);
+  });
+
+  test.each([
+    ['<BtchBookg>true</BtchBookg>', true],
+    ['<BtchBookg> 1 </BtchBookg>', true],
+    ['<BtchBookg>false</BtchBookg>', false],
+    ['<BtchBookg>0</BtchBookg>', false],
+    ['', undefined],
+  ])('says how the bank books its payments: %s', async (BtchBookg, expected) => {
+    const { lines, said } = await readWith({ BtchBookg });
+    expect([said, lines.map(({ batchBooking }) => batchBooking)]).toEqual([[], [expected]]);
   });
 
   test('may have an id of 35 characters', async () => {

@@ -148,8 +148,7 @@ describe('a pain.001', () => {
   });
 
   test('is paid without what changes neither payee nor amount, and psd2 says so', async () => {
-    expect(await saidOf('<Purp><Cd>SALA</Cd></Purp>', { BtchBookg: '<BtchBookg>true</BtchBookg>' })).toEqual([
-      `warning ${AT}/PmtInf[1]/BtchBookg: The bank may book each payment, and not the sum of all`,
+    expect(await saidOf('<Purp><Cd>SALA</Cd></Purp>')).toEqual([
       `warning ${FIRST}/Purp: psd2 pays without the purpose`,
     ]);
     expect(

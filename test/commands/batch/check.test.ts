@@ -72,7 +72,7 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     expect(error).toBeNull();
     expect(data).toMatchObject({ ok: true, format: 'csv', lines: 3, scas: 3, errors: 0, payees: null });
     expect(data.sha256).toMatch(/^[0-9a-f]{64}$/);
-    const usual = { customer: null, instant: false, currency: 'EUR' };
+    const usual = { customer: null, instant: false, batchBooking: null, currency: 'EUR' };
     expect(data.totals).toEqual([
       { ...usual, from: '0000012345', executionDate: '2026-12-01', count: 2, amount: '0.30', scas: 2 },
       {
@@ -85,6 +85,35 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
       },
     ]);
   });
+
+  test.each([
+    [null, 'yes', 'warning psd2 cannot tell this bank to book the sum: it may book each payment'],
+    [null, 'no', null],
+    ['optional', 'yes', null],
+    ['optional', undefined, null],
+    [
+      'required',
+      undefined,
+      'error This bank wants to know whether it books a bulk payment as one sum: add --batch-booking yes or no',
+    ],
+    ['required', 'no', null],
+    ['never', 'yes', 'warning psd2 cannot tell this bank to book the sum: it may book each payment'],
+    ['never', 'no', 'warning psd2 cannot tell this bank to book each payment: it may book their sum'],
+  ] as const)(
+    'at a bank with batchBooking %s, --batch-booking %s: %s',
+    async (batchBooking, word, expected) => {
+      const bulk = batchBooking && { maxEntries: null, takes: () => true, batchBooking };
+      const { data } = await checked(`${HEAD}\nAda,${IBAN},1\nBea,${IBAN},2\n`, {
+        words: word === undefined ? [] : ['--batch-booking', word],
+        find: bankWhere(bulk ? { bulk } : {}),
+      });
+      const said = data.problems.map(({ severity, message }: Json) => `${severity} ${message}`);
+      expect([said, data.totals[0].batchBooking]).toEqual([
+        expected === null ? [] : [expected],
+        word === undefined ? null : word === 'yes',
+      ]);
+    },
+  );
 
   test('prints problems and totals as tables, and ends with an error that counts them', async () => {
     const { printed, error, said } = await checked(`name,iban,amount\nAda,${IBAN},1\nBob,${IBAN},-1\n`, {

@@ -11,7 +11,8 @@ import { BankHere, initiationOf } from '../bank-here.ts';
 import { beginLine, RUN, storeOf, told, withPayees } from './with-batch.ts';
 
 const temporary = temporaryFolder();
-const bulk = { maxEntries: 2, takes: ({ instant }: { instant: boolean }) => !instant };
+const takes = ({ instant }: { instant: boolean }) => !instant;
+const bulk = { maxEntries: 2, batchBooking: 'optional', takes } as const;
 const plain = { has: new Set<'signing baskets'>() };
 const rich = { bulk, has: new Set(['signing baskets'] as const) };
 const usage = (message: string) =>
@@ -57,6 +58,34 @@ it('a bulk payment has at most as many lines as the bank takes, and none that is
   expect(() => sharesIn([], lines, wayOf(rich, 'bulk'))).toThrow(
     usage('This bank has no bulk payments for payment 2'),
   );
+});
+
+it('payments that the bank shall book otherwise are in a bulk payment of their own', () => {
+  const booked = [true, false, undefined, true].map((batchBooking, index) =>
+    line(index + 1, batchBooking === undefined ? {} : { batchBooking }),
+  );
+  expect(numbers([], booked, wayOf(rich, undefined))).toEqual([[1, 4], [2], [3]]);
+});
+
+it('a bank that wants to know how it books a bulk payment gets none of which nobody said it', () => {
+  const wants = { ...rich, bulk: { ...bulk, batchBooking: 'required' } } as const;
+  const unsaid = [line(1), line(2)];
+  expect(() => sharesIn([], unsaid, wayOf(wants, undefined))).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message:
+        'This bank wants to know whether it books a bulk payment as one sum, and nobody said it of payment 1',
+      context: {
+        hint: 'psd2 has sent nothing. Pay with --as single, or cancel the batch and add its file with --batch-booking yes or no.',
+      },
+    }),
+  );
+  const [alone = line(1)] = unsaid;
+  expect(numbers([], [alone], wayOf(wants, undefined))).toEqual([[1]]);
+  expect(() => sharesIn([], [alone], wayOf(wants, 'bulk'))).toThrow(/of payment 1/);
+  expect(numbers([], unsaid, wayOf(wants, 'single'))).toEqual([[1], [2]]);
+  const said = unsaid.map((each) => ({ ...each, batchBooking: false }));
+  expect(numbers([], said, wayOf(wants, undefined))).toEqual([[1, 2]]);
 });
 
 it('a basket has lines of any number, but none that is urgent, and instant ones in one of their own', () => {

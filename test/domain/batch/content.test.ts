@@ -23,6 +23,8 @@ const CHANGES: Partial<BatchLine>[] = [
   { executionDate: parseDate('--date', '2026-12-01') },
   { instant: true },
   { urgent: true },
+  { batchBooking: true },
+  { batchBooking: false },
   { payeeVerified: true },
   {
     address: {

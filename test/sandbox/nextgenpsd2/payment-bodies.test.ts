@@ -234,6 +234,28 @@ test('a bulk pays each transfer, and says which were refused', async () => {
   });
 });
 
+test.each([
+  ['required', {}, 400],
+  ['required', { batchBookingPreferred: false }, 201],
+  ['never', { batchBookingPreferred: true }, 400],
+  ['never', {}, 201],
+  ['optional', { batchBookingPreferred: true }, 201],
+] as const)('a bulk at a bank with batchBooking %s and %o: %i', async (batchBooking, said, status) => {
+  const products = { 'bulk-payments': ['sepa-credit-transfers'] };
+  await withDoor({ payments: { products, bulk: { batchBooking } } }, async (at) => {
+    const entry = { ...amount('10.00'), creditorAccount: { iban: PAYEE }, creditorName: 'Beta GmbH' };
+    const reply = await at.client.send({
+      method: 'POST',
+      path: '/v1/bulk-payments/sepa-credit-transfers',
+      body: { debtorAccount: { iban: ANNAS }, payments: [entry], ...said },
+      headers: START,
+    });
+    expect(reply.status).toBe(status);
+    if (status === 400) expect(refusalOf(reply)).toEqual([400, 'FORMAT_ERROR', 'batchBookingPreferred']);
+    else expect((await at.client.get(linkOf(reply, 'self'))).json).toMatchObject(said);
+  });
+});
+
 test('funds are confirmed by the available balance', async () => {
   const ask = (iban: string, value: string) =>
     door.client.send({

@@ -17,7 +17,7 @@ import { callOf } from './paths.ts';
 import { paymentCalls } from './payment-calls.ts';
 import { entryState } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
-import { type FieldRules, takesField } from './taken-fields.ts';
+import { takesField } from './taken-fields.ts';
 import { bulkAnswer } from './wire/payment.ts';
 
 /**
@@ -47,12 +47,16 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
         body:
           format === 'json'
             ? JSON.stringify(jsonBody(orders, first, payments))
-            : await xmlBody(calls, format, id, orders),
+            : await xmlBody(calls, format, id, orders, bookingOf(first, payments)),
         ...termsOf(calls.description, back),
       };
     },
     refuseOther: (orders, initiation) =>
-      assertAllOrdered(orders, initiation, (named) => xmlBody(calls, named, initiation.endToEndId, orders)),
+      assertAllOrdered(orders, initiation, (named) => {
+        // What a later bank file says of it changes nothing of this payment.
+        const booking = initiation.body.includes('<BtchBookg>') ? orders[0]?.batchBooking : undefined;
+        return xmlBody(calls, named, initiation.endToEndId, orders, booking);
+      }),
     calls: ({ order, transactionId, initiation }) =>
       paymentCalls({ ...calls, oauth, order, transactionId, initiation, isBulk: true }),
     entries: (initiation, paymentId, transactionId) =>
@@ -69,6 +73,7 @@ export function bulkTermsOf(description: BankDescription): BulkTerms | null {
   if (offered.length === 0 || !isTold) return null;
   return {
     maxEntries: description.payments.bulk?.maxEntries ?? null,
+    batchBooking: description.payments.bulk?.batchBooking ?? 'optional',
     takes: ({ instant }) => offered.some((product) => /inst/i.test(product) === instant),
   };
 }
@@ -83,7 +88,11 @@ function productsOf({ payments }: BankDescription): string[] {
 }
 
 /** The body in JSON. What is the same for all is there once, and in no entry. */
-function jsonBody(orders: readonly TransferOrder[], first: TransferOrder, rules: FieldRules): object {
+function jsonBody(
+  orders: readonly TransferOrder[],
+  first: TransferOrder,
+  rules: BankDescription['payments'],
+): object {
   const { required } = rules;
   const isOfAll = (path: string) => path.startsWith('debtorAccount.') || path === 'requestedExecutionDate';
   const { debtorAccount, requestedExecutionDate } = fieldsOf(first, idOf(first), {
@@ -92,6 +101,7 @@ function jsonBody(orders: readonly TransferOrder[], first: TransferOrder, rules:
   });
   return {
     debtorAccount,
+    batchBookingPreferred: bookingOf(first, rules),
     ...(requestedExecutionDate !== undefined && { requestedExecutionDate }),
     payments: orders.map((order) => {
       const {
@@ -107,6 +117,11 @@ function jsonBody(orders: readonly TransferOrder[], first: TransferOrder, rules:
   };
 }
 
+/** How the bank shall book a bulk payment, if somebody said it and the bank is told. */
+function bookingOf({ batchBooking }: TransferOrder, { bulk }: BankDescription['payments']) {
+  return bulk?.batchBooking === 'never' ? undefined : batchBooking;
+}
+
 /** In a bulk, the end-to-end id tells the transfers apart. */
 function idOf({ reference }: TransferOrder): string {
   if (reference !== null) return reference;
@@ -119,6 +134,7 @@ async function xmlBody(
   format: 'pain.001.001.03' | 'pain.001.001.09',
   id: string,
   orders: readonly TransferOrder[],
+  batchBooking: boolean | undefined,
 ): Promise<string> {
   const [first] = orders;
   const iban = first && debtorOf(first);
@@ -141,6 +157,7 @@ async function xmlBody(
         executionDate: first.executionDate,
         instant: first.instant,
         urgent: false,
+        batchBooking,
         count: orders.length,
         sum: written(sum),
         payments: orders.map(({ to, name, amount, currency, description, payeeAddress, ...order }) => ({

@@ -91,10 +91,11 @@ function isWithin(part: unknown, whole: unknown): boolean {
 function paysAll(body: unknown, orders: readonly TransferOrder[]): boolean {
   const { data } = bulk.safeParse(body);
   if (!data) return false;
-  const { payments, ...common } = data;
+  const { payments, batchBookingPreferred, ...common } = data;
   return (
     payments.length === orders.length &&
     orders.every((order, at) => {
+      if (batchBookingPreferred !== undefined && batchBookingPreferred !== order.batchBooking) return false;
       const entry = payments[at] ?? {};
       const isItsId = (entry.endToEndIdentification ?? null) === order.reference;
       const isOwn = Object.keys(entry).every((field) => !Object.hasOwn(common, field));

@@ -92,6 +92,7 @@ class Reader {
     const day = group.get('ReqdExctnDt/Dt') ?? group.get('ReqdExctnDt');
     return {
       debtorAccount: { iban: group.get('DbtrAcct/Id/IBAN') ?? '' },
+      ...(group.has('BtchBookg') && { batchBookingPreferred: group.get('BtchBookg') === 'true' }),
       ...(day && day !== today && { requestedExecutionDate: day }),
       payments: this.#payments.map(entryOf),
     };

@@ -1,7 +1,8 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { Bank } from '../../bank.ts';
 import { addDays, bankDay, type IsoDate } from '../../ledger/bank-time.ts';
 import { type DoorCall, inPath } from '../door-call.ts';
-import { type DoorRefusal, unexpected } from '../refusal.ts';
+import { DoorRefusal, unexpected } from '../refusal.ts';
 import { parse, parseBody, readBody } from '../strict/body.ts';
 import { checkFields } from './body-fields.ts';
 import { fileIdsIn, readPain001 } from './pain001-body.ts';
@@ -93,6 +94,7 @@ function readBulk(bank: Bank, { request }: DoorCall, product: string): PaymentIn
     bulkBody,
   );
   checkFields(body, 'bulk-payments', payments);
+  checkBooking(body.batchBookingPreferred, payments.bulk?.batchBooking);
   if (maxEntries !== undefined && body.payments.length > maxEntries) {
     const received = String(body.payments.length);
     throw unexpected(
@@ -120,6 +122,18 @@ function readBulk(bank: Bank, { request }: DoorCall, product: string): PaymentIn
     executionDay: readExecutionDay(bank, body.requestedExecutionDate, product),
     standing: undefined,
   };
+}
+
+/** Whether the TPP says how the bulk is booked, as `payments.bulk.batchBooking` of the bank file wants it. */
+function checkBooking(
+  preferred: boolean | undefined,
+  rule: NonNullable<BankDescription['payments']['bulk']>['batchBooking'] = 'optional',
+): void {
+  const isWrong = preferred === undefined ? rule === 'required' : rule === 'never';
+  if (!isWrong) return;
+  const what = rule === 'never' ? 'does not take' : 'needs';
+  const path = 'batchBookingPreferred';
+  throw new DoorRefusal('FORMAT_ERROR', `The bank ${what} the field ${path}`, '', { path });
 }
 
 function orderRules(bank: Bank, product: string, debtorIban: string): Parameters<typeof readOrder>[1] {

@@ -158,6 +158,45 @@ describe('the body in JSON', () => {
     );
   });
 
+  it.each([
+    ['optional', true, true],
+    ['optional', false, false],
+    ['required', undefined, undefined],
+    ['never', true, undefined],
+  ] as const)('%s, ordered as %s: says how the bank books it: %s', async (batchBooking, ordered, said) => {
+    const more = ordered === undefined ? {} : { batchBooking: ordered };
+    const bulk = { batchBooking } as const;
+    const initiation = await made({ bulk }, order('INV-1', '1.10', more));
+    expect(JSON.parse(initiation.body).batchBookingPreferred).toBe(said);
+    const xml = bulkAt({
+      bulk: { ...bulk, format: 'pain.001.001.03' },
+      products: { 'bulk-payments': ['pain.001-sct'] },
+    });
+    const orders = [order('INV-1', '1.10', more)];
+    const inXml = await xml.bulk.initiation(orders, BACK, () => NEW_ID);
+    expect(/<BtchBookg>(\w+)</.exec(inXml.body)?.[1]).toBe(said === undefined ? undefined : `${said}`);
+    // A later bank file changes nothing of a stored payment.
+    for (const rule of ['optional', 'never'] as const) {
+      const later = bulkAt({
+        bulk: { batchBooking: rule, format: 'pain.001.001.03' },
+        products: { 'bulk-payments': ['pain.001-sct'] },
+      });
+      await later.bulk.refuseOther(orders, inXml);
+      await later.bulk.refuseOther(orders, initiation);
+    }
+    const other = initiation.body.replace('"payments"', `"batchBookingPreferred":${!ordered},"payments"`);
+    for (const body of [
+      other,
+      inXml.body.replace(
+        '<NbOfTxs>1</NbOfTxs><CtrlSum>1.10</CtrlSum>\n',
+        `<BtchBookg>${!ordered}</BtchBookg>$&`,
+      ),
+    ])
+      expect(await failureOf(xml.bulk.refuseOther(orders, { ...initiation, body }))).toEqual(
+        OTHER_THAN_ORDERED,
+      );
+  });
+
   it('has what the bank demands where it belongs', async () => {
     const required = [
       'requestedExecutionDate',
