@@ -236,6 +236,8 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/transfer': [...NOUN, 'advice.ts', 'commands/batch/ask-accepted.ts', 'store/flow/order-filter.ts'],
 
   flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports', 'time-limit.ts'],
+  // The payments of a file: the flows of single payments, and what is said of a batch alone.
+  'flows/batch': ['bank/ports', 'domain', 'errors.ts', 'flows', 'store/batch/refusals.ts', 'store/ports'],
   // What the rest of psd2 knows of a bank. Types only.
   'bank/ports': ['certificates', 'domain', 'errors.ts', 'signature'],
   'bank/open.ts': ['bank-file', 'bank/call', 'bank/interfaces'],
@@ -371,7 +373,16 @@ export const OWNERS: Record<string, string | readonly string[]> = {
 };
 
 /** Rooms that only compute. Of Node's modules they may import only node:crypto, for hashes. */
-export const PURE = ['domain', 'signature', 'smoke', 'statements', 'flows', 'store/audit', 'store/flow'];
+export const PURE = [
+  'domain',
+  'signature',
+  'smoke',
+  'statements',
+  'flows',
+  'flows/batch',
+  'store/audit',
+  'store/flow',
+];
 
 /** The room of a file. @throws Error if the file is in no room */
 export function roomOf(file: string): string {

@@ -1,4 +1,6 @@
+import { type FlowState, isUntouched } from '../domain/flow-states.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
+import type { OpenFlow } from '../store/ports/flows.ts';
 
 /** Whether the bank, or a gateway before it, definitely refused a call, so that it had no effect. */
 export function isRefusal(error: unknown): error is Psd2Error {
@@ -54,3 +56,20 @@ export function isTrouble(error: unknown): error is Psd2Error {
   );
 }
 const TROUBLES: readonly ErrorCode[] = ['bank_unreachable', 'bank_failing', 'bank_answer', 'too_many_calls'];
+
+/** After these errors a flow can continue: nothing is wrong with it. */
+const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
+
+/** Ends a flow whose command failed before anything reached the bank: there is nothing to continue. */
+export async function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
+  open: OpenFlow<Flow, { type: 'cancelled' }>,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
+  try {
+    await open.record({ type: 'cancelled' });
+  } catch (problem) {
+    // The command has already failed with its own error.
+    if (!(problem instanceof Psd2Error)) throw problem;
+  }
+}

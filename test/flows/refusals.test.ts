@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type ErrorContext, Psd2Error } from '../../src/errors.ts';
+import type { FlowState } from '../../src/domain/flow-states.ts';
+import { type ErrorCode, type ErrorContext, Psd2Error } from '../../src/errors.ts';
 import {
+  endIfUntouched,
   isAboutContent,
   isBanksRefusal,
   isInterruption,
@@ -86,4 +88,56 @@ describe('an error of a call', () => {
     ];
     expect(errors.map(isInterruption)).toEqual([true, true, true, false, false]);
   });
+});
+
+/** A flow, and the types of what is recorded of it. */
+function openFlow(reached: boolean, state: FlowState = 'created') {
+  const recorded: string[] = [];
+  const current = { state, reached };
+  const record = async ({ type }: { type: string }) => {
+    recorded.push(type);
+    return current;
+  };
+  return { current, record, recorded, assertOurs: async () => {}, reread: async () => current };
+}
+
+const refused = new Psd2Error('bank_refused', 'It failed');
+
+it.each<[ErrorCode, string[]]>([
+  ['bank_refused', ['cancelled']],
+  ['bank_unreachable', ['cancelled']],
+  ['interrupted', []],
+  ['overtaken', []],
+  ['too_many_calls', []],
+  ['config', []],
+])(
+  'a flow that has not reached the bank can be resumed after some errors: %s writes %j',
+  async (code, events) => {
+    const open = openFlow(false);
+    await endIfUntouched(open, new Psd2Error(code, 'It failed'));
+    expect(open.recorded).toEqual(events);
+  },
+);
+
+it.each<FlowState>(['created', 'requested'])(
+  'a flow that the bank may know (%s) is not ended by an error',
+  async (state) => {
+    const open = openFlow(true, state);
+    await endIfUntouched(open, refused);
+    expect(open.recorded).toEqual([]);
+  },
+);
+
+it('an error that is no error of psd2 ends no flow, so it can be resumed', async () => {
+  const open = openFlow(false);
+  await endIfUntouched(open, new TypeError('A fault'));
+  expect(open.recorded).toEqual([]);
+});
+
+it('a flow that cannot be ended hides no error of the command, except a fault', async () => {
+  const failing = (problem: Error) => ({ ...openFlow(false), record: () => Promise.reject(problem) });
+  await expect(endIfUntouched(failing(new Psd2Error('config', 'The disk is full')), refused)).resolves.toBe(
+    undefined,
+  );
+  await expect(endIfUntouched(failing(new TypeError('A fault')), refused)).rejects.toThrow(TypeError);
 });

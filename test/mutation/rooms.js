@@ -72,21 +72,27 @@ export const ROOMS = {
       'test/store/files/references.test.ts',
     ],
   },
-  // What was sent, what became of it, payments at a bank that has no execute, and batches.
+  // What was sent, what became of it, and payments at a bank that has no execute.
   payments: {
-    left: 'a case of a basket that falls through to the same answer, and two conditions that seem to have no effect',
+    left: 'two conditions that seem to have no effect',
     least: 95,
     mutate: [
-      ...['once', 'linked-sca', 'batch', 'basket', 'bulk'],
+      ...['once', 'linked-sca'],
       ...['authorise', 'lost-initiation', 'cancel', 'begin', 'outcome', 'status'].map(
         (name) => `payment/${name}`,
       ),
     ].map((name) => `src/flows/${name}.ts`),
     // These need no bank. The others reach the sources too, but take seconds for each mutant.
     tests: [
-      ...['linked-sca', 'payment-sca', 'lost-initiation', 'cancellation', 'batch', 'shares'],
-      ...['verification', 'outcome', 'resource-status', 'basket', 'bulk', 'announce'],
+      ...['linked-sca', 'payment-sca', 'lost-initiation', 'cancellation'],
+      ...['verification', 'outcome', 'resource-status', 'announce'],
     ].map((name) => `test/flows/${name}.test.ts`),
+  },
+  batches: {
+    left: 'a case of a basket that falls through to the same answer',
+    least: 95,
+    mutate: ['src/flows/batch/**'],
+    tests: ['test/flows/batch', 'test/commands/batch'],
   },
   flows: {
     left: 'logins and readings, which the tests of their commands cover more than those of this room, and guards against faults of psd2 itself',

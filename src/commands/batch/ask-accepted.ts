@@ -1,14 +1,13 @@
 import { Psd2Error } from '../../errors.ts';
+import { followAll, tidyGroup } from '../../flows/batch/settle-bulk.ts';
 import { askIfFinal } from '../../flows/payment/outcome.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { withLogin } from '../open/payment-tokens.ts';
-import { TRANSFERS } from '../transfer/transfers.ts';
 import { type KnownBatch, readBatch } from './batches.ts';
-import { payers } from './payers.ts';
-import { endJointTokens, followAll } from './settle-bulk.ts';
+import { followed, payers } from './payers.ts';
 
 /** The same for the batch of a transfer that is part of a bulk payment: the bank has no status for it alone. @param id of the batch */
 export async function askAcceptedIn(context: Context, id: string): Promise<void> {
@@ -34,16 +33,18 @@ export async function askAccepted(
   if (accepted.length === 0) return before;
   const payerOf = payers(context);
   const { batch } = before.batch;
+  const store = followed(context, data, batch);
   const asked = new Set<string>();
   for (const { flow, bulk, verification, order } of accepted)
     try {
       const payer = await payerOf({ customer: order.customerId });
-      const { bank, flows } = payer.opened;
+      const { bank } = payer;
+      const { flows } = data;
       if (verification)
         await flows.resume('transfer', flow, async (open) => {
           const { sca = bank.sca } = bank.payments.transfer(await withLogin(flows, open.current));
           await askIfFinal(open, { bank: { sca } });
-          await TRANSFERS.tidy?.(payer.context, open.current);
+          await store.tidy(open.current);
         });
       else if (bulk !== null && bank.payments.bulk && !asked.has(bulk)) {
         asked.add(bulk);
@@ -54,13 +55,13 @@ export async function askAccepted(
           await askIfFinal(open, { bank: { sca: its?.sca ?? bank.sca } });
           return open.current;
         });
-        await followAll({ ...data, batch }, payer, known);
+        await followAll(store, payer, known);
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
       context.terminal.warn(cleanText(`psd2 could not ask the bank about ${flow}: ${error.message}`));
     }
   for (const bulk of new Set(accepted.flatMap((transfer) => transfer.bulk ?? [])))
-    await endJointTokens({ ...data, batch }, context, await data.flows.find('operation', bulk));
+    await tidyGroup(store, await data.flows.find('operation', bulk));
   return readBatch(data, batch);
 }

@@ -5,6 +5,7 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import { addUp } from '../../domain/batch/totals.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
 import { describePayeeCheck, PAYEE_RESULTS } from '../../domain/order/payee-check.ts';
+import { hasEnded } from '../../flows/batch/outcome.ts';
 import type { Profile } from '../../store/machine/settings.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -15,7 +16,7 @@ import { bankReasons } from '../flow/fields.ts';
 import { day, decimal, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
 import { neededApprovals } from './approval.ts';
-import { hasEnded, type KnownLine, readLines } from './rows.ts';
+import { type KnownLine, readLines } from './rows.ts';
 
 export const BATCH_STATES = ['added', 'approved', 'rejected', 'running', 'done', 'cancelled'] as const;
 type BatchState = (typeof BATCH_STATES)[number];

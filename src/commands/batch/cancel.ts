@@ -1,7 +1,9 @@
 import { isOpen } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { endSettledJoints } from '../../flows/end-joint.ts';
+import { endSettledGroups } from '../../flows/batch/end-groups.ts';
+import { basketWithoutLink, mayGoIntoBasket } from '../../flows/batch/group-kinds.ts';
+import { hasEnded, isBeforeAll } from '../../flows/batch/outcome.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -12,10 +14,9 @@ import { isBanksToCancel } from '../flow/cancel.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { TRANSFERS } from '../transfer/transfers.ts';
 import { BATCH, batchData, type KnownBatch, printBatch, readBatch } from './batches.ts';
-import { basketWithoutLink, mayGoIntoBasket } from './joint-kinds.ts';
 import { payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
-import { hasEnded, isBeforeAll, type KnownLine } from './rows.ts';
+import type { KnownLine } from './rows.ts';
 
 /** `psd2 batch cancel <batch>` */
 export const cancel = verb(
@@ -54,7 +55,7 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     if (recorded) await auditBatch(data, 'cancelled', batch, person);
     if (await cancelWithoutBasket(context, data.flows, known)) {
       const { operator, machine } = actorOf(context.env);
-      await endSettledJoints(data, batch.batch, `${operator}@${machine}`);
+      await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
       if (!recorded) await auditBatch(data, 'cancelled', batch, person);
     }
     const after = await readBatch(data, batch.batch);

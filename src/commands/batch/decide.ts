@@ -9,13 +9,13 @@ import {
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
+import { hasEnded } from '../../flows/batch/outcome.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { writeMoney } from '../shared/money.ts';
 import { neededApprovals, refuseRejected } from './approval.ts';
 import { batchData, type KnownBatch, printBatch, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
-import { hasEnded } from './rows.ts';
 
 /**
  * Shows a batch to a second person, and records their yes or no over the hash of its content. Without a terminal the command is the

@@ -12,13 +12,14 @@ import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { PayeeResult } from '../../domain/order/payee-check.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
+import { type EarlierPayments, readEarlierPayments } from '../../flows/batch/earlier-payments.ts';
+import { type KnownAccounts, readKnownAccounts } from '../../flows/batch/known-accounts.ts';
+import { WANTS_BOOKING } from '../../flows/batch/way.ts';
 import { contentIsStored, orderedHashOf } from '../../store/batch/refusals.ts';
 import { isMissing, reasonOf } from '../../store/disk/files.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
-import { type EarlierPayments, readEarlierPayments } from './earlier-payments.ts';
-import { WANTS_BOOKING } from './file-options.ts';
-import { readKnownAccounts } from './known-accounts.ts';
+import { customerOf } from '../open/bank.ts';
 import { checkPayees } from './payees.ts';
 
 /** More problems than a person reads. The rest is counted. */
@@ -133,7 +134,7 @@ interface Yardstick {
   /** The most that one payment may be. Null: the profile names no limit. */
   limit: Decimal | null | undefined;
   known: EarlierPayments | undefined;
-  accounts: Awaited<ReturnType<typeof readKnownAccounts>> | undefined;
+  accounts: KnownAccounts | undefined;
 }
 
 /** Reads what the profile knows. @throws Psd2Error if the store or its settings cannot be read */
@@ -143,8 +144,19 @@ async function readYardstick(
 ): Promise<Yardstick> {
   const profile = profileIn(context);
   const known = profile && (await earlierPayments(context));
-  const accounts = profile && (await readKnownAccounts(context));
+  const accounts = profile && (await accountsIn(context, given.bank));
   return { ...given, profile, known, accounts, limit: profile && maxAmountOf(profile) };
+}
+
+/** Elsewhere than at a bank that names its customers, a consent is for reading alone, and says nothing of the accounts that pay. */
+async function accountsIn(
+  context: Context,
+  { customers }: BankInterface,
+): Promise<KnownAccounts | undefined> {
+  if (customers !== 'named by the bank') return undefined;
+  const { flows, tokens } = await context.store();
+  const usual = context.globals.customer === undefined ? await tokens.last() : await customerOf(context);
+  return readKnownAccounts(flows, usual);
 }
 
 /** Undefined if there is no profile: a file can be checked without one. */

@@ -10,9 +10,6 @@ import type { Context } from '../context.ts';
 /** The argument. */
 export const FILE = 'CSV or pain.001 (docs/batches.md has the versions); - reads standard input';
 
-/** What is missing at a bank with `payments.bulk.batchBooking` `required`. */
-export const WANTS_BOOKING = 'This bank wants to know whether it books a bulk payment as one sum';
-
 /** Declares what the payments of a file have that the file does not say. */
 export function takingFile<Args extends unknown[]>(command: Command<Args>) {
   return command

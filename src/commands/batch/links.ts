@@ -1,14 +1,9 @@
 import { lstatSync, statSync } from 'node:fs';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import type { CustomerPorts } from '../../flows/ports.ts';
+import type { Links } from '../../flows/batch/ports.ts';
 import { appendDurably, reasonOf } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
 import { runOutsideCommand } from '../shared/outside-command.ts';
-
-/** Where the customers' links go, instead of to a browser on this machine. */
-export interface Links {
-  give(link: object): Promise<void>;
-}
 
 /**
  * The links of a run: a line of JSON for each, at the end of the file of `--links`, and to the command of `PSD2_NOTIFY_LINK`.
@@ -53,27 +48,4 @@ function append(file: string, text: string): void {
       cause,
     });
   }
-}
-
-/**
- * The customer's side of a payment whose link is written out.
- *
- * @param link what is written beside the address
- * @param given called once the link is out
- */
-export function byLink(
-  ports: CustomerPorts,
-  links: Links,
-  link: object,
-  given: () => Promise<void>,
-): CustomerPorts {
-  return {
-    ...ports,
-    atAnotherDevice: true,
-    listen: async () => null,
-    async sendBrowser(url) {
-      await links.give({ ...link, url });
-      await given();
-    },
-  };
 }

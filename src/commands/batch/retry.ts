@@ -1,4 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
+import { referenceOf } from '../../flows/batch/outcome.ts';
 import { hashOf } from '../../store/batch/refusals.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import { examples, verb } from '../declare.ts';
@@ -6,7 +7,7 @@ import { printAdded } from './add.ts';
 import { neededApprovals } from './approval.ts';
 import { BATCH, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
-import { type KnownLine, readLines, referenceOf } from './rows.ts';
+import { type KnownLine, readLines } from './rows.ts';
 
 /** `psd2 batch retry <batch>` */
 export const retry = verb(

@@ -5,8 +5,13 @@ import { shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { inOrder, runLines, type Share } from '../../flows/batch.ts';
-import { endSettledJoints } from '../../flows/end-joint.ts';
+import { endSettledGroups } from '../../flows/batch/end-groups.ts';
+import { basketWithoutLink } from '../../flows/batch/group-kinds.ts';
+import { ProblemsOfLines } from '../../flows/batch/lines.ts';
+import type { BatchRun } from '../../flows/batch/ports.ts';
+import { inOrder, runLines, type Share } from '../../flows/batch/run.ts';
+import { canGoOn } from '../../flows/batch/single.ts';
+import { type As, payShare, sharesIn, WAYS, type Way, wayOf } from '../../flows/batch/way.ts';
 import { mayExecuteUnseen } from '../../flows/payment/lost-initiation.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -20,14 +25,10 @@ import { readWholeNumber } from '../shared/option-values.ts';
 import { readPerson } from '../shared/psu.ts';
 import { describeApprovals, refuseUnapproved } from './approval.ts';
 import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
-import { basketWithoutLink } from './joint-kinds.ts';
 import { linksOf } from './links.ts';
-import { canGoOn } from './pay-line.ts';
-import { payers } from './payers.ts';
+import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
-import { type LinePayment, ProblemsOfLines } from './prepare-line.ts';
 import { type KnownLine, readLine } from './rows.ts';
-import { type As, payShare, sharesIn, WAYS, type Way, wayOf } from './shares.ts';
 
 interface RunOptions {
   as?: As;
@@ -104,8 +105,8 @@ async function runBatch(context: Context, reference: string, options: RunOptions
 
   const progress = new Progress(chosen.length);
   const near = customerPortsOf(context, profile);
-  const payment: LinePayment = {
-    ...{ batches: data.batches, flows: data.flows, batch: batch.batch },
+  const payment: BatchRun = {
+    ...followed(context, data, batch.batch),
     links: linksOf(context, options.links),
     acceptsClose: options.acceptClose ?? false,
     person: await readPerson(context, options),
@@ -115,7 +116,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const { ends, stop } = await payLines(context, payment, { shares, way }, progress, stopAfter);
   const { operator, machine } = actorOf(context.env);
   if (!isInterrupted(stop) || stop === null)
-    await endSettledJoints(data, batch.batch, `${operator}@${machine}`);
+    await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
   context.terminal.say(progress.write());
   if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
@@ -126,7 +127,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
 /** Pays lines and prints each. @returns their ends, and what stopped the run; null if nothing did */
 async function payLines(
   context: Context,
-  payment: LinePayment,
+  payment: BatchRun,
   { shares, way }: { shares: readonly Share[]; way: Way },
   progress: Progress,
   stopAfter: number,

@@ -1,7 +1,8 @@
-import { type FlowState, isOver, isUntouched, type Progress, standingOf } from '../../domain/flow-states.ts';
+import { type FlowState, isOver, type Progress, standingOf } from '../../domain/flow-states.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
-import type { FlowOf, Kind, Open, OpenFlow } from '../../store/ports/flows.ts';
+import { endIfUntouched } from '../../flows/refusals.ts';
+import type { FlowOf, Kind, Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import type { FlowNoun } from './describe.ts';
 import { notifyOfOutcome } from './notify-unknown.ts';
@@ -113,21 +114,4 @@ export function withWarning(error: unknown, flow: Progress, what: string): unkno
   const became = standing === 'done' ? 'was executed' : mayHave;
   const why = error.code === 'interrupted' ? 'Interrupted.' : endSentence(error.message);
   return new Psd2Error(error.code, `${why} The ${what} ${became}: do not make it again`, error.context);
-}
-
-/** After these errors a flow can continue: nothing is wrong with it. */
-const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
-
-/** Ends a flow whose command failed before anything reached the bank: there is nothing to continue. */
-export async function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
-  open: OpenFlow<Flow, { type: 'cancelled' }>,
-  error: unknown,
-): Promise<void> {
-  if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
-  try {
-    await open.record({ type: 'cancelled' });
-  } catch (problem) {
-    // The command has already failed with its own error.
-    if (!(problem instanceof Psd2Error)) throw problem;
-  }
 }

@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
-import { SIGNING_BASKET } from '../../flows/basket.ts';
-import { BULK_PAYMENT } from '../../flows/bulk.ts';
+import { SIGNING_BASKET } from '../../flows/batch/follow-basket.ts';
+import { BULK_PAYMENT } from '../../flows/batch/follow-bulk.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 
 /**

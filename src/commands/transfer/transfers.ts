@@ -118,9 +118,9 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   },
   async afterEnd(context, { bulk, order }) {
     if (bulk === null || !order.batch) return;
-    const { endSettledJoints } = await import('../../flows/end-joint.ts');
+    const { endSettledGroups } = await import('../../flows/batch/end-groups.ts');
     const { operator, machine } = actorOf(context.env);
-    await endSettledJoints(await context.store(), order.batch.batch, `${operator}@${machine}`);
+    await endSettledGroups(await context.store(), order.batch.batch, `${operator}@${machine}`);
   },
   // The bank has no status for one transfer of a bulk payment alone.
   isUnknown: (flow) =>

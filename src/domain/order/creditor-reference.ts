@@ -46,3 +46,11 @@ function remainder(reference: string): number {
   );
   return Number(BigInt(digits) % 97n);
 }
+
+/** Whether two payments have the same reference of the payee, or none. */
+export function isSameReference(
+  one: CreditorReference | undefined,
+  other: CreditorReference | undefined,
+): boolean {
+  return one?.reference === other?.reference && one?.type === other?.type && one?.issuer === other?.issuer;
+}

@@ -46,6 +46,7 @@ it('a file without errors is checked and added, and psd2 says what to do next', 
         "totals": [
           {
             "amount": "3.10",
+            "batchBooking": null,
             "count": 2,
             "currency": "EUR",
             "customer": null,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { endIfUntouched, withNext } from '../../../src/commands/flow/drive.ts';
+import { withNext } from '../../../src/commands/flow/drive.ts';
 import type { FlowState } from '../../../src/domain/flow-states.ts';
-import { type ErrorCode, type ErrorContext, Psd2Error } from '../../../src/errors.ts';
+import { type ErrorContext, Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { lacking } from '../../support/lacking.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
@@ -27,49 +27,6 @@ it('a fault says no way on', () => {
 it('an error that names another flow keeps it', () => {
   const error = new Psd2Error('duplicate_reference', 'The reference was used', { flow: 'tr-2' });
   expect(withNext(error, flowIn('cancelled'))).toMatchObject({ flow: 'tr-2' });
-});
-
-/** A new flow, or one that has reached the bank, and the types of what is recorded of it. */
-function openFlow(reached: boolean) {
-  const recorded: string[] = [];
-  const current = { ...flowIn('created'), reached };
-  const record = async ({ type }: { type: string }) => {
-    recorded.push(type);
-    return current;
-  };
-  return { current, record, recorded, assertOurs: async () => {}, reread: async () => current };
-}
-
-it.each<ErrorCode>(['interrupted', 'overtaken', 'too_many_calls', 'config'])(
-  'a flow that has not reached the bank can be resumed after the error %s',
-  async (code) => {
-    const open = openFlow(false);
-    await endIfUntouched(open, new Psd2Error(code, 'Not now'));
-    expect(open.recorded).toEqual([]);
-  },
-);
-
-it('any other error ends a flow that has not reached the bank, and no other flow', async () => {
-  for (const reached of [false, true]) {
-    const open = openFlow(reached);
-    await endIfUntouched(open, new Psd2Error('bank_unreachable', 'The bank could not be reached'));
-    expect(open.recorded).toEqual(reached ? [] : ['cancelled']);
-  }
-});
-
-it('an error that is no error of psd2 ends no flow, so it can be resumed', async () => {
-  const open = openFlow(false);
-  await endIfUntouched(open, new TypeError('A fault'));
-  expect(open.recorded).toEqual([]);
-});
-
-it('a flow that cannot be ended hides no error of the command, except a fault', async () => {
-  const failure = new Psd2Error('bank_unreachable', 'The bank could not be reached');
-  const failing = (problem: Error) => ({ ...openFlow(false), record: () => Promise.reject(problem) });
-  await expect(endIfUntouched(failing(new Psd2Error('config', 'The disk is full')), failure)).resolves.toBe(
-    undefined,
-  );
-  await expect(endIfUntouched(failing(new TypeError('A fault')), failure)).rejects.toThrow(TypeError);
 });
 
 const RESUME = ['transfer', 'resume', 'tr-1'];

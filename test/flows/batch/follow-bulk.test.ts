@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { standingOf } from '../../src/domain/flow-states.ts';
-import { applyOperationEvent } from '../../src/domain/operation.ts';
-import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
-import { BULK_PAYMENT, followBulk, isPartial } from '../../src/flows/bulk.ts';
-import type { GenericOperation } from '../../src/store/ports/flows.ts';
-import { transferOrder } from '../domain/orders.ts';
+import { standingOf } from '../../../src/domain/flow-states.ts';
+import { applyOperationEvent } from '../../../src/domain/operation.ts';
+import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
+import { BULK_PAYMENT, followBulk, isPartial } from '../../../src/flows/batch/follow-bulk.ts';
+import type { GenericOperation } from '../../../src/store/ports/flows.ts';
+import { transferOrder } from '../../domain/orders.ts';
 
 // What becomes of a transfer that is one of a bulk payment.
 

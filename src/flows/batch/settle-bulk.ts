@@ -6,23 +6,16 @@ import type { Operation, OrderTarget } from '../../domain/operation.ts';
 import { compactIban } from '../../domain/order/sepa-text.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isOpenIn } from '../../flows/basket.ts';
-import { followBulk, isPartial } from '../../flows/bulk.ts';
-import { isInterruption } from '../../flows/refusals.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
-import type { Context } from '../context.ts';
-import { endPaymentTokens } from '../open/payment-tokens.ts';
-import type { Payer } from './payers.ts';
-import type { LinePayment } from './prepare-line.ts';
+import { isInterruption } from '../refusals.ts';
+import { isOpenIn } from './follow-basket.ts';
+import { followBulk, isPartial } from './follow-bulk.ts';
+import type { BatchStore, Payer } from './ports.ts';
 
 /** Writes into the transfers of a bulk payment what became of them. */
-export async function followAll(
-  payment: Pick<LinePayment, 'batches' | 'flows' | 'batch'>,
-  payer: Payer,
-  bulk: Operation<OrderTarget>,
-): Promise<void> {
-  const { batches, flows } = payment;
-  const batch = await batches.find(payment.batch);
+export async function followAll(run: BatchStore, payer: Payer, bulk: Operation<OrderTarget>): Promise<void> {
+  const { batches, flows } = run;
+  const batch = await batches.find(run.batch);
   const transfers: Transfer[] = [];
   for (const line of batch.bulks.get(bulk.flow) ?? []) {
     const flow = batch.flows.get(line);
@@ -43,9 +36,8 @@ export async function followAll(
 }
 
 /** Removes the tokens of an operation after its end, unless a payment of it can still change: psd2 asks for it with them. */
-export async function endJointTokens(
-  { batches, batch, flows }: Pick<LinePayment, 'batches' | 'flows' | 'batch'>,
-  context: Pick<Context, 'store' | 'terminal'>,
+export async function tidyGroup(
+  { batches, batch, flows, tidyGroup: tidy }: BatchStore,
   operation: GenericOperation,
 ): Promise<void> {
   const { flows: flowOf, bulks } = await batches.find(batch);
@@ -54,7 +46,7 @@ export async function endJointTokens(
     if (flow !== undefined && isOpenIn(await flows.find('transfer', flow), operation)) return;
   }
   // Nobody asks for a basket itself once its payments are final.
-  await endPaymentTokens(context, { ...operation, isFinal: true }, false);
+  await tidy({ ...operation, isFinal: true });
 }
 
 /**
@@ -75,10 +67,10 @@ async function entriesOf(
 
 /** What the bank says of each transfer, if it has decided. */
 async function saidOfEach(
-  { opened }: Payer,
+  { bank }: Payer,
   { initiation, verification, transactionId }: Operation<OrderTarget>,
 ): Promise<Map<string, EntryState>> {
-  const { bulk } = opened.bank.payments;
+  const { bulk } = bank.payments;
   if (!initiation || !verification || !bulk) return new Map();
   const said = await ifAnswered(bulk.entries(initiation, verification.resourceId, transactionId));
   return new Map([...(said ?? [])].filter(([, { means }]) => means !== 'open'));
@@ -86,7 +78,7 @@ async function saidOfEach(
 
 /** The end-to-end ids that the account was debited with since a time. */
 async function bookedIn(
-  { opened, accounts }: Payer,
+  { bank, accounts }: Payer,
   [first, ...others]: readonly Transfer[],
   since: string,
 ): Promise<Set<string>> {
@@ -99,7 +91,7 @@ async function bookedIn(
   if (!account) return new Set();
   const booked = new Set<string>();
   const day = bankDay(new Date(since));
-  const pages = opened.bank.accounts.pages({
+  const pages = bank.accounts.pages({
     ...{ customerId: first.order.customerId, productId: account.productId },
     ...{ from: day, to: undefined, status: 'booked' },
     transactionId: first.transactionId,

@@ -4,30 +4,27 @@ import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { written } from '../../domain/account-history.ts';
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { decimal } from '../../domain/events.ts';
 import { isOver, isUntouched } from '../../domain/flow-states.ts';
 import type { Initiation } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Share } from '../../flows/batch.ts';
-import { returnAddress } from '../../flows/linked-sca.ts';
-import { runOperation } from '../../flows/payment/loop.ts';
-import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
-import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
-import { endIfUntouched } from '../flow/drive.ts';
-import { costAboveLimit } from '../shared/cost-limit.ts';
-import { awaitsCustomer, otherThanOrdered, payingPorts, refuseOtherOrder } from './pay-line.ts';
-import type { Payer } from './payers.ts';
-import type { LinePayment } from './prepare-line.ts';
-import { isBeforeAll } from './rows.ts';
-import { endJointTokens } from './settle-bulk.ts';
+import { returnAddress } from '../linked-sca.ts';
+import { runOperation } from '../payment/loop.ts';
+import { endIfUntouched, isInterruption, isOvertaken } from '../refusals.ts';
+import { isBeforeAll } from './outcome.ts';
+import type { BatchRun, Payer } from './ports.ts';
+import type { Share } from './run.ts';
+import { tidyGroup } from './settle-bulk.ts';
+import { awaitsCustomer, otherThanOrdered, payingPorts, refuseOtherOrder } from './single.ts';
 
 // Many lines that their customer authorises once: a bulk payment, or a signing basket. Each line has a transfer that holds its
 // reference. What the customer authorises is an operation with a journal of its own.
 
 /** Whether it is one payment at the bank, or a basket of many. */
-export interface JointKind {
+export interface GroupKind {
   /** The name of its operation. */
   operation: string;
   /** @throws Psd2Error `config` if the bank has none any more */
@@ -37,7 +34,7 @@ export interface JointKind {
   /** Whether a transfer can go with it now. */
   mayJoin(transfer: Transfer): boolean;
   /** Writes into its transfers what became of them. @throws Psd2Error `interrupted` and what the store throws */
-  follow(payment: LinePayment, payer: Payer, operation: GenericOperation): Promise<void>;
+  follow(run: BatchRun, payer: Payer, operation: GenericOperation): Promise<void>;
 }
 
 /** A line with the transfer that holds its reference. */
@@ -53,9 +50,9 @@ export interface Taken {
 const purpose = z.object({
   batch: z.string(),
   lines: z.array(z.number()),
-  amount: z.string(),
+  amount: decimal,
   /** The largest amount of a line. */
-  largest: z.string(),
+  largest: decimal,
   currency: z.string(),
   instant: z.boolean(),
   futureDated: z.boolean(),
@@ -73,7 +70,7 @@ export function purposeOf({
   });
 }
 
-function describe({ batch }: LinePayment, first: Taken, taken: readonly Taken[]): string {
+function describe({ batch }: BatchRun, first: Taken, taken: readonly Taken[]): string {
   const sum = taken.reduce((total, { order }) => total.plus(order.amount), new Big(0));
   const largest = taken.map(({ order }) => order.amount).reduce((a, b) => (new Big(a).gt(b) ? a : b));
   const lines = taken.map(({ line }) => line.line);
@@ -85,9 +82,9 @@ function describe({ batch }: LinePayment, first: Taken, taken: readonly Taken[])
 }
 
 /** Where the customer's browser returns to, with a new state. */
-export function newReturn({ context, opened }: Payer): { address: string; state: string } {
-  const state = context.world.newId();
-  return { address: returnAddress(redirectUriOf(opened.profile), state), state };
+export function newReturn({ ports, world }: Payer): { address: string; state: string } {
+  const state = world.newId();
+  return { address: returnAddress(ports().customer.redirectUri, state), state };
 }
 
 /**
@@ -96,49 +93,49 @@ export function newReturn({ context, opened }: Payer): { address: string; state:
  *
  * @throws Psd2Error what stopped it
  */
-export async function beginJoint(
-  payment: LinePayment,
+export async function beginGroup(
+  run: BatchRun,
   payer: Payer,
-  kind: JointKind,
+  kind: GroupKind,
   { taken, initiation }: { taken: readonly [Taken, ...Taken[]]; initiation: Initiation },
 ): Promise<void> {
-  const { context, opened } = payer;
+  const { bank, world } = payer;
   const [first] = taken;
   const { customerId, from } = first.order;
-  await opened.flows.begin(
+  await run.flows.begin(
     'operation',
     {
-      transactionId: context.world.newId(),
-      commits: opened.bank.payments.commits,
-      order: { customerId, from, operation: kind.operation, data: describe(payment, first, taken) },
+      transactionId: world.newId(),
+      commits: bank.payments.commits,
+      order: { customerId, from, operation: kind.operation, data: describe(run, first, taken) },
       furtherData: [],
       initiation,
     },
-    (open) => sendFirst(payment, payer, kind, { open, taken }),
+    (open) => sendFirst(run, payer, kind, { open, taken }),
   );
 }
 
 /** Notes which lines go with the operation, and then sends it. */
 async function sendFirst(
-  payment: LinePayment,
+  run: BatchRun,
   payer: Payer,
-  kind: JointKind,
+  kind: GroupKind,
   { open, taken }: { open: Open<'operation'>; taken: readonly Taken[] },
 ): Promise<void> {
   const { flow } = open.current;
   const lines = taken.map(({ line }) => line.line);
-  const { recorded } = await payment.batches.change(payment.batch, (now) => {
+  const { recorded } = await run.batches.change(run.batch, (now) => {
     const isWanted = taken.every(
       ({ line, flow: its }) => now.flows.get(line.line) === its && !now.cancelled.has(line.line),
     );
     return isWanted && now.rejection === null ? { type: 'bulk-begun', flow, lines } : null;
   });
   if (recorded) {
-    await drive(payment, payer, kind, { open, lines: taken, isNew: true });
+    await drive(run, payer, kind, { open, lines: taken, isNew: true });
     return;
   }
   await open.record({ type: 'cancelled' });
-  for (const each of taken) await giveUp(payment, await payment.flows.find('transfer', each.flow));
+  for (const each of taken) await giveUp(run, await run.flows.find('transfer', each.flow));
 }
 
 /**
@@ -147,39 +144,39 @@ async function sendFirst(
  * @param mayLeave whether psd2 ends an operation instead, so that its payments can be authorised alone
  */
 export async function goOnWithBegun(
-  payment: LinePayment,
+  run: BatchRun,
   share: Share,
-  kindOf: (operation: GenericOperation) => JointKind,
+  kindOf: (operation: GenericOperation) => GroupKind,
   mayLeave: (operation: GenericOperation) => boolean,
 ): Promise<void> {
-  const { batches, flows } = payment;
-  const batch = await batches.find(payment.batch);
+  const { batches, flows } = run;
+  const batch = await batches.find(run.batch);
   const begun = new Set<string>();
   for (const line of share) {
     const flow = batch.flows.get(line.line);
     const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
     if (!transfer || isBeforeAll(transfer)) continue;
-    const joint = jointOfLine(batch, line);
+    const joint = groupOfLine(batch, line);
     if (joint !== undefined && (transfer.bulk ?? joint) === joint) begun.add(joint);
-    else await giveUp(payment, transfer);
+    else await giveUp(run, transfer);
   }
   for (const flow of begun) {
     if (mayLeave(await flows.find('operation', flow)))
       await flows.resume('operation', flow, async (open) => {
         if (mayLeave(open.current)) await open.record({ type: 'cancelled' });
       });
-    await resumeJoint(payment, flow, share, kindOf);
+    await resumeGroup(run, flow, share, kindOf);
   }
 }
 
 /** The last operation that a line was to go with. */
-export function jointOfLine({ bulks }: Batch, { line }: Pick<BatchLine, 'line'>): string | undefined {
+export function groupOfLine({ bulks }: Batch, { line }: Pick<BatchLine, 'line'>): string | undefined {
   return [...bulks].findLast(([, lines]) => lines.includes(line))?.[0];
 }
 
 /** Ends a transfer that an earlier run began for a bulk payment and then stopped. Its line begins anew. */
 export async function giveUp(
-  { flows }: LinePayment,
+  { flows }: BatchRun,
   { flow, bulk, initiation, commits }: Transfer,
 ): Promise<void> {
   if (bulk !== null || initiation !== null || commits === 'on execute') return;
@@ -189,40 +186,40 @@ export async function giveUp(
 }
 
 /** Goes on with an operation that an earlier run began. */
-async function resumeJoint(
-  payment: LinePayment,
+async function resumeGroup(
+  run: BatchRun,
   flow: string,
   share: Share,
-  kindOf: (operation: GenericOperation) => JointKind,
+  kindOf: (operation: GenericOperation) => GroupKind,
 ): Promise<void> {
-  const { batches, flows } = payment;
-  const batch = await batches.find(payment.batch);
+  const { batches, flows } = run;
+  const batch = await batches.find(run.batch);
   const known = await flows.find('operation', flow);
   const kind = kindOf(known);
-  const payer = await payment.payerOf({ customer: known.order.customerId });
+  const payer = await run.payerOf({ customer: known.order.customerId });
   if (isOver(known) && !known.refusedUnconfirmed) {
-    await kind.follow(payment, payer, known);
-    return endJointTokens(payment, payer.context, known);
+    await kind.follow(run, payer, known);
+    return tidyGroup(run, known);
   }
-  if (await awaitsCustomer(payment, payer, known, kind.calls(payer, known))) return;
+  if (await awaitsCustomer(run, payer, known, kind.calls(payer, known))) return;
   const lines: Joining[] = [];
   for (const line of new Set(batch.bulks.get(flow))) {
     const its = batch.flows.get(line);
     if (its !== undefined) lines.push({ line: { line }, flow: its, checked: null });
   }
-  await payer.opened.flows.resume('operation', flow, async (open) => {
+  await run.flows.resume('operation', flow, async (open) => {
     // As long as the bank has not answered, psd2 may send what is stored.
     if (open.current.verification === null)
-      await refuseOther(payment, payer, kind, { operation: open.current, lines, share });
-    await drive(payment, payer, kind, { open, lines, isNew: false });
+      await refuseOther(run, payer, kind, { operation: open.current, lines, share });
+    await drive(run, payer, kind, { open, lines, isNew: false });
   });
 }
 
 /** @throws Psd2Error `config` if what an earlier run stored would not pay just what these lines of the batch order */
 async function refuseOther(
-  { batches, batch: id, flows }: LinePayment,
+  { batches, batch: id, flows }: BatchRun,
   payer: Payer,
-  kind: JointKind,
+  kind: GroupKind,
   { operation, lines, share }: { operation: GenericOperation; lines: readonly Joining[]; share: Share },
 ): Promise<void> {
   const batch = await batches.find(id);
@@ -242,7 +239,7 @@ async function refuseOther(
 }
 
 /** Whether a transfer goes with an operation, or can go with it now. */
-function mayGoWith({ mayJoin }: JointKind, joint: string, transfer: Transfer): boolean {
+function mayGoWith({ mayJoin }: GroupKind, joint: string, transfer: Transfer): boolean {
   return transfer.bulk === joint || (transfer.bulk === null && mayJoin(transfer));
 }
 
@@ -250,45 +247,45 @@ type Joining = { line: Pick<BatchLine, 'line'>; flow: string; checked: PayeeChec
 
 /** Runs an operation as far as possible, and writes into its transfers what became of them. */
 async function drive(
-  payment: LinePayment,
+  run: BatchRun,
   payer: Payer,
-  kind: JointKind,
+  kind: GroupKind,
   { open, lines, isNew }: { open: Open<'operation'>; lines: readonly Joining[]; isNew: boolean },
 ): Promise<void> {
   const { flow, order } = open.current;
   const { amount, largest, currency } = purposeOf(open.current);
-  if (isUntouched(open.current) && !(await joinAll(payment, kind, flow, lines))) {
+  if (isUntouched(open.current) && !(await joinAll(run, kind, flow, lines))) {
     await open.record({ type: 'cancelled' });
-    await kind.follow(payment, payer, open.current);
+    await kind.follow(run, payer, open.current);
     return;
   }
   const link = {
-    ...{ batch: payment.batch, lines: lines.map(({ line }) => line.line), flow },
+    ...{ batch: run.batch, lines: lines.map(({ line }) => line.line), flow },
     ...{ customer: order.customerId, amount, currency },
   };
-  const ports = await payingPorts(payment, payer, open.current, {
+  const ports = await payingPorts(run, payer, open.current, {
     ...{ link, line: lines[0]?.line.line ?? 0, isNew },
   });
   try {
-    await runAndFollow(payment, payer, kind, open, {
+    await runAndFollow(run, payer, kind, open, {
       ...ports,
-      // The limit is one of each payment. What the bank takes for all of them may be for one of them.
-      refusesCost: ({ verification: said }) =>
-        costAboveLimit(
-          payer.opened.profile,
-          { amount: largest, currency },
-          said && { ...said, totalAmount: null },
-        ),
+      // The limit is one of each run. What the bank takes for all of them may be for one of them.
+      refusesCost: ({ verification: said, ...operation }) =>
+        ports.refusesCost({
+          ...operation,
+          order: { ...operation.order, amount: largest, currency },
+          verification: said && { ...said, totalAmount: null },
+        }),
     });
   } finally {
-    await endJointTokens(payment, payer.context, open.current);
+    await tidyGroup(run, open.current);
   }
 }
 
 async function runAndFollow(
-  payment: LinePayment,
+  run: BatchRun,
   payer: Payer,
-  kind: JointKind,
+  kind: GroupKind,
   open: Open<'operation'>,
   ports: Awaited<ReturnType<typeof payingPorts>>,
 ): Promise<void> {
@@ -297,21 +294,21 @@ async function runAndFollow(
       open,
       kind.calls(payer, open.current),
       { ...ports, accept: async () => true },
-      payment.links ? ['await-authorization'] : [],
+      run.links ? ['await-authorization'] : [],
     );
   } catch (error) {
     await endIfUntouched(open, error);
     // What stopped it counts more than what else goes wrong now.
-    if (!isInterruption(error) && !isOvertaken(error)) await kind.follow(payment, payer, open.current);
+    if (!isInterruption(error) && !isOvertaken(error)) await kind.follow(run, payer, open.current);
     throw error;
   }
-  await kind.follow(payment, payer, open.current);
+  await kind.follow(run, payer, open.current);
 }
 
 /** Notes in each transfer that it goes with the operation. @returns false if one of them cannot any more */
 async function joinAll(
-  { flows }: LinePayment,
-  kind: JointKind,
+  { flows }: BatchRun,
+  kind: GroupKind,
   joint: string,
   lines: readonly Joining[],
 ): Promise<boolean> {

@@ -1,9 +1,8 @@
-import type { EntryState } from '../bank/ports/bulk.ts';
-import { because, ranked } from '../domain/bank-reason.ts';
-import { isAccepted, isOver } from '../domain/flow-states.ts';
-import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
-import { needsSettlement, type Transfer } from '../domain/transfer.ts';
-import { becoming } from './becoming.ts';
+import type { EntryState } from '../../bank/ports/bulk.ts';
+import { because, ranked } from '../../domain/bank-reason.ts';
+import { isAccepted, isOver } from '../../domain/flow-states.ts';
+import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 
 // The transfers of a bulk payment. The bulk payment is an operation with a journal of its own, which announces what is sent. Each
 // transfer keeps its line's reference, and follows it.
@@ -134,4 +133,9 @@ function whyOf(bulk: Operation<OrderTarget>, entry?: EntryState): ReturnType<typ
   const ofAll = bulk.reasons.filter(({ level }) => level !== 'payment');
   const description = bulk.reasons.length === 0 ? bulk.executionStatusDescription : null;
   return { ...(description !== null && { description }), ...because(ranked([...own, ...ofAll])) };
+}
+
+/** The event that brings a transfer into a state. Empty if it is in it already. */
+export function becoming({ state }: Transfer, wanted: Transfer['state'], event: StepEvent): StepEvent[] {
+  return state === wanted ? [] : [event];
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { parseDate } from '../../src/domain/calendar.ts';
-import { sharesOf } from '../../src/flows/batch.ts';
-import { batchLine } from '../domain/batch/lines.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { sharesOf } from '../../../src/flows/batch/run.ts';
+import { batchLine } from '../../domain/batch/lines.ts';
 
 // Which lines of a batch go to the bank together.
 

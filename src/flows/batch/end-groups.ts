@@ -1,7 +1,7 @@
-import { standingOf } from '../domain/flow-states.ts';
-import { needsSettlement, type Transfer } from '../domain/transfer.ts';
-import type { Batches } from '../store/ports/batches.ts';
-import type { Flows } from '../store/ports/flows.ts';
+import { standingOf } from '../../domain/flow-states.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import type { Batches } from '../../store/ports/batches.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 
 /**
  * Ends the bulk payments and signing baskets of a batch that are unknown, although each of their transfers has ended: by its own
@@ -9,25 +9,25 @@ import type { Flows } from '../store/ports/flows.ts';
  *
  * @param by the person whose command it is
  */
-export async function endSettledJoints(
+export async function endSettledGroups(
   { batches, flows }: { batches: Pick<Batches, 'find'>; flows: Pick<Flows, 'find' | 'resume'> },
   batch: string,
   by: string,
 ): Promise<void> {
   const known = await batches.find(batch);
-  for (const [joint, lines] of known.bulks) {
-    const operation = await flows.find('operation', joint);
+  for (const [group, lines] of known.bulks) {
+    const operation = await flows.find('operation', group);
     if (standingOf(operation) !== 'sent') continue;
     const transfers: Transfer[] = [];
     for (const line of lines) {
       const flow = known.flows.get(line);
       if (flow !== undefined) transfers.push(await flows.find('transfer', flow));
     }
-    const own = transfers.filter(({ bulk }) => bulk === joint);
+    const own = transfers.filter(({ bulk }) => bulk === group);
     if (own.length === 0 || !own.every(hasEnded)) continue;
     const isAnyPaid = own.some((transfer) => standingOf(transfer) === 'done');
     const note = 'Each of its payments has ended.';
-    await flows.resume('operation', joint, async (open) => {
+    await flows.resume('operation', group, async (open) => {
       if (standingOf(open.current) === 'sent')
         await open.record({ type: 'resolved', outcome: isAnyPaid ? 'executed' : 'not-executed', by, note });
     });

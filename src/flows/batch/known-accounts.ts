@@ -1,6 +1,5 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
-import type { Context } from '../context.ts';
-import { customerOf } from '../open/bank.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 
 /** The accounts that the store knows of each customer, by their consents. */
 export interface KnownAccounts {
@@ -8,12 +7,8 @@ export interface KnownAccounts {
   problemWith(line: BatchLine): string | undefined;
 }
 
-/** Reads the consents of all customers. It asks no bank. */
-export async function readKnownAccounts(context: Context): Promise<KnownAccounts> {
-  const { flows, tokens } = await context.store();
-  const { customers: named } = await context.bankInterface();
-  // Elsewhere a consent is for reading alone, and says nothing of the accounts that pay.
-  if (named !== 'named by the bank') return { problemWith: () => undefined };
+/** Reads the consents of all customers. It asks no bank. @param usual the customer who pays what names none */
+export async function readKnownAccounts(flows: Flows, usual: string | undefined): Promise<KnownAccounts> {
   const accounts = new Map<string, Set<string>>();
   for await (const consent of flows.list('consent', { onDamaged: () => {} })) {
     if (consent.state !== 'confirmed') continue;
@@ -21,7 +16,6 @@ export async function readKnownAccounts(context: Context): Promise<KnownAccounts
     for (const { products } of consent.categories) for (const product of products) known.add(product);
     accounts.set(consent.customerId, known);
   }
-  const usual = context.globals.customer === undefined ? await tokens.last() : await customerOf(context);
   return {
     problemWith({ customer, from }) {
       const payer = customer ?? usual;

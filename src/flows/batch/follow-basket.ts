@@ -1,8 +1,8 @@
-import { isAccepted, isOver } from '../domain/flow-states.ts';
-import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
-import { needsSettlement, type Transfer } from '../domain/transfer.ts';
-import { becoming } from './becoming.ts';
-import { isNews } from './payment/status.ts';
+import { isAccepted, isOver } from '../../domain/flow-states.ts';
+import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { isNews } from '../payment/status.ts';
+import { becoming } from './follow-bulk.ts';
 
 // The transfers of a signing basket. The bank has each as a payment of its own, with its own status. The basket is an operation with
 // a journal of its own: the customer authorises it once, and that authorises all of them.

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { refuseOtherOrder } from '../../../src/commands/batch/pay-line.ts';
 import { newBatch } from '../../../src/domain/batch/batch.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
@@ -7,6 +6,7 @@ import { parseCustomerId, parseProductId } from '../../../src/domain/identifiers
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferOrder } from '../../../src/domain/transfer.ts';
+import { refuseOtherOrder } from '../../../src/flows/batch/single.ts';
 
 const to = parseSepaIban('DE89370400440532013000');
 const amount = parsePaymentAmount('1.00');

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchLine } from '../../src/domain/batch/line.ts';
-import { parseDate } from '../../src/domain/calendar.ts';
-import { parseProductId } from '../../src/domain/identifiers.ts';
-import { parseSepaIban } from '../../src/domain/order/iban.ts';
-import { type ErrorCode, Psd2Error } from '../../src/errors.ts';
-import { inOrder, isAboutLine, runLines, type Share, sharesOf } from '../../src/flows/batch.ts';
-import { batchLine } from '../domain/batch/lines.ts';
+import type { BatchLine } from '../../../src/domain/batch/line.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
+import { type ErrorCode, Psd2Error } from '../../../src/errors.ts';
+import { inOrder, isAboutLine, runLines, type Share, sharesOf } from '../../../src/flows/batch/run.ts';
+import { batchLine } from '../../domain/batch/lines.ts';
 
 // The run of a batch: which lines are paid, in which order, and what stops it.
 

@@ -3,19 +3,22 @@ import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isWithoutLink } from '../../flows/basket.ts';
-import { type Share, sharesOf } from '../../flows/batch.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
-import { WANTS_BOOKING } from './file-options.ts';
-import { goOnWithBegun } from './joint.ts';
-import { BASKET, kindOf, mayGoIntoBasket } from './joint-kinds.ts';
-import { payInBasket } from './pay-basket.ts';
-import { payBulk } from './pay-bulk.ts';
-import { payLine } from './pay-line.ts';
-import { type LinePayment, transferOf } from './prepare-line.ts';
-import { isBeforeAll, type KnownLine } from './rows.ts';
+import { payInBasket } from './basket.ts';
+import { payBulk } from './bulk.ts';
+import { isWithoutLink } from './follow-basket.ts';
+import { goOnWithBegun } from './group.ts';
+import { BASKET, kindOf, mayGoIntoBasket } from './group-kinds.ts';
+import { transferOf } from './lines.ts';
+import { isBeforeAll } from './outcome.ts';
+import type { BatchRun } from './ports.ts';
+import { type Share, sharesOf } from './run.ts';
+import { payLine } from './single.ts';
 
 // How the customers authorise the lines of a batch: each alone, or many at once.
+
+/** What is missing at a bank with `payments.bulk.batchBooking` `required`. */
+export const WANTS_BOOKING = 'This bank wants to know whether it books a bulk payment as one sum';
 
 export const WAYS = ['single', 'bulk', 'basket'] as const;
 export type As = (typeof WAYS)[number];
@@ -26,7 +29,7 @@ export interface Way {
   isBasket: boolean;
   /** The operator wants each payment authorised alone. */
   isSingle: boolean;
-  /** Also one line alone goes as a bulk payment. */
+  /** Also one line alone goes as a bulk run. */
   isBulkOnly: boolean;
   /** Null: each line is a payment of its own. */
   bulk: BulkTerms | null;
@@ -60,7 +63,11 @@ function mayJoin(line: BatchLine, { bulk, isBasket }: Way): boolean {
  * @param chosen in the order in which they are paid
  * @throws Psd2Error `usage` if the operator wants bulk payments and the bank has none for such a line
  */
-export function sharesIn(known: readonly KnownLine[], chosen: readonly BatchLine[], way: Way): Share[] {
+export function sharesIn(
+  known: readonly { line: BatchLine; transfer: Transfer | undefined }[],
+  chosen: readonly BatchLine[],
+  way: Way,
+): Share[] {
   const single = new Set(
     known.flatMap(({ line, transfer }) => (transfer && isAlone(transfer, way) ? [line.line] : [])),
   );
@@ -94,16 +101,16 @@ function isAlone(transfer: Transfer, { isBasket }: Pick<Way, 'isBasket'>): boole
 }
 
 /** Pays a share: one line alone, a bulk payment, or a signing basket. @throws Psd2Error what stopped it */
-export async function payShare(payment: LinePayment, share: Share, way: Way): Promise<void> {
+export async function payShare(run: BatchRun, share: Share, way: Way): Promise<void> {
   const mayLeave = (operation: GenericOperation) =>
     way.isSingle && kindOf(operation) === BASKET && isWithoutLink(operation);
-  await goOnWithBegun(payment, share, kindOf, mayLeave);
-  const known = await transferOf(payment, share[0]);
+  await goOnWithBegun(run, share, kindOf, mayLeave);
+  const known = await transferOf(run, share[0]);
   const isKnownAlone = known !== undefined && isAlone(known, way);
   const isMany = share.length > 1 || way.isBulkOnly;
-  if (way.isBasket && (isMany || !isKnownAlone)) return payInBasket(payment, share);
-  if (isMany) return payBulk(payment, share);
+  if (way.isBasket && (isMany || !isKnownAlone)) return payInBasket(run, share);
+  if (isMany) return payBulk(run, share);
   // It goes with what an earlier run began.
   if (known && !isBeforeAll(known) && !isKnownAlone) return undefined;
-  return payLine(payment, share[0]);
+  return payLine(run, share[0]);
 }

@@ -2,14 +2,13 @@ import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { followBasket, isOpenIn, meaningOf, type PaymentSaid } from '../../flows/basket.ts';
-import { settlementEvent, settlementIn } from '../../flows/payment/outcome.ts';
-import { lookAt } from '../../flows/payment/status.ts';
-import { isInterruption } from '../../flows/refusals.ts';
-import { askUntil } from '../../flows/sca.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
-import type { Payer } from './payers.ts';
-import type { LinePayment } from './prepare-line.ts';
+import { settlementEvent, settlementIn } from '../payment/outcome.ts';
+import { lookAt } from '../payment/status.ts';
+import { isInterruption } from '../refusals.ts';
+import { askUntil } from '../sca.ts';
+import { followBasket, isOpenIn, meaningOf, type PaymentSaid } from './follow-basket.ts';
+import type { BatchRun, Payer } from './ports.ts';
 
 /**
  * Writes into the transfers of a signing basket what became of them. Once the customer has authorised it, psd2 asks the bank for each
@@ -17,13 +16,9 @@ import type { LinePayment } from './prepare-line.ts';
  *
  * @throws Psd2Error `interrupted` and what the store throws
  */
-export async function followInBasket(
-  payment: LinePayment,
-  payer: Payer,
-  basket: GenericOperation,
-): Promise<void> {
-  const { batches, flows, links } = payment;
-  const batch = await batches.find(payment.batch);
+export async function followInBasket(run: BatchRun, payer: Payer, basket: GenericOperation): Promise<void> {
+  const { batches, flows, links } = run;
+  const batch = await batches.find(run.batch);
   const ids = (batch.bulks.get(basket.flow) ?? []).flatMap((line) => batch.flows.get(line) ?? []);
   const round = async (): Promise<string[]> => {
     const left: string[] = [];
@@ -46,17 +41,17 @@ export async function followInBasket(
     return;
   }
   let left: string[] = [];
-  const { world, globals } = payer.context;
+  const { world, customer } = payer.ports();
   const asked = askUntil(
     world,
-    links ? 0 : globals.scaTimeoutMs,
+    links ? 0 : customer.scaTimeoutMs,
     async () => {
       left = await round();
       return left.length === 0 ? true : null;
     },
-    (payer.opened.bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000,
+    (payer.bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000,
   );
-  await payment.whileWaiting('Asking the bank what became of the payments', asked, globals.scaTimeoutMs);
+  await run.whileWaiting('Asking the bank what became of the payments', asked, customer.scaTimeoutMs);
   for (const flow of left)
     await flows.resume('transfer', flow, async (open) => {
       const { state } = open.current;
@@ -70,15 +65,15 @@ const POLL_SECONDS = 3;
 
 /** What the bank says of a transfer. Null: it has not answered, or nothing of it matters now. */
 async function askOf(
-  { opened }: Payer,
+  { bank }: Payer,
   transfer: Transfer,
   basket: GenericOperation,
 ): Promise<PaymentSaid | null> {
   if (meaningOf(basket) === 'not sent' || !transfer.verification) return null;
-  const calls = opened.bank.payments.transfer({ ...transfer, authorisedBy: basket.transactionId });
+  const calls = bank.payments.transfer({ ...transfer, authorisedBy: basket.transactionId });
   try {
     if (transfer.state === 'executed' && calls.executionStatus) return await settlementOf(calls, transfer);
-    const sca = calls.sca ?? opened.bank.sca;
+    const sca = calls.sca ?? bank.sca;
     return await lookAt({ bank: { sca } }, transfer, true, meaningOf(basket) === 'authorised');
   } catch (error) {
     // What the bank does not say decides nothing.

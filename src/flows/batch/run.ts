@@ -1,8 +1,8 @@
-import type { BatchLine } from '../domain/batch/line.ts';
-import type { IsoDate } from '../domain/calendar.ts';
-import { Psd2Error } from '../errors.ts';
-import type { Batches } from '../store/ports/batches.ts';
-import { isInterruption, isOvertaken } from './refusals.ts';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import type { IsoDate } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Batches } from '../../store/ports/batches.ts';
+import { isInterruption, isOvertaken } from '../refusals.ts';
 
 /** What is paid at once: one line, or the lines of a bulk payment. */
 export type Share = readonly [BatchLine, ...BatchLine[]];

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { readLines } from '../../../src/commands/batch/rows.ts';
-import { sharesIn, type Way, wayOf } from '../../../src/commands/batch/shares.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
+import { sharesIn, type Way, wayOf } from '../../../src/flows/batch/way.ts';
+import { BankHere, initiationOf } from '../../commands/bank-here.ts';
+import { beginLine, RUN, storeOf, told, withPayees } from '../../commands/batch/with-batch.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, initiationOf } from '../bank-here.ts';
-import { beginLine, RUN, storeOf, told, withPayees } from './with-batch.ts';
 
 const temporary = temporaryFolder();
 const takes = ({ instant }: { instant: boolean }) => !instant;

@@ -5,17 +5,17 @@ import { nextOperationStep } from '../../domain/next-step.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isWithoutLink, SIGNING_BASKET } from '../../flows/basket.ts';
-import { BULK_PAYMENT } from '../../flows/bulk.ts';
-import { isInterruption } from '../../flows/refusals.ts';
 import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
-import { type JointKind, purposeOf } from './joint.ts';
-import type { Payer } from './payers.ts';
+import { isInterruption } from '../refusals.ts';
+import { isWithoutLink, SIGNING_BASKET } from './follow-basket.ts';
+import { BULK_PAYMENT } from './follow-bulk.ts';
+import { type GroupKind, purposeOf } from './group.ts';
+import type { Payer } from './ports.ts';
 import { followInBasket } from './settle-basket.ts';
 import { followAll } from './settle-bulk.ts';
 
 /** One payment at the bank for all. */
-export const BULK: JointKind = {
+export const BULK: GroupKind = {
   operation: BULK_PAYMENT,
   calls(payer, operation) {
     const { transactionId } = operation;
@@ -31,7 +31,7 @@ export const BULK: JointKind = {
 };
 
 /** A payment of its own for each, and one authorisation for all. */
-export const BASKET: JointKind = {
+export const BASKET: GroupKind = {
   operation: SIGNING_BASKET,
   calls(payer, operation) {
     const { transactionId } = operation;
@@ -45,15 +45,15 @@ export const BASKET: JointKind = {
 };
 
 /** @throws Psd2Error `config` */
-function bulkOf({ opened }: Payer, { flow }: GenericOperation): BulkPayments {
-  const { bulk } = opened.bank.payments;
+function bulkOf({ bank }: Payer, { flow }: GenericOperation): BulkPayments {
+  const { bulk } = bank.payments;
   if (bulk) return bulk;
   throw new Psd2Error('config', 'The bank file has no bulk payments any more', { flow });
 }
 
 /** @throws Psd2Error `config` */
-function basketsOf({ opened }: Payer, { flow }: GenericOperation): Baskets {
-  const { baskets } = opened.bank.payments;
+function basketsOf({ bank }: Payer, { flow }: GenericOperation): Baskets {
+  const { baskets } = bank.payments;
   if (baskets) return baskets;
   throw new Psd2Error('config', 'The bank has no signing baskets any more', { flow });
 }
@@ -64,7 +64,7 @@ export function paymentIdsOf(transfers: readonly Transfer[]): string[] {
 }
 
 /** What kind of operation an earlier run began. */
-export function kindOf({ order }: GenericOperation): JointKind {
+export function kindOf({ order }: GenericOperation): GroupKind {
   return order.operation === SIGNING_BASKET ? BASKET : BULK;
 }
 

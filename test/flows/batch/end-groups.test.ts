@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { newBatch } from '../../src/domain/batch/batch.ts';
-import type { StepEvent } from '../../src/domain/operation.ts';
-import type { TransferEvent } from '../../src/domain/transfer.ts';
-import { endSettledJoints } from '../../src/flows/end-joint.ts';
-import { transferOrder, VERIFIED } from '../domain/orders.ts';
-import { begun } from '../store/flows.ts';
-import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
-import { fakeWorld } from './doubles.ts';
-import { flowsIn, readLines } from './transfers.ts';
+import { newBatch } from '../../../src/domain/batch/batch.ts';
+import type { StepEvent } from '../../../src/domain/operation.ts';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
+import { endSettledGroups } from '../../../src/flows/batch/end-groups.ts';
+import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { begun } from '../../store/flows.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { fakeWorld } from '../doubles.ts';
+import { flowsIn, readLines } from '../transfers.ts';
 
 // Bulk payments and baskets whose outcome nobody knows end with the last of their transfers.
 
@@ -69,7 +69,7 @@ async function ended(lines: (Line | null)[], joint: StepEvent[] = [SENT, UNANSWE
   }
   const before = readLines(folder, flow).length;
   for (const _ of ['once', 'again'])
-    await endSettledJoints({ batches: { find: async () => batch }, flows }, 'b1', 'ada@pisp-1');
+    await endSettledGroups({ batches: { find: async () => batch }, flows }, 'b1', 'ada@pisp-1');
   return readLines(folder, flow)
     .slice(before)
     .map((each): unknown => JSON.parse(each).event);

@@ -1,34 +1,22 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { isAccepted, isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
 import { isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
+import { isSameReference } from '../../domain/order/creditor-reference.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { runOperation } from '../../flows/payment/loop.ts';
-import { lookAt } from '../../flows/payment/status.ts';
-import type { CustomerPorts } from '../../flows/ports.ts';
 import type { Open } from '../../store/ports/flows.ts';
-import { endIfUntouched } from '../flow/drive.ts';
-import { flowPortsOf } from '../flow/ports.ts';
-import { returnPortsOf } from '../open/returns.ts';
-import { initiationOf } from '../transfer/create.ts';
-import { TRANSFERS } from '../transfer/transfers.ts';
-import { byLink } from './links.ts';
-import type { Payer } from './payers.ts';
-import {
-  checkedPayee,
-  type LinePayment,
-  orderOf,
-  orRefused,
-  refuseDuplicate,
-  takesLine,
-} from './prepare-line.ts';
-import { isBeforeAll, referenceOf } from './rows.ts';
+import { runOperation } from '../payment/loop.ts';
+import { lookAt } from '../payment/status.ts';
+import type { CustomerPorts } from '../ports.ts';
+import { endIfUntouched } from '../refusals.ts';
+import { checkedPayee, orderOf, orRefused, refuseDuplicate, takesLine } from './lines.ts';
+import { isBeforeAll, referenceOf } from './outcome.ts';
+import type { BatchRun, Links, Payer } from './ports.ts';
 
 /**
  * Pays a line by a transfer of its own, as far as possible now. The transfer is durable and holds the line's reference, and the
@@ -36,105 +24,100 @@ import { isBeforeAll, referenceOf } from './rows.ts';
  *
  * @throws Psd2Error what stopped it. `confirmation_needed` if a person must decide first
  */
-export function payLine(payment: LinePayment, line: BatchLine): Promise<void> {
-  return workOn(payment, line, 'to the end');
+export function payLine(run: BatchRun, line: BatchLine): Promise<void> {
+  return workOn(run, line, 'to the end');
 }
 
 /**
  * Initiates the payment of a line, at a bank where the customer commits, and asks no customer: a signing basket does. As
  * {@link payLine} otherwise.
  */
-export function initiateLine(payment: LinePayment, line: BatchLine): Promise<void> {
-  return workOn(payment, line, 'for a basket');
+export function initiateLine(run: BatchRun, line: BatchLine): Promise<void> {
+  return workOn(run, line, 'for a basket');
 }
 
 /** How far a transfer goes. */
 type Extent = 'to the end' | 'for a basket';
 
-async function workOn(payment: LinePayment, line: BatchLine, extent: Extent): Promise<void> {
-  const { batches, flows } = payment;
-  const batch = await batches.find(payment.batch);
+async function workOn(run: BatchRun, line: BatchLine, extent: Extent): Promise<void> {
+  const { batches, flows } = run;
+  const batch = await batches.find(run.batch);
   const flow = batch.flows.get(line.line);
   const known = flow === undefined ? undefined : await flows.find('transfer', flow);
-  if (known && !isBeforeAll(known)) return resumeLine(payment, line, known, extent);
+  if (known && !isBeforeAll(known)) return resumeLine(run, line, known, extent);
 
-  const payer = await payment.payerOf(line);
-  const { opened, context } = payer;
-  const order = await orderOf(payment, payer, batch, line);
-  const initiation = order && (await orRefused(payment, line, () => begunWith(payer, order, extent)));
+  const payer = await run.payerOf(line);
+  const { bank, world } = payer;
+  const order = await orderOf(run, payer, batch, line);
+  const initiation = order && (await orRefused(run, line, () => begunWith(payer, order, extent)));
   if (!order || !initiation) return undefined;
-  const checked = await checkedPayee(payment, context, batch, line);
+  const checked = await checkedPayee(run, payer, batch, line);
   if (checked === 'refused') return undefined;
   try {
-    await opened.flows.begin(
+    await run.flows.begin(
       'transfer',
       {
-        transactionId: context.world.newId(),
-        commits: opened.bank.payments.commits,
+        transactionId: world.newId(),
+        commits: bank.payments.commits,
         order,
         furtherData: [],
         ...initiation,
       },
       async (open) => {
-        if (await takesLine(payment, line, open.current.flow, flow))
-          await drive(payment, payer, line, open, { checked, isNew: true, extent });
+        if (await takesLine(run, line, open.current.flow, flow))
+          await drive(run, payer, line, open, { checked, isNew: true, extent });
         else await open.record({ type: 'cancelled' });
       },
     );
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
-    await goOnWith(payment, line, error, flow, extent);
+    await goOnWith(run, line, error, flow, extent);
   }
 }
 
 /** What a transfer keeps of its payment from its first event on, at a bank where the customer commits. */
-function begunWith({ context, opened }: Payer, order: TransferOrder, extent: Extent) {
-  const { initiation } = initiationOf(context, opened, order, { paste: false });
+function begunWith(payer: Payer, order: TransferOrder, extent: Extent) {
+  const { initiation } = payer.initiationOf(order);
   if (!initiation) return {};
   return { initiation: extent === 'for a basket' ? { ...initiation, forBasket: true as const } : initiation };
 }
 
-/** The reference is taken: by the transfer that an earlier run began for this line, or by another payment. */
+/** The reference is taken: by the transfer that an earlier run began for this line, or by another run. */
 async function goOnWith(
-  payment: LinePayment,
+  run: BatchRun,
   line: BatchLine,
   duplicate: Psd2Error,
   before: string | undefined,
   extent: Extent,
 ): Promise<void> {
   const holder = duplicate.flow;
-  const other = holder === undefined ? undefined : await payment.flows.find('transfer', holder);
-  if (!other || !isOfLine(payment, line, other)) return refuseDuplicate(payment, line, duplicate, other);
-  if (await takesLine(payment, line, other.flow, before)) await resumeLine(payment, line, other, extent);
+  const other = holder === undefined ? undefined : await run.flows.find('transfer', holder);
+  if (!other || !isOfLine(run, line, other)) return refuseDuplicate(run, line, duplicate, other);
+  if (await takesLine(run, line, other.flow, before)) await resumeLine(run, line, other, extent);
 }
 
 /** Whether an earlier run began a transfer for this line. */
-export function isOfLine({ batch }: LinePayment, { line }: BatchLine, { order }: Transfer): boolean {
+export function isOfLine({ batch }: BatchRun, { line }: BatchLine, { order }: Transfer): boolean {
   return order.batch?.batch === batch && order.batch.line === line;
 }
 
-async function resumeLine(
-  payment: LinePayment,
-  line: BatchLine,
-  known: Transfer,
-  extent: Extent,
-): Promise<void> {
-  const batch = await payment.batches.find(payment.batch);
+async function resumeLine(run: BatchRun, line: BatchLine, known: Transfer, extent: Extent): Promise<void> {
+  const batch = await run.batches.find(run.batch);
   refuseOtherOrder(batch, line, known.order);
   if (isOver(known) && standingOf(known) !== 'sent') return;
-  const payer = await payment.payerOf({ customer: known.order.customerId });
-  const calls = payer.opened.bank.payments.transfer(known);
-  if (await awaitsCustomer(payment, payer, known, calls)) return;
-  const checked = known.accepted ? null : await checkedPayee(payment, payer.context, batch, line);
-  if (checked === 'refused') return endRefused(payer, known);
-  await payer.opened.flows.resume('transfer', known.flow, (open) =>
-    drive(payment, payer, line, open, { checked, isNew: false, extent }),
+  const payer = await run.payerOf({ customer: known.order.customerId });
+  const calls = payer.bank.payments.transfer(known);
+  if (await awaitsCustomer(run, payer, known, calls)) return;
+  const checked = known.accepted ? null : await checkedPayee(run, payer, batch, line);
+  if (checked === 'refused') return endRefused(run, known);
+  await run.flows.resume('transfer', known.flow, (open) =>
+    drive(run, payer, line, open, { checked, isNew: false, extent }),
   );
 }
 
 /** Ends the transfer of a line that psd2 has refused. Nobody has confirmed it, so nothing irreversible was sent. */
-async function endRefused({ opened }: Payer, { flow }: Transfer): Promise<void> {
-  await opened.flows.resume('transfer', flow, async (open) => {
+async function endRefused({ flows }: BatchRun, { flow }: Transfer): Promise<void> {
+  await flows.resume('transfer', flow, async (open) => {
     if (isOpen(open.current)) await open.record({ type: 'cancelled' });
   });
 }
@@ -144,10 +127,10 @@ async function endRefused({ opened }: Payer, { flow }: Transfer): Promise<void> 
  * the operator names the next person, that person gets one.
  */
 export async function awaitsCustomer(
-  { links, batches, batch, person }: LinePayment,
-  { opened }: Payer,
+  { links, batches, batch, person }: BatchRun,
+  { bank }: Payer,
   operation: Operation<OrderTarget>,
-  { sca = opened.bank.sca }: PaymentCalls,
+  { sca = bank.sca }: PaymentCalls,
 ): Promise<boolean> {
   if (!links || operation.state !== 'authorizing' || !operation.verification) return false;
   if (!(await batches.find(batch)).linked.has(operation.flow)) return false;
@@ -163,7 +146,7 @@ export function refuseOtherOrder(batch: Batch, line: BatchLine, order: TransferO
     order.currency === line.currency &&
     order.name === line.name &&
     order.description === line.description &&
-    isDeepStrictEqual(order.creditorReference, line.creditorReference) &&
+    isSameReference(order.creditorReference, line.creditorReference) &&
     order.reference === referenceOf(batch, line) &&
     order.batchBooking === line.batchBooking &&
     order.instant === line.instant &&
@@ -185,16 +168,15 @@ export function otherThanOrdered(line: number): Psd2Error {
 }
 
 async function drive(
-  payment: LinePayment,
+  run: BatchRun,
   payer: Payer,
   line: BatchLine,
   open: Open<'transfer'>,
   { checked, isNew, extent }: { checked: PayeeCheck | null; isNew: boolean; extent: Extent },
 ): Promise<void> {
-  const { opened } = payer;
   const { order, flow } = open.current;
   const link = {
-    ...{ batch: payment.batch, line: line.line, flow, customer: order.customerId },
+    ...{ batch: run.batch, line: line.line, flow, customer: order.customerId },
     ...{ reference: order.reference, name: order.name, iban: order.to },
     ...{ amount: order.amount, currency: order.currency },
   };
@@ -204,16 +186,16 @@ async function drive(
   };
   const isForBasket = extent === 'for a basket';
   if (isForBasket && nextOperationStep(open.current, needsSettlement(order)) === 'authorize') return;
-  const calls = opened.bank.payments.transfer(open.current);
-  const ports = await payingPorts(payment, payer, open.current, { link, line: line.line, isNew });
+  const calls = payer.bank.payments.transfer(open.current);
+  const ports = await payingPorts(run, payer, open.current, { link, line: line.line, isNew });
   try {
     const until = isForBasket ? 'authorize' : 'await-authorization';
-    await runOperation(open, calls, { ...ports, accept }, isForBasket || payment.links ? [until] : []);
+    await runOperation(open, calls, { ...ports, accept }, isForBasket || run.links ? [until] : []);
   } catch (error) {
     await endIfUntouched(open, error);
     throw error;
   } finally {
-    await TRANSFERS.tidy?.(payer.context, open.current);
+    await run.tidy(open.current);
   }
 }
 
@@ -223,8 +205,8 @@ async function drive(
  * @param link what the customer's link is written out with. @param line the first line that it pays
  */
 export async function payingPorts(
-  { links, batches, batch, whileWaiting, person }: LinePayment,
-  { context, opened }: Payer,
+  { links, batches, batch, whileWaiting, person }: BatchRun,
+  payer: Payer,
   {
     flow,
     initiation,
@@ -233,14 +215,14 @@ export async function payingPorts(
   }: Pick<Operation<OrderTarget>, 'flow' | 'initiation' | 'transactionId' | 'state'>,
   { link, line, isNew }: { link: object; line: number; isNew: boolean },
 ) {
-  const { initiated, ...ports } = flowPortsOf(context, opened);
+  const { initiated, ...ports } = payer.ports();
   const near: CustomerPorts = { ...ports.customer, whileWaiting };
   const given = async () => {
     await batches.change(batch, (now) => (now.linked.has(flow) ? null : { type: 'link-given', line, flow }));
   };
   // What nobody has authorised, the customer does first.
   const other = state === 'authorizing' ? person : undefined;
-  const returns = initiation && (await returnPortsOf(context, opened, false, transactionId, other));
+  const returns = initiation && (await payer.returns(transactionId, other));
   const whose = returns?.psuId === undefined ? {} : { psuId: returns.psuId };
   return {
     ...ports,
@@ -256,4 +238,22 @@ export function canGoOn(transfer: Transfer): boolean {
   if (isBeforeAll(transfer) || standingOf(transfer) === 'sent') return true;
   if (transfer.state !== 'executed' && transfer.state !== 'ordered') return !isOver(transfer);
   return isAccepted(transfer) || needsSettlement(transfer.order);
+}
+
+/**
+ * The customer's side of a payment whose link is written out.
+ *
+ * @param link what is written beside the address
+ * @param given called once the link is out
+ */
+function byLink(ports: CustomerPorts, links: Links, link: object, given: () => Promise<void>): CustomerPorts {
+  return {
+    ...ports,
+    atAnotherDevice: true,
+    listen: async () => null,
+    async sendBrowser(url) {
+      await links.give({ ...link, url });
+      await given();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { standingOf } from '../../src/domain/flow-states.ts';
-import { applyOperationEvent } from '../../src/domain/operation.ts';
-import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
+import { standingOf } from '../../../src/domain/flow-states.ts';
+import { applyOperationEvent } from '../../../src/domain/operation.ts';
+import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
 import {
   type BasketMeans,
   followBasket,
@@ -10,10 +10,10 @@ import {
   meaningOf,
   type PaymentSaid,
   SIGNING_BASKET,
-} from '../../src/flows/basket.ts';
-import { lookAt } from '../../src/flows/payment/status.ts';
-import type { GenericOperation } from '../../src/store/ports/flows.ts';
-import { transferOrder } from '../domain/orders.ts';
+} from '../../../src/flows/batch/follow-basket.ts';
+import { lookAt } from '../../../src/flows/payment/status.ts';
+import type { GenericOperation } from '../../../src/store/ports/flows.ts';
+import { transferOrder } from '../../domain/orders.ts';
 
 // What becomes of a transfer that is in a signing basket.
 

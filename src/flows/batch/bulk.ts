@@ -3,24 +3,23 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Share } from '../../flows/batch.ts';
-import { beginJoint, giveUp, newReturn, type Taken } from './joint.ts';
-import { BULK } from './joint-kinds.ts';
-import { isOfLine, payLine } from './pay-line.ts';
-import type { Payer } from './payers.ts';
+import { beginGroup, giveUp, newReturn, type Taken } from './group.ts';
+import { BULK } from './group-kinds.ts';
 import {
   checkedPayee,
-  type LinePayment,
   orderOf,
   orRefused,
   refuseDuplicate,
   takesLine,
   throwProblems,
   WaitsForPerson,
-} from './prepare-line.ts';
-import { isBeforeAll } from './rows.ts';
+} from './lines.ts';
+import { isBeforeAll } from './outcome.ts';
+import type { BatchRun, Payer } from './ports.ts';
+import type { Share } from './run.ts';
+import { isOfLine, payLine } from './single.ts';
 
-/** A line that goes into a bulk payment. */
+/** A line that goes into a bulk run. */
 interface Prepared {
   line: BatchLine;
   order: TransferOrder;
@@ -34,9 +33,9 @@ interface Prepared {
  *
  * @throws Psd2Error what stopped it
  */
-export async function payBulk(payment: LinePayment, share: Share): Promise<void> {
-  const { batches, flows } = payment;
-  const batch = await batches.find(payment.batch);
+export async function payBulk(run: BatchRun, share: Share): Promise<void> {
+  const { batches, flows } = run;
+  const batch = await batches.find(run.batch);
   const free: { line: BatchLine; before: string | undefined }[] = [];
   for (const line of share) {
     const before = batch.flows.get(line.line);
@@ -45,52 +44,51 @@ export async function payBulk(payment: LinePayment, share: Share): Promise<void>
     if (isFree && !batch.refused.has(line.line) && !batch.cancelled.has(line.line))
       free.push({ line, before });
   }
-  await beginBulk(payment, free);
+  await beginBulk(run, free);
 }
 
 async function beginBulk(
-  payment: LinePayment,
+  run: BatchRun,
   free: { line: BatchLine; before: string | undefined }[],
 ): Promise<void> {
   const [first] = free;
   if (!first) return;
-  const payer = await payment.payerOf(first.line);
-  const { bulk } = payer.opened.bank.payments;
+  const payer = await run.payerOf(first.line);
+  const { bulk } = payer.bank.payments;
   if (!bulk) throw new TypeError('The bank has no bulk payments');
-  const { prepared, problems } = await prepareAll(payment, payer, bulk, free);
-  const { taken: all, alone } = await takeAll(payment, payer, prepared);
+  const { prepared, problems } = await prepareAll(run, payer, bulk, free);
+  const { taken: all, alone } = await takeAll(run, payer, prepared);
   const [one, ...others] = all;
   if (one) {
     const taken = [one, ...others] as const;
-    await beginJoint(payment, payer, BULK, { taken, initiation: await initiationOf(payer, bulk, taken) });
+    await beginGroup(run, payer, BULK, { taken, initiation: await initiationOf(payer, bulk, taken) });
   }
-  for (const line of alone) await payLine(payment, line);
+  for (const line of alone) await payLine(run, line);
   throwProblems(problems);
 }
 
 function initiationOf(payer: Payer, bulk: BulkPayments, lines: readonly Pick<Taken, 'order'>[]) {
   const orders = lines.map(({ order }) => order);
-  return bulk.initiation(orders, newReturn(payer), payer.context.world.newId);
+  return bulk.initiation(orders, newReturn(payer), payer.world.newId);
 }
 
 /** Checks each line. What is wrong with one refuses it alone. @returns also why lines wait for a person */
 async function prepareAll(
-  payment: LinePayment,
+  run: BatchRun,
   payer: Payer,
   bulk: BulkPayments,
   free: { line: BatchLine; before: string | undefined }[],
 ): Promise<{ prepared: Prepared[]; problems: Map<number, Psd2Error> }> {
-  const batch = await payment.batches.find(payment.batch);
+  const batch = await run.batches.find(run.batch);
   const prepared: Prepared[] = [];
   const problems = new Map<number, Psd2Error>();
   for (const { line, before } of free) {
     try {
-      const order = await orderOf(payment, payer, batch, line);
+      const order = await orderOf(run, payer, batch, line);
       const candidate = order && { line, order, checked: null, before };
-      const isTaken =
-        candidate && (await orRefused(payment, line, () => initiationOf(payer, bulk, [candidate])));
+      const isTaken = candidate && (await orRefused(run, line, () => initiationOf(payer, bulk, [candidate])));
       if (!candidate || !isTaken) continue;
-      const checked = await checkedPayee(payment, payer.context, batch, line);
+      const checked = await checkedPayee(run, payer, batch, line);
       if (checked !== 'refused') prepared.push({ ...candidate, checked });
     } catch (error) {
       if (!(error instanceof WaitsForPerson)) throw error;
@@ -106,8 +104,8 @@ async function prepareAll(
  * @returns also the lines for which an earlier run began a payment that is authorised alone
  */
 async function takeAll(
-  payment: LinePayment,
-  { context, opened }: Payer,
+  run: BatchRun,
+  { bank, world }: Payer,
   prepared: readonly Prepared[],
 ): Promise<{ taken: Taken[]; alone: BatchLine[] }> {
   const taken: Taken[] = [];
@@ -115,19 +113,19 @@ async function takeAll(
   for (const { before, ...each } of prepared) {
     const { line, order } = each;
     const begin = {
-      ...{ transactionId: context.world.newId(), commits: opened.bank.payments.commits },
+      ...{ transactionId: world.newId(), commits: bank.payments.commits },
       ...{ order, furtherData: [] },
     };
     const take = () =>
-      opened.flows.begin('transfer', begin, async (open) => {
+      run.flows.begin('transfer', begin, async (open) => {
         const { flow } = open.current;
-        if (await takesLine(payment, line, flow, before)) taken.push({ ...each, flow });
+        if (await takesLine(run, line, flow, before)) taken.push({ ...each, flow });
         else await open.record({ type: 'cancelled' });
       });
     try {
       await take();
     } catch (error) {
-      const holder = await holderOf(payment, line, error, before);
+      const holder = await holderOf(run, line, error, before);
       if (holder === 'ended') await take();
       else if (holder === 'its own') alone.push(line);
     }
@@ -144,21 +142,21 @@ async function takeAll(
  * @throws `error` if it says something else
  */
 async function holderOf(
-  payment: LinePayment,
+  run: BatchRun,
   line: BatchLine,
   error: unknown,
   before: string | undefined,
 ): Promise<'ended' | 'its own' | 'with others' | 'other'> {
   if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
   const { flow } = error;
-  const other = flow === undefined ? undefined : await payment.flows.find('transfer', flow);
-  if (!other || !isOfLine(payment, line, other)) {
-    await refuseDuplicate(payment, line, error, other);
+  const other = flow === undefined ? undefined : await run.flows.find('transfer', flow);
+  if (!other || !isOfLine(run, line, other)) {
+    await refuseDuplicate(run, line, error, other);
     return 'other';
   }
-  await giveUp(payment, other);
-  const now = await payment.flows.find('transfer', other.flow);
+  await giveUp(run, other);
+  const now = await run.flows.find('transfer', other.flow);
   if (isBeforeAll(now)) return 'ended';
-  await takesLine(payment, line, now.flow, before);
+  await takesLine(run, line, now.flow, before);
   return now.initiation !== null && now.bulk === null ? 'its own' : 'with others';
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { BASKET, BULK, mayGoIntoBasket, paymentIdsOf } from '../../../src/commands/batch/joint-kinds.ts';
 import type { Verification } from '../../../src/domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
+import { BASKET, BULK, mayGoIntoBasket, paymentIdsOf } from '../../../src/flows/batch/group-kinds.ts';
 import { transferOrder } from '../../domain/orders.ts';
 
 const created: TransferEvent = {

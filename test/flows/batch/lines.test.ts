@@ -1,19 +1,24 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import {
-  type LinePayment,
-  orRefused,
-  refuseDuplicate,
-  refuseLine,
-} from '../../../src/commands/batch/prepare-line.ts';
 import type { BatchEvent } from '../../../src/domain/batch/batch.ts';
 import { type ErrorCode, Psd2Error } from '../../../src/errors.ts';
+import { orRefused, refuseDuplicate, refuseLine } from '../../../src/flows/batch/lines.ts';
+import type { BatchRun } from '../../../src/flows/batch/ports.ts';
 import { document, information, transaction } from '../../batch-file/reading.ts';
+import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../../commands/bank-here.ts';
+import {
+  IBAN,
+  payeeCheck,
+  RUN,
+  storeOf,
+  takingIbans,
+  told,
+  withFile,
+  withPayees,
+} from '../../commands/batch/with-batch.ts';
+import { payerAt, TODAY } from '../../commands/payer-here.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
-import { payerAt, TODAY } from '../payer-here.ts';
-import { IBAN, payeeCheck, RUN, storeOf, takingIbans, told, withFile, withPayees } from './with-batch.ts';
 
 // What must hold before a line is paid: its order, its payee, and why psd2 does not pay it.
 
@@ -102,7 +107,7 @@ it('what a payee check said when the batch was added counts, whatever another on
 async function oneLine() {
   const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada']);
   const store = await storeOf(payer);
-  const payment: LinePayment = {
+  const payment: BatchRun = {
     ...{
       batches: store.batches,
       flows: store.flows,
@@ -113,6 +118,8 @@ async function oneLine() {
     },
     payerOf: () => Promise.reject(new TypeError('Nobody pays here')),
     whileWaiting: (_, work) => work,
+    tidy: async () => {},
+    tidyGroup: async () => {},
   };
   const [line] = await store.batches.lines(await store.read());
   if (!line) throw new TypeError('The batch has one line');
