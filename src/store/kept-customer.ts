@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
-import type { KeptCustomer } from './ports/customers.ts';
+import type { KeptCustomer, LastingConsent } from './ports/customers.ts';
 
 const text = z.nullable(z.string());
-const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
+export const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
 const time = z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value))));
 
 const keptAccounts = z.array(
@@ -37,6 +37,13 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
   ),
   accounts: z.exactOptional(keptAccounts),
 });
+
+/** The consents of a customer for {@link LastingConsent}. */
+export function lastingOf(customer: string, { consents }: KeptCustomer): LastingConsent[] {
+  return consents.flatMap(({ flow, recurring, validUntil }) =>
+    recurring && validUntil !== null ? [{ customer, flow, validUntil }] : [],
+  );
+}
 
 const EMPTY: KeptCustomer = {
   psu: { id: null, idType: null, corporateId: null, corporateIdType: null },

@@ -148,13 +148,9 @@ async function consentEndings(
 /** The consents of the customers whom the operator names: those that readings use, and that are meant to last. */
 async function keptEndings(context: Context, accesses: Map<string, Access>): Promise<Ending[]> {
   const { customers, flows } = await context.store();
-  const kept = (await customers.all()).flatMap(({ customer: customerId, kept: { consents } }) =>
-    consents.flatMap(({ flow, recurring, validUntil }) =>
-      recurring && validUntil !== null ? [{ customerId, flow, validUntil }] : [],
-    ),
-  );
+  const kept = await customers.lasting();
   await addAccesses(flows, new Set(kept.map(({ flow }) => flow)), accesses);
-  return kept.map(({ customerId, flow, validUntil }) => {
+  return kept.map(({ customer: customerId, flow, validUntil }) => {
     // If somebody has removed its journal, nobody knows what it was asked for.
     const asked = optionsOf(accesses.get(flow));
     const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...asked];

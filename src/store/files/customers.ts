@@ -16,14 +16,17 @@ import { refuseUnsafeFolder } from '../disk/permissions.ts';
 import {
   type CustomerVersion,
   changeRecord,
+  isoDate,
   keptCustomer,
+  lastingOf,
   moveRecord,
   type Update,
 } from '../kept-customer.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import type { CustomerRecord } from '../ports/copy.ts';
-import type { Customers, KeptCustomer } from '../ports/customers.ts';
+import type { Customers, KeptCustomer, LastingConsent } from '../ports/customers.ts';
 import { holderOfName, nameOfBank, nameOfHolder } from './file-names.ts';
+import { KnownFolders } from './known-folders.ts';
 import { countBanks, Generations } from './token-file.ts';
 
 /** How long to wait for a worker that changes the same record: much more than the 5 s after which a dead one loses the lock. */
@@ -77,11 +80,40 @@ export class FileCustomers implements Customers {
   }
 
   async list(): Promise<string[]> {
+    return this.#lookAtAll((customer, text) => {
+      try {
+        return text() === '' ? [] : [customer];
+      } catch (error) {
+        // Damaged records count too.
+        if (error instanceof Psd2Error) return [customer];
+        throw error;
+      }
+    });
+  }
+
+  async lasting(): Promise<LastingConsent[]> {
+    return this.#lookAtAll((customer, text) => lastingIn(customer, text()));
+  }
+
+  /** Looks at each record, sorted by customer. Of one that has not changed since the last look, only its folder is looked at. */
+  #lookAtAll<T>(look: (customer: string, text: () => string) => T[]): T[] {
     if (this.#baseUrl === undefined) return [];
     const bank = nameOfBank(this.#baseUrl);
-    return this.#customersOf(bank)
-      .filter((customer) => this.#hasRecord({ bank, customer }))
-      .sort();
+    const customers = this.#customersOf(bank).sort();
+    if (customers.length === 0) return [];
+    const known = new KnownFolders(this.#knownPath(bank));
+    const found = customers.flatMap((customer) => {
+      const place = { bank, customer };
+      const read = () => {
+        const { kept } = this.#newest(place);
+        return kept
+          ? JSON.stringify(lastingOf(customer, kept).map(({ flow, validUntil }) => [flow, validUntil]))
+          : '';
+      };
+      return look(customer, () => known.textOf(this.#folderOf(place), read));
+    });
+    known.keep();
+    return found;
   }
 
   async all(): Promise<{ customer: string; kept: KeptCustomer }[]> {
@@ -152,7 +184,10 @@ export class FileCustomers implements Customers {
   async erase(customer: string): Promise<void> {
     for (const place of this.#places())
       if (place.customer === customer)
-        await this.#exclusively(place, async () => removeStored(this.#folderOf(place)));
+        await this.#exclusively(place, async () => {
+          removeStored(this.#folderOf(place));
+          removeStored(this.#knownPath(place.bank));
+        });
   }
 
   /** All records, at any bank, for `store copy`. @throws Psd2Error `config` if one is damaged */
@@ -280,6 +315,10 @@ export class FileCustomers implements Customers {
     }
   }
 
+  #knownPath(bank: string): string {
+    return join(this.#folder, bank, 'known');
+  }
+
   #places(): Place[] {
     return listFolder(this.#folder).flatMap((bank) =>
       this.#customersOf(bank).map((customer) => ({ bank, customer })),
@@ -302,6 +341,12 @@ export class FileCustomers implements Customers {
 /** A version as it was found, with its bank. */
 type Found = CustomerVersion & { baseUrl: string };
 const NONE = { generation: 0, changes: [], kept: null };
+
+/** What {@link FileCustomers.lasting} knows of a record, from its text. */
+function lastingIn(customer: string, text: string): LastingConsent[] {
+  const pairs = z.array(z.tuple([z.string(), isoDate])).parse(JSON.parse(text || '[]'));
+  return pairs.map(([flow, validUntil]) => ({ customer, flow, validUntil }));
+}
 
 /** The content of a file in the folder of a bank. */
 function fileIn(bank: string) {

@@ -7,6 +7,7 @@ import type { Holder } from '../ports/tokens.ts';
 
 /** These characters stand for themselves. All others become `_` and two hexadecimal digits, including upper-case letters. */
 const PLAIN = /[a-z0-9-]/;
+const ALL_PLAIN = /^[a-z0-9-]+$/;
 /** Windows keeps these names for devices. Programs take a name that begins with a dash for an option. */
 const SPECIAL = /^(?:-|(?:con|prn|aux|nul|com\d|lpt\d)$)/;
 /** The ids of accounts that are their own names. Two of them may differ only by case. */
@@ -57,6 +58,7 @@ const CUSTOMER = 'customer-';
 
 function encode(id: string): string {
   const isSpecial = SPECIAL.test(id);
+  if (!isSpecial && ALL_PLAIN.test(id)) return id;
   return [...Buffer.from(id)]
     .map((byte, index) => {
       const character = String.fromCharCode(byte);

@@ -191,17 +191,24 @@ function generationOf(name: string): number {
   return Number(/^([1-9]\d{0,14})\.json$/.exec(name)?.[1] ?? 0);
 }
 
-/** The logins of the customers among the holders, sorted. @param login reads one */
-export async function loginsOf(
-  holders: readonly Holder[],
-  login: (holder: Holder) => Promise<StoredLogin | undefined>,
-): Promise<{ customerId: string; login: StoredLogin }[]> {
-  const found: { customerId: string; login: StoredLogin }[] = [];
-  for (const customerId of holders.filter(isCustomers).sort()) {
-    const own = await login(customerId);
-    if (own) found.push({ customerId, login: own });
-  }
-  return found;
+/** What is known of a login without its tokens, as text. @param file null or undefined: there is none */
+export function writeLogin(file: TokenFile | null | undefined): string {
+  if (!file) return '[]';
+  return JSON.stringify([file.baseUrl, file.accessTokenExpiresAt, file.refreshTokenExpiresAt, file.scope]);
+}
+
+/** The login in a text of {@link writeLogin}. Undefined if it is none of this bank. */
+export function loginIn(text: string, baseUrl: string | undefined): StoredLogin | undefined {
+  const [bank, ...fields]: unknown[] = JSON.parse(text);
+  const [accessTokenExpiresAt, refreshTokenExpiresAt, scope] = fields;
+  const isOf = baseUrl !== undefined && bank === baseUrl;
+  if (!isOf || !isText(accessTokenExpiresAt) || !isText(refreshTokenExpiresAt) || !isText(scope))
+    return undefined;
+  return { accessTokenExpiresAt, refreshTokenExpiresAt, scope };
+}
+
+function isText(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
 }
 
 /** Whether the tokens of a holder are a customer's. */

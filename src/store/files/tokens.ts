@@ -21,6 +21,7 @@ import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens }
 import { Vault } from '../secrets/vault.ts';
 import { refuseMovedFolder } from './data.ts';
 import { nameOfHolder } from './file-names.ts';
+import { KnownFolders } from './known-folders.ts';
 import {
   copied,
   countBanks,
@@ -30,9 +31,10 @@ import {
   holdersIn,
   isCustomers,
   LOGIN_SPACE,
-  loginsOf,
+  loginIn,
   type TokenFile,
   tokenGeneration,
+  writeLogin,
 } from './token-file.ts';
 import { FileSeals } from './token-seals.ts';
 
@@ -79,8 +81,18 @@ export class FileTokens implements Tokens {
     return { ...(await this.#open(customerId, generation, file)), generation };
   }
 
+  /** Of a token file in a folder that has not changed since the last call, only its folder is looked at. */
   async logins(): ReturnType<Tokens['logins']> {
-    return loginsOf(holdersIn(this.#folder, /\.json$/), (holder) => this.login(holder));
+    const holders = holdersIn(this.#folder, /\.json$/).filter(isCustomers);
+    if (holders.length === 0) return [];
+    const known = new KnownFolders(this.#knownLoginsPath);
+    const found = holders.sort().flatMap((customerId) => {
+      const read = () => writeLogin(this.#readNewest(customerId).file);
+      const login = loginIn(known.textOf(this.#folderOf(customerId), read), this.#baseUrl);
+      return login ? [{ customerId, login }] : [];
+    });
+    known.keep();
+    return found;
   }
 
   async login(customerId: Holder): Promise<StoredLogin | undefined> {
@@ -166,6 +178,7 @@ export class FileTokens implements Tokens {
     if (!this.holders().includes(customerId)) return;
     const paths = [this.#path(customerId), this.#folderOf(customerId)];
     await this.#exclusively(customerId, async () => paths.forEach(removeStored));
+    if (isCustomers(customerId)) removeStored(this.#knownLoginsPath);
   }
 
   async ready(): Promise<() => Promise<void>> {
@@ -270,6 +283,10 @@ export class FileTokens implements Tokens {
   async atWork(): Promise<string[]> {
     const found = await Promise.all(this.holders().map((holder) => holderOf(this.#path(holder))));
     return found.filter((worker) => worker !== undefined);
+  }
+
+  get #knownLoginsPath(): string {
+    return join(this.#folder, 'known-logins');
   }
 
   get #lastLoginPath(): string {

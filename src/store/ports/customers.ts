@@ -42,6 +42,13 @@ export interface KeptConsent {
   report?: 'json' | 'camt' | 'mt940';
 }
 
+/** A consent for more than one reading. */
+export interface LastingConsent {
+  customer: string;
+  flow: string;
+  validUntil: IsoDate;
+}
+
 /** What psd2 keeps of a customer. */
 export interface KeptCustomer {
   psu: KeptPsu;
@@ -60,6 +67,12 @@ export interface Customers {
   list(): Promise<string[]>;
   /** The records of all customers, in one pass, sorted. @throws Psd2Error `config` if one is damaged */
   all(): Promise<{ customer: string; kept: KeptCustomer }[]>;
+  /**
+   * The consents of all customers that are meant to last, and whose end is known, sorted by customer.
+   *
+   * @throws Psd2Error `config` if a record is damaged
+   */
+  lasting(): Promise<LastingConsent[]>;
   /**
    * @returns undefined if there is no record
    * @throws Psd2Error `config` if it is damaged

@@ -3,10 +3,11 @@ import {
   type CustomerVersion,
   changeRecord,
   keptCustomer,
+  lastingOf,
   moveRecord,
   type Update,
 } from '../kept-customer.ts';
-import type { Customers, KeptCustomer } from '../ports/customers.ts';
+import type { Customers, KeptCustomer, LastingConsent } from '../ports/customers.ts';
 import { type Database, LostAnswer } from './database.ts';
 
 /** A row of `psd2.customers`, without its key. */
@@ -50,6 +51,10 @@ export class PostgresCustomers implements Customers {
        order by customer_id collate "C"`,
       [this.#profile, this.#baseUrl],
     );
+  }
+
+  async lasting(): Promise<LastingConsent[]> {
+    return (await this.all()).flatMap(({ customer, kept }) => lastingOf(customer, kept));
   }
 
   async read(customer: string): Promise<KeptCustomer | undefined> {

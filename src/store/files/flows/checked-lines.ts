@@ -5,7 +5,7 @@ import { refuseUnsafe } from '../../disk/permissions.ts';
 
 /** A line with its checksum, to append. The line break before it ends a line that a crash may have cut short. */
 export function checkedLine(text: string): string {
-  return `\n${checksum(text)} ${text}\n`;
+  return `\n${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
 }
 
 /**
@@ -41,9 +41,5 @@ function linesIn(content: Buffer): string[] {
 }
 
 function isWhole(line: string): boolean {
-  return line.length >= 10 && line.slice(0, 9) === `${checksum(line.slice(9))} `;
-}
-
-function checksum(text: string): string {
-  return crc32(text).toString(16).padStart(8, '0');
+  return line.length >= 10 && line[8] === ' ' && Number.parseInt(line, 16) === crc32(line.slice(9));
 }

@@ -1,0 +1,129 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { FileCustomers } from '../../../src/store/files/customers.ts';
+import { nameOfBank } from '../../../src/store/files/file-names.ts';
+import { checkedLine } from '../../../src/store/files/flows/checked-lines.ts';
+import { KnownFolders } from '../../../src/store/files/known-folders.ts';
+import { FileTokens } from '../../../src/store/files/tokens.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { BANK, granting } from '../whole-store.ts';
+
+const temporary = temporaryFolder();
+const MINUTE = 60_000;
+const tokensAt = (place: StoreFolder, bank = BANK) => new FileTokens(place, 'bank', bank);
+let root: string;
+let path: string;
+let folder: string;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + MINUTE });
+  root = newConfigFolder(temporary).root;
+  path = join(root, 'known');
+  folder = join(root, 'customer-1');
+  mkdirSync(folder, { mode: 0o700, recursive: true });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** One look at the folder, whose text would be `text`. */
+function look(text: string): string {
+  const known = new KnownFolders(path);
+  const found = known.textOf(folder, () => text);
+  known.keep();
+  return found;
+}
+
+it('a folder that has not changed is not read again', () => {
+  expect([look('first'), look('second')]).toEqual(['first', 'first']);
+  expect(readFileSync(path, 'utf8')).not.toContain('customer-1');
+});
+
+it.each<[string, () => void]>([
+  ['another file', () => writeFileSync(join(folder, '2.json'), '')],
+  ['another mode', () => chmodSync(folder, 0o711)],
+  [
+    'the name of another folder',
+    () => {
+      mkdirSync(`${folder}-new`);
+      rmSync(folder, { recursive: true });
+      mkdirSync(folder, { mode: 0o700, recursive: true });
+    },
+  ],
+  ['no file of what is known', () => rmSync(path)],
+  [
+    'a damaged file of what is known',
+    () => writeFileSync(path, readFileSync(path, 'utf8').replace('first', 'fi')),
+  ],
+])('with %s, it is read again', (_, change) => {
+  look('first');
+  change();
+  expect(look('second')).toBe('second');
+});
+
+it('a folder of the last two seconds is read again, since a file system may give the same time twice', () => {
+  vi.setSystemTime(Date.now() - MINUTE);
+  expect([look('first'), look('second')]).toEqual(['first', 'second']);
+});
+
+it('half a line of a process that was stopped does not harm the next one', () => {
+  writeFileSync(path, 'ffffffff 12 34', { mode: 0o600 });
+  expect([look('first'), look('second')]).toEqual(['first', 'first']);
+});
+
+it('a folder and a file that others can write to are not trusted', () => {
+  look('first');
+  chmodSync(folder, 0o777);
+  expect(() => look('second')).toThrow(`${folder} can be changed by others (mode 0777)`);
+  chmodSync(path, 0o666);
+  expect(() => look('second')).toThrow(`${path} can be changed by others (mode 0666)`);
+});
+
+it('what is known of too many folders that have changed is forgotten', () => {
+  const old = Array.from({ length: 10_001 }, (_, inode) => checkedLine(`${inode} 5 old`));
+  writeFileSync(path, old.join(''), { mode: 0o600 });
+  look('first');
+  expect(existsSync(path)).toBe(false);
+});
+
+it('a login that has not changed is known without its tokens, until the customer is forgotten', async () => {
+  const place = newConfigFolder(temporary);
+  const login = {
+    accessTokenExpiresAt: null,
+    refreshTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+    scope: 'oob',
+  };
+  const write = (refreshToken: string, bank = BANK) =>
+    tokensAt(place, bank).change('Ada', (slot) =>
+      slot.write({ ...login, accessToken: 'secret', refreshToken }),
+    );
+  const logins = (bank = BANK) => tokensAt(place, bank).logins();
+  const file = join(place.tokens('bank'), 'known-logins');
+  expect(await logins()).toEqual([]);
+  await write('one');
+  for (const _ of [1, 2]) expect(await logins()).toEqual([{ customerId: 'Ada', login }]);
+  expect(await logins(new URL('https://other.example/'))).toEqual([]);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, 'utf8')).not.toMatch(/secret|one|Ada/);
+  await tokensAt(place).forget('Ada');
+  for (const _ of [1, 2]) expect(await logins()).toEqual([]);
+  await tokensAt(place).erase('Ada');
+  expect(existsSync(file)).toBe(false);
+});
+
+it('a record of a customer that has not changed is known without its names, until it is erased', async () => {
+  const place = newConfigFolder(temporary);
+  const customers = () => new FileCustomers(place, 'bank', BANK);
+  const looks = async () => [await customers().list(), await customers().lasting()];
+  const file = join(place.tokens('bank'), 'customers', nameOfBank(BANK.href), 'known');
+  await customers().change('Ada', granting('co-1'));
+  const lasting = [{ customer: 'Ada', flow: 'co-1', validUntil: '2027-05-01' }];
+  for (const _ of [1, 2]) expect(await looks()).toEqual([['Ada'], lasting]);
+  expect(readFileSync(file, 'utf8')).not.toContain('Ada');
+  await customers().forget('Ada');
+  for (const _ of [1, 2]) expect(await looks()).toEqual([[], []]);
+  await customers().erase('Ada');
+  expect(existsSync(file)).toBe(false);
+});
