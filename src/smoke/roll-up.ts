@@ -18,6 +18,8 @@ export interface RollUp {
   route: string;
   smoke: boolean;
   counts: Counts;
+  /** The day has ended: all its calls were counted. Absent: these are of a part of the day. */
+  whole?: true | undefined;
 }
 
 /** When a bank was down. */

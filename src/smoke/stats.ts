@@ -183,12 +183,18 @@ export class Downtime {
   }
 }
 
-/** The seconds of a day during which the bank was down. @param begin of the day, and its end, in milliseconds since 1970 */
+/**
+ * The seconds of a day during which the bank was down. The same time does not count twice.
+ *
+ * @param begin of the day, and its end, in milliseconds since 1970
+ */
 export function secondsDown(downs: readonly Down[], begin: number, end: number): number {
-  const milliseconds = downs.reduce(
-    (sum, { from, to }) => sum + Math.max(0, Math.min(to, end) - Math.max(from, begin)),
-    0,
-  );
+  let [milliseconds, until] = [0, begin];
+  for (const { from, to } of downs.toSorted((one, other) => one.from - other.from)) {
+    const last = Math.min(to, end);
+    milliseconds += Math.max(0, last - Math.max(from, until));
+    until = Math.max(until, last);
+  }
   return Math.round(milliseconds / 1000);
 }
 

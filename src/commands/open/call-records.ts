@@ -45,14 +45,13 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
   const { name: profile } = context.profile();
   const run = context.calls?.run ?? runIn(context.env);
   let counted = Promise.resolve();
-  // What the log removes is counted before, for the figures of `log stats`.
-  const retire = (paths: string[]) => {
+  const rollUp = () => {
     counted = counted
       .then(() => import('../../store/machine/call-stats.ts'))
-      .then(({ retireLogs }) => retireLogs(folder, paths, context.world.now()))
+      .then(({ rollUpCalls }) => rollUpCalls(folder, context.world.now()))
       .catch((error: unknown) => terminal.warn(`Old calls could not be counted: ${String(error)}`));
   };
-  const log = new CallLog(folder.log, retire, (call) => folder.forgotten.has(profile, () => wordsOf(call)));
+  const log = new CallLog(folder.log, rollUp, (call) => folder.forgotten.has(profile, () => wordsOf(call)));
   context.onEnd(async () => {
     log.close();
     await counted;

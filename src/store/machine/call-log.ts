@@ -12,10 +12,11 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isMissing, makePrivateFolder, refuseOtherThanFile } from '../disk/files.ts';
+import { isMissing, makePrivateFolder, refuseOtherThanFile, withFile } from '../disk/files.ts';
 import { faultOf } from '../disk/permissions.ts';
 import { replaceDurably } from '../disk/replace.ts';
 
@@ -66,9 +67,12 @@ const loggedCall = z.object({
 export type LoggedCall = z.infer<typeof loggedCall>;
 
 const CURRENT = 'calls.ndjson';
+const STATS = 'stats.ndjson';
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 /** Total size of the full files that psd2 keeps. */
 const MAX_KEPT = 40 * 1024 * 1024;
+/** No call takes longer than this. */
+const LATE_MS = 10 * 60_000;
 
 /**
  * The log of calls, `calls.ndjson`: one line of JSON per call, the newest last. psd2 renames a full file, and removes the
@@ -77,23 +81,22 @@ const MAX_KEPT = 40 * 1024 * 1024;
  */
 export class CallLog {
   readonly #folder: string;
+  /** The hour in which it last looked whether a day was counted. */
+  #lookedIn: string | undefined;
   /** The file that the last call was written to. */
   #open: { file: number; ino: number } | undefined;
 
-  readonly #retire: ((paths: string[]) => void) | undefined;
+  readonly #rollUp: (() => void) | undefined;
   readonly #isForgotten: (call: LoggedCall) => boolean;
 
   /**
-   * @param retire gets the files that the log keeps no longer, under other names, and removes them. Absent: they are removed
+   * @param rollUp counts the days that have ended, and removes the files that the log keeps no longer (call-stats.ts). It is
+   *   called once a day, and for each full file. Absent: they are removed
    * @param isForgotten whether psd2 has forgotten the customer of a call. Such a call is not written
    */
-  constructor(
-    folder: string,
-    retire?: (paths: string[]) => void,
-    isForgotten: (call: LoggedCall) => boolean = () => false,
-  ) {
+  constructor(folder: string, rollUp?: () => void, isForgotten: (call: LoggedCall) => boolean = () => false) {
     this.#folder = folder;
-    this.#retire = retire;
+    this.#rollUp = rollUp;
     this.#isForgotten = isForgotten;
   }
 
@@ -116,6 +119,17 @@ export class CallLog {
     if ((mode & 0o077) !== 0) fchmodSync(file, 0o600);
     writeSync(file, `${JSON.stringify(call)}\n`);
     if (size > MAX_FILE_BYTES) this.#putAside(path, ino, call.at);
+    else if (this.#rollUp && this.#isUncounted(call.at)) this.#rollUp();
+  }
+
+  /** Whether a day has ended that was not counted. psd2 looks once an hour: at the time of the last counting, or of the first call. */
+  #isUncounted(at: string): boolean {
+    const hour = at.slice(0, 13);
+    if (hour === this.#lookedIn) return false;
+    this.#lookedIn = hour;
+    const counted = statSync(join(this.#folder, STATS), { throwIfNoEntry: false })?.mtime;
+    const since = counted ?? firstTimeIn(join(this.#folder, CURRENT));
+    return endedBefore(since) !== endedBefore(new Date(at));
   }
 
   /** Closes the file. The next call opens it again. */
@@ -123,22 +137,6 @@ export class CallLog {
     if (this.#open === undefined) return;
     closeSync(this.#open.file);
     this.#open = undefined;
-  }
-
-  #remove(file: string): void {
-    if (!this.#retire) {
-      rmSync(file, { force: true });
-      return;
-    }
-    const retired = join(this.#folder, `retired-${basename(file)}`);
-    try {
-      // Only one process gets it, so that it is counted once.
-      renameSync(file, retired);
-    } catch (error) {
-      if (isMissing(error)) return;
-      throw error;
-    }
-    this.#retire([retired]);
   }
 
   /** Several processes may do this at once. Their names differ, and a late one finds a new file or none. */
@@ -150,12 +148,31 @@ export class CallLog {
       if (isMissing(error)) return;
       throw error;
     }
-    let kept = 0;
-    for (const file of fullFiles(this.#folder)) {
-      kept += statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-      if (kept > MAX_KEPT) this.#remove(file);
-    }
+    if (this.#rollUp) this.#rollUp();
+    else for (const file of outgrown(this.#folder)) rmSync(file, { force: true });
   }
+}
+
+/** The days before this one have ended, and their calls are in the log: a call is written when it has ended. */
+export function endedBefore(now: Date): IsoDate {
+  return bankDay(new Date(now.getTime() - LATE_MS));
+}
+
+/** The full files that the log keeps no longer. */
+export function outgrown(folder: string): string[] {
+  let kept = 0;
+  return fullFiles(folder).filter((file) => {
+    kept += statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    return kept > MAX_KEPT;
+  });
+}
+
+/** The time of the first line of a file. */
+function firstTimeIn(path: string): Date {
+  const begin = Buffer.alloc(31);
+  withFile(path, 'r', (file) => readSync(file, begin));
+  const time = new Date(begin.toString('latin1', 7));
+  return Number.isNaN(time.getTime()) ? new Date(0) : time;
 }
 
 function fullFiles(folder: string): string[] {

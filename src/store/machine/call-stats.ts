@@ -9,21 +9,24 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { bankDay } from '../../domain/calendar.ts';
+import { addDays, bankDay, isIsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { Counter, DownFinder, type DownLine, type RollUp } from '../../smoke/roll-up.ts';
 import { type CountedCall, STAT_KINDS, type StatKind } from '../../smoke/stats.ts';
-import { appendDurably, cannotRead, isMissing, refuseOtherThanFile } from '../disk/files.ts';
+import { cannotRead, isMissing, refuseOtherThanFile } from '../disk/files.ts';
+import { withLock } from '../disk/lock.ts';
 import { replaceDurably } from '../disk/replace.ts';
-import type { LoggedCall } from './call-log.ts';
+import { endedBefore, type LoggedCall, outgrown } from './call-log.ts';
 import type { StoreFolder } from './folder.ts';
 
-// Figures of the log of calls. A full file that the log removes is counted before, by day: 800 days are kept.
+// Figures of the log of calls. A day that has ended is counted, and kept for 800 days: longer than the log has its calls.
 
 const KEPT_DAYS = 800;
 const DAY_MS = 86_400_000;
+/** How long to wait for another process that counts. It takes far less than a second. */
+const PATIENCE_MS = 10_000;
 const PIECE = 256 * 1024;
 const NEWLINE = 0x0a;
 
@@ -33,6 +36,7 @@ const number = z.number();
 const rollUp = z.object({
   ...{ day: z.string(), profile: z.string(), host: z.string(), kind: z.enum(STAT_KINDS), route: z.string() },
   smoke: z.boolean(),
+  whole: z.optional(z.literal(true)),
   counts: z.object({
     ...{ calls: number, noReply: number, serverErrors: number, unusable: number, clientErrors: number },
     ...{ limited: number, own: number, answered: number, sum: number, max: number, times: z.array(number) },
@@ -42,16 +46,35 @@ const downLine = z.object({
   ...{ profile: z.string(), host: z.string(), down: z.object({ from: number, to: number }) },
 });
 
-/** A line that was cut short, or damaged, is none. */
-function read<T>(line: string, shape: z.ZodMiniType<T>): T | undefined {
+/** A file of the log that was counted, and is being removed. */
+const removal = z.object({ removed: z.string() });
+
+/** What a file of daily counts says. */
+interface Kept {
+  lines: RollUp[];
+  downs: DownLine[];
+  removed: Set<string>;
+}
+
+/** Reads a line of daily counts. @returns whether it was one. A line that was cut short, or damaged, is none */
+function addKept(line: string, { lines, downs, removed }: Kept): boolean {
+  const add = <T>(shape: z.ZodMiniType<T>, to: (value: T) => unknown) => {
+    const { data } = shape.safeParse(jsonIn(line));
+    if (data !== undefined) to(data);
+    return data !== undefined;
+  };
+  if (line.startsWith('{"day"')) return add(rollUp, (value) => lines.push(value));
+  if (line.startsWith('{"profile"')) return add(downLine, (value) => downs.push(value));
+  return line.startsWith('{"removed"') && add(removal, (value) => removed.add(value.removed));
+}
+
+function jsonIn(line: string): unknown {
   try {
-    return shape.safeParse(JSON.parse(line)).data;
+    return JSON.parse(line);
   } catch {
     return undefined;
   }
 }
-const rollUpIn = (line: string): RollUp | undefined => read(line, rollUp);
-const downIn = (line: string): DownLine | undefined => read(line, downLine);
 
 const TEXT = '[^"\\\\\\u0000-\\u001f]*';
 const NUMBER = '(?:0|[1-9]\\d*)';
@@ -142,9 +165,10 @@ function* linesIn(path: string): Generator<string> {
   }
 }
 
+/** The files of the log, the oldest first. */
 function logFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
-  const full = readdirSync(folder).filter((name) => /^(retired-)?calls-.*\.ndjson$/.test(name));
+  const full = readdirSync(folder).filter((name) => /^calls-.*\.ndjson$/.test(name));
   return [...full.sort(), 'calls.ndjson'].map((name) => join(folder, name));
 }
 
@@ -153,7 +177,8 @@ function dayFinder(): (at: string) => string {
   const known = new Map<string, string>();
   return (at) => {
     const hour = at.slice(0, 13);
-    const day = known.get(hour) ?? bankDay(new Date(at));
+    // A damaged line has no day.
+    const day = known.get(hour) ?? (Number.isNaN(Date.parse(at)) ? '' : bankDay(new Date(at)));
     known.set(hour, day);
     return day;
   };
@@ -169,76 +194,145 @@ export interface KnownCalls {
 }
 
 /**
- * All that the log and its roll-ups say of a profile.
+ * All that the log and its daily counts say of a profile. Of a day that has ended, the calls count if the log still has all of them,
+ * else the daily counts.
  *
- * @param files more logs or roll-ups, for example of other machines
+ * @param files more logs or daily counts, for example of other machines
  * @throws Psd2Error `config` if a file cannot be read, or one of `files` is neither
  */
 export function readStats(
   { log, stats }: Pick<StoreFolder, 'log' | 'stats'>,
   isMeant: (call: Call) => boolean,
-  {
-    files = [],
-    down5xx = false,
-    dayOf = dayFinder(),
-  }: { files?: readonly string[]; down5xx?: boolean; dayOf?: (at: string) => string } = {},
+  options: { files?: readonly string[]; down5xx?: boolean; dayOf?: (at: string) => string } = {},
 ): KnownCalls {
+  const { files = [], down5xx = false, dayOf = dayFinder() } = options;
   const counter = new Counter(dayOf);
   const finder = new DownFinder(down5xx);
   const downs: DownLine[] = [];
   let logFrom: string | null = null;
-  for (const path of [stats, ...files, ...logFiles(log)]) {
-    let isKnown = false;
-    for (const line of linesIn(path)) {
-      const counted = line.startsWith('{"day"') ? rollUpIn(line) : undefined;
-      const downtime = line.startsWith('{"profile"') ? downIn(line) : undefined;
-      const call = counted || downtime ? undefined : callIn(line);
-      isKnown ||= (counted ?? downtime ?? call) !== undefined;
-      if (counted) counter.addLine(counted);
-      if (downtime) downs.push(downtime);
-      if (!call || !isMeant(call)) continue;
-      if (!files.includes(path)) logFrom ??= call.at;
-      counter.add(call);
-      finder.add(call);
+  const versionOf = () => {
+    const { ino = 0, mtimeMs = 0 } = statSync(stats, { throwIfNoEntry: false }) ?? {};
+    return `${ino} ${mtimeMs}`;
+  };
+  const version = versionOf();
+  for (const paths of [[stats, ...logFiles(log)], ...machinesOf(files)]) {
+    const kept: Kept = { lines: [], downs, removed: new Set() };
+    /** The first day of the log. What was before is gone. */
+    let firstDay: string | undefined;
+    let whole: Set<string> | undefined;
+    for (const path of paths) {
+      if (kept.removed.has(basename(path))) continue;
+      let isKnown = false;
+      for (const line of linesIn(path)) {
+        const isCount = addKept(line, kept);
+        const call = isCount ? undefined : callIn(line);
+        isKnown ||= isCount || call !== undefined;
+        if (!call) continue;
+        const day = dayOf(call.at).slice(0, 10);
+        firstDay ??= day;
+        whole ??= new Set(kept.lines.filter((each) => each.whole).map((each) => each.day));
+        if (!isMeant(call)) continue;
+        if (!files.includes(path)) logFrom ??= call.at;
+        if (day <= firstDay && whole.has(day)) continue;
+        counter.add(call);
+        finder.add(call);
+      }
+      if (!isKnown && files.includes(path)) throw unreadable(path);
     }
-    if (!isKnown && files.includes(path))
-      throw new Psd2Error(
-        'config',
-        `${path} ${existsSync(path) ? 'has neither calls nor daily counts' : 'does not exist'}`,
-        {
-          hint: 'Name a calls-….ndjson or a stats.ndjson of another machine.',
-        },
-      );
+    for (const line of kept.lines)
+      if (!line.whole || firstDay === undefined || line.day <= firstDay) counter.addLine(line);
   }
+  // Another process has counted a day meanwhile, and may have removed its calls.
+  if (versionOf() !== version) return readStats({ log, stats }, isMeant, options);
   const found = finder.find();
   return { lines: counter.lines, downs: [...downs, ...found], logFrom, longestGapMs: finder.longestGap };
 }
 
-/** Counts full files of the log, and removes them. @param paths the oldest ones, which the log keeps no longer */
-export function retireLogs({ stats }: Pick<StoreFolder, 'stats'>, paths: readonly string[], now: Date): void {
-  const counter = new Counter(dayFinder());
-  const finder = new DownFinder();
-  for (const path of paths) {
-    if (!statSync(path, { throwIfNoEntry: false })) continue;
-    for (const line of linesIn(path)) {
-      const call = callIn(line);
-      if (!call) continue;
-      counter.add(call);
-      finder.add(call);
-    }
+/** Files that one machine has written: they lie together, under psd2's own names. The daily counts come first. */
+function machinesOf(files: readonly string[]): string[][] {
+  const machines = new Map<string, string[]>();
+  for (const file of [...files].sort()) {
+    const isOwn = /^(stats|calls(-.*)?)\.ndjson$/.test(basename(file));
+    const machine = isOwn ? dirname(resolve(file)) : file;
+    const others = machines.get(machine) ?? [];
+    machines.set(machine, basename(file) === 'stats.ndjson' ? [file, ...others] : [...others, file]);
   }
-  const added = [...counter.lines, ...finder.find()].map((line) => `${JSON.stringify(line)}\n`).join('');
-  if (added !== '') appendDurably(stats, 'a', added);
-  for (const path of paths) rmSync(path, { force: true });
-  forgetOld(stats, now);
+  return [...machines.values()];
 }
 
-function forgetOld(stats: string, now: Date): void {
+function unreadable(path: string): Psd2Error {
+  const what = existsSync(path) ? 'has neither calls nor daily counts' : 'does not exist';
+  return new Psd2Error('config', `${path} ${what}`, {
+    hint: 'Name a calls-….ndjson or a stats.ndjson of another machine.',
+  });
+}
+
+/**
+ * Counts the days that have ended, and the files that the log keeps no longer, and removes these. What is counted is written as a
+ * whole, with the names of the files that go: nothing counts twice, whenever the process is killed.
+ *
+ * @throws Psd2Error `config` if the counts cannot be read or written
+ */
+export function rollUpCalls(folder: Pick<StoreFolder, 'log' | 'stats'>, now: Date): Promise<void> {
+  return withLock(folder.stats, 'The count of calls', async () => countCalls(folder, now), PATIENCE_MS);
+}
+
+function countCalls({ log, stats }: Pick<StoreFolder, 'log' | 'stats'>, now: Date): void {
+  const dayOf = dayFinder();
+  const today = endedBefore(now);
+  const kept: Kept = { lines: [], downs: [], removed: new Set() };
+  for (const line of linesIn(stats)) addKept(line, kept);
+  const whole = new Set(kept.lines.filter((line) => line.whole).map(({ day }) => day));
+  const newest = [...whole]
+    .filter((day) => day < today)
+    .sort()
+    .at(-1);
+  const [counter, finder] = [new Counter(dayOf), new DownFinder()];
+  for (const line of kept.lines) if (!line.whole) counter.addLine(line);
+  const leaving = new Set(outgrown(log));
+  for (const path of logFiles(log)) {
+    if (kept.removed.has(basename(path)) || (isBefore(path, newest) && !leaving.has(path))) continue;
+    for (const line of linesIn(path)) {
+      const call = callIn(line);
+      const day = call && dayOf(call.at);
+      if (!day) continue;
+      // A bank may be down over midnight.
+      if (day >= (newest ?? '')) finder.add(call);
+      if (!whole.has(day) && (day < today || leaving.has(path))) counter.add(call);
+    }
+  }
   const since = now.getTime() - KEPT_DAYS * DAY_MS;
-  const oldest = bankDay(new Date(since));
-  const lines = [...linesIn(stats)];
-  const kept = lines.filter((line) =>
-    line.startsWith('{"day"') ? (rollUpIn(line)?.day ?? '') >= oldest : (downIn(line)?.down.to ?? 0) >= since,
+  const counted = counter.lines.map((line) => (line.day < today ? { ...line, whole: true } : line));
+  const left = [...kept.removed].map((name) => join(log, name)).filter((path) => existsSync(path));
+  const gone = [...leaving, ...left];
+  replaceDurably(
+    stats,
+    [
+      ...[...kept.lines.filter((line) => line.whole), ...counted].filter(
+        ({ day }) => day >= bankDay(new Date(since)),
+      ),
+      ...longest([...kept.downs, ...finder.find()]).filter(({ down }) => down.to >= since),
+      ...gone.map((path) => ({ removed: basename(path) })),
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join(''),
   );
-  if (kept.length < lines.length) replaceDurably(stats, `${kept.join('\n')}\n`);
+  for (const path of gone) rmSync(path, { force: true });
+}
+
+/** Whether a full file has only calls of days before the newest one that was counted. Its name has the time of its last call. */
+function isBefore(path: string, newest: string | undefined): boolean {
+  const [, last = '9'] = /^calls-(\d{4}-\d{2}-\d{2})T/.exec(basename(path)) ?? [];
+  return newest !== undefined && isIsoDate(newest) && last < addDays(newest, -1);
+}
+
+/** Each time that a bank was down once, as long as it is known. */
+function longest(downs: readonly DownLine[]): DownLine[] {
+  const known = new Map<string, DownLine>();
+  for (const each of downs) {
+    const key = `${each.profile}\0${each.host}\0${each.down.from}`;
+    const before = known.get(key);
+    if (!before || before.down.to < each.down.to) known.set(key, each);
+  }
+  return [...known.values()];
 }

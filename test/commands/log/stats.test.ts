@@ -1,8 +1,16 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { callIn, parsedCall, retireLogs } from '../../../src/store/machine/call-stats.ts';
+import { callIn, parsedCall, rollUpCalls } from '../../../src/store/machine/call-stats.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -185,15 +193,19 @@ describe('psd2 log stats', () => {
 
   it('cuts downtime at midnight in Rome', async () => {
     const before = [50, 52, 54, 56, 58].map((minute) => ({ at: `2026-11-24T22:${minute}:00.000Z`, ...late }));
-    const { rows } = await stats(
-      logWith([...before, { at: '2026-11-24T23:10:00.000Z' }]),
-      '--since',
-      '2026-11-24',
-    );
-    expect(rows.map(({ period, secondsDown }) => [period, secondsDown])).toEqual([
+    const folder = logWith([...before, { at: '2026-11-24T23:10:00.000Z' }]);
+    const down = async () =>
+      (await stats(folder, '--since', '2026-11-24')).rows.map((each) => [each.period, each.secondsDown]);
+    const expected = [
       ['2026-11-24', 600],
       ['2026-11-25', 600],
-    ]);
+    ];
+    expect(await down()).toEqual(expected);
+    for (const day of ['2026-11-25', '2026-11-26'])
+      await rollUpCalls(folder, new Date(`${day}T12:00:00.000Z`));
+    expect(await down()).toEqual(expected);
+    rmSync(join(folder.log, 'calls.ndjson'));
+    expect(await down()).toEqual(expected);
   });
 
   it('counts days and hours of the bank, whatever the zone of this machine', async () => {
@@ -220,8 +232,10 @@ describe('psd2 log stats', () => {
   it('adds the calls and the daily counts of other machines, and refuses a file that has neither', async () => {
     const folder = logWith([{ at: at(0) }]);
     const other = logWith([{ at: at(1) }]);
-    add(other, 'retired-calls-1.ndjson', mixed('2026-11-24', 100));
-    retireLogs(other, [join(other.log, 'retired-calls-1.ndjson')], new Date(NOW));
+    const old = 'calls-2026-11-24T100000.000Z-1.ndjson';
+    add(other, old, mixed('2026-11-24', 100));
+    await rollUpCalls(other, new Date(NOW));
+    rmSync(join(other.log, old));
     // A full disk has cut a line short.
     appendFileSync(other.stats, '{"day":"2026-11-24","prof\n{"profile":"env"}\n');
     const calls = join(other.log, 'calls.ndjson');
@@ -241,18 +255,41 @@ describe('psd2 log stats', () => {
       });
   });
 
-  it('keeps the counts of a file that the log removes, without ids, and counts nothing twice', async () => {
-    const folder = logWith(mixed('2026-11-25', 300));
-    const whole = await stats(folder, '--since', '2026-11-20');
-    add(folder, 'retired-calls-1.ndjson', mixed('2026-11-24', 300));
-    const both = await stats(folder, '--since', '2026-11-20');
-    retireLogs(folder, [join(folder.log, 'retired-calls-1.ndjson')], new Date(NOW));
-    expect(existsSync(join(folder.log, 'retired-calls-1.ndjson'))).toBe(false);
-    expect((await stats(folder, '--since', '2026-11-20')).rows).toEqual(both.rows);
-    expect(both.rows[1]).toEqual(whole.rows[0]);
+  it('counts each call once, whatever the log has lost, and wherever the counting was killed', async () => {
+    const folder = logWith(mixed('2026-11-26', 50));
+    const file = (name: string) => join(folder.log, `calls-2026-11-${name}-1.ndjson`);
+    add(folder, basename(file('24T100000.000Z')), mixed('2026-11-24', 300));
+    add(folder, basename(file('25T100000.000Z')), mixed('2026-11-25', 300));
+    const part = file('26T080000.000Z');
+    add(folder, basename(part), mixed('2026-11-26', 300));
+    const rows = async () => (await stats(folder, '--since', '2026-11-20', '--until', '2026-11-26')).rows;
+    const before = await rows();
+    expect(before).toHaveLength(3);
+    const same = async (what: string) => expect(await rows(), what).toEqual(before);
+    await rollUpCalls(folder, new Date(NOW));
+    await same('counted');
+    await rollUpCalls(folder, new Date(NOW));
+    await same('counted again');
+    rmSync(file('24T100000.000Z'));
+    await same('a day is gone');
+    // The log is full: it keeps no longer what was before the newest 40 MiB.
+    const copy = readFileSync(part);
+    const filled = `${' '.repeat(1024 ** 2)}\n`.repeat(21);
+    for (const name of ['26T090000.000Z', '26T100000.000Z'])
+      writeFileSync(file(name), filled, { mode: 0o600 });
+    await rollUpCalls(folder, new Date(NOW));
+    expect([existsSync(part), existsSync(file('26T100000.000Z'))]).toEqual([false, true]);
+    await same('a part of the day is gone');
+    writeFileSync(part, copy, { mode: 0o600 });
+    await same('it was killed before it removed that part');
+    await rollUpCalls(folder, new Date('2026-11-27T12:00:00.000Z'));
+    expect(existsSync(part)).toBe(false);
+    await same('the next one has removed it');
+    for (const name of readdirSync(folder.log)) if (name.startsWith('calls')) rmSync(join(folder.log, name));
+    await same('all calls are gone');
     expect(readFileSync(folder.stats, 'utf8')).not.toMatch(/tppRequestId|transactionId/);
-    retireLogs(folder, [], new Date('2029-03-01T12:00:00.000Z'));
-    expect(readFileSync(folder.stats, 'utf8').trim()).toBe('');
+    await rollUpCalls(folder, new Date('2029-03-01T12:00:00.000Z'));
+    expect(readFileSync(folder.stats, 'utf8')).toBe('');
   });
 
   const whole = {

@@ -10,6 +10,7 @@ import fs, {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -251,6 +252,35 @@ describe('a log that is full', () => {
     const size = readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
     expect(size).toBeGreaterThan(30 * 1024 ** 2);
     expect(size).toBeLessThan(53 * 1024 ** 2);
+  });
+
+  it.each<[what: string, counted: string | undefined, times: string[], asked: string[]]>([
+    ['a day that has ended', undefined, ['21T09:00', '22T09:00', '22T10:00'], ['22T09:00']],
+    ['no day again', '22T00:30', ['22T09:00', '22T10:00'], []],
+    ['a day of which a part was counted before its end', '21T23:05', ['22T09:00'], ['22T09:00']],
+    ['no day whose last calls may still run', undefined, ['21T09:00', '21T22:59', '21T23:05'], []],
+    [
+      'each day of a long run',
+      undefined,
+      ['21T09:00', '21T22:59', '21T23:15', '21T23:30', '22T09:00', '23T09:00'],
+      ['21T23:15', '23T09:00'],
+    ],
+  ])('asks for the count of %s', (_, counted, times, asked) => {
+    const folder = newLogFolder();
+    const timeOf = (short: string) => new Date(`2026-11-${short}:00.000Z`);
+    const count = (at: string) => {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(join(folder, 'stats.ndjson'), '');
+      utimesSync(join(folder, 'stats.ndjson'), timeOf(at), timeOf(at));
+    };
+    if (counted !== undefined) count(counted);
+    const seen: string[] = [];
+    for (const at of times)
+      new CallLog(folder, () => {
+        seen.push(at);
+        count(at);
+      }).append(call({ at: timeOf(at).toISOString() }));
+    expect(seen).toEqual(asked);
   });
 
   it('processes that write to the log at the same time lose no line, even while it moves to a new file', async () => {
