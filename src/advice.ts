@@ -22,7 +22,9 @@ export const ACCESS: Readonly<
 };
 
 /** Commands that use no profile, or name it themselves. */
-const WITHOUT_PROFILE = new Set(['profile', 'sandbox', 'completion', 'demo', 'help', '--profile', '--help']);
+const WITHOUT_PROFILE = new Set([
+  ...['profile', 'sandbox', 'completion', 'demo', 'help', '--profile', '--help', '--version'],
+]);
 
 /**
  * The commands that act for a customer, or show what belongs to one. An empty verb stands for the default command of a group.
@@ -80,18 +82,93 @@ function inPlaceOfLogin(words: readonly string[], login: readonly string[]): rea
   return [...words.slice(0, at), ...login, ...words.slice(at + 2)];
 }
 
-/** Advice, for example of an error, as text: its hint, then its commands as a shell reads them. */
+/** What a command is for, by its first words: a hint that offers several says it of each. The longest that fits counts. */
+const PURPOSES: Readonly<Record<string, string>> = {
+  'accounts balance': 'The balances',
+  'accounts list': 'The accounts',
+  'accounts transactions': 'The transactions',
+  'auth login': 'Log a customer in',
+  'auth status': 'Whose login psd2 uses',
+  'batch cancel': 'Cancel what is not paid',
+  'batch run': 'Continue the batch',
+  'batch run --as': 'Have each payment authorised alone',
+  'batch status': 'Ask the bank about it',
+  'cert inspect': 'What a certificate says',
+  'consent delete': 'End the consent',
+  'consent request': 'Ask for a consent',
+  'profile add': 'Add a profile',
+  'profile edit': 'Answer a question for each',
+  'profile remove': 'Remove the profile',
+  'profile set': 'Change the profile',
+  'profile show': 'The settings of the profile',
+  'profile use': 'Use this profile',
+  'sandbox start': 'Start a bank on this machine',
+  'sandbox stop': 'Stop the bank on this machine',
+  'smoke shapes': 'Accept the change',
+  'smoke show': 'See the whole run',
+  'consent list': 'The consents',
+  'help bank-file': 'What each field means',
+  'operation list': 'The other operations',
+  'schema bank': 'The form, for an editor',
+  status: 'What needs a person',
+  'transfer list': 'The transfers',
+  'transfer resume': 'Ask the bank again (never pays twice)',
+  'transfer resume --psu-id': 'Take that person to the bank',
+  'store copy': 'Copy the data there',
+};
+
+/** The same of a consent, a transfer or an operation. */
+const PURPOSES_OF_FLOWS: Readonly<Record<string, string>> = {
+  '': 'Pay',
+  cancel: 'Cancel it',
+  create: 'Pay',
+  'resolve --executed': 'It was executed, says the statement',
+  'resolve --not-executed': 'It was not executed, says the bank',
+  resume: 'Ask the bank again',
+  'resume --psu-id': 'Take that person to the bank',
+  show: 'See it',
+  status: 'Ask the bank',
+};
+
+/** What a command is for; undefined if nothing is written of it. @param words its arguments */
+export function purposeOf(words: readonly string[]): string | undefined {
+  const [noun = '', verb = '', ...rest] = words[0] === '--profile' ? words.slice(2) : words;
+  const option = rest.find((word) => word.startsWith('--'));
+  const inTable = (table: typeof PURPOSES, ...names: string[]) =>
+    names.flatMap((name) => (Object.hasOwn(table, name) ? (table[name] ?? []) : []))[0];
+  return (
+    inTable(PURPOSES, `${noun} ${verb} ${option}`, `${noun} ${verb}`, noun) ??
+    (['consent', 'operation', 'transfer'].includes(noun)
+      ? inTable(PURPOSES_OF_FLOWS, `${verb} ${option}`, verb)
+      : undefined)
+  );
+}
+
+/**
+ * Advice, for example of an error, as text: its hint, then its commands as a shell reads them. If there are several, each has a line
+ * of its own with what it is for: nobody should run all of them.
+ */
 export function adviceOf(
   { hint, next = [] }: { [Key in keyof Advice]: Advice[Key] | undefined },
   repeated: Repeated = {},
 ): string | undefined {
-  if (next.length === 0) return hint;
-  const commands = writeCommands(next, repeated);
-  if (hint === undefined) return `Run: ${commands}`;
-  return hint.endsWith(':') ? `${hint} ${commands}` : `${hint} Run: ${commands}`;
+  const [first, ...others] = next.map((words) => writeCommand(words, repeated));
+  if (first === undefined) return hint;
+  const text = hint === undefined ? 'Run:' : hint.endsWith(':') ? hint : `${hint} Run:`;
+  if (others.length === 0) return `${text} ${first}`;
+  const found = next.map((words) => `${purposeOf(words) ?? 'Or'}:`);
+  // What is true of all does not tell them apart.
+  const purposes = new Set(found).size === 1 ? [] : found;
+  const width = Math.max(...purposes.map(({ length }) => length));
+  return [
+    text,
+    ...[first, ...others].map(
+      (command, at) => `  ${purposes.length > 0 ? `${purposes[at]?.padEnd(width)}  ` : ''}${command}`,
+    ),
+  ].join('\n');
 }
 
-/** Commands of psd2, given by their arguments, as a shell reads them. */
-export function writeCommands(next: readonly string[][], repeated: Repeated = {}): string {
-  return next.map((words) => commandOf(words, repeated).map(quoteForShell).join(' ')).join('; ');
+/** A command of psd2, given by its arguments, as a shell reads it. */
+export function writeCommand(words: readonly string[], repeated: Repeated = {}): string {
+  return commandOf(words, repeated).map(quoteForShell).join(' ');
 }

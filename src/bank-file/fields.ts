@@ -1,5 +1,13 @@
 import type * as z from 'zod/mini';
-import { $ZodDefault, $ZodNullable, $ZodObject, $ZodOptional, $ZodPrefault, $ZodUnion } from 'zod/v4/core';
+import {
+  $ZodDefault,
+  $ZodNullable,
+  $ZodObject,
+  $ZodOptional,
+  $ZodPrefault,
+  $ZodUnion,
+  globalRegistry,
+} from 'zod/v4/core';
 import { bankFile } from './schema.ts';
 
 type Field = z.core.$ZodType;
@@ -16,6 +24,25 @@ export function fieldsAt(path: Path): string[] | undefined {
 /** The paths of all fields, with dots. The names in a record are not fields. */
 export function allFields(): string[] {
   return [...pathsOf(bankFile, '')];
+}
+
+/** Each field with what it says, and its default if it has one. */
+export function describedFields(): { path: string; what: string; standard: unknown }[] {
+  return allFields().flatMap((path) => {
+    let field: Field | undefined = bankFile;
+    for (const name of path.split('.')) field = field && memberOf(field, name);
+    const described = field && descriptionOf(field);
+    if (field === undefined || described === undefined) return [];
+    const standard: unknown = field instanceof $ZodDefault ? field._zod.def.defaultValue : undefined;
+    return [{ path, what: described, standard }];
+  });
+}
+
+/** What a field says, or what it wraps. */
+function descriptionOf(field: Field): string | undefined {
+  const own = globalRegistry.get(field)?.description;
+  if (own !== undefined || !isWrapper(field)) return own;
+  return descriptionOf(field._zod.def.innerType);
 }
 
 /** The field that a value belongs to: `api.paths` for `api.paths.createConsent`. */
@@ -53,10 +80,14 @@ function objectOf(field: Field): $ZodObject | undefined {
 }
 
 function unwrap(field: Field): Field {
-  return field instanceof $ZodDefault ||
+  return isWrapper(field) ? unwrap(field._zod.def.innerType) : field;
+}
+
+function isWrapper(field: Field): field is $ZodDefault | $ZodPrefault | $ZodOptional | $ZodNullable {
+  return (
+    field instanceof $ZodDefault ||
     field instanceof $ZodPrefault ||
     field instanceof $ZodOptional ||
     field instanceof $ZodNullable
-    ? unwrap(field._zod.def.innerType)
-    : field;
+  );
 }

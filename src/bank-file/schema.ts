@@ -43,7 +43,7 @@ const keyId = z.strictObject({
   format: z._default(
     oneOf(
       ['rfc2253', 'rfc2253-oid', 'openssl', 'rfc1779', 'java', 'dotnet', 'one-line'],
-      'how that name is written (docs/banks.md has an example of each)',
+      'how that name is written',
     ),
     'rfc2253',
   ),

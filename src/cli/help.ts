@@ -43,7 +43,11 @@ async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<v
     const { storeFolder } = await import('../store/machine/folder.ts');
     const text = await topic.text(storeFolder(process.env.PSD2_CONFIG_DIR));
     const title = topic.title.charAt(0).toUpperCase() + topic.title.slice(1);
-    printAtOnce(fitLines(`${title}\n\n${text}\n`, columnsOfStdout()));
+    // A topic may have the name of a command.
+    const command = program.commands.find((each) => each.name() === name);
+    command?.outputHelp();
+    const before = command ? '\n' : '';
+    printAtOnce(fitLines(`${before}${title}\n\n${text}\n`, columnsOfStdout()));
     return;
   }
   let command = program;
@@ -66,6 +70,29 @@ async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<v
 export function describeOption(option: Option): string {
   const empty = Array.isArray(option.defaultValue) && option.defaultValue.length === 0;
   return empty ? option.description : new Help().optionDescription(option);
+}
+
+/** How the description of an option ends that only banks of NextGenPSD2 have. */
+const NEXTGENPSD2_ONLY = / \(NextGenPSD2\)$/;
+
+/**
+ * Shows the options that the profile's bank has.
+ *
+ * @param isNextGen whether that bank has a bank file; undefined if no profile is chosen, which shows all
+ */
+export function helpOfInterface(isNextGen: boolean | undefined) {
+  const all = (command: CommandUnknownOpts) => new Help().visibleOptions(command);
+  const isOther = (option: Option) => isNextGen === false && NEXTGENPSD2_ONLY.test(option.description);
+  return {
+    visibleOptions: (command: CommandUnknownOpts) => all(command).filter((option) => !isOther(option)),
+    optionDescription: (option: Option) =>
+      isNextGen ? describeOption(option).replace(NEXTGENPSD2_ONLY, '') : describeOption(option),
+    /** What the help says of the options that it leaves out. */
+    leftOut: (command: CommandUnknownOpts) =>
+      all(command).some(isOther)
+        ? '\nMore options are shown with the profile of a NextGenPSD2 bank (--profile).'
+        : '',
+  };
 }
 
 /** The groups of commands in `psd2 --help`. A command that is not named here goes to the last group. */
@@ -118,17 +145,37 @@ const BEFORE = /^ *(?:\S.*? {2,})?/;
 /** If a column of text would be narrower than this, it begins at the left instead. */
 const MIN_WIDTH = 20;
 
+/** No line of help is longer, however wide the terminal is. */
+const MAX_WIDTH = 100;
+
+/** The width of help for a terminal. @param columns its width; undefined or 0 for a pipe */
+export function helpWidth(columns: number | undefined): number {
+  return Math.min(columns || 80, MAX_WIDTH);
+}
+
 /**
- * Breaks lines that are wider than the terminal at spaces, and aligns the other lines with the text. A command
- * (`$ psd2 ...`) stays whole, so that a reader can copy it.
+ * Joins the lines of each paragraph, and breaks at spaces what is wider than the help may be. An indented line stays a line of its
+ * own. A command (`$ psd2 ...`) stays as it is, with the lines that continue it, so that a reader can copy it.
  *
- * @param columns the terminal's width; undefined or 0 without a terminal, which breaks nothing
+ * @param columns the terminal's width; undefined or 0 for a pipe
  */
 export function fitLines(text: string, columns: number | undefined): string {
-  if (!columns) return text;
-  return text
-    .split('\n')
-    .map((line) => (widthOf(line) <= columns || /^ *\$ /.test(line) ? line : fitLine(line, columns)))
+  const width = helpWidth(columns);
+  const lines: string[] = [];
+  let before: 'prose' | 'command' | 'other' = 'other';
+  for (const line of text.split('\n')) {
+    const isCommand: boolean = before === 'command' || /^ *\$ /.test(line);
+    const isProse: boolean = !isCommand && /^\S/.test(line);
+    if (isProse && before === 'prose') lines.push(`${lines.pop()} ${line}`);
+    else lines.push(line);
+    if (isCommand) before = line.endsWith('\\') ? 'command' : 'other';
+    else before = isProse ? 'prose' : 'other';
+  }
+  return lines
+    .map((line, at) => {
+      const isCommand = /^ *\$ /.test(line) || lines[at - 1]?.endsWith('\\');
+      return isCommand || widthOf(line) <= width ? line : fitLine(line, width);
+    })
     .join('\n');
 }
 

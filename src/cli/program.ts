@@ -1,14 +1,15 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Commands, type Noun, optionsOf, type Program, type Run } from '../commands/declare.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { type Advice, Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../errors.ts';
 import { withGlobals } from './globals.ts';
 import {
   declareHelp,
-  describeOption,
   fitLines,
   formatRootHelp,
   GLOBAL_OPTIONS_NOTE,
+  helpOfInterface,
+  helpWidth,
   UNKNOWN_NAME,
 } from './help.ts';
 import { wantsJson } from './output-mode.ts';
@@ -22,10 +23,15 @@ const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'opti
  *
  * @param words the arguments: commands that they don't name get only a name and a description. Without them, the whole tree
  * @param runInstead runs the commands instead
+ * @param isNextGen for which interface the help shows options; undefined: for both
  */
 export async function buildProgram(
   version: string,
-  { words, runInstead }: { words?: readonly string[]; runInstead?: Run } = {},
+  {
+    words,
+    runInstead,
+    isNextGen,
+  }: { words?: readonly string[]; runInstead?: Run; isNextGen?: boolean | undefined } = {},
 ): Promise<CommandUnknownOpts> {
   const program = withGlobals(
     new Command('psd2')
@@ -46,7 +52,7 @@ export async function buildProgram(
   const isLoaded = (name: string) => !words || words.includes(name);
   await addCommands(program, COMMANDS, { words, isLoaded, run, program: { version, commands: COMMANDS } });
   declareHelp(program);
-  configure(program);
+  configure(program, helpOfInterface(isNextGen));
   return program;
 }
 
@@ -94,8 +100,23 @@ function whichOf(
   const named = Object.keys(commands).filter((name) => words.includes(name));
   // A named one may be the value of an option of the standard command: `psd2 transfer --name list`.
   if (named.length > 0) return (name) => named.includes(name) || name === standard;
-  const wantsHelp = words.some((word) => ['-h', '--help', 'help'].includes(word));
-  return (name) => standard === undefined || wantsHelp || name === standard;
+  return (name) => standard === undefined || wantsHelp(words) || name === standard;
+}
+
+function wantsHelp(words: readonly string[]): boolean {
+  return words.some((word) => ['-h', '--help', 'help'].includes(word));
+}
+
+/** Whether the bank of the profile in use has a bank file; undefined if no profile is chosen. */
+async function isProfileNextGen(words: readonly string[]): Promise<boolean | undefined> {
+  const { PSD2_BANK: bank, PSD2_PROFILE: fromEnvironment, PSD2_CONFIG_DIR: folder } = process.env;
+  if (bank) return true;
+  const { glanceAtProfiles, storeFolder } = await import('../store/machine/folder.ts');
+  const profiles = glanceAtProfiles(storeFolder(folder));
+  const at = words.indexOf('--profile');
+  const named = at === -1 ? words.find((word) => word.startsWith('--profile='))?.slice(10) : words[at + 1];
+  const name = named || fromEnvironment || profiles.current();
+  return name === undefined ? undefined : profiles.hasBankFile(name);
 }
 
 /** The help of a group shows the options of the command that is meant if none is named. */
@@ -108,7 +129,9 @@ function showStandard(group: Command, { standard }: Noun): void {
 /** Reads this process's arguments, runs the command they name, and sets the exit code. */
 export async function parse(version: string): Promise<void> {
   try {
-    const program = await buildProgram(version, { words: process.argv.slice(2) });
+    const words = process.argv.slice(2);
+    const isNextGen = wantsHelp(words) ? await isProfileNextGen(words) : undefined;
+    const program = await buildProgram(version, { words, isNextGen });
     // `psd2` alone shows the help.
     if (process.argv.length === 2) program.outputHelp();
     else await program.parseAsync();
@@ -117,22 +140,50 @@ export async function parse(version: string): Promise<void> {
     if (error instanceof CommanderError && error.exitCode === 0) return;
     // A closed stderr must not hide the exit code.
     process.stderr.on('error', () => {});
-    const failure = error instanceof CommanderError ? toUsageError(error) : error;
+    const failure = error instanceof CommanderError ? toUsageError(error, process.argv.slice(2)) : error;
     process.exitCode = reportError(failure, process.stderr, { asJson: wantsJson() });
   }
 }
 
-/** What words of other programs, and verbs without their noun, are called here. */
-const ELSEWHERE: Readonly<Record<string, Advice>> = {
-  login: { hint: 'A customer logs in with:', next: [['auth', 'login']] },
-  logout: { hint: 'A customer logs out with:', next: [['auth', 'logout']] },
-  whoami: {
-    hint: 'The first command shows whose login psd2 uses, the second one the profile and what needs a person:',
-    next: [['auth', 'status'], ['status']],
-  },
+/** What words of other programs, and verbs without their noun, are called here: what the command does, and its words. */
+const ELSEWHERE: Readonly<Record<string, [what: string, ...commands: string[]]>> = {
+  account: ['The accounts of the customer:', 'accounts list'],
+  approve: ['Approve a batch with:', 'batch approve --help'],
+  balance: ['The balances of an account:', 'accounts balance --help'],
+  balances: ['The balances of an account:', 'accounts balance --help'],
+  banks: ['The banks and platforms that psd2 knows:', 'bank list'],
+  batches: ['The batches:', 'batch list'],
+  check: ['Check configuration, certificates and connection with:', 'doctor'],
+  config: ['The settings of a bank are a profile:', 'profile show', 'profile edit', 'profile add'],
+  configure: ['Store the settings of a bank with:', 'profile add'],
+  consents: ['The consents:', 'consent list'],
+  export: ['Write booked transactions to a file with:', 'accounts export --help'],
+  flow: ['See a flow by its id with:', 'transfer list', 'consent list', 'operation list'],
+  flows: ['See a flow by its id with:', 'transfer list', 'consent list', 'operation list'],
+  iban: ['The accounts of the customer, with their IBANs:', 'accounts list'],
+  init: ['Store the settings of a bank with:', 'profile add'],
+  login: ['A customer logs in with:', 'auth login'],
+  logout: ['A customer logs out with:', 'auth logout'],
+  logs: ['The calls to the bank:', 'log'],
+  pay: ['Make a payment with:', 'transfer create --help'],
+  payment: ['Make a payment with:', 'transfer create --help'],
+  payments: ['The payments:', 'transfer list'],
+  ping: ['Check configuration, certificates and connection with:', 'doctor'],
+  profiles: ['The profiles:', 'profile list'],
+  resume: ['Continue what was begun with:', 'transfer list --attention', 'consent list --attention'],
+  send: ['Make a payment with:', 'transfer create --help'],
+  setup: ['Store the settings of a bank with:', 'profile add'],
+  start: ['Start a bank on this machine with:', 'sandbox start --detach'],
+  statement: ['The transactions of an account:', 'accounts transactions --help'],
+  test: ['Try a bank from login to payment with:', 'smoke --help'],
+  token: ['Print an access token with:', 'auth token'],
+  transactions: ['The transactions of an account:', 'accounts transactions --help'],
+  transfers: ['The transfers:', 'transfer list'],
+  version: ['Print the version with:', '--version'],
+  whoami: ['See who works here:', 'auth status', 'status'],
 };
 
-function toUsageError(error: CommanderError): Psd2Error {
+function toUsageError(error: CommanderError, words: readonly string[]): Psd2Error {
   if (error.code === 'commander.help') {
     return new Psd2Error('usage', 'A command is missing', { hint: 'Add --help to see all commands.' });
   }
@@ -143,8 +194,10 @@ function toUsageError(error: CommanderError): Psd2Error {
     .split(/\n(?=\(?Did you mean )/);
   const message = what.charAt(0).toUpperCase() + what.slice(1);
   const [, word = ''] = /^unknown command '([^']*)'$/.exec(what) ?? [];
-  const elsewhere = Object.hasOwn(ELSEWHERE, word) ? ELSEWHERE[word] : undefined;
-  if (elsewhere) return new Psd2Error('usage', message, elsewhere);
+  const isFirst = !words.slice(0, words.indexOf(word)).some((each) => Object.hasOwn(COMMANDS, each));
+  const [meant, ...commands] = (isFirst && Object.hasOwn(ELSEWHERE, word) && ELSEWHERE[word]) || [];
+  if (meant)
+    return new Psd2Error('usage', message, { hint: meant, next: commands.map((each) => each.split(' ')) });
   const [, given, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
   const hint = choices
     ? didYouMean(given ?? '', choices.split(', ')).trim()
@@ -156,12 +209,15 @@ function toUsageError(error: CommanderError): Psd2Error {
 }
 
 /** Makes commander throw its errors, so that the caller writes them. The help for a missing command goes to stderr. */
-function configure(command: CommandUnknownOpts): void {
+function configure(
+  command: CommandUnknownOpts,
+  { leftOut, ...shown }: ReturnType<typeof helpOfInterface>,
+): void {
   command
     .helpCommand(false)
     .exitOverride()
     .configureHelp({
-      optionDescription: describeOption,
+      ...shown,
       minWidthToWrap: 20,
       ...(!command.parent && { subcommandTerm: (child) => child.name(), formatHelp: formatRootHelp }),
     })
@@ -172,12 +228,12 @@ function configure(command: CommandUnknownOpts): void {
       writeErr: (text) => {
         if (!wantsJson()) process.stderr.write(fitLines(text, process.stderr.columns));
       },
-      getOutHelpWidth: () => columnsOfStdout() || 80,
+      getOutHelpWidth: () => helpWidth(columnsOfStdout()),
       getOutHasColors: () => true,
     })
     .hook('preSubcommand', refuseUnknownWord);
   if (command.parent) {
-    command.addHelpText('after', GLOBAL_OPTIONS_NOTE);
+    command.addHelpText('after', () => leftOut(command)).addHelpText('after', GLOBAL_OPTIONS_NOTE);
   }
   if (command.commands.length > 0) {
     command.addHelpText('before', () => {
@@ -185,7 +241,7 @@ function configure(command: CommandUnknownOpts): void {
       return '';
     });
   }
-  for (const child of command.commands) configure(child);
+  for (const child of command.commands) configure(child, { leftOut, ...shown });
 }
 
 /** Refuses an unknown word after a group with a default command (`psd2 transfer`), which would take it as an argument. */

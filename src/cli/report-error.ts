@@ -5,7 +5,7 @@ import { adviceOf, type Repeated } from '../advice.ts';
 import { type ErrorData, errorData } from '../commands/shared/error-data.ts';
 import { endSentence, Psd2Error } from '../errors.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
-import { wrapWords } from '../terminal/cells.ts';
+import { widthOf, wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { wantsJson } from './output-mode.ts';
 
@@ -49,7 +49,8 @@ function reportBug(error: unknown, stderr: NodeJS.WriteStream, asJson: boolean):
 /** @param hint already ends with a full stop, or with a command to copy */
 function sentencesOf({ message }: Psd2Error, hint: string | undefined): string[] {
   const first = `psd2: ${endSentence(cleanText(message))}`;
-  return hint === undefined ? [first] : [first, `  ${cleanText(hint)}`];
+  const advice = hint === undefined ? [] : cleanLines(hint).split('\n');
+  return [first, ...advice.map((line) => `  ${line}`)];
 }
 
 /** The ids that a bank's support asks for. */
@@ -63,9 +64,19 @@ function idsOf({ httpStatus, bankCode, requestId, tppRequestId, transactionId }:
   return httpStatus === undefined || ids.length === 0 ? [] : [`  (${cleanText(ids.join(', '))})`];
 }
 
-/** Breaks a line between words if it is wider than the terminal, and indents the other lines. */
-function wrapLine(line: string, indent: number, { isTTY, columns }: NodeJS.WriteStream): string {
-  if (!isTTY || !columns) return line;
+/**
+ * Breaks a line between words if it is wider than the terminal, and indents the other lines. A command at its end gets a line of its
+ * own, and stays whole, so that it can be copied.
+ */
+function wrapLine(
+  line: string,
+  indent: number,
+  { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
+): string {
+  if (!isTTY || !columns || widthOf(line) <= columns) return line;
+  const [, text, command] = /^(.*?:) +(psd2 .*)$/.exec(line) ?? [];
+  if (text !== undefined && command !== undefined)
+    return `${wrapLine(text, indent, { isTTY, columns })}\n${' '.repeat(indent + 2)}${command}`;
   const spaces = ' '.repeat(indent);
   return wrapWords(line.slice(indent), columns - indent)
     .map((part) => spaces + part)

@@ -1,6 +1,7 @@
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
 import { globalOptions } from './globals.ts';
+import { writeRows } from './rows.ts';
 
 /** The folders that `psd2 help files` names. */
 export type Places = Pick<StoreFolder, 'root' | 'log'>;
@@ -41,7 +42,7 @@ export const TOPICS: Record<string, Topic> = {
   options: {
     title: 'the options of every command',
     text: async () =>
-      table(
+      writeRows(
         globalOptions().map(({ flags, description, argChoices, envVar }) => {
           const choices = argChoices ? `: ${argChoices.join(' or ')}` : '';
           return [flags, `${description}${choices}${envVar ? ` (${envVar})` : ''}`];
@@ -50,7 +51,8 @@ export const TOPICS: Record<string, Topic> = {
   },
   'exit-codes': {
     title: 'what each exit code means',
-    text: async () => table(Object.entries(EXIT_CODES).map(([code, meaning]) => [code.padStart(3), meaning])),
+    text: async () =>
+      writeRows(Object.entries(EXIT_CODES).map(([code, meaning]) => [code.padStart(3), meaning])),
   },
   environment: {
     title: 'every environment variable',
@@ -75,15 +77,15 @@ export const TOPICS: Record<string, Topic> = {
       ];
       return [
         'psd2 uses the option first, then the environment, then the profile, then the default.',
-        `Global options:\n${table(options)}`,
-        `Settings of a profile. With these, you need no stored profile:\n${table(settings)}`,
-        `Others:\n${table(Object.entries(OTHER_VARIABLES))}`,
+        `Global options:\n${writeRows(options)}`,
+        `Settings of a profile. With these, you need no stored profile:\n${writeRows(settings)}`,
+        `Others:\n${writeRows(Object.entries(OTHER_VARIABLES))}`,
       ].join('\n\n');
     },
   },
   files: {
     title: 'what psd2 keeps on this machine, and where',
-    text: async ({ root, log }) => `${table([
+    text: async ({ root, log }) => `${writeRows([
       [root, 'the configuration folder (PSD2_CONFIG_DIR)'],
       ['  config.json', 'the profile chosen with psd2 profile use'],
       ['  profiles/', 'settings of each profile, with the contents or the paths of certificates and keys'],
@@ -108,7 +110,7 @@ the journal: back it up, and never restore an old journal over a newer one.`,
 On a terminal, data is a table or a short report. Elsewhere tables are plain: one line for each row, tabs between
 the columns, and no heading. FORCE_COLOR adds the colours of amounts and states.
 
-${table([
+${writeRows([
   ['--json, -o json', 'one JSON document'],
   ['-o ndjson', 'one JSON object per line; transactions are printed page by page'],
   ['-o csv', 'a heading, then one row per line'],
@@ -124,6 +126,18 @@ If a list is longer than the terminal, the command in PSD2_PAGER shows it, or el
 With --json, if stderr is not a terminal, every line of stderr is a JSON object. An error is the last line: {"error": {"code",
 "message", "exitCode", "hint", "next", "flow", "httpStatus", "bankCode", "requestId", "tppRequestId", "transactionId"}}.
 "next" has the commands to run next, as lists of arguments.`,
+  },
+  'bank-file': {
+    title: 'the fields of a bank file',
+    text: async () => (await import('./long-topics.ts')).bankFileHelp(),
+  },
+  sandbox: {
+    title: 'the customers and the magic names of the sandbox',
+    text: async () => (await import('./long-topics.ts')).sandboxHelp(),
+  },
+  reports: {
+    title: 'the reports that psd2 writes, and their forms',
+    text: async () => (await import('./long-topics.ts')).reportsHelp(),
   },
   privacy: {
     title: 'what psd2 sends, and to whom: no telemetry',
@@ -141,8 +155,3 @@ The log of calls has no bodies and no headers. It is always on this machine, and
 psd2 log bundle makes a file for that, without customer ids.`,
   },
 };
-
-function table(rows: (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, what]) => `  ${name.padEnd(width)}  ${what}`).join('\n');
-}

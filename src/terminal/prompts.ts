@@ -1,6 +1,6 @@
 import { adviceOf } from '../advice.ts';
 import { endSentence, Psd2Error } from '../errors.ts';
-import { cleanText } from './clean.ts';
+import { cleanLines } from './clean.ts';
 
 /** The streams of the process that the terminal needs. A test gives its own. Node opens a stream on its first use. */
 export interface Streams {
@@ -139,6 +139,6 @@ async function complaint(check: Check, answer: string): Promise<string | true> {
     return true;
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
-    return cleanText([endSentence(error.message), adviceOf(error)].filter(Boolean).join(' '));
+    return cleanLines([endSentence(error.message), adviceOf(error)].filter(Boolean).join(' '));
   }
 }

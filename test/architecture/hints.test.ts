@@ -3,6 +3,7 @@ import { parseSync } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { sourceFiles } from '../../scripts/docs/imports.ts';
+import { purposeOf } from '../../src/advice.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { leaves } from '../cli/leaves.ts';
 
@@ -64,6 +65,11 @@ const nextProperty = z.object({
 
 /** The arguments of each command in a literal `next`, with … for each that is not a literal. */
 function commandsIn(tree: unknown): string[][] {
+  return groupsIn(tree).flat();
+}
+
+/** The same, by the `next` that they stand in. */
+function groupsIn(tree: unknown): string[][][] {
   if (typeof tree !== 'object' || tree === null) return [];
   const found = isA('Property', tree) ? nextProperty.safeParse(tree) : undefined;
   const commands = found?.success ? list.safeParse(found.data.value) : undefined;
@@ -71,7 +77,7 @@ function commandsIn(tree: unknown): string[][] {
     const words = list.safeParse(command).data?.elements;
     return words ? [words.map((word) => literal.safeParse(word).data?.value ?? '…')] : [];
   });
-  return [...own, ...Object.values(tree).flatMap(commandsIn)];
+  return [own, ...Object.values(tree).flatMap(groupsIn)];
 }
 
 /** All texts, with … for each value in them. */
@@ -111,6 +117,17 @@ describe('the hints of errors', () => {
       return known.some((name) => `${words.join(' ')} `.startsWith(`${name} `));
     };
     expect(named.filter(({ words }) => !exists(words))).toEqual([]);
+  });
+
+  it('where a hint offers several commands, psd2 can say what each is for', () => {
+    const groups = trees.flatMap(({ tree }) => groupsIn(tree)).filter(({ length }) => length > 1);
+    expect(groups.length).toBeGreaterThan(8);
+    // The kind of a flow is no literal. Nor is what a list begins with.
+    const known = groups
+      .flat()
+      .filter(([, verb]) => !verb?.startsWith('--'))
+      .map(([noun = '', ...rest]) => [noun === '…' ? 'transfer' : noun, ...rest]);
+    expect(known.filter((words) => purposeOf(words) === undefined)).toEqual([]);
   });
 
   it('no hint contains a psd2 command, because commands belong in the list after the hint', () => {

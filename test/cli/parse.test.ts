@@ -60,8 +60,12 @@ describe('wrong use', () => {
     [
       ['whoami'],
       "Unknown command 'whoami'",
-      'The first command shows whose login psd2 uses, the second one the profile and what needs a person: psd2 auth status; psd2 status',
+      'See who works here:\n    Whose login psd2 uses:  psd2 auth status\n    What needs a person:    psd2 status',
     ],
+    [['version'], "Unknown command 'version'", 'Print the version with: psd2 --version'],
+    [['--profile', 'x', 'pay'], "Unknown command 'pay'", 'Make a payment with: psd2 transfer create --help'],
+    // A word after a command is none of its own.
+    [['accounts', 'version'], "Unknown command 'version'", HELP],
     [['toString'], "Unknown command 'toString'", HELP],
     [['auth', 'logn'], "Unknown command 'logn'", 'Did you mean login?'],
     [['auth', 'qqqqqqqq', '--help'], "Unknown command 'qqqqqqqq'", 'List the commands with: psd2 --help'],
@@ -109,7 +113,7 @@ describe('wrong use', () => {
         code: 'usage',
         message: "Unknown command 'whoami'",
         exitCode: 2,
-        hint: 'The first command shows whose login psd2 uses, the second one the profile and what needs a person: psd2 auth status; psd2 status',
+        hint: 'See who works here:\n  Whose login psd2 uses:  psd2 auth status\n  What needs a person:    psd2 status',
         next: [
           ['psd2', 'auth', 'status'],
           ['psd2', 'status'],

@@ -127,7 +127,7 @@ describe('the commands that an error names', () => {
       `psd2: Interrupted.\n  Continue with: ${written}\n`,
     );
     expect(said({ next: [['auth', 'login'], resume] })).toBe(
-      `psd2: Interrupted.\n  Run: psd2 auth login; ${written}\n`,
+      `psd2: Interrupted.\n  Run:\n    Log a customer in:                      psd2 auth login\n    Ask the bank again (never pays twice):  ${written}\n`,
     );
     expect(said({ hint: 'No login.', next: [['auth', 'login']] })).toBe(
       'psd2: Interrupted.\n  No login. Run: psd2 auth login\n',
@@ -151,7 +151,7 @@ describe('the commands that an error names', () => {
       ['psd2', 'sandbox', 'start'],
       ['psd2', '--profile', 'other', 'auth', 'login'],
     ]);
-    expect(error.hint).toContain("psd2 --profile 'my bank' auth login;");
+    expect(error.hint).toContain("psd2 --profile 'my bank' auth login\n");
   });
 });
 

@@ -60,7 +60,7 @@ const STAYS_ORDERED = {
 
 const MAY_BE_EXECUTED = {
   ...STAYS_ORDERED,
-  hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+  hint: "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
   next: [
     ['transfer', 'resume', FLOW],
     ['transfer', 'resolve', FLOW, '--executed'],

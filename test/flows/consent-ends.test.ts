@@ -62,8 +62,8 @@ const unknownOutcome = (flow: string) => ({
   message:
     'The bank gave no usable answer to the confirmation of the consent, and does not report the outcome',
   hint:
-    'The first command asks the bank again. Also check whether you can read the accounts. ' +
-    "If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+    'First ask the bank again. Also check whether you can read the accounts. ' +
+    "If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
   next: [
     ['consent', 'resume', flow],
     ['consent', 'resolve', flow, '--executed'],

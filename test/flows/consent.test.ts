@@ -146,7 +146,7 @@ describe('the confirmation of a consent', () => {
     script.status(refusal(412));
     await expect(run()).rejects.toMatchObject({
       message: expect.stringContaining('refused to confirm'),
-      hint: expect.stringContaining('The first command asks the bank again.'),
+      hint: expect.stringContaining('First ask the bank again.'),
     });
   });
 

@@ -166,7 +166,7 @@ describe('a refusal, which is about one delivery only', () => {
       script.status(status);
     const refused = {
       code: 'bank_refused',
-      hint: expect.stringContaining('the reference stays taken'),
+      hint: expect.stringContaining('the reference stays reserved'),
       next: [
         ['transfer', 'resume', flow],
         ['transfer', 'resolve', flow, '--executed'],
@@ -228,9 +228,9 @@ describe('what the operator learns about a refused execute', () => {
     [
       422,
       'bank_refused',
-      'A refusal is about one delivery of the request only, so the reference stays taken. The first command asks the bank again, and never pays again.',
+      'The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice.',
     ],
-    [409, 'outcome_unknown', 'The first command asks the bank, and never pays again.'],
+    [409, 'outcome_unknown', 'First ask the bank again, which never pays twice.'],
   ])(
     'after HTTP %i the error has the advice and the ids that the support of the bank asks for',
     async (status, code, advice) => {
@@ -242,7 +242,7 @@ describe('what the operator learns about a refused execute', () => {
       expect(error).toMatchObject({
         code,
         message: expect.stringContaining('Not like this'),
-        hint: `${advice} If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:`,
+        hint: `${advice} If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:`,
         flow,
         transactionId,
       });
@@ -445,8 +445,8 @@ describe.each(NO_CLEAR_ANSWER)('execute ends with %s', (_, answer) => {
       code: 'outcome_unknown',
       message: 'The bank does not say yet whether the transfer was executed',
       hint:
-        'The first command asks the bank, and never pays again. If the outcome stays unknown, ' +
-        "ask the bank's support or look at the account statement, then use one of the others:",
+        'First ask the bank again, which never pays twice. If the outcome stays unknown, ' +
+        "ask the bank's support or look at the account statement, then record what they say:",
       next: [
         ['transfer', 'resume', transfer.open.current.flow],
         ['transfer', 'resolve', transfer.open.current.flow, '--executed'],

@@ -54,7 +54,7 @@ const status = (
 ): ExecutionStatus => ({ status: word, executionStatus, executionStatusDescription });
 
 const FIND_OUT = {
-  hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+  hint: "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
   next: [
     ['transfer', 'resume', FLOW],
     ['transfer', 'resolve', FLOW, '--executed'],
@@ -442,7 +442,7 @@ describe('the operator is told', () => {
     expect(await toldBy(refusedAlone(await executing(), error))).toEqual({
       ...{ code: 'bank_refused', message: 'No' },
       ...FIND_OUT,
-      hint: "A refusal is about one delivery of the request only, so the reference stays taken. The first command asks the bank again, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+      hint: "The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
     });
   });
 
@@ -500,7 +500,7 @@ describe('the operator is told', () => {
     const end = Promise.resolve().then(() => endOfOperation(open.current, 'transfer'));
     expect(await errorOf(end)).toMatchObject({
       ...{ message, next: FIND_OUT.next, flow: FLOW, transactionId: 't1' },
-      hint: expect.stringContaining('the reference stays taken'),
+      hint: expect.stringContaining('the reference stays reserved'),
     });
   });
 

@@ -71,7 +71,7 @@ describe('a refused confirmation', () => {
       code,
       message: expect.stringMatching(message),
       hint: expect.stringContaining(
-        'The first command asks the bank again. Also check whether you can read the accounts.',
+        'First ask the bank again. Also check whether you can read the accounts.',
       ),
       next: expect.arrayContaining([['consent', 'resume', flow]]),
       flow,

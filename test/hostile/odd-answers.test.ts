@@ -91,7 +91,7 @@ it('psd2 api prints an answer that is not JSON unchanged, and as a JSON text wit
 
 describe('an execute with an answer of unknown origin', () => {
   it.each([404, 409, 410, 451, 499])(
-    'after HTTP %i to execute psd2 asks the bank, and the reference stays taken',
+    'after HTTP %i to execute psd2 asks the bank, and the reference stays reserved',
     async (status) => {
       let executions = 0;
       bank.behave(

@@ -1,4 +1,4 @@
-import { writeCommands } from '../../advice.ts';
+import { writeCommand } from '../../advice.ts';
 import { Psd2Error } from '../../errors.ts';
 import { logIn } from '../../flows/login.ts';
 import { toStoredTokens } from '../../flows/session.ts';
@@ -92,7 +92,7 @@ async function sayNext(context: Context, { clientCredentials }: LoginOptions): P
     next.push(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
   // From now on the default is the customer who has just logged in.
   const { profile } = context.repeated;
-  const commands = next.map((words) => `  ${writeCommands([words], { profile })}`);
+  const commands = next.map((words) => `  ${writeCommand(words, { profile })}`);
   context.terminal.say(['Next:', ...commands].join('\n'));
 }
 

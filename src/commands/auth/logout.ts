@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { writeCommands } from '../../advice.ts';
+import { writeCommand } from '../../advice.ts';
 import { ofServer } from '../../flows/session.ts';
 import type { Holder } from '../../store/ports/tokens.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
@@ -79,6 +79,6 @@ function sayNoTokens(context: Context, stays: string[]): void {
 
 function sayWhatStays({ terminal, repeated }: Context, stays: string[]): void {
   if (stays.length === 0) return;
-  const commands = stays.map((flow) => `  ${writeCommands([['consent', 'delete', flow]], repeated)}`);
+  const commands = stays.map((flow) => `  ${writeCommand(['consent', 'delete', flow], repeated)}`);
   terminal.say(['The consent stays in force at the bank. End it with:', ...commands].join('\n'));
 }

@@ -90,8 +90,11 @@ function refuseProblems(bank: string, { problems: { length } }: CheckedBank): vo
       'config',
       `The bank file ${bank} has ${length} ${length === 1 ? 'problem' : 'problems'}`,
       {
-        hint: 'docs/banks.md explains each field. See the form of a bank file:',
-        next: [['schema', 'bank']],
+        hint: 'See the fields of a bank file:',
+        next: [
+          ['help', 'bank-file'],
+          ['schema', 'bank'],
+        ],
       },
     );
 }

@@ -17,7 +17,7 @@ It takes what psd2 batch add takes, and says what that would refuse. psd2 asks n
 with the largest amount of the profile.
 
 An error is what psd2 will not pay as the file says it. A warning is for a person to look at. Exit code 2 means that there are
-errors. docs/batches.md describes the formats.
+errors.
 ${examples('psd2 batch check salaries.csv', 'psd2 batch check suppliers.xml --json --query "problems[].message" --raw-output', 'PSD2_PAYEE_CHECK=./payee-check psd2 batch check --payees salaries.csv')}`;
 
 const shape = () =>

@@ -68,7 +68,7 @@ function refuseDecision(batch: Batch, person: Person & { role: string | null }, 
       hint:
         person.role === null
           ? 'If you are another person at the same account of the system, give your name with --by.'
-          : 'Each person needs a database role of their own (docs/store.md).',
+          : 'Each person needs a database role of their own.',
     },
   );
 }

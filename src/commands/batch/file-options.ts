@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 // What `batch check` and `batch add` take, so that the one says what the other does.
 
 /** The argument. */
-export const FILE = 'CSV or pain.001 (docs/batches.md has the versions); - reads standard input';
+export const FILE = 'CSV or pain.001; - reads standard input';
 
 /** Declares what the payments of a file have that the file does not say. */
 export function takingFile<Args extends unknown[]>(command: Command<Args>) {

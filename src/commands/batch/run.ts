@@ -15,7 +15,7 @@ import { type As, payShare, sharesIn, WAYS, type Way, wayOf } from '../../flows/
 import { mayExecuteUnseen } from '../../flows/payment/lost-initiation.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { cleanText } from '../../terminal/clean.ts';
+import { cleanLines, cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
@@ -179,7 +179,7 @@ async function payLines(
 /** Says why a payment goes no further in this run. */
 function warnOf({ terminal, repeated }: Context, { line }: BatchLine, problem: Psd2Error): void {
   const advice = adviceOf(problem, repeated) ?? '';
-  terminal.warn(cleanText(`Payment ${line}: ${endSentence(problem.message)} ${advice}`.trimEnd()));
+  terminal.warn(cleanLines(`Payment ${line}: ${endSentence(problem.message)} ${advice}`.trimEnd()));
 }
 
 /** The lines of all shares, in the order of the file. */

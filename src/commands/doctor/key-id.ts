@@ -116,7 +116,10 @@ async function findChange(context: Context, first: string): Promise<Finding> {
   return {
     status: isAboutKey(first) ? 'fail' : 'warn',
     detail: 'the bank takes the call with nothing that psd2 tried',
-    fix: { hint: 'See docs/banks.md: the headers to sign, or the certificate, may be others.' },
+    fix: {
+      hint: 'The headers to sign, or the certificate, may be others. See the fields of signing with:',
+      next: [['help', 'bank-file']],
+    },
   };
 }
 

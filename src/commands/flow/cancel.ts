@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { writeCommands } from '../../advice.ts';
+import { writeCommand } from '../../advice.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { isOpen, standingOf } from '../../domain/flow-states.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
@@ -164,7 +164,7 @@ function withWayOn(error: unknown, kind: string, flow: string): unknown {
 }
 
 function writeLeft({ why, end }: { why: string; end: string[] }, repeated: Context['repeated']): string {
-  return `${why}\n  ${writeCommands([end], repeated)}`;
+  return `${why}\n  ${writeCommand(end, repeated)}`;
 }
 
 /** @throws Psd2Error `usage` if the flow has ended, or if it is too late */
@@ -195,7 +195,7 @@ function wayToOutcome(current: FlowOf<Kind>, never: string): Pick<ErrorContext, 
   const { kind, flow } = current;
   const continues = commandThatContinues(current);
   if (continues[0] === kind)
-    return findOut(kind, flow, `The first command asks the bank for the outcome, and never ${never}.`);
+    return findOut(kind, flow, `First ask the bank for the outcome, which never ${never}.`);
   return {
     flow,
     hint: `The customer authorises it with others. psd2 goes on with all, and never ${never}, with:`,

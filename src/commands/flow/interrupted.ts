@@ -1,4 +1,4 @@
-import { writeCommands } from '../../advice.ts';
+import { adviceOf } from '../../advice.ts';
 import type { Flows, LeftBehind } from '../../store/ports/flows.ts';
 import type { ProfileContext } from '../context.ts';
 import { commandThatContinues } from './next-command.ts';
@@ -6,7 +6,7 @@ import { commandThatContinues } from './next-command.ts';
 const MAX_NAMED = 3;
 
 /**
- * Names the interrupted flows of the profile and the commands that continue them, in one line on stderr, for a person at a
+ * Names the interrupted flows of the profile and the commands that continue them, on stderr, for a person at a
  * terminal. A flow is interrupted if it has not ended and no process works on it.
  *
  * @param own the flow of this command, as the operator named it; it is left out
@@ -22,9 +22,10 @@ export async function nameInterruptedFlows(
   if (!first) return;
   const count = interrupted.length + more;
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
-  const commands = writeCommands(await commandsOf(flows, interrupted), context.repeated);
-  const others = more > 0 ? `; and ${more} more: see psd2 transfer, consent and operation list` : '';
-  context.terminal.say(`Interrupted: ${what}. Continue with: ${commands}${others}`);
+  const next = await commandsOf(flows, interrupted);
+  const advice = adviceOf({ hint: `Interrupted: ${what}. Continue with:`, next }, context.repeated);
+  const others = more > 0 ? `\n  And ${more} more: see psd2 transfer, consent and operation list.` : '';
+  context.terminal.say(`${advice}${others}`);
 }
 
 /** The commands that continue flows, each once. */

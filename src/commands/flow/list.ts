@@ -5,7 +5,7 @@ import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { isOverdue, needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Filter, FlowOf, Flows, Kind, OrderFilter } from '../../store/ports/flows.ts';
-import { cleanText } from '../../terminal/clean.ts';
+import { cleanLines } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { chosenCustomer, customerIdOf } from './customer.ts';
@@ -205,7 +205,7 @@ export function warnOfDamaged(context: Context): NonNullable<Filter['onDamaged']
   return (damage, flow) => {
     const advice = adviceOf(damage, context.repeated) ?? '';
     context.terminal.warn(
-      cleanText(`psd2 cannot show ${flow}. ${endSentence(damage.message)} ${advice}`.trimEnd()),
+      cleanLines(`psd2 cannot show ${flow}. ${endSentence(damage.message)} ${advice}`.trimEnd()),
     );
   };
 }

@@ -1,4 +1,4 @@
-import { ACCESS, writeCommands } from '../../advice.ts';
+import { ACCESS, writeCommand } from '../../advice.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ProfileSettings, StoredProfile } from '../../store/machine/profiles.ts';
@@ -109,7 +109,7 @@ export async function firstCommand(context: Context, name: string): Promise<stri
   const { logsIn } = await context.forProfile(name).bankInterface();
   const what = logsIn === 'customers' ? 'Log in' : 'Ask a customer for a consent';
   const words = logsIn === 'customers' ? ACCESS.customers : ACCESS.nobody;
-  return `${what} with: ${writeCommands([[...words]], { profile: name })}`;
+  return `${what} with: ${writeCommand([...words], { profile: name })}`;
 }
 
 /**
@@ -129,7 +129,7 @@ export async function confirmOtherBank(
   const isOne = found.logins === 1 && found.customers === 0;
   const belong = `${describeAtBank(found)} of the profile ${name} ${isOne ? 'belongs' : 'belong'} to ${present}`;
   const them = isOne ? 'it' : 'them';
-  const moving = writeCommands([['--profile', name, 'auth', 'move', '--from', present]]);
+  const moving = writeCommand(['--profile', name, 'auth', 'move', '--from', present]);
   context.terminal.say(
     `${belong}. psd2 keeps ${them}, but cannot use ${them} at ${next}. If it is the same bank with a new address, take ${them} along afterwards: ${moving}`,
   );

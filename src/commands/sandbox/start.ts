@@ -23,7 +23,7 @@ export const start = verb(
   {
     prints: ADDRESSES,
     help: `
-The payee's name can choose how a transfer ends: docs/sandbox.md, "Magic values".
+The payee's name can choose how a transfer ends: psd2 help sandbox.
 ${examples('psd2 sandbox start', 'psd2 sandbox start --host 0.0.0.0 --name bank.example --state /var/lib/sandbox', 'psd2 sandbox start --detach --port 0 --persona lived-in')}`,
   },
   withOptions,

@@ -51,6 +51,7 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
       written.flatMap(({ name, status, detail, fix }) => {
         const title = `${status.padEnd(STATUS_WIDTH)}${isNarrow ? name : name.padEnd(indent - STATUS_WIDTH)}`;
         const texts = [detail, ...(fix === null ? [] : [`→ ${fix}`])]
+          .flatMap((text) => text.split('\n'))
           .flatMap((text) => wrapWords(text, columns - indent))
           .map((line) => `${' '.repeat(indent)}${line}`);
         const [first = '', ...rest] = texts;

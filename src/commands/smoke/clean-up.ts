@@ -117,7 +117,7 @@ async function endTestTransfer(
         'outcome_unknown',
         `What became of the transfer ${flow.flow} of a smoke test is not known`,
         {
-          ...findOut('transfer', flow.flow, 'The first command asks the bank, and never pays again.'),
+          ...findOut('transfer', flow.flow, 'First ask the bank again, which never pays twice.'),
           transactionId,
         },
       );

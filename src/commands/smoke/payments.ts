@@ -146,7 +146,7 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
       'outcome_unknown',
       `The payment ${flow} of this smoke test is still at the bank: ${error.message}`,
       {
-        ...findOut('transfer', flow, 'Nobody has the link to authorise it. The first command asks the bank.'),
+        ...findOut('transfer', flow, 'Nobody has the link to authorise it. First ask the bank.'),
         transactionId,
         cause: error,
       },

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { writeCommands } from '../../advice.ts';
+import { writeCommand } from '../../advice.ts';
 import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
 import { publicRun } from '../../smoke/reports/public-run.ts';
@@ -173,7 +173,7 @@ async function make(
   const isAscii = isAsciiIn(context.env);
   printLines(context, plan.reports, [writeHead(facts)]);
   const ended = (step: SmokeStep) => {
-    const next = step.error?.tppRequestId ? writeCommands([['log', '--run', id]], repeated) : undefined;
+    const next = step.error?.tppRequestId ? writeCommand(['log', '--run', id], repeated) : undefined;
     printLines(context, plan.reports, [writeStep(step, isAscii, next)]);
   };
   const ran = await runSteps(context, id, plan, records, ended);

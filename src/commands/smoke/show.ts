@@ -1,4 +1,4 @@
-import { writeCommands } from '../../advice.ts';
+import { writeCommand } from '../../advice.ts';
 import { type Line, writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
 import type { SmokeRun } from '../../smoke/result.ts';
 import type { Context } from '../context.ts';
@@ -32,7 +32,7 @@ export const show = verb(
 /** A run as people read it. */
 export function linesOf({ env, repeated }: Context, run: SmokeRun): Line[] {
   const isAscii = isAsciiIn(env);
-  const next = writeCommands([['log', '--run', run.run]], repeated);
+  const next = writeCommand(['log', '--run', run.run], repeated);
   const steps = run.steps.map((step) =>
     writeStep(step, isAscii, step.error?.tppRequestId ? next : undefined),
   );

@@ -13,7 +13,7 @@ Files in a customer's folder:
   current.ndjson                   accounts, balances and pending transactions as they are now ("kind" says which)
   sync-<n>.ndjson                  the progress of psd2 sync itself
 
-With a store in PostgreSQL, the rows are in its tables (docs/store.md). With --out, psd2 writes the files too.`;
+With a store in PostgreSQL, the rows are in its tables. With --out, psd2 writes the files too.`;
 
 const HOW = `
 If a sync is interrupted, the next one continues where it stopped. After Ctrl-C or SIGTERM, psd2 begins no new

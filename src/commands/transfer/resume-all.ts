@@ -2,7 +2,7 @@ import { adviceOf } from '../../advice.ts';
 import { isAccepted, isPlainlyFailed } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { cleanText } from '../../terminal/clean.ts';
+import { cleanLines } from '../../terminal/clean.ts';
 import { silentOutput } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { listedFlows, printFlows } from '../flow/list.ts';
@@ -56,7 +56,7 @@ export async function resumeAll(context: Context, resumeOne: ResumeOne): Promise
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
       failures.push(error);
       const advice = adviceOf(error, own.repeated) ?? '';
-      terminal.warn(cleanText(`Transfer ${flow}: ${endSentence(error.message)} ${advice}`.trimEnd()));
+      terminal.warn(cleanLines(`Transfer ${flow}: ${endSentence(error.message)} ${advice}`.trimEnd()));
     }
     tried.push(await flows.find('transfer', flow));
   }

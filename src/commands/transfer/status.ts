@@ -1,4 +1,4 @@
-import { writeCommands } from '../../advice.ts';
+import { writeCommand } from '../../advice.ts';
 import type { Sca } from '../../bank/ports/customer.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
@@ -136,7 +136,7 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
 function sayUnrecorded({ terminal, repeated }: Context, transfer: Transfer): void {
   const { flow, order } = transfer;
   if (nextOperationStep(transfer, needsSettlement(order)) === 'done') return;
-  const command = writeCommands([['transfer', 'resume', flow]], repeated);
+  const command = writeCommand(['transfer', 'resume', flow], repeated);
   terminal.say(`psd2 has not recorded this yet. Continue with: ${command}`);
 }
 

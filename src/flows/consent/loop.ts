@@ -219,7 +219,7 @@ function outcomeUnknown(consent: Consent, message: string): Psd2Error {
 
 /** The commands that find out what became of a consent. */
 function findOutOf({ flow, transactionId }: Consent): ErrorContext {
-  const what = 'The first command asks the bank again. Also check whether you can read the accounts.';
+  const what = 'First ask the bank again. Also check whether you can read the accounts.';
   return { ...findOut('consent', flow, what), transactionId };
 }
 

@@ -234,7 +234,7 @@ async function lostInitiation<Order extends OrderTarget>(
  * The bank refused an initiation. As with `execute`, the refusal is about one delivery only: the bank may have carried out
  * another one (command contract, "Money moves at most once").
  *
- * @throws Psd2Error `error`, which says that the reference stays taken; `outcome_unknown` if it may mean "already done"
+ * @throws Psd2Error `error`, which says that the reference stays reserved; `outcome_unknown` if it may mean "already done"
  */
 async function refusedInitiation<Order extends OrderTarget>(
   { open, calls }: Verifying<Order>,

@@ -104,7 +104,7 @@ function notSaid<Order extends OrderTarget>(operation: Operation<Order>, name: s
   return new Psd2Error('outcome_unknown', `The bank does not say that the ${name} is cancelled`, {
     ...(isOrdered
       ? { flow, hint: 'Ask the bank again with:', next: [[kind, 'resume', flow]] }
-      : findOut(kind, flow, 'The first command asks the bank, and never pays again.')),
+      : findOut(kind, flow, 'First ask the bank again, which never pays twice.')),
     transactionId,
   });
 }

@@ -259,7 +259,7 @@ export function isUnrecorded(error: unknown): boolean {
 
 /**
  * The error for an operation that the bank refused to execute, if its status does not show what became of it. It says that
- * the reference stays taken, and how to free it.
+ * the reference stays reserved, and how to free it.
  */
 export function refusedAlone(
   { kind, flow, transactionId }: Operation<OrderTarget>,
@@ -269,7 +269,7 @@ export function refusedAlone(
     ...findOut(
       kind,
       flow,
-      'A refusal is about one delivery of the request only, so the reference stays taken. The first command asks the bank again, and never pays again.',
+      'The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice.',
     ),
     transactionId,
   });
@@ -284,7 +284,7 @@ export function outcomeUnknown(
   const said = cause instanceof Psd2Error ? idsOf(cause) : {};
   return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
     ...said,
-    ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
+    ...findOut(kind, flow, 'First ask the bank again, which never pays twice.'),
     transactionId,
     cause,
   });
@@ -308,7 +308,7 @@ export function findOut(
 ): Pick<ErrorContext, 'flow' | 'hint' | 'next'> {
   return {
     flow,
-    hint: `${what} If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:`,
+    hint: `${what} If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:`,
     next: [
       [kind, 'resume', flow],
       [kind, 'resolve', flow, '--executed'],

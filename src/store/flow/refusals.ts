@@ -23,7 +23,7 @@ export function resourceIsUsed(flow: string, resourceId: string, owner: string):
     'bank_answer',
     `The bank gave ${flow} the resource ${resourceId}, which belongs to ${owner}`,
     {
-      hint: 'psd2 does not use it, so nothing of this flow was authorised or executed. The first command asks the bank for another resource, the second one shows the other flow:',
+      hint: 'psd2 does not use it, so nothing of this flow was authorised or executed. Ask the bank for another resource, or see the other flow:',
       next: [
         [kindOf(flow) ?? 'transfer', 'resume', flow],
         [kindOf(owner) ?? 'transfer', 'show', owner],

@@ -165,20 +165,31 @@ function ownerOf(root: string): number | undefined {
   }
 }
 
-/** What completion offers for the profiles. It must be quick, and offers nothing if data is damaged or missing. */
+/** What completion and help show of the profiles. It must be quick, and shows nothing of data that is damaged or missing. */
 export function glanceAtProfiles({ profiles, config }: StoreFolder) {
+  /** A field of a JSON file. */
+  const fieldIn = (path: string, name: string): unknown => {
+    try {
+      // Reflect.get throws if the file contains no object.
+      return Reflect.get(JSON.parse(readFileSync(path, 'utf8')), name);
+    } catch {
+      return undefined;
+    }
+  };
   return {
     /** The names of the profiles, sorted. */
     names: () => namesIn(profiles, /^(.+)\.json$/),
     /** The profile that was chosen with `profile use`. */
     current: (): string | undefined => {
-      try {
-        // Reflect.get throws if the file contains no object.
-        const name: unknown = Reflect.get(JSON.parse(readFileSync(config, 'utf8')), 'currentProfile');
-        return typeof name === 'string' ? name : undefined;
-      } catch {
-        return undefined;
-      }
+      const name = fieldIn(config, 'currentProfile');
+      return typeof name === 'string' ? name : undefined;
+    },
+    /** Whether a profile's bank has a bank file; undefined if there is no such profile. */
+    hasBankFile: (name: string): boolean | undefined => {
+      const path = join(profiles, `${name}.json`);
+      return fieldIn(path, 'baseUrl') === undefined && fieldIn(path, 'bank') === undefined
+        ? undefined
+        : fieldIn(path, 'bank') !== undefined;
     },
   };
 }

@@ -105,7 +105,10 @@ it('tries each form, then each word for the algorithm, and fails if the bank tak
   expect(tried).toHaveLength(ALL);
   expect(check).toEqual({
     ...{ name: 'bank file', status: 'fail', detail: 'the bank takes the call with nothing that psd2 tried' },
-    fix: { hint: 'See docs/banks.md: the headers to sign, or the certificate, may be others.' },
+    fix: {
+      hint: 'The headers to sign, or the certificate, may be others. See the fields of signing with:',
+      next: [['help', 'bank-file']],
+    },
   });
   expect(failure?.code).toBe('config');
 });

@@ -161,7 +161,7 @@ it('what the customer may make run, alone or with others, is not cancelled, and 
         "code": "usage",
         "exitCode": 2,
         "flow": "tr-1",
-        "hint": "The first command asks the bank for the outcome, and never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+        "hint": "First ask the bank for the outcome, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
         "message": "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can't cancel it any more",
         "next": [
           [

@@ -63,11 +63,20 @@ it('a person reads which payments were interrupted, and how to continue them', a
     [
       "Interrupted: transfer tr-1 (authorizing). Continue with: psd2 transfer resume tr-1
     ",
-      "Interrupted: 2 flows. Continue with: psd2 transfer resume tr-2; psd2 transfer resume tr-1
+      "Interrupted: 2 flows. Continue with:
+      psd2 transfer resume tr-2
+      psd2 transfer resume tr-1
     ",
-      "Interrupted: 3 flows. Continue with: psd2 transfer resume tr-3; psd2 transfer resume tr-2; psd2 transfer resume tr-1
+      "Interrupted: 3 flows. Continue with:
+      psd2 transfer resume tr-3
+      psd2 transfer resume tr-2
+      psd2 transfer resume tr-1
     ",
-      "Interrupted: 4 flows. Continue with: psd2 transfer resume tr-4; psd2 transfer resume tr-3; psd2 transfer resume tr-2; and 1 more: see psd2 transfer, consent and operation list
+      "Interrupted: 4 flows. Continue with:
+      psd2 transfer resume tr-4
+      psd2 transfer resume tr-3
+      psd2 transfer resume tr-2
+      And 1 more: see psd2 transfer, consent and operation list.
     ",
     ]
   `);

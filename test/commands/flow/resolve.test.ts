@@ -324,7 +324,7 @@ describe('cancel', () => {
       [
         [
           "exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it can't cancel the transfer any more",
-          "The first command asks the bank for the outcome, and never sends execute again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+          "First ask the bank for the outcome, which never sends execute again. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
           "$ transfer resume tr-1",
           "$ transfer resolve tr-1 --executed",
           "$ transfer resolve tr-1 --not-executed",

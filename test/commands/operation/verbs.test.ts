@@ -151,7 +151,7 @@ it('psd2 asks what became of an operation whose execute was sent', async () => {
       "unknown",
       [
         "exit 9, outcome_unknown of op-1: The bank does not say yet whether the standingOrder was executed",
-        "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+        "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
         "$ operation resume op-1",
         "$ operation resolve op-1 --executed",
         "$ operation resolve op-1 --not-executed",

@@ -354,7 +354,7 @@ it('the settlement of an instant transfer is asked for with its status', async (
   expect(endOf(await payer.run([...CREATE, '--instant', '--payee-verified']))).toMatchInlineSnapshot(`
     [
       "exit 9, outcome_unknown of tr-1: The instant transfer is executed, but its status at the bank is still PENDING",
-      "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+      "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
       "$ transfer resume tr-1",
       "$ transfer resolve tr-1 --executed",
       "$ transfer resolve tr-1 --not-executed",

@@ -25,7 +25,7 @@ describe('wrong configuration', () => {
     expect(readError(ended)).toMatchObject({
       code: 'no_profile',
       exitCode: 3,
-      hint: expect.stringMatching(/psd2 profile add; psd2 sandbox start/),
+      hint: expect.stringMatching(/psd2 profile add\n.*psd2 sandbox start/),
     });
   });
 

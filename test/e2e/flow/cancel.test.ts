@@ -111,7 +111,7 @@ it('resume without an id continues the only unfinished transfer; without a termi
   expect(readError(several)).toMatchObject({
     exitCode: 2,
     message: 'There are 2 unfinished transfers. Name the one to continue',
-    hint: `Run: psd2 transfer resume ${second}; psd2 transfer resume ${first}`,
+    hint: `Run:\n  psd2 transfer resume ${second}\n  psd2 transfer resume ${first}`,
   });
 
   const chosen = await terminal(['transfer', 'resume', '--yes']);

@@ -78,8 +78,11 @@ it('one line names several interrupted flows, each with its command, newest firs
   }
   const [a, b, c] = flows;
   expect(await next()).toEqual([
-    `Interrupted: 4 flows. Continue with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
-      'and 1 more: see psd2 transfer, consent and operation list',
+    'Interrupted: 4 flows. Continue with:',
+    `  Ask the bank again (never pays twice):  psd2 transfer resume ${a}`,
+    `  Ask the bank again (never pays twice):  psd2 transfer resume ${b}`,
+    `  Ask the bank again:                     psd2 consent resume ${c}`,
+    '  And 1 more: see psd2 transfer, consent and operation list.',
   ]);
 
   const folder = join(operator.config, 'flows', 'sandbox', 'open');

@@ -283,7 +283,7 @@ describe('psd2 consent resolve', () => {
     expect(readError(began)).toMatchObject({
       exitCode: 9,
       hint: expect.stringContaining(
-        `psd2 consent resolve ${flow} --executed; psd2 consent resolve ${flow} --not-executed`,
+        `It was not executed, says the bank:  psd2 consent resolve ${flow} --not-executed`,
       ),
     });
     const ended = await resolve('consent', flow, option, '--yes', '--note', 'Tried it');
@@ -318,7 +318,7 @@ describe('psd2 operation resolve', () => {
       ]);
       const { flow } = readDocument(shapes.operation, began.stdout);
       expect(readError(began).hint).toContain(
-        `psd2 operation resolve ${flow} --executed; psd2 operation resolve ${flow} --not-executed`,
+        `It was not executed, says the bank:  psd2 operation resolve ${flow} --not-executed`,
       );
       const ended = await resolve('operation', flow, option, '--yes');
       expect(saidBy(ended)).toContain('Ada Lovelace');
@@ -335,9 +335,7 @@ describe('an instant transfer that stays PENDING', () => {
     const { stdout, stderr } = await late.ended;
     const { flow, state, cro } = readDocument(shapes.transfer, stdout);
     expect(state).toBe('executed');
-    expect(stderr).toContain(
-      `psd2 transfer resolve ${flow} --executed; psd2 transfer resolve ${flow} --not-executed`,
-    );
+    expect(stderr).toContain(`psd2 transfer resolve ${flow} --not-executed`);
     await fault('status=500', '--on', 'execution-status');
     const ended = await resolve('transfer', flow, '--executed', '--yes');
     expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({

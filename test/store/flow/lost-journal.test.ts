@@ -38,7 +38,7 @@ it.each([
     expect(resourceIsUsed(flow, 'r1', owner)).toMatchObject({
       code: 'bank_answer',
       message: `The bank gave ${flow} the resource r1, which belongs to ${owner}`,
-      hint: 'psd2 does not use it, so nothing of this flow was authorised or executed. The first command asks the bank for another resource, the second one shows the other flow:',
+      hint: 'psd2 does not use it, so nothing of this flow was authorised or executed. Ask the bank for another resource, or see the other flow:',
       next: [
         [kind, 'resume', flow],
         [other, 'show', owner],
