@@ -266,7 +266,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'bank/transport': ['certificates', 'errors.ts'],
   // Banks described as data. Types, defaults and platforms: no call is made here.
-  'bank-file': ['did-you-mean.ts', 'domain/loopback.ts', 'errors.ts', 'store/disk/permissions.ts'],
+  'bank-file': ['did-you-mean.ts', 'domain/local-address.ts', 'errors.ts', 'store/disk/permissions.ts'],
   // Files of payments: reading them, and writing them and their reports. No file is opened here.
   'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
   signature: ['errors.ts'],
@@ -319,8 +319,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'sandbox',
     'bank-file',
     'certificates',
-    'domain/blocked-ports.ts',
-    'domain/loopback.ts',
+    'domain/local-address.ts',
     'errors.ts',
     'make-folder.ts',
     'time-limit.ts',
@@ -336,7 +335,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'sandbox/ledger': ['sandbox/customers', 'sandbox/seeded-random.ts', 'sandbox/state-part.ts'],
   'sandbox/operations': ['sandbox/customers', 'sandbox/ledger'],
-  'sandbox/customer-site': ['domain/loopback.ts', 'sandbox/same-secret.ts'],
+  'sandbox/customer-site': ['domain/local-address.ts', 'sandbox/same-secret.ts'],
   // Its doors, which do not know each other.
   'sandbox/cb': [...DOOR, 'sandbox/documents', 'sandbox/folder'],
   'sandbox/nextgenpsd2': [...DOOR, 'bank-file'],

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isLoopback } from '../domain/loopback.ts';
+import { isLoopback } from '../domain/local-address.ts';
 
 // The kinds of value in a bank file. The message of each check says what is allowed, and follows the path of the field.
 

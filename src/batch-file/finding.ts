@@ -1,6 +1,5 @@
 import type { BatchLine, BatchSource } from '../domain/batch/line.ts';
-import type { BatchProblem } from '../domain/batch/problem.ts';
-import type { LineRules } from '../domain/batch/read-line.ts';
+import type { BatchProblem, LineRules } from '../domain/batch/read-line.ts';
 
 /** What reading a file finds, one after the other. A line with an error is only a problem. */
 export type Finding =

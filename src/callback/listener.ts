@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLoopback } from '../domain/loopback.ts';
+import { isLoopback } from '../domain/local-address.ts';
 import { Psd2Error } from '../errors.ts';
 import { type ServerCertificate, serveOnLoopback } from './loopback-server.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isBlockedPort } from '../domain/blocked-ports.ts';
+import { isBlockedPort } from '../domain/local-address.ts';
 import { Psd2Error } from '../errors.ts';
 
 /** PEM certificate and key of an `https:` server. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isLoopback } from '../domain/loopback.ts';
+import { isLoopback } from '../domain/local-address.ts';
 import { Psd2Error } from '../errors.ts';
 import { cleanText } from './clean.ts';
 import { environmentFor, withheldFrom } from './program-environment.ts';

@@ -2,7 +2,7 @@ import type { ReadRules } from '../../src/batch-file/finding.ts';
 import { readBatchFile } from '../../src/batch-file/read.ts';
 import { contentHash } from '../../src/domain/batch/content.ts';
 import type { BatchLine, BatchSource } from '../../src/domain/batch/line.ts';
-import type { BatchProblem } from '../../src/domain/batch/problem.ts';
+import type { BatchProblem } from '../../src/domain/batch/read-line.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../src/errors.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseDuration } from '../../src/domain/duration.ts';
+import { parseDuration } from '../../src/domain/calendar.ts';
 
 it.each([
   ['30s', 30_000],

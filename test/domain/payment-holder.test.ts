@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isPaymentHolder, paymentHolder } from '../../src/domain/payment-holder.ts';
+import { isPaymentHolder, paymentHolder } from '../../src/domain/identifiers.ts';
 
 it('the tokens of a payment have a holder that no customer can be', () => {
   expect(paymentHolder('t1')).toBe('payment:t1');

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { isBlockedPort } from '../../src/domain/blocked-ports.ts';
+import { isBlockedPort } from '../../src/domain/local-address.ts';
 
 /**
  * The ports of this worker of the test runner. They are below the system's ephemeral ports, and no other worker uses

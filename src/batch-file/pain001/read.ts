@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { written } from '../../domain/account-history.ts';
 import type { BatchFormat } from '../../domain/batch/line.ts';
-import type { BatchProblem } from '../../domain/batch/problem.ts';
+import type { BatchProblem } from '../../domain/batch/read-line.ts';
 import { isDecimal } from '../../domain/decimal.ts';
 import type { Finding, ReadRules } from '../finding.ts';
 import type { Collected } from './elements.ts';

@@ -6,7 +6,7 @@ import type { Finding } from '../../batch-file/finding.ts';
 import { readBatchFile } from '../../batch-file/read.ts';
 import { contentHash, orderedHash } from '../../domain/batch/content.ts';
 import type { BatchLine, BatchSource } from '../../domain/batch/line.ts';
-import type { BatchProblem } from '../../domain/batch/problem.ts';
+import type { BatchProblem } from '../../domain/batch/read-line.ts';
 import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';

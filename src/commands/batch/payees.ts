@@ -1,5 +1,5 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
-import type { BatchProblem } from '../../domain/batch/problem.ts';
+import type { BatchProblem } from '../../domain/batch/read-line.ts';
 import {
   describePayeeCheck,
   PAYEE_RESULTS,

@@ -1,10 +1,10 @@
+import { hostname, userInfo } from 'node:os';
 import { comparableName, type Person } from '../../domain/batch/batch.ts';
 import { Psd2Error } from '../../errors.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import type { Audit } from '../../store/ports/audit.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { operatorOf } from '../shared/operator.ts';
 
 /**
  * Who runs this command.
@@ -31,4 +31,16 @@ export async function auditBatch(
   // The id of a batch begins with the hash of its content.
   const what = batch === sha256 ? `batch ${batch}` : `batch ${batch}, content ${sha256}`;
   await audit.append({ action, about: `${what}, by ${by}${more}` });
+}
+
+/** Who runs psd2: the operating system's user, and the host's name. */
+export function operatorOf(): { user: string; machine: string } {
+  let user: string;
+  try {
+    user = userInfo().username;
+  } catch {
+    // In a container a user may have no name.
+    user = String(process.getuid?.() ?? 'unknown');
+  }
+  return { user: cleanText(user), machine: cleanText(hostname()) };
 }

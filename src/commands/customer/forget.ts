@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
-import { paymentHolder } from '../../domain/payment-holder.ts';
+import { paymentHolder } from '../../domain/identifiers.ts';
 import { type NameOf, pseudonymisedEvent, pseudonymisedLine } from '../../domain/pseudonymised.ts';
 import { removeCalls } from '../../store/machine/call-log.ts';
 import type { Removed } from '../../store/ports/personal.ts';

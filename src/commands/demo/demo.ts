@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
-import { isBlockedPort } from '../../domain/blocked-ports.ts';
+import { isBlockedPort } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { finding } from '../shared/checks.ts';

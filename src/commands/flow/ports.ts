@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { CallbackListener, CallbackOptions } from '../../callback/listener.ts';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { CustomerPorts, FlowPorts } from '../../flows/ports.ts';
 import type { LoggedCall } from '../../store/machine/call-log.ts';

@@ -1,7 +1,7 @@
 import type { BankCall } from '../../bank/call/call.ts';
 import type { TokenSource } from '../../bank/ports/call.ts';
 import { type Acceptance, isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
-import { paymentHolder } from '../../domain/payment-holder.ts';
+import { paymentHolder } from '../../domain/identifiers.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';

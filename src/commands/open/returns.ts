@@ -1,5 +1,5 @@
 import type { PsuIdentification } from '../../bank/ports/call.ts';
-import { paymentHolder } from '../../domain/payment-holder.ts';
+import { paymentHolder } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ReturnPorts } from '../../flows/linked-sca.ts';
 import { readReturnAddress } from '../../flows/login.ts';

@@ -2,7 +2,7 @@ import { adviceOf } from '../../advice.ts';
 import type { BankDescription } from '../../bank-file/schema.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { BankEnvironment, PemSource, ProfileSettings } from '../../store/machine/profiles.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Seed } from '../../sandbox/rules.ts';
 import type { Outside } from '../../sandbox/server/server.ts';

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
-import { isBlockedPort } from '../../domain/blocked-ports.ts';
+import { isBlockedPort } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { DoorRules } from '../../sandbox/nextgenpsd2/door-rules.ts';
 import { VARIATIONS, type Variation } from '../../sandbox/nextgenpsd2/variations.ts';

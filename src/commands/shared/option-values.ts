@@ -1,5 +1,4 @@
-import { isIsoDate } from '../../domain/calendar.ts';
-import { parseDuration, UNITS } from '../../domain/duration.ts';
+import { isIsoDate, parseDuration, UNITS } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 
 /**

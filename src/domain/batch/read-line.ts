@@ -8,7 +8,6 @@ import { compactIban, parseDescription, parsePayeeName, parseReference } from '.
 import { parseExecutionDate, parseSepaCurrency } from '../order/terms.ts';
 import { transliterated } from '../order/transliterate.ts';
 import type { BatchLine } from './line.ts';
-import type { ReportField } from './problem.ts';
 
 // The rules of `psd2 transfer create`, for a line of a file: all its problems, and not only the first.
 
@@ -149,3 +148,18 @@ function attempt<Field extends string, T>(
     return undefined;
   }
 }
+
+/** What is wrong with a file of payments, or what a person should know about it. */
+export interface BatchProblem {
+  /** An error stops the batch. A warning does not. */
+  severity: 'error' | 'warning';
+  /** The line's number in the batch. Null: it is about no line alone. */
+  line: number | null;
+  /** Where it is in the file: `line 7` in CSV, the path of the element in XML. Empty: the file as a whole. */
+  place: string;
+  /** A sentence without a full stop. */
+  message: string;
+}
+
+/** Reports what is wrong with a field of a line. */
+export type ReportField<Field extends string> = (field: Field, message: string) => void;

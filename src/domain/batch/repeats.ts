@@ -1,7 +1,7 @@
 import type { IsoDate } from '../calendar.ts';
 import { comparableReference } from '../order/sepa-text.ts';
 import type { BatchLine } from './line.ts';
-import type { BatchProblem } from './problem.ts';
+import type { BatchProblem } from './read-line.ts';
 
 /** Looks for payments that a batch has twice. It remembers one number for each reference and each payment. */
 export interface Repeats {

@@ -4,7 +4,8 @@ import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import { statementPdf, statementXls } from '../documents/statement.ts';
-import { moveList } from '../faults/moving-list.ts';
+import { moveList } from '../faults/spoil.ts';
+
 import {
   addDays,
   bankDay,

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { html } from 'hono/html';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import { accessRoutes } from './access-routes.ts';
 import type { AccessSide } from './access-side.ts';
 import type { BankSide, SandboxLogin } from './bank-side.ts';

@@ -4,7 +4,7 @@ import type { Addressed } from '../nextgenpsd2/operations.ts';
 import { type CallFault, type FaultyCall, type MagicFault, planOf } from '../operations/plan.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import type { Fault } from './fault.ts';
-import type { UsedMagic } from './used-magic.ts';
+import type { UsedMagic } from './fault-book.ts';
 
 /** The calls that magic values can change. A group in the path is the resource. */
 const calls: readonly [method: string, path: RegExp, call: FaultyCall][] = [

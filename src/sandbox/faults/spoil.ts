@@ -1,5 +1,7 @@
 import type { OutgoingAnswer } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
+import type { Product } from '../customers/seed-customers.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { header } from '../strict/headers.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import { BadFault, type Fault, type FaultKind, parseFault } from './fault.ts';
@@ -45,4 +47,12 @@ export function applyContentFaults(answer: OutgoingAnswer, faults: readonly Faul
     if (isDeclared) answer.headers.set('content-type', `${type}; charset=ISO-8859-1`);
   }
   if (find(faults, 'truncated-json')) answer.body = answer.body.subarray(0, answer.body.length / 2);
+}
+
+/** Applies the faults that change an account just before its transactions are read. */
+export function moveList(ledger: Ledger, product: Product, faults: readonly Fault[], now: Date): void {
+  const booking = find(faults, 'booking');
+  if (booking) ledger.bookUnasked(product, booking.value, now);
+  const settling = find(faults, 'settling');
+  if (settling) ledger.settle(product, settling.value, now);
 }

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { type HTMLElement, parse } from 'node-html-parser';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import { beginTimeLimit } from '../../time-limit.ts';
 

@@ -1,7 +1,7 @@
 import { getRequestListener } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import type { Bank } from '../bank.ts';
 import { cbDoor } from '../cb/door.ts';
 import { consoleSite } from '../console/console-site.ts';

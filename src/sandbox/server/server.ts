@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { isIPv6, type Server, type Socket } from 'node:net';
-import { isBlockedPort } from '../../domain/blocked-ports.ts';
+import { isBlockedPort } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type Bank, openBank } from '../bank.ts';
 import { customerSide } from '../cb/customer-side.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isPaymentHolder } from '../../domain/payment-holder.ts';
+import { isPaymentHolder } from '../../domain/identifiers.ts';
 import type { Holder } from '../ports/tokens.ts';
 
 // File names for ids. The name of a customer or an account can be turned back into its id. Some file systems ignore case, so names differ also without

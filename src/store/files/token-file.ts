@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { isPaymentHolder } from '../../domain/payment-holder.ts';
+import { isPaymentHolder } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
   appendDurably,

@@ -1,9 +1,8 @@
 import Big from 'big.js';
 import { didYouMean } from '../../did-you-mean.ts';
-import { isBlockedPort } from '../../domain/blocked-ports.ts';
+import { parseDuration } from '../../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../domain/decimal.ts';
-import { parseDuration } from '../../domain/duration.ts';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isBlockedPort, isLoopback } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing } from '../disk/files.ts';
 import { readKeyFile } from './key-file.ts';

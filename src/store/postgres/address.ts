@@ -4,7 +4,7 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { ClientConfig } from 'pg';
 import { parse, toClientConfig } from 'pg-connection-string';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import { isMissing, reasonOf } from '../disk/files.ts';

@@ -17,7 +17,7 @@ import {
   openCustomerBank,
   openUnattendedBank,
 } from '../../../src/commands/open/bank.ts';
-import { paymentHolder } from '../../../src/domain/payment-holder.ts';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { type ErrorContext, Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { readCalls } from '../../../src/store/machine/call-log.ts';

@@ -3,7 +3,7 @@ import type { BankCall } from '../../../src/bank/call/call.ts';
 import type { TokenSource } from '../../../src/bank/ports/call.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import { endPaymentTokens, resourceTokensOf } from '../../../src/commands/open/payment-tokens.ts';
-import { paymentHolder } from '../../../src/domain/payment-holder.ts';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { initiationOf } from '../bank-here.ts';

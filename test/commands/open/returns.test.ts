@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ClientCredentials } from '../../../src/bank/ports/customer.ts';
 import { openAccessNotes } from '../../../src/commands/open/call-records.ts';
 import { refusePasting, returnPortsOf } from '../../../src/commands/open/returns.ts';
-import { paymentHolder } from '../../../src/domain/payment-holder.ts';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import type { Questions } from '../../../src/terminal/prompts.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { collect } from '../../../src/commands/flow/list.ts';
-import { paymentHolder } from '../../../src/domain/payment-holder.ts';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';

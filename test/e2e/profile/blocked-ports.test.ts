@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { isBlockedPort } from '../../../src/domain/blocked-ports.ts';
+import { isBlockedPort } from '../../../src/domain/local-address.ts';
 import { readError } from '../support/errors.ts';
 import { keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { Initiation } from '../../../domain/operation.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { Baskets } from '../../ports/basket.ts';
@@ -12,8 +13,9 @@ import { callOf } from './paths.ts';
 import { aboutPayment } from './payment-calls.ts';
 import { isOver, resourceStatus } from './payment-status.ts';
 import { linksOf, scaOf, usableLinks } from './sca.ts';
-import { basketAnswer, basketStatusAnswer } from './wire/basket.ts';
-import { authorisationsAnswer } from './wire/payment.ts';
+import { scaPart } from './wire/consent.ts';
+import { headerId } from './wire/fields.ts';
+import { authorisationsAnswer, transactionStatus } from './wire/payment.ts';
 
 /**
  * The signing baskets of the standard (NextGenPSD2 1.3, `signing-baskets`): payments that the bank has, authorised with one SCA. The
@@ -118,3 +120,9 @@ function orNone(error: Psd2Error): Psd2Error {
     beganNothing: true,
   });
 }
+
+/** The answer to a new signing basket. */
+export const basketAnswer = z.object({ transactionStatus, basketId: headerId, ...scaPart });
+
+/** The status of a signing basket. */
+export const basketStatusAnswer = z.object({ transactionStatus });

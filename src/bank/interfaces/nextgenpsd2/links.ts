@@ -1,5 +1,5 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
-import { isLoopback } from '../../../domain/loopback.ts';
+import { isLoopback } from '../../../domain/local-address.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import { cleanWords } from './wire/fields.ts';

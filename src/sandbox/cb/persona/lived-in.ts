@@ -1,8 +1,7 @@
 import type { OutgoingAnswer } from '../../answers/outgoing.ts';
 import type { Bank } from '../../bank.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
-import { reshapeData, reshapeEnvelope } from './data-shapes.ts';
-import { isObject, type JsonObject, objectsOf } from './json-object.ts';
+import { isObject, type JsonObject, objectsOf, reshapeData, reshapeEnvelope } from './data-shapes.ts';
 
 const TOKEN_PATH = '/auth/oauth/v2/token';
 

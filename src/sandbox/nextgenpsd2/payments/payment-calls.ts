@@ -10,10 +10,9 @@ import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readScaWish, type ScaWish, startedSca } from '../sca/start-sca.ts';
 import { takesXml, XML } from '../strict/headers.ts';
 import { readQuery } from '../strict/query.ts';
-import { pain002Of } from './pain002-status.ts';
 import { type DoorPayment, newPayment, pathOfPayment, subjectOf } from './payment.ts';
 import { readInitiation } from './payment-request.ts';
-import { isCancellable, orderStatus, transactionStatus } from './payment-status.ts';
+import { isCancellable, orderStatus, pain002Of, transactionStatus } from './payment-status.ts';
 import { authorisePayment } from './run-payments.ts';
 
 /** How late the variation `executes-late` is. */

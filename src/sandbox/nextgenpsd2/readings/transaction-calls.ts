@@ -1,6 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import type { Product } from '../../customers/seed-customers.ts';
-import { moveList } from '../../faults/moving-list.ts';
+import { moveList } from '../../faults/spoil.ts';
 import { addDays } from '../../ledger/bank-time.ts';
 import type { Entry, Rows } from '../../ledger/entry.ts';
 import { header } from '../../strict/headers.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { isCustomerId } from '../../../domain/identifiers.ts';
-import { isPaymentHolder } from '../../../domain/payment-holder.ts';
+import { isCustomerId, isPaymentHolder } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { lineInstead } from '../../audit/chain.ts';
 import { isProfileName } from '../../machine/profiles.ts';

@@ -1,0 +1,17 @@
+declare module 'proxy-from-env' {
+  /** The proxy that `HTTPS_PROXY` and `NO_PROXY` of this process name for an address, or `''`. */
+  export function getProxyForUrl(url: string): string;
+}
+
+declare module 'undici/lib/dispatcher/client.js' {
+  // Loading all of undici would take five times as long.
+  import { Client } from 'undici';
+  export default Client;
+}
+
+// Node.js has WebAssembly, but only the browsers' types declare it.
+declare namespace WebAssembly {
+  class Memory {
+    constructor(descriptor: { initial: number });
+  }
+}
