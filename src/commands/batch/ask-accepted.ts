@@ -1,5 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
-import { followAll, tidyGroup } from '../../flows/batch/settle-bulk.ts';
+import { followInBulk } from '../../flows/batch/bulk.ts';
+import { tidy } from '../../flows/batch/group.ts';
 import { askIfFinal } from '../../flows/payment/outcome.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
@@ -55,13 +56,13 @@ export async function askAccepted(
           await askIfFinal(open, { bank: { sca: its?.sca ?? bank.sca } });
           return open.current;
         });
-        await followAll(store, payer, known);
+        await followInBulk(store, payer, known);
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
       context.terminal.warn(cleanText(`psd2 could not ask the bank about ${flow}: ${error.message}`));
     }
   for (const bulk of new Set(accepted.flatMap((transfer) => transfer.bulk ?? [])))
-    await tidyGroup(store, await data.flows.find('operation', bulk));
+    await tidy(store, await data.flows.find('operation', bulk));
   return readBatch(data, batch);
 }

@@ -1,8 +1,8 @@
 import { isOpen } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
+import { basketWithoutLink, mayGoIntoBasket } from '../../flows/batch/basket.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
-import { basketWithoutLink, mayGoIntoBasket } from '../../flows/batch/group-kinds.ts';
 import { hasEnded, isBeforeAll } from '../../flows/batch/outcome.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import { actorOf } from '../../store/machine/actor.ts';

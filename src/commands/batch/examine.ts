@@ -14,7 +14,7 @@ import type { PayeeResult } from '../../domain/order/payee-check.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { type EarlierPayments, readEarlierPayments } from '../../flows/batch/earlier-payments.ts';
 import { type KnownAccounts, readKnownAccounts } from '../../flows/batch/known-accounts.ts';
-import { WANTS_BOOKING } from '../../flows/batch/way.ts';
+import { WANTS_BOOKING } from '../../flows/batch/pay-share.ts';
 import { contentIsStored, orderedHashOf } from '../../store/batch/refusals.ts';
 import { isMissing, reasonOf } from '../../store/disk/files.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';

@@ -5,13 +5,13 @@ import { shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
+import { basketWithoutLink } from '../../flows/batch/basket.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
-import { basketWithoutLink } from '../../flows/batch/group-kinds.ts';
 import { ProblemsOfLines } from '../../flows/batch/lines.ts';
+import { canGoOn } from '../../flows/batch/outcome.ts';
+import { type As, type Choice, chooseWay, payShare, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
 import { inOrder, runLines, type Share } from '../../flows/batch/run.ts';
-import { canGoOn } from '../../flows/batch/single.ts';
-import { type As, payShare, sharesIn, WAYS, type Way, wayOf } from '../../flows/batch/way.ts';
 import { mayExecuteUnseen } from '../../flows/payment/lost-initiation.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -84,7 +84,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     options.stopAfter === undefined ? Infinity : readWholeNumber('--stop-after', options.stopAfter, 1);
   await context.needs('payments');
   refuseClientCredentials(context);
-  const way = wayOf(await context.bankInterface(), options.as);
+  const way = chooseWay(await context.bankInterface(), options.as);
   const profile = context.profile();
   const data = await context.store();
   // What was approved is what is paid: from here on, only these lines count, whatever becomes of the store.
@@ -128,7 +128,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
 async function payLines(
   context: Context,
   payment: BatchRun,
-  { shares, way }: { shares: readonly Share[]; way: Way },
+  { shares, way }: { shares: readonly Share[]; way: Choice },
   progress: Progress,
   stopAfter: number,
 ): Promise<{ ends: KnownLine[]; stop: unknown }> {
@@ -303,7 +303,7 @@ async function isAnyStuck(flows: Flows, ends: readonly KnownLine[]): Promise<boo
 function refuseUnpaid(
   batch: string,
   ends: readonly KnownLine[],
-  { isBasket, isStuck }: Way & { isStuck: boolean },
+  { isBasket, isStuck }: Choice & { isStuck: boolean },
 ): void {
   const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
   const again = { next: [['batch', 'run', batch]] };

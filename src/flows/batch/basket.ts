@@ -1,20 +1,100 @@
-import type { Transfer } from '../../domain/transfer.ts';
+import type { Baskets } from '../../bank/ports/basket.ts';
+import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { isAccepted, standingOf } from '../../domain/flow-states.ts';
+import { nextOperationStep } from '../../domain/next-step.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
+import { settlementEvent, settlementIn } from '../payment/outcome.ts';
+import { lookAt } from '../payment/status.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
-import { beginGroup, newReturn, type Taken } from './group.ts';
-import { BASKET, mayGoIntoBasket, paymentIdsOf } from './group-kinds.ts';
+import { askUntil } from '../sca.ts';
+import {
+  followBasket,
+  isOpenIn,
+  isWithoutLink,
+  meaningOf,
+  type PaymentSaid,
+  SIGNING_BASKET,
+} from './follow-basket.ts';
+import {
+  beginGroup,
+  type GroupKind,
+  newReturn,
+  sendGroup,
+  storedInitiation,
+  type Taken,
+  writeDown,
+} from './group.ts';
 import { throwProblems, transferOf } from './lines.ts';
-import { isBeforeAll } from './outcome.ts';
-import type { BatchRun } from './ports.ts';
+import { isBeforeAll, linesIn } from './outcome.ts';
+import type { BatchRun, Payer } from './ports.ts';
 import { isAboutLine, type Share } from './run.ts';
 import { initiateLine } from './single.ts';
 
-/**
- * Pays lines in one signing basket: each is a payment of its own, which psd2 initiates, and the customer authorises all of them once.
- *
- * @throws Psd2Error what stopped it
- */
-export async function payInBasket(run: BatchRun, share: Share): Promise<void> {
+/** A payment of its own for each line, which psd2 initiates, and one authorisation for all. */
+export const BASKET: GroupKind = {
+  operation: SIGNING_BASKET,
+  take,
+  send: (run, payer, open, sending) => sendGroup(BASKET, run, payer, open, sending),
+  follow: followInBasket,
+  async leave(open) {
+    if (isWithoutLink(open.current)) await open.record({ type: 'cancelled' });
+  },
+  calls(payer, operation) {
+    const { transactionId } = operation;
+    return basketsOf(payer, operation).calls({ transactionId, initiation: storedInitiation(operation) });
+  },
+  async refuseOther(payer, operation, transfers) {
+    basketsOf(payer, operation).refuseOther(paymentIdsOf(transfers), storedInitiation(operation));
+  },
+  mayJoin: waitsForBasket,
+};
+
+/** @throws Psd2Error `config` */
+function basketsOf({ bank }: Payer, { flow }: GenericOperation): Baskets {
+  const { baskets } = bank.payments;
+  if (baskets) return baskets;
+  throw new Psd2Error('config', 'The bank has no signing baskets any more', { flow });
+}
+
+/** The bank's ids of the payments that go into a basket. */
+export function paymentIdsOf(transfers: readonly Transfer[]): string[] {
+  return transfers.flatMap(({ verification }) => verification?.resourceId ?? []);
+}
+
+/** Whether a transfer of an earlier run is at the bank, or on its way there, and psd2 has not begun to authorise it. */
+export function mayGoIntoBasket(transfer: Transfer): boolean {
+  const { bulk, initiation, verification, state, authorisations, links } = transfer;
+  // A bank may begin one with the initiation. Nobody has its link.
+  const begunByBank = links?.redirect === undefined && links?.oauth === undefined ? 0 : 1;
+  const isOnItsWay = state === 'executing' && verification === null;
+  const isAtStart = state === 'created' || isOnItsWay || state === 'verified';
+  return bulk === null && initiation !== null && isAtStart && authorisations.length <= begunByBank;
+}
+
+/** Whether the bank has a payment that psd2 has not begun to authorise. */
+function waitsForBasket(transfer: Transfer): boolean {
+  const step = nextOperationStep(transfer, needsSettlement(transfer.order));
+  return mayGoIntoBasket(transfer) && step === 'authorize';
+}
+
+/** The signing basket that a transfer is in and that nobody has the link of. Null: it is in none, or its basket cannot be read. */
+export async function basketWithoutLink(
+  flows: Pick<Flows, 'find'>,
+  { bulk, initiation }: Transfer,
+): Promise<GenericOperation | null> {
+  if (bulk === null || !initiation) return null;
+  try {
+    const basket = await flows.find('operation', bulk);
+    return isWithoutLink(basket) ? basket : null;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
+}
+
+async function take(run: BatchRun, share: Share): Promise<void> {
   const { taken, problems } = await initiateAll(run, share);
   const [one, ...others] = taken;
   if (one) {
@@ -48,7 +128,85 @@ async function initiateAll(
       problems.set(line.line, error);
     }
     const now = await transferOf(run, line);
-    if (now && BASKET.mayJoin(now)) taken.push({ line, order: now.order, flow: now.flow, checked: null });
+    if (now && waitsForBasket(now)) taken.push({ line, order: now.order, flow: now.flow, checked: null });
   }
   return { taken, problems };
+}
+
+/**
+ * Writes into the transfers of a signing basket what became of them. Once the customer has authorised it, psd2 asks the bank for each
+ * until it has executed all, at most for the customer's time.
+ *
+ * @throws Psd2Error `interrupted` and what the store throws
+ */
+async function followInBasket(run: BatchRun, payer: Payer, basket: GenericOperation): Promise<void> {
+  const { flows, links } = run;
+  const lines = linesIn(await run.batches.find(run.batch), basket.flow);
+  const round = async (): Promise<string[]> => {
+    const left: string[] = [];
+    for (const { flow } of lines) {
+      const known = await flows.find('transfer', flow);
+      if (!isOpenIn(known, basket)) continue;
+      const said = await askOf(payer, known, basket);
+      await writeDown(run, known, (transfer) => followBasket(transfer, basket, said));
+      const now = await flows.find('transfer', flow);
+      // psd2 waits for nothing that the bank has accepted, unless it is instant.
+      if (isOpenIn(now, basket) && (!isAccepted(now) || needsSettlement(now.order))) left.push(flow);
+    }
+    return left;
+  };
+  if (meaningOf(basket) !== 'authorised') {
+    await round();
+    return;
+  }
+  let left: string[] = [];
+  const { world, customer } = payer.ports();
+  const asked = askUntil(
+    world,
+    links ? 0 : customer.scaTimeoutMs,
+    async () => {
+      left = await round();
+      return left.length === 0 ? true : null;
+    },
+    (payer.bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000,
+  );
+  await run.whileWaiting('Asking the bank what became of the payments', asked, customer.scaTimeoutMs);
+  for (const flow of left)
+    await flows.resume('transfer', flow, async (open) => {
+      const { state } = open.current;
+      if (isOpenIn(open.current, basket) && standingOf(open.current) !== 'done' && state !== 'unknown')
+        await open.record({ type: 'execute-unanswered' });
+    });
+}
+
+/** For a bank that does not say how often it may be asked. */
+const POLL_SECONDS = 3;
+
+/** What the bank says of a transfer. Null: it has not answered, or nothing of it matters now. */
+async function askOf(
+  { bank }: Payer,
+  transfer: Transfer,
+  basket: GenericOperation,
+): Promise<PaymentSaid | null> {
+  if (meaningOf(basket) === 'not sent' || !transfer.verification) return null;
+  const calls = bank.payments.transfer({ ...transfer, authorisedBy: basket.transactionId });
+  try {
+    if (transfer.state === 'executed' && calls.executionStatus) return await settlementOf(calls, transfer);
+    const sca = calls.sca ?? bank.sca;
+    return await lookAt({ bank: { sca } }, transfer, true, meaningOf(basket) === 'authorised');
+  } catch (error) {
+    // What the bank does not say decides nothing.
+    if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+    return null;
+  }
+}
+
+async function settlementOf(
+  { executionStatus }: PaymentCalls,
+  transfer: Transfer,
+): Promise<PaymentSaid | null> {
+  const { verification } = transfer;
+  if (!executionStatus || !verification) return null;
+  const settlement = settlementIn(await executionStatus(verification.resourceId));
+  return settlement.status === 'PENDING' ? null : { found: settlementEvent(settlement, transfer) };
 }

@@ -1,42 +1,89 @@
 import type { BulkPayments } from '../../bank/ports/bulk.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import type { PayeeCheck } from '../../domain/order/payee-check.ts';
-import type { TransferOrder } from '../../domain/transfer.ts';
+import { isUntouched } from '../../domain/flow-states.ts';
+import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { beginGroup, giveUp, newReturn, type Taken } from './group.ts';
-import { BULK } from './group-kinds.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
+import { entriesIn } from './bulk-entries.ts';
+import { BULK_PAYMENT, followBulk } from './follow-bulk.ts';
 import {
-  checkedPayee,
-  orderOf,
-  orRefused,
-  refuseDuplicate,
+  beginGroup,
+  type GroupKind,
+  giveUp,
+  newReturn,
+  purposeOf,
+  sendGroup,
+  storedInitiation,
+  type Taken,
+  writeDown,
+} from './group.ts';
+import {
+  beginLine,
+  holderOf,
+  type Prepared,
+  prepareLine,
   takesLine,
   throwProblems,
   WaitsForPerson,
 } from './lines.ts';
-import { isBeforeAll } from './outcome.ts';
-import type { BatchRun, Payer } from './ports.ts';
+import { isBeforeAll, linesIn } from './outcome.ts';
+import type { BatchRun, BatchStore, Payer } from './ports.ts';
 import type { Share } from './run.ts';
-import { isOfLine, payLine } from './single.ts';
-
-/** A line that goes into a bulk run. */
-interface Prepared {
-  line: BatchLine;
-  order: TransferOrder;
-  checked: PayeeCheck | null;
-  /** The transfer of the line before, which ended before anything of it was sent. */
-  before: string | undefined;
-}
+import { SINGLE } from './single.ts';
 
 /**
- * Pays lines in one bulk payment, which the customer authorises once. Their transfers hold their references, and are never sent alone.
- *
- * @throws Psd2Error what stopped it
+ * One payment at the bank for all lines, which the customer authorises once. Their transfers hold their references, and are never sent
+ * alone.
  */
-export async function payBulk(run: BatchRun, share: Share): Promise<void> {
+export const BULK: GroupKind = {
+  operation: BULK_PAYMENT,
+  take,
+  send: (run, payer, open, sending) => sendGroup(BULK, run, payer, open, sending),
+  follow: followInBulk,
+  async leave(open) {
+    if (isUntouched(open.current)) await open.record({ type: 'cancelled' });
+  },
+  calls(payer, operation) {
+    const { transactionId } = operation;
+    const bulk = bulkOf(payer, operation);
+    return bulk.calls({
+      order: purposeOf(operation),
+      transactionId,
+      initiation: storedInitiation(operation),
+    });
+  },
+  async refuseOther(payer, operation, transfers) {
+    const orders = transfers.map(({ order }) => order);
+    await bulkOf(payer, operation).refuseOther(orders, storedInitiation(operation));
+  },
+  mayJoin: (transfer) => isUntouched(transfer) && transfer.initiation === null,
+};
+
+/** @throws Psd2Error `config` */
+function bulkOf({ bank }: Payer, { flow }: GenericOperation): BulkPayments {
+  const { bulk } = bank.payments;
+  if (bulk) return bulk;
+  throw new Psd2Error('config', 'The bank file has no bulk payments any more', { flow });
+}
+
+/** Writes into the transfers of a bulk payment what became of them. */
+export async function followInBulk(store: BatchStore, payer: Payer, bulk: GenericOperation): Promise<void> {
+  const transfers: Transfer[] = [];
+  for (const { flow } of linesIn(await store.batches.find(store.batch), bulk.flow))
+    transfers.push(await store.flows.find('transfer', flow));
+  const entries = await entriesIn(payer, bulk, transfers);
+  for (const known of transfers) {
+    const entry = entries?.get(known.order.reference ?? '');
+    await writeDown(store, known, (transfer) => followBulk(transfer, bulk, entry));
+  }
+}
+
+type Free = Pick<Prepared, 'line' | 'before'>;
+
+async function take(run: BatchRun, share: Share): Promise<void> {
   const { batches, flows } = run;
   const batch = await batches.find(run.batch);
-  const free: { line: BatchLine; before: string | undefined }[] = [];
+  const free: Free[] = [];
   for (const line of share) {
     const before = batch.flows.get(line.line);
     const transfer = before === undefined ? undefined : await flows.find('transfer', before);
@@ -44,26 +91,19 @@ export async function payBulk(run: BatchRun, share: Share): Promise<void> {
     if (isFree && !batch.refused.has(line.line) && !batch.cancelled.has(line.line))
       free.push({ line, before });
   }
-  await beginBulk(run, free);
-}
-
-async function beginBulk(
-  run: BatchRun,
-  free: { line: BatchLine; before: string | undefined }[],
-): Promise<void> {
   const [first] = free;
   if (!first) return;
   const payer = await run.payerOf(first.line);
   const { bulk } = payer.bank.payments;
   if (!bulk) throw new TypeError('The bank has no bulk payments');
   const { prepared, problems } = await prepareAll(run, payer, bulk, free);
-  const { taken: all, alone } = await takeAll(run, payer, prepared);
-  const [one, ...others] = all;
+  const { taken, alone } = await takeAll(run, payer, prepared);
+  const [one, ...others] = taken;
   if (one) {
-    const taken = [one, ...others] as const;
-    await beginGroup(run, payer, BULK, { taken, initiation: await initiationOf(payer, bulk, taken) });
+    const initiation = await initiationOf(payer, bulk, taken);
+    await beginGroup(run, payer, BULK, { taken: [one, ...others], initiation });
   }
-  for (const line of alone) await payLine(run, line);
+  for (const line of alone) await SINGLE.take(run, [line]);
   throwProblems(problems);
 }
 
@@ -77,86 +117,56 @@ async function prepareAll(
   run: BatchRun,
   payer: Payer,
   bulk: BulkPayments,
-  free: { line: BatchLine; before: string | undefined }[],
+  free: readonly Free[],
 ): Promise<{ prepared: Prepared[]; problems: Map<number, Psd2Error> }> {
   const batch = await run.batches.find(run.batch);
   const prepared: Prepared[] = [];
   const problems = new Map<number, Psd2Error>();
-  for (const { line, before } of free) {
+  for (const each of free) {
     try {
-      const order = await orderOf(run, payer, batch, line);
-      const candidate = order && { line, order, checked: null, before };
-      const isTaken = candidate && (await orRefused(run, line, () => initiationOf(payer, bulk, [candidate])));
-      if (!candidate || !isTaken) continue;
-      const checked = await checkedPayee(run, payer, batch, line);
-      if (checked !== 'refused') prepared.push({ ...candidate, checked });
+      const one = await prepareLine(run, payer, batch, each, (order) =>
+        initiationOf(payer, bulk, [{ order }]),
+      );
+      if (one) prepared.push(one);
     } catch (error) {
       if (!(error instanceof WaitsForPerson)) throw error;
-      problems.set(line.line, error);
+      problems.set(each.line.line, error);
     }
   }
   return { prepared, problems };
 }
 
 /**
- * Begins the transfer of each line, which takes its reference.
+ * Begins the transfer of each line. What an earlier run began for it and could not note any more ends first, unless it goes on alone.
  *
  * @returns also the lines for which an earlier run began a payment that is authorised alone
  */
 async function takeAll(
   run: BatchRun,
-  { bank, world }: Payer,
+  payer: Payer,
   prepared: readonly Prepared[],
 ): Promise<{ taken: Taken[]; alone: BatchLine[] }> {
   const taken: Taken[] = [];
   const alone: BatchLine[] = [];
-  for (const { before, ...each } of prepared) {
-    const { line, order } = each;
-    const begin = {
-      ...{ transactionId: world.newId(), commits: bank.payments.commits },
-      ...{ order, furtherData: [] },
-    };
-    const take = () =>
-      run.flows.begin('transfer', begin, async (open) => {
-        const { flow } = open.current;
-        if (await takesLine(run, line, flow, before)) taken.push({ ...each, flow });
-        else await open.record({ type: 'cancelled' });
+  for (const each of prepared) {
+    const { line, order, checked, before } = each;
+    const begin = () =>
+      beginLine(run, payer, each, {}, async (open) => {
+        taken.push({ line, order, checked, flow: open.current.flow });
       });
     try {
-      await take();
+      await begin();
     } catch (error) {
-      const holder = await holderOf(run, line, error, before);
-      if (holder === 'ended') await take();
-      else if (holder === 'its own') alone.push(line);
+      const holder = await holderOf(run, line, error);
+      if (!holder) continue;
+      await giveUp(run, holder);
+      const now = await run.flows.find('transfer', holder.flow);
+      if (isBeforeAll(now)) await begin();
+      else {
+        await takesLine(run, line, now.flow, before);
+        if (now.initiation !== null && now.bulk === null) alone.push(line);
+      }
     }
   }
   return { taken, alone };
-}
-
-/**
- * A line's reference is taken. An earlier run may have begun a transfer for the line, which it could not note any more: this ends it,
- * unless it is a payment that goes on alone.
- *
- * @returns `with others` if it goes with what another run has begun; `other` if another payment has the reference: then psd2 has
- *   refused the line
- * @throws `error` if it says something else
- */
-async function holderOf(
-  run: BatchRun,
-  line: BatchLine,
-  error: unknown,
-  before: string | undefined,
-): Promise<'ended' | 'its own' | 'with others' | 'other'> {
-  if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
-  const { flow } = error;
-  const other = flow === undefined ? undefined : await run.flows.find('transfer', flow);
-  if (!other || !isOfLine(run, line, other)) {
-    await refuseDuplicate(run, line, error, other);
-    return 'other';
-  }
-  await giveUp(run, other);
-  const now = await run.flows.find('transfer', other.flow);
-  if (isBeforeAll(now)) return 'ended';
-  await takesLine(run, line, now.flow, before);
-  return now.initiation !== null && now.bulk === null ? 'its own' : 'with others';
 }

@@ -2,6 +2,7 @@ import { standingOf } from '../../domain/flow-states.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
+import { linesIn } from './outcome.ts';
 
 /**
  * Ends the bulk payments and signing baskets of a batch that are unknown, although each of their transfers has ended: by its own
@@ -15,14 +16,11 @@ export async function endSettledGroups(
   by: string,
 ): Promise<void> {
   const known = await batches.find(batch);
-  for (const [group, lines] of known.bulks) {
+  for (const group of known.bulks.keys()) {
     const operation = await flows.find('operation', group);
     if (standingOf(operation) !== 'sent') continue;
     const transfers: Transfer[] = [];
-    for (const line of lines) {
-      const flow = known.flows.get(line);
-      if (flow !== undefined) transfers.push(await flows.find('transfer', flow));
-    }
+    for (const { flow } of linesIn(known, group)) transfers.push(await flows.find('transfer', flow));
     const own = transfers.filter(({ bulk }) => bulk === group);
     if (own.length === 0 || !own.every(hasEnded)) continue;
     const isAnyPaid = own.some((transfer) => standingOf(transfer) === 'done');

@@ -2,29 +2,30 @@ import Big from 'big.js';
 import * as z from 'zod/mini';
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { written } from '../../domain/account-history.ts';
-import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { decimal } from '../../domain/events.ts';
 import { isOver, isUntouched } from '../../domain/flow-states.ts';
-import type { Initiation } from '../../domain/operation.ts';
-import type { PayeeCheck } from '../../domain/order/payee-check.ts';
+import type { OperationStep } from '../../domain/next-step.ts';
+import type { Initiation, StepEvent } from '../../domain/operation.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import { returnAddress } from '../linked-sca.ts';
 import { runOperation } from '../payment/loop.ts';
 import { endIfUntouched, isInterruption, isOvertaken } from '../refusals.ts';
-import { isBeforeAll } from './outcome.ts';
-import type { BatchRun, Payer } from './ports.ts';
+import { isOpenIn } from './follow-basket.ts';
+import { otherThanOrdered, refuseOtherOrder } from './lines.ts';
+import { linesIn } from './outcome.ts';
+import type { BatchRun, BatchStore, Payer } from './ports.ts';
 import type { Share } from './run.ts';
-import { tidyGroup } from './settle-bulk.ts';
-import { awaitsCustomer, otherThanOrdered, payingPorts, refuseOtherOrder } from './single.ts';
+import { awaitsCustomer, payingPorts } from './send.ts';
+import type { Going, Sending, Way } from './way.ts';
 
 // Many lines that their customer authorises once: a bulk payment, or a signing basket. Each line has a transfer that holds its
 // reference. What the customer authorises is an operation with a journal of its own.
 
-/** Whether it is one payment at the bank, or a basket of many. */
-export interface GroupKind {
+/** One payment at the bank, or a basket of many. */
+export interface GroupKind extends Way<'operation'> {
   /** The name of its operation. */
   operation: string;
   /** @throws Psd2Error `config` if the bank has none any more */
@@ -33,17 +34,12 @@ export interface GroupKind {
   refuseOther(payer: Payer, operation: GenericOperation, transfers: readonly Transfer[]): Promise<void>;
   /** Whether a transfer can go with it now. */
   mayJoin(transfer: Transfer): boolean;
-  /** Writes into its transfers what became of them. @throws Psd2Error `interrupted` and what the store throws */
-  follow(run: BatchRun, payer: Payer, operation: GenericOperation): Promise<void>;
 }
 
 /** A line with the transfer that holds its reference. */
-export interface Taken {
+export interface Taken extends Going {
   line: BatchLine;
   order: TransferOrder;
-  flow: string;
-  /** What the payee check of this run says. Null: it is in the journal already, or there is none. */
-  checked: PayeeCheck | null;
 }
 
 /** What it is for: the `data` of its operation. */
@@ -102,81 +98,31 @@ export async function beginGroup(
   const { bank, world } = payer;
   const [first] = taken;
   const { customerId, from } = first.order;
-  await run.flows.begin(
-    'operation',
-    {
-      transactionId: world.newId(),
-      commits: bank.payments.commits,
-      order: { customerId, from, operation: kind.operation, data: describe(run, first, taken) },
-      furtherData: [],
-      initiation,
-    },
-    (open) => sendFirst(run, payer, kind, { open, taken }),
-  );
-}
-
-/** Notes which lines go with the operation, and then sends it. */
-async function sendFirst(
-  run: BatchRun,
-  payer: Payer,
-  kind: GroupKind,
-  { open, taken }: { open: Open<'operation'>; taken: readonly Taken[] },
-): Promise<void> {
-  const { flow } = open.current;
   const lines = taken.map(({ line }) => line.line);
-  const { recorded } = await run.batches.change(run.batch, (now) => {
-    const isWanted = taken.every(
-      ({ line, flow: its }) => now.flows.get(line.line) === its && !now.cancelled.has(line.line),
-    );
-    return isWanted && now.rejection === null ? { type: 'bulk-begun', flow, lines } : null;
+  const begin = {
+    transactionId: world.newId(),
+    commits: bank.payments.commits,
+    order: { customerId, from, operation: kind.operation, data: describe(run, first, taken) },
+    furtherData: [],
+    initiation,
+  };
+  await run.flows.begin('operation', begin, async (open) => {
+    const { flow } = open.current;
+    const { recorded } = await run.batches.change(run.batch, (now) => {
+      const isWanted = taken.every(
+        ({ line, flow: its }) => now.flows.get(line.line) === its && !now.cancelled.has(line.line),
+      );
+      return isWanted && now.rejection === null ? { type: 'bulk-begun', flow, lines } : null;
+    });
+    if (recorded) return kind.send(run, payer, open, { lines: taken, isNew: true });
+    await kind.leave(open);
+    for (const each of taken) await giveUp(run, await run.flows.find('transfer', each.flow));
   });
-  if (recorded) {
-    await drive(run, payer, kind, { open, lines: taken, isNew: true });
-    return;
-  }
-  await open.record({ type: 'cancelled' });
-  for (const each of taken) await giveUp(run, await run.flows.find('transfer', each.flow));
-}
-
-/**
- * Goes on with what earlier runs have begun for some lines, and ends what they have only prepared.
- *
- * @param mayLeave whether psd2 ends an operation instead, so that its payments can be authorised alone
- */
-export async function goOnWithBegun(
-  run: BatchRun,
-  share: Share,
-  kindOf: (operation: GenericOperation) => GroupKind,
-  mayLeave: (operation: GenericOperation) => boolean,
-): Promise<void> {
-  const { batches, flows } = run;
-  const batch = await batches.find(run.batch);
-  const begun = new Set<string>();
-  for (const line of share) {
-    const flow = batch.flows.get(line.line);
-    const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
-    if (!transfer || isBeforeAll(transfer)) continue;
-    const joint = groupOfLine(batch, line);
-    if (joint !== undefined && (transfer.bulk ?? joint) === joint) begun.add(joint);
-    else await giveUp(run, transfer);
-  }
-  for (const flow of begun) {
-    if (mayLeave(await flows.find('operation', flow)))
-      await flows.resume('operation', flow, async (open) => {
-        if (mayLeave(open.current)) await open.record({ type: 'cancelled' });
-      });
-    await resumeGroup(run, flow, share, kindOf);
-  }
-}
-
-/** The last operation that a line was to go with. */
-export function groupOfLine({ bulks }: Batch, { line }: Pick<BatchLine, 'line'>): string | undefined {
-  return [...bulks].findLast(([, lines]) => lines.includes(line))?.[0];
 }
 
 /** Ends a transfer that an earlier run began for a bulk payment and then stopped. Its line begins anew. */
 export async function giveUp(
-  { flows }: BatchRun,
+  { flows }: BatchStore,
   { flow, bulk, initiation, commits }: Transfer,
 ): Promise<void> {
   if (bulk !== null || initiation !== null || commits === 'on execute') return;
@@ -186,32 +132,24 @@ export async function giveUp(
 }
 
 /** Goes on with an operation that an earlier run began. */
-async function resumeGroup(
+export async function goOnWith(
   run: BatchRun,
-  flow: string,
+  kind: GroupKind,
+  known: GenericOperation,
   share: Share,
-  kindOf: (operation: GenericOperation) => GroupKind,
 ): Promise<void> {
-  const { batches, flows } = run;
-  const batch = await batches.find(run.batch);
-  const known = await flows.find('operation', flow);
-  const kind = kindOf(known);
   const payer = await run.payerOf({ customer: known.order.customerId });
   if (isOver(known) && !known.refusedUnconfirmed) {
     await kind.follow(run, payer, known);
-    return tidyGroup(run, known);
+    return tidy(run, known);
   }
   if (await awaitsCustomer(run, payer, known, kind.calls(payer, known))) return;
-  const lines: Joining[] = [];
-  for (const line of new Set(batch.bulks.get(flow))) {
-    const its = batch.flows.get(line);
-    if (its !== undefined) lines.push({ line: { line }, flow: its, checked: null });
-  }
-  await run.flows.resume('operation', flow, async (open) => {
+  const lines = linesIn(await run.batches.find(run.batch), known.flow);
+  await run.flows.resume('operation', known.flow, async (open) => {
     // As long as the bank has not answered, psd2 may send what is stored.
     if (open.current.verification === null)
       await refuseOther(run, payer, kind, { operation: open.current, lines, share });
-    await drive(run, payer, kind, { open, lines, isNew: false });
+    await kind.send(run, payer, open, { lines, isNew: false });
   });
 }
 
@@ -220,7 +158,7 @@ async function refuseOther(
   { batches, batch: id, flows }: BatchRun,
   payer: Payer,
   kind: GroupKind,
-  { operation, lines, share }: { operation: GenericOperation; lines: readonly Joining[]; share: Share },
+  { operation, lines, share }: { operation: GenericOperation; lines: readonly Going[]; share: Share },
 ): Promise<void> {
   const batch = await batches.find(id);
   const ordered = new Map(share.map((line) => [line.line, line]));
@@ -239,46 +177,43 @@ async function refuseOther(
 }
 
 /** Whether a transfer goes with an operation, or can go with it now. */
-function mayGoWith({ mayJoin }: GroupKind, joint: string, transfer: Transfer): boolean {
-  return transfer.bulk === joint || (transfer.bulk === null && mayJoin(transfer));
+function mayGoWith({ mayJoin }: GroupKind, group: string, transfer: Transfer): boolean {
+  return transfer.bulk === group || (transfer.bulk === null && mayJoin(transfer));
 }
 
-type Joining = { line: Pick<BatchLine, 'line'>; flow: string; checked: PayeeCheck | null };
-
 /** Runs an operation as far as possible, and writes into its transfers what became of them. */
-async function drive(
+export async function sendGroup(
+  kind: GroupKind,
   run: BatchRun,
   payer: Payer,
-  kind: GroupKind,
-  { open, lines, isNew }: { open: Open<'operation'>; lines: readonly Joining[]; isNew: boolean },
+  open: Open<'operation'>,
+  { lines, isNew }: Sending,
 ): Promise<void> {
   const { flow, order } = open.current;
   const { amount, largest, currency } = purposeOf(open.current);
   if (isUntouched(open.current) && !(await joinAll(run, kind, flow, lines))) {
-    await open.record({ type: 'cancelled' });
-    await kind.follow(run, payer, open.current);
-    return;
+    await kind.leave(open);
+    return kind.follow(run, payer, open.current);
   }
   const link = {
     ...{ batch: run.batch, lines: lines.map(({ line }) => line.line), flow },
     ...{ customer: order.customerId, amount, currency },
   };
-  const ports = await payingPorts(run, payer, open.current, {
-    ...{ link, line: lines[0]?.line.line ?? 0, isNew },
-  });
+  const ports = await payingPorts(run, payer, open.current, { link, lines, isNew });
+  const { refusesCost } = ports;
   try {
     await runAndFollow(run, payer, kind, open, {
       ...ports,
-      // The limit is one of each run. What the bank takes for all of them may be for one of them.
+      // The limit is one of each payment. What the bank takes for all of them may be for one of them.
       refusesCost: ({ verification: said, ...operation }) =>
-        ports.refusesCost({
+        refusesCost({
           ...operation,
           order: { ...operation.order, amount: largest, currency },
           verification: said && { ...said, totalAmount: null },
         }),
     });
   } finally {
-    await tidyGroup(run, open.current);
+    await tidy(run, open.current);
   }
 }
 
@@ -290,12 +225,9 @@ async function runAndFollow(
   ports: Awaited<ReturnType<typeof payingPorts>>,
 ): Promise<void> {
   try {
-    await runOperation(
-      open,
-      kind.calls(payer, open.current),
-      { ...ports, accept: async () => true },
-      run.links ? ['await-authorization'] : [],
-    );
+    const calls = kind.calls(payer, open.current);
+    const until: OperationStep[] = run.links ? ['await-authorization'] : [];
+    await runOperation(open, calls, { ...ports, accept: async () => true }, until);
   } catch (error) {
     await endIfUntouched(open, error);
     // What stopped it counts more than what else goes wrong now.
@@ -307,20 +239,46 @@ async function runAndFollow(
 
 /** Notes in each transfer that it goes with the operation. @returns false if one of them cannot any more */
 async function joinAll(
-  { flows }: BatchRun,
+  { flows }: BatchStore,
   kind: GroupKind,
-  joint: string,
-  lines: readonly Joining[],
+  group: string,
+  lines: readonly Going[],
 ): Promise<boolean> {
   for (const { flow, checked } of lines) {
     const isIn = await flows.resume('transfer', flow, async (open) => {
-      if (open.current.bulk === joint) return true;
-      if (!mayGoWith(kind, joint, open.current)) return false;
+      if (open.current.bulk === group) return true;
+      if (!mayGoWith(kind, group, open.current)) return false;
       if (checked) await open.record({ type: 'payee-checked', ...checked });
-      await open.record({ type: 'bulk-joined', bulk: joint });
+      await open.record({ type: 'bulk-joined', bulk: group });
       return true;
     });
     if (!isIn) return false;
   }
   return true;
+}
+
+/** Writes into a transfer what follows from what became of its operation. */
+export async function writeDown(
+  { flows }: BatchStore,
+  known: Transfer,
+  following: (transfer: Transfer) => readonly StepEvent[],
+): Promise<void> {
+  if (following(known).length === 0) return;
+  await flows.resume('transfer', known.flow, async (open) => {
+    for (const event of following(open.current)) await open.record(event);
+  });
+}
+
+/** Removes the tokens of an operation after its end, unless a payment of it can still change: psd2 asks for it with them. */
+export async function tidy(store: BatchStore, operation: GenericOperation): Promise<void> {
+  for (const { flow } of linesIn(await store.batches.find(store.batch), operation.flow))
+    if (isOpenIn(await store.flows.find('transfer', flow), operation)) return;
+  // Nobody asks for a basket itself once its payments are final.
+  await store.tidyGroup({ ...operation, isFinal: true });
+}
+
+/** What the bank gets of an operation. */
+export function storedInitiation({ flow, initiation }: GenericOperation) {
+  if (!initiation) throw new TypeError(`The operation ${flow} has no initiation`);
+  return initiation;
 }

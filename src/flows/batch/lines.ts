@@ -1,16 +1,19 @@
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import type { Initiation } from '../../domain/operation.ts';
+import { isSameReference } from '../../domain/order/creditor-reference.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { keptCheck } from './outcome.ts';
-import type { BatchRun, Payer } from './ports.ts';
+import type { Open } from '../../store/ports/flows.ts';
+import { keptCheck, referenceOf } from './outcome.ts';
+import type { BatchRun, BatchStore, Payer } from './ports.ts';
 
-// What must hold before a line of a batch is paid, alone or in a bulk run.
+// What must hold before a line of a batch is paid, alone or with others, and what begins then.
 
 /** The transfer that pays a line, as it is now. */
 export async function transferOf(
-  { batches, flows, batch }: BatchRun,
+  { batches, flows, batch }: BatchStore,
   { line }: BatchLine,
 ): Promise<Transfer | undefined> {
   const flow = (await batches.find(batch)).flows.get(line);
@@ -47,7 +50,7 @@ export function throwProblems(problems: ReadonlyMap<number, Psd2Error>): void {
 
 /** Records that a transfer pays a line. @returns false if the line has another one by now, or none is wanted any more */
 export async function takesLine(
-  { batches, batch }: BatchRun,
+  { batches, batch }: Pick<BatchStore, 'batches' | 'batch'>,
   { line }: BatchLine,
   flow: string,
   before: string | undefined,
@@ -63,7 +66,7 @@ export async function takesLine(
 
 /** Records for good that psd2 does not pay a line. */
 export async function refuseLine(
-  { batches, batch }: BatchRun,
+  { batches, batch }: Pick<BatchStore, 'batches' | 'batch'>,
   { line }: BatchLine,
   reason: string,
 ): Promise<void> {
@@ -83,16 +86,6 @@ export async function refuseDuplicate(
   const where = paying ? ` That is payment ${paying.line} of the batch ${paying.batch}.` : '';
   const advice = 'psd2 pays a reference once. To pay this too, add it with another reference';
   return refuseLine(run, line, `${endSentence(duplicate.message)}${where} ${advice}`);
-}
-
-/** The order of a line. @returns null if psd2 has refused the line */
-export function orderOf(
-  run: BatchRun,
-  payer: Payer,
-  batch: Batch,
-  line: BatchLine,
-): Promise<TransferOrder | null> {
-  return orRefused(run, line, () => payer.orderOf(batch, line));
 }
 
 const WRONG_ORDER = [
@@ -146,4 +139,99 @@ export async function checkedPayee(
       'Set PSD2_PAYEE_CHECK, or add the payments again with --payee-verified.',
     );
   return checked;
+}
+
+/** A line that may be paid, with what its transfer begins with. */
+export interface Prepared {
+  line: BatchLine;
+  order: TransferOrder;
+  checked: PayeeCheck | null;
+  /** The transfer of the line before, which ended before anything of it was sent. */
+  before: string | undefined;
+}
+
+/**
+ * Checks a line that no transfer pays.
+ *
+ * @param fits says what is wrong with its order at this bank
+ * @returns null if psd2 has refused the line
+ * @throws WaitsForPerson if a person must decide
+ */
+export async function prepareLine<T extends object>(
+  run: BatchRun,
+  payer: Payer,
+  batch: Batch,
+  { line, before }: Pick<Prepared, 'line' | 'before'>,
+  fits: (order: TransferOrder) => T | Promise<T>,
+): Promise<(Prepared & { fitting: T }) | null> {
+  const order = await orRefused(run, line, () => payer.orderOf(batch, line));
+  const fitting = order && (await orRefused(run, line, () => fits(order)));
+  if (!fitting) return null;
+  const checked = await checkedPayee(run, payer, batch, line);
+  return checked === 'refused' ? null : { line, order, checked, before, fitting };
+}
+
+/**
+ * Begins the transfer of a line, which takes its reference.
+ *
+ * @param taken called once the batch says that it pays the line. If the line is not wanted any more, the transfer ends
+ * @throws Psd2Error `duplicate_reference` and what `taken` throws
+ */
+export async function beginLine(
+  { batches, batch, flows }: BatchRun,
+  { bank, world }: Payer,
+  { line, order, before }: Prepared,
+  own: { initiation?: Initiation },
+  taken: (open: Open<'transfer'>) => Promise<void>,
+): Promise<void> {
+  const { commits } = bank.payments;
+  const first = { transactionId: world.newId(), commits, order, furtherData: [], ...own };
+  await flows.begin('transfer', first, async (open) => {
+    if (await takesLine({ batches, batch }, line, open.current.flow, before)) await taken(open);
+    else await open.record({ type: 'cancelled' });
+  });
+}
+
+/**
+ * The transfer that an earlier run began for a line and could not note any more, so that the line's reference is taken.
+ *
+ * @returns null if another payment has the reference: then psd2 has refused the line
+ * @throws `error` if it says something else
+ */
+export async function holderOf(run: BatchRun, line: BatchLine, error: unknown): Promise<Transfer | null> {
+  if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
+  const holder = error.flow === undefined ? undefined : await run.flows.find('transfer', error.flow);
+  const { batch, line: number } = holder?.order.batch ?? {};
+  if (holder && batch === run.batch && number === line.line) return holder;
+  await refuseDuplicate(run, line, error, holder);
+  return null;
+}
+
+/** @throws Psd2Error `config` if the transfer of a line is not the payment that the line orders */
+export function refuseOtherOrder(batch: Batch, line: BatchLine, order: TransferOrder): void {
+  const isSamePayment =
+    order.to === line.iban &&
+    order.amount === line.amount &&
+    order.currency === line.currency &&
+    order.name === line.name &&
+    order.description === line.description &&
+    isSameReference(order.creditorReference, line.creditorReference) &&
+    order.reference === referenceOf(batch, line) &&
+    order.batchBooking === line.batchBooking &&
+    order.instant === line.instant &&
+    order.urgent === line.urgent;
+  // What the line does not say, the run that began the transfer chose.
+  const isSameDebit =
+    (line.from === null || order.from === line.from) &&
+    (line.fromIban === null || order.fromIban === line.fromIban) &&
+    (line.customer === null || order.customerId === line.customer) &&
+    (line.executionDate === null || order.executionDate === line.executionDate);
+  if (!isSamePayment || !isSameDebit) throw otherThanOrdered(line.line);
+}
+
+/** @param line its number */
+export function otherThanOrdered(line: number): Psd2Error {
+  return new Psd2Error('config', `The transfer of payment ${line} is not what the batch orders`, {
+    hint: 'Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.',
+  });
 }

@@ -1,8 +1,9 @@
 import { type Batch, referenceOfLine } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { isAccepted, standingOf } from '../../domain/flow-states.ts';
+import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import type { Going } from './way.ts';
 
 /**
  * What became of a line, for exit codes and counts: `paid`; `accepted` by the bank, which may still reject it; `not paid`, for sure; `refused`, which is the bank's word for one
@@ -48,4 +49,19 @@ export function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer 
 /** Whether a transfer ended before anything of it was sent. Another one may pay its line. */
 export function isBeforeAll({ state, reached }: Transfer): boolean {
   return state === 'cancelled' && !reached;
+}
+
+/** Whether a run can still do something for a transfer. */
+export function canGoOn(transfer: Transfer): boolean {
+  if (isBeforeAll(transfer) || standingOf(transfer) === 'sent') return true;
+  if (transfer.state !== 'executed' && transfer.state !== 'ordered') return !isOver(transfer);
+  return isAccepted(transfer) || needsSettlement(transfer.order);
+}
+
+/** The lines that go with an operation and have a transfer. */
+export function linesIn({ bulks, flows }: Batch, group: string): Going[] {
+  return [...new Set(bulks.get(group))].flatMap((line) => {
+    const flow = flows.get(line);
+    return flow === undefined ? [] : [{ line: { line }, flow, checked: null }];
+  });
 }

@@ -1,116 +1,41 @@
-import type { BankInterface } from '../../bank/ports/bank.ts';
-import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import type { Transfer } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/ports/flows.ts';
-import { payInBasket } from './basket.ts';
-import { payBulk } from './bulk.ts';
-import { isWithoutLink } from './follow-basket.ts';
-import { goOnWithBegun } from './group.ts';
-import { BASKET, kindOf, mayGoIntoBasket } from './group-kinds.ts';
-import { transferOf } from './lines.ts';
-import { isBeforeAll } from './outcome.ts';
-import type { BatchRun } from './ports.ts';
-import { type Share, sharesOf } from './run.ts';
-import { payLine } from './single.ts';
-
-// How the customers authorise the lines of a batch: each alone, or many at once.
-
-/** What is missing at a bank with `payments.bulk.batchBooking` `required`. */
-export const WANTS_BOOKING = 'This bank wants to know whether it books a bulk payment as one sum';
-
-export const WAYS = ['single', 'bulk', 'basket'] as const;
-export type As = (typeof WAYS)[number];
-
-/** How a run pays. */
-export interface Way {
-  /** Many payments are authorised in one signing basket. */
-  isBasket: boolean;
-  /** The operator wants each payment authorised alone. */
-  isSingle: boolean;
-  /** Also one line alone goes as a bulk run. */
-  isBulkOnly: boolean;
-  /** Null: each line is a payment of its own. */
-  bulk: BulkTerms | null;
-}
-
-/** How a run pays: as the operator chose, else with the fewest SCAs. @throws Psd2Error `usage` for what the bank does not have */
-export function wayOf({ bulk, has }: Pick<BankInterface, 'bulk' | 'has'>, as: As | undefined): Way {
-  const isBasket = as === 'basket';
-  if (isBasket && !has.has('signing baskets'))
-    throw new Psd2Error('usage', "This bank's interface has no signing baskets", {
-      hint: 'psd2 has sent nothing. Leave out --as.',
-    });
-  const isSingle = as === 'single';
-  if (isBasket || isSingle) return { isBasket, isSingle, isBulkOnly: false, bulk: null };
-  if (as === 'bulk' && !bulk)
-    throw new Psd2Error('usage', 'This bank has no bulk payments', {
-      hint: 'psd2 has sent nothing. Leave out --as.',
-    });
-  return { isBasket, isSingle, isBulkOnly: as === 'bulk', bulk: bulk ?? null };
-}
-
-/** Whether a line may be authorised together with others. */
-function mayJoin(line: BatchLine, { bulk, isBasket }: Way): boolean {
-  return !line.urgent && (isBasket || (bulk?.takes(line) ?? false));
-}
+import type { PayeeCheck } from '../../domain/order/payee-check.ts';
+import type { FlowOf, Open } from '../../store/ports/flows.ts';
+import type { BatchRun, Payer } from './ports.ts';
+import type { Share } from './run.ts';
 
 /**
- * What the run pays at once.
- *
- * @param known all lines, with the transfers of earlier runs
- * @param chosen in the order in which they are paid
- * @throws Psd2Error `usage` if the operator wants bulk payments and the bank has none for such a line
+ * How a customer authorises payments: each alone, many in one bulk payment, or many in one signing basket. What they authorise has a
+ * journal of its own: the transfer of the line, or an operation that the transfers of many lines go with.
  */
-export function sharesIn(
-  known: readonly { line: BatchLine; transfer: Transfer | undefined }[],
-  chosen: readonly BatchLine[],
-  way: Way,
-): Share[] {
-  const single = new Set(
-    known.flatMap(({ line, transfer }) => (transfer && isAlone(transfer, way) ? [line.line] : [])),
-  );
-  const other = way.isBulkOnly ? chosen.find((line) => !mayJoin(line, way)) : undefined;
-  if (other)
-    throw new Psd2Error('usage', `This bank has no bulk payments for payment ${other.line}`, {
-      hint: 'psd2 has sent nothing. Leave out --as.',
-    });
-  const most = way.bulk?.maxEntries ?? null;
-  const shares = sharesOf(chosen, (line) => !single.has(line.line) && mayJoin(line, way), most);
-  const begun = new Set(
-    known.flatMap(({ line, transfer }) => (transfer && !isBeforeAll(transfer) ? [line.line] : [])),
-  );
-  for (const share of shares) {
-    const isBulk = way.bulk?.batchBooking === 'required' && (share.length > 1 || way.isBulkOnly);
-    const unsaid =
-      isBulk && share.find(({ line, batchBooking }) => batchBooking === undefined && !begun.has(line));
-    if (unsaid)
-      throw new Psd2Error('usage', `${WANTS_BOOKING}, and nobody said it of payment ${unsaid.line}`, {
-        hint: 'psd2 has sent nothing. Pay with --as single, or cancel the batch and add its file with --batch-booking yes or no.',
-      });
-  }
-  return shares;
+export interface Way<K extends 'transfer' | 'operation'> {
+  /**
+   * Gives lines transfers, which hold their references, and sends what pays them. Before a byte is sent that can pay, the transfers, what is
+   * sent, and that the batch is paid with it are durable.
+   *
+   * @throws Psd2Error what stopped it
+   */
+  take(run: BatchRun, share: Share): Promise<void>;
+  /** Sends what is open, as far as possible now. @throws Psd2Error what stopped it */
+  send(run: BatchRun, payer: Payer, open: Open<K>, sending: Sending): Promise<void>;
+  /** Writes into the transfers what became of them. @throws Psd2Error `interrupted` and what the store throws */
+  follow(run: BatchRun, payer: Payer, flow: FlowOf<K>): Promise<void>;
+  /** Ends what nobody can pay with yet, so that its lines can go another way. */
+  leave(open: Open<K>): Promise<void>;
 }
 
-/** Whether a transfer of an earlier run is authorised alone. */
-function isAlone(transfer: Transfer, { isBasket }: Pick<Way, 'isBasket'>): boolean {
-  if (isBeforeAll(transfer) || transfer.bulk !== null || (isBasket && mayGoIntoBasket(transfer)))
-    return false;
-  return transfer.initiation !== null || transfer.commits === 'on execute';
+/** What is sent, and for which lines. */
+export interface Sending {
+  lines: readonly Going[];
+  /** This run has begun it, so the log of calls has nothing of it. */
+  isNew: boolean;
 }
 
-/** Pays a share: one line alone, a bulk payment, or a signing basket. @throws Psd2Error what stopped it */
-export async function payShare(run: BatchRun, share: Share, way: Way): Promise<void> {
-  const mayLeave = (operation: GenericOperation) =>
-    way.isSingle && kindOf(operation) === BASKET && isWithoutLink(operation);
-  await goOnWithBegun(run, share, kindOf, mayLeave);
-  const known = await transferOf(run, share[0]);
-  const isKnownAlone = known !== undefined && isAlone(known, way);
-  const isMany = share.length > 1 || way.isBulkOnly;
-  if (way.isBasket && (isMany || !isKnownAlone)) return payInBasket(run, share);
-  if (isMany) return payBulk(run, share);
-  // It goes with what an earlier run began.
-  if (known && !isBeforeAll(known) && !isKnownAlone) return undefined;
-  return payLine(run, share[0]);
+/** A line on its way to the bank. */
+export interface Going {
+  line: Pick<BatchLine, 'line'>;
+  /** Its transfer. */
+  flow: string;
+  /** What the payee check of this run says. Null: it is in the journal already, or there is none. */
+  checked: PayeeCheck | null;
 }

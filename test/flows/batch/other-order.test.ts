@@ -6,7 +6,7 @@ import { parseCustomerId, parseProductId } from '../../../src/domain/identifiers
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferOrder } from '../../../src/domain/transfer.ts';
-import { refuseOtherOrder } from '../../../src/flows/batch/single.ts';
+import { refuseOtherOrder } from '../../../src/flows/batch/lines.ts';
 
 const to = parseSepaIban('DE89370400440532013000');
 const amount = parsePaymentAmount('1.00');

@@ -5,7 +5,7 @@ import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
-import { sharesIn, type Way, wayOf } from '../../../src/flows/batch/way.ts';
+import { type Choice, chooseWay, sharesIn } from '../../../src/flows/batch/pay-share.ts';
 import { BankHere, initiationOf } from '../../commands/bank-here.ts';
 import { beginLine, RUN, storeOf, told, withPayees } from '../../commands/batch/with-batch.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
@@ -29,12 +29,12 @@ it.each([
   [rich, 'bulk', { isBulkOnly: true, bulk }],
   [rich, 'basket', { isBasket: true, bulk: null }],
 ] as const)('at a bank with %o, --as %s pays as %o', (bank, as, way) => {
-  expect(wayOf(bank, as)).toEqual({ isBasket: false, isSingle: false, isBulkOnly: false, ...way });
+  expect(chooseWay(bank, as)).toEqual({ isBasket: false, isSingle: false, isBulkOnly: false, ...way });
 });
 
 it('a bank without baskets or bulk payments pays nothing in this way', () => {
-  expect(() => wayOf(plain, 'basket')).toThrow(usage("This bank's interface has no signing baskets"));
-  expect(() => wayOf(plain, 'bulk')).toThrow(usage('This bank has no bulk payments'));
+  expect(() => chooseWay(plain, 'basket')).toThrow(usage("This bank's interface has no signing baskets"));
+  expect(() => chooseWay(plain, 'bulk')).toThrow(usage('This bank has no bulk payments'));
 });
 
 const line = (number: number, more: Partial<BatchLine> = {}): BatchLine => ({
@@ -45,17 +45,17 @@ const line = (number: number, more: Partial<BatchLine> = {}): BatchLine => ({
   ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
   ...more,
 });
-const numbers = (known: Parameters<typeof sharesIn>[0], lines: BatchLine[], way: Way) =>
+const numbers = (known: Parameters<typeof sharesIn>[0], lines: BatchLine[], way: Choice) =>
   sharesIn(known, lines, way).map((share) => share.map((each) => each.line));
 const lines = [line(1), line(2, { urgent: true }), line(3), line(4, { instant: true }), line(5)];
 
 it('a bulk payment has at most as many lines as the bank takes, and none that is urgent or instant', () => {
-  expect(numbers([], lines, wayOf(rich, undefined))).toEqual([[1, 3], [2], [4], [5]]);
-  expect(numbers([], lines, wayOf(rich, 'single'))).toEqual([[1], [2], [3], [4], [5]]);
+  expect(numbers([], lines, chooseWay(rich, undefined))).toEqual([[1, 3], [2], [4], [5]]);
+  expect(numbers([], lines, chooseWay(rich, 'single'))).toEqual([[1], [2], [3], [4], [5]]);
   const [one, urgent, three] = lines;
   if (!one || !urgent || !three) throw new TypeError('There are five lines');
-  expect(numbers([], [one, three], wayOf(rich, 'bulk'))).toEqual([[1, 3]]);
-  expect(() => sharesIn([], lines, wayOf(rich, 'bulk'))).toThrow(
+  expect(numbers([], [one, three], chooseWay(rich, 'bulk'))).toEqual([[1, 3]]);
+  expect(() => sharesIn([], lines, chooseWay(rich, 'bulk'))).toThrow(
     usage('This bank has no bulk payments for payment 2'),
   );
 });
@@ -64,13 +64,13 @@ it('payments that the bank shall book otherwise are in a bulk payment of their o
   const booked = [true, false, undefined, true].map((batchBooking, index) =>
     line(index + 1, batchBooking === undefined ? {} : { batchBooking }),
   );
-  expect(numbers([], booked, wayOf(rich, undefined))).toEqual([[1, 4], [2], [3]]);
+  expect(numbers([], booked, chooseWay(rich, undefined))).toEqual([[1, 4], [2], [3]]);
 });
 
 it('a bank that wants to know how it books a bulk payment gets none of which nobody said it', () => {
   const wants = { ...rich, bulk: { ...bulk, batchBooking: 'required' } } as const;
   const unsaid = [line(1), line(2)];
-  expect(() => sharesIn([], unsaid, wayOf(wants, undefined))).toThrow(
+  expect(() => sharesIn([], unsaid, chooseWay(wants, undefined))).toThrow(
     expect.objectContaining({
       code: 'usage',
       message:
@@ -81,15 +81,15 @@ it('a bank that wants to know how it books a bulk payment gets none of which nob
     }),
   );
   const [alone = line(1)] = unsaid;
-  expect(numbers([], [alone], wayOf(wants, undefined))).toEqual([[1]]);
-  expect(() => sharesIn([], [alone], wayOf(wants, 'bulk'))).toThrow(/of payment 1/);
-  expect(numbers([], unsaid, wayOf(wants, 'single'))).toEqual([[1], [2]]);
+  expect(numbers([], [alone], chooseWay(wants, undefined))).toEqual([[1]]);
+  expect(() => sharesIn([], [alone], chooseWay(wants, 'bulk'))).toThrow(/of payment 1/);
+  expect(numbers([], unsaid, chooseWay(wants, 'single'))).toEqual([[1], [2]]);
   const said = unsaid.map((each) => ({ ...each, batchBooking: false }));
-  expect(numbers([], said, wayOf(wants, undefined))).toEqual([[1, 2]]);
+  expect(numbers([], said, chooseWay(wants, undefined))).toEqual([[1, 2]]);
 });
 
 it('a basket has lines of any number, but none that is urgent, and instant ones in one of their own', () => {
-  expect(numbers([], lines, wayOf(rich, 'basket'))).toEqual([[1, 3, 5], [2], [4]]);
+  expect(numbers([], lines, chooseWay(rich, 'basket'))).toEqual([[1, 3, 5], [2], [4]]);
 });
 
 it('with --as bulk, one line alone is a bulk payment too, and an instant one is refused before anything is sent', async () => {
@@ -151,7 +151,9 @@ it('a payment that an earlier run has begun alone stays alone, and what had only
     const batch = await store.read();
     const all = await store.batches.lines(batch);
     const known = await readLines(store.flows, batch, all);
-    const shares = [undefined, 'basket' as const].map((as) => numbers(known, all, wayOf(bank.interface, as)));
+    const shares = [undefined, 'basket' as const].map((as) =>
+      numbers(known, all, chooseWay(bank.interface, as)),
+    );
     expect([what, ...shares]).toEqual([what, inBulk, inBasket]);
   }
 });

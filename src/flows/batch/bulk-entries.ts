@@ -6,47 +6,18 @@ import type { Operation, OrderTarget } from '../../domain/operation.ts';
 import { compactIban } from '../../domain/order/sepa-text.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/ports/flows.ts';
 import { isInterruption } from '../refusals.ts';
-import { isOpenIn } from './follow-basket.ts';
-import { followBulk, isPartial } from './follow-bulk.ts';
-import type { BatchStore, Payer } from './ports.ts';
+import { isPartial } from './follow-bulk.ts';
+import type { Payer } from './ports.ts';
 
-/** Writes into the transfers of a bulk payment what became of them. */
-export async function followAll(run: BatchStore, payer: Payer, bulk: Operation<OrderTarget>): Promise<void> {
-  const { batches, flows } = run;
-  const batch = await batches.find(run.batch);
-  const transfers: Transfer[] = [];
-  for (const line of batch.bulks.get(bulk.flow) ?? []) {
-    const flow = batch.flows.get(line);
-    if (flow !== undefined) transfers.push(await flows.find('transfer', flow));
-  }
-  const entries = isPartial(bulk)
-    ? await entriesOf(payer, bulk, transfers)
-    : bulk.executionStatus === 'KO'
-      ? await saidOfEach(payer, bulk)
-      : undefined;
-  for (const known of transfers) {
-    const entry = entries?.get(known.order.reference ?? '');
-    if (followBulk(known, bulk, entry).length === 0) continue;
-    await flows.resume('transfer', known.flow, async (open) => {
-      for (const event of followBulk(open.current, bulk, entry)) await open.record(event);
-    });
-  }
-}
-
-/** Removes the tokens of an operation after its end, unless a payment of it can still change: psd2 asks for it with them. */
-export async function tidyGroup(
-  { batches, batch, flows, tidyGroup: tidy }: BatchStore,
-  operation: GenericOperation,
-): Promise<void> {
-  const { flows: flowOf, bulks } = await batches.find(batch);
-  for (const line of bulks.get(operation.flow) ?? []) {
-    const flow = flowOf.get(line);
-    if (flow !== undefined && isOpenIn(await flows.find('transfer', flow), operation)) return;
-  }
-  // Nobody asks for a basket itself once its payments are final.
-  await tidy({ ...operation, isFinal: true });
+/** What became of each transfer of a bulk payment, if the bank has not decided alike about all. Undefined: it has. */
+export async function entriesIn(
+  payer: Payer,
+  bulk: Operation<OrderTarget>,
+  transfers: readonly Transfer[],
+): Promise<ReadonlyMap<string, EntryState> | undefined> {
+  if (isPartial(bulk)) return entriesOf(payer, bulk, transfers);
+  return bulk.executionStatus === 'KO' ? saidOfEach(payer, bulk) : undefined;
 }
 
 /**

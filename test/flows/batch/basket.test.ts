@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Verification } from '../../../src/domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
-import { BASKET, BULK, mayGoIntoBasket, paymentIdsOf } from '../../../src/flows/batch/group-kinds.ts';
+import { BASKET, mayGoIntoBasket, paymentIdsOf } from '../../../src/flows/batch/basket.ts';
+import { BULK } from '../../../src/flows/batch/bulk.ts';
 import { transferOrder } from '../../domain/orders.ts';
 
 const created: TransferEvent = {

@@ -1,0 +1,77 @@
+import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
+import { lookAt } from '../payment/status.ts';
+import type { CustomerPorts } from '../ports.ts';
+import type { BatchRun, Links, Payer } from './ports.ts';
+import type { Sending } from './way.ts';
+
+// What sending a payment of a batch needs of its customer, whatever way it goes.
+
+/**
+ * Whether a customer has a link, and has not decided yet: a new link would make the old one useless. If somebody has authorised it, and
+ * the operator names the next person, that person gets one.
+ */
+export async function awaitsCustomer(
+  { links, batches, batch, person }: BatchRun,
+  { bank }: Payer,
+  operation: Operation<OrderTarget>,
+  { sca = bank.sca }: PaymentCalls,
+): Promise<boolean> {
+  if (!links || operation.state !== 'authorizing' || !operation.verification) return false;
+  if (!(await batches.find(batch)).linked.has(operation.flow)) return false;
+  const { found, partly } = await lookAt({ bank: { sca } }, operation);
+  return isPending(found) && !(person && partly);
+}
+
+/**
+ * The ports of a payment of a batch.
+ *
+ * @param link what the customer's link is written out with
+ */
+export async function payingPorts(
+  { links, batches, batch, whileWaiting, person }: BatchRun,
+  payer: Payer,
+  {
+    flow,
+    initiation,
+    transactionId,
+    state,
+  }: Pick<Operation<OrderTarget>, 'flow' | 'initiation' | 'transactionId' | 'state'>,
+  { link, lines, isNew }: Sending & { link: object },
+) {
+  const { initiated, ...ports } = payer.ports();
+  const near: CustomerPorts = { ...ports.customer, whileWaiting };
+  const line = lines[0]?.line.line ?? 0;
+  const given = async () => {
+    await batches.change(batch, (now) => (now.linked.has(flow) ? null : { type: 'link-given', line, flow }));
+  };
+  // What nobody has authorised, the customer does first.
+  const other = state === 'authorizing' ? person : undefined;
+  const returns = initiation && (await payer.returns(transactionId, other));
+  const whose = returns?.psuId === undefined ? {} : { psuId: returns.psuId };
+  return {
+    ...ports,
+    // The log has nothing of a new flow.
+    ...(!isNew && { initiated }),
+    customer: links ? byLink(near, links, { ...link, ...whose }, given) : near,
+    ...(returns && { returns }),
+  };
+}
+
+/**
+ * The customer's side of a payment whose link is written out.
+ *
+ * @param link what is written beside the address
+ * @param given called once the link is out
+ */
+function byLink(ports: CustomerPorts, links: Links, link: object, given: () => Promise<void>): CustomerPorts {
+  return {
+    ...ports,
+    atAnotherDevice: true,
+    listen: async () => null,
+    async sendBrowser(url) {
+      await links.give({ ...link, url });
+      await given();
+    },
+  };
+}
