@@ -636,7 +636,7 @@ async function fetchWindow(calls: Accounts, query: WindowQuery, max: number): Pr
       });
     }
     if (rows && daysOfTooMany === undefined) {
-      const watch = new RangeWatch({ ...query, to }).add(rows, readings.hasPages);
+      const watch = new RangeWatch({ ...query, to }).add(rows, readings);
       const { certainFrom } = watch;
       const cutAt = calls.identifiesRows && watch.cutAt;
       return { rows, to, days: daysFrom(query.from, end), certainFrom, cutAt };

@@ -131,6 +131,7 @@ describe('the report', () => {
       ...['Money in', '+20.00', 'Money out', '−1_235.50'],
       ...['Balance', 'The bank gives no balance for this product.'],
     ]);
+    expect(lines.at(-1)).toMatch(/not included\. Written at 2026-/);
   });
 
   it('the report separates thousands, also in millions and below zero', () => {

@@ -65,8 +65,8 @@ export async function fetchStatement(
   // The balance at the end of the range also depends on later transactions.
   const query = { customerId, productId, from, transactionId, status: 'booked' as const };
   const readings = new WholeReadings(bank.accounts, { ...query, to: undefined });
-  const watched = (rows: Transaction[], hasPages: boolean, last?: IsoDate) => {
-    const { certainFrom, cutAt } = new RangeWatch({ from, to: last, today }).add(rows, hasPages);
+  const watched = (rows: Transaction[], ended: WholeReadings, last?: IsoDate) => {
+    const { certainFrom, cutAt } = new RangeWatch({ from, to: last, today }).add(rows, ended);
     return { rows, certainFrom, cutAt: bank.accounts.identifiesRows && cutAt };
   };
   for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
@@ -74,10 +74,10 @@ export async function fetchStatement(
     // Nothing that is booked now changes the balance of a day that is over.
     const after = balance.day !== null && balance.day < today ? balance : await balanceNow();
     if (rows && after.money?.amount === balance.money?.amount) {
-      const list = await withOlder(watched(rows, readings.hasPages), async (last) => {
+      const list = await withOlder(watched(rows, readings), async (last) => {
         const older = new WholeReadings(bank.accounts, { ...query, to: last });
         const found = await older.next();
-        return found && watched(found, older.hasPages, last);
+        return found && watched(found, older, last);
       });
       const certainFrom = list.certainFrom ?? null;
       const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);

@@ -1,4 +1,4 @@
-import type { Accounts, Transaction, TransactionPage } from '../../bank/ports/bank.ts';
+import type { Accounts, Transaction, TransactionPage, TransactionQuery } from '../../bank/ports/bank.ts';
 import { addDays, type DayRange, type IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 
@@ -19,6 +19,43 @@ export function isWithin(row: Transaction, { from, to }: DayRange): boolean {
 }
 
 /**
+ * The pages of a list. Some banks count each page as a reading, and refuse one when the readings of the day are used up: then the
+ * list ends before it, if its rows came newest first. So only older rows are missing.
+ *
+ * @param cut called if it ends so
+ */
+export async function* pagesInHand(
+  accounts: Accounts,
+  query: TransactionQuery,
+  cut: () => void,
+): AsyncGenerator<TransactionPage> {
+  const days: (IsoDate | null)[] = [];
+  let hasMore = false;
+  try {
+    for await (const page of accounts.pages(query)) {
+      for (const row of page.booked?.rows ?? []) {
+        const day = dayOf(row);
+        if (days.length === 0 || days.at(-1) !== day) days.push(day);
+      }
+      hasMore = page.booked?.hasMore ?? false;
+      yield page;
+    }
+  } catch (error) {
+    const isNewestFirst = days.length > 1 && days.every((day, at) => day && day <= (days[at - 1] ?? day));
+    if (!(error instanceof Psd2Error && error.lasts && hasMore && isNewestFirst)) throw error;
+    cut();
+  }
+}
+
+/** How a list ended that was read. */
+interface Ended {
+  /** A link leads to more. All pages together reach as far back as the bank goes. */
+  hasPages: boolean;
+  /** The bank refused a page: see {@link pagesInHand}. */
+  isCut?: boolean;
+}
+
+/**
  * Watches whether a list of booked rows has all of the days that were asked for. A bank that gives rows of other days ignores the
  * range, and may have cut the list: then the oldest row shows how far back it goes.
  */
@@ -28,18 +65,19 @@ export class RangeWatch {
   #isIgnored = false;
   #rows = 0;
   #hasPages = false;
+  #isCut = false;
 
   /** @param range `today`: coming rows may be after any range */
   constructor(range: DayRange & { today: IsoDate }) {
     this.#range = range;
   }
 
-  /** @param hasPages whether a link leads to more. All pages together reach as far back as the bank goes */
-  add(rows: readonly Transaction[], hasPages: boolean): this {
+  add(rows: readonly Transaction[], { hasPages, isCut = false }: Ended): this {
     const { from, to, today } = this.#range;
     const earliest = from && addDays(from, -OUTSIDE_DAYS);
     const latest = to && addDays(to, OUTSIDE_DAYS);
     this.#hasPages ||= hasPages;
+    this.#isCut ||= isCut;
     for (const row of rows) {
       const day = row.status === 'booked' ? dayOf(row) : null;
       this.#rows += row.status === 'booked' ? 1 : 0;
@@ -53,11 +91,15 @@ export class RangeWatch {
 
   /** The same accounts, with all lists watched. */
   over(accounts: Accounts): Accounts {
-    const add = ({ booked }: TransactionPage) => booked && this.add(booked.rows, booked.hasMore);
+    const add = ({ booked }: TransactionPage) =>
+      booked && this.add(booked.rows, { hasPages: booked.hasMore });
+    const cut = () => {
+      this.#isCut = true;
+    };
     return {
       ...accounts,
       async *pages(query) {
-        for await (const page of accounts.pages(query)) {
+        for await (const page of pagesInHand(accounts, query, cut)) {
           add(page);
           yield page;
         }
@@ -67,8 +109,8 @@ export class RangeWatch {
 
   /** The first day from which the list is shown to be complete. Undefined if all of it is, as far as the rows show. */
   get certainFrom(): IsoDate | undefined {
-    const oldest = this.#unreached;
-    return this.#isIgnored && oldest !== undefined ? addDays(oldest, 1) : undefined;
+    const oldest = this.#isCut ? this.#oldest : this.#unreached;
+    return (this.#isCut || this.#isIgnored) && oldest !== undefined ? addDays(oldest, 1) : undefined;
   }
 
   /** The oldest day of a list that the bank may have cut. Undefined if nothing says so. */
@@ -119,6 +161,8 @@ export function notComplete(productId: string, from: IsoDate | null): Psd2Error 
   return new Psd2Error(
     'needs_attention',
     `The bank's list of the transactions of ${productId} is not complete: it does not reach back to the first day${certain}`,
-    { hint: 'The bank ignores the range of days, or has cut the list. Older transactions may be missing.' },
+    {
+      hint: 'The bank ignores the range of days, has cut the list, or gives no further page today. Older transactions may be missing.',
+    },
   );
 }

@@ -17,6 +17,7 @@ import {
   RecentRows,
   rowsInFront,
 } from './moving-list.ts';
+import { pagesInHand } from './range.ts';
 
 /** The maximum number of readings of a list that changes while psd2 reads it. */
 export const MAX_READINGS = 3;
@@ -73,6 +74,8 @@ export class WholeReadings {
   readonly #seen = new Set<string>();
   /** Whether the last reading had more than one page. */
   hasPages = false;
+  /** Whether the bank refused a page of it. */
+  isCut = false;
 
   constructor(accounts: Accounts, query: TransactionQuery) {
     this.#accounts = accounts;
@@ -90,6 +93,10 @@ export class WholeReadings {
     const fresh: Transaction[] = [];
     const known = new KnownRows(Number.POSITIVE_INFINITY);
     this.hasPages = false;
+    this.isCut = false;
+    const cut = () => {
+      this.isCut = true;
+    };
     const totals: (number | null)[] = [];
     const lists = { booked: new CollectedList(), pending: new CollectedList() };
     const wasSeen = () => {
@@ -100,7 +107,7 @@ export class WholeReadings {
     };
     let doTotalsTell = true;
     let isEnded = true;
-    for await (const page of this.#accounts.pages(this.#query)) {
+    for await (const page of pagesInHand(this.#accounts, this.#query, cut)) {
       const before = rows.length;
       let isChanged = false;
       for (const status of STATUSES) {

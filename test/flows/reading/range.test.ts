@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Transaction } from '../../../src/bank/ports/bank.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { notComplete, RangeWatch, type WatchedList, withOlder } from '../../../src/flows/reading/range.ts';
+import { WholeReadings } from '../../../src/flows/reading/transaction-reading.ts';
+import { scriptedBank } from '../../bank/scripted-bank.ts';
 import { amountOf, dayOf } from '../../domain/bookings.ts';
 import { ago, TODAY } from '../sync-bank.ts';
 
@@ -23,7 +26,7 @@ describe('a list of the last 30 days', () => {
     ['is whole if a row lies before its first day', rows(50, 31), false, undefined, undefined],
     ['counts booked rows alone', [...rows(49, 20), row(1, 'pending')], false, undefined, undefined],
   ])('%s', (_, list, hasPages, certain, cut) => {
-    const watch = new RangeWatch({ from: ago(30), to: undefined, today: TODAY }).add(list, hasPages);
+    const watch = new RangeWatch({ from: ago(30), to: undefined, today: TODAY }).add(list, { hasPages });
     expect([watch.certainFrom, watch.cutAt]).toEqual(
       [certain, cut].map((days) => (days === undefined ? undefined : ago(days))),
     );
@@ -37,14 +40,62 @@ it.each<[string, number[], number | undefined]>([
   const watch = new RangeWatch({ from: ago(30), to: ago(10), today: TODAY });
   watch.add(
     days.map((each) => row(each)),
-    false,
+    { hasPages: false },
   );
   expect(watch.certainFrom).toBe(certain && ago(certain));
 });
 
 it('a row of a day to come does not mean that the bank ignores the range', () => {
-  const watch = new RangeWatch({ from: ago(30), to: ago(10), today: TODAY }).add([row(-20), row(12)], false);
+  const watch = new RangeWatch({ from: ago(30), to: ago(10), today: TODAY }).add([row(-20), row(12)], {
+    hasPages: false,
+  });
   expect(watch.certainFrom).toBeUndefined();
+});
+
+describe('a bank refuses a page because the readings of the day are used up', () => {
+  const usedUp = new Psd2Error('too_many_calls', 'used up', { lasts: true });
+  it.each<[string, number[][], boolean, Psd2Error, number | undefined]>([
+    [
+      'what came newest first is certain',
+      [
+        [2, 9],
+        [12, 20],
+      ],
+      true,
+      usedUp,
+      19,
+    ],
+    ['with the oldest first, newer rows are missing', [[20, 9]], true, usedUp, undefined],
+    ['rows of one day do not show the order', [[9, 9]], true, usedUp, undefined],
+    ['no page has come', [], true, usedUp, undefined],
+    ['the list had ended', [[2, 9]], false, usedUp, undefined],
+    ['it only failed', [[2, 9]], true, new Psd2Error('bank_failing', 'failed'), undefined],
+  ])('%s', async (_, pages, hasMore, error, certain) => {
+    const list = {
+      ...scriptedBank({ booked: '' }).bank.accounts,
+      async *pages() {
+        for (const days of pages)
+          yield { booked: { rows: days.map((each) => row(each)), total: null, hasMore } };
+        throw error;
+      },
+    };
+    const range = { from: ago(30), to: undefined };
+    const query = { customerId: 'c', productId: 'p', transactionId: 't', ...range, status: undefined };
+    const whole = new WholeReadings(list, query);
+    const watch = new RangeWatch({ ...range, today: TODAY });
+    const streamed = (async () => {
+      for await (const page of watch.over(list).pages(query)) expect(page.booked).toBeDefined();
+    })();
+    if (certain === undefined) {
+      await expect(streamed).rejects.toBe(error);
+      await expect(whole.next()).rejects.toBe(error);
+      return;
+    }
+    await streamed;
+    const rows = await whole.next();
+    const read = new RangeWatch({ ...range, today: TODAY }).add(rows ?? [], whole);
+    expect([watch.certainFrom, read.certainFrom]).toEqual([ago(certain), ago(certain)]);
+  });
 });
 
 describe('a list that may be cut', () => {
