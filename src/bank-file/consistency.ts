@@ -30,7 +30,12 @@ export function inconsistencies(bank: BankDescription): BankProblem[] {
       ...problemsOfOperation('headers.perOperation', operation),
       ...problemsOfHeaders(`headers.perOperation.${operation}`, headers),
     ]),
+    ...problemsOfHeaders(
+      'headers.names',
+      Object.fromEntries(Object.entries(bank.headers.names).map(([name, its]) => [its, name])),
+    ),
     ...problemsOfSigning(bank.signing),
+    ...problemsOfConstants(bank.payments.constant),
     ...problemsOfOAuth(bank.oauth),
     ...problemsOfRepeat(bank.payments),
   ];
@@ -92,6 +97,24 @@ function problemsOfSigning({ headers, ifSent }: BankDescription['signing']): Ban
       path: 'signing.ifSent',
       message: `signing.ifSent names ${name}, which signing.headers already names`,
     }));
+}
+
+/** What psd2 makes of the order. A constant in its place would change who is paid, how much or when. */
+const ORDERED = [
+  ...['debtorAccount', 'instructedAmount', 'creditorAccount', 'creditorName', 'creditorAgent', 'payments'],
+  ...['requestedExecutionDate', 'startDate', 'endDate', 'frequency', 'dayOfExecution', 'executionRule'],
+  ...['endToEndIdentification', 'remittanceInformationUnstructured', 'remittanceInformationStructured'],
+];
+
+function problemsOfConstants(constant: BankDescription['payments']['constant']): BankProblem[] {
+  return Object.entries(constant).flatMap(([name, value]) => {
+    const path = `payments.constant.${name}`;
+    if (ORDERED.includes(name.split('.')[0] ?? ''))
+      return [{ path, message: `${path} is a part of the order, so it cannot be the same in every payment` }];
+    return value.startsWith('env:')
+      ? [{ path, message: `${path} must be a text: psd2 keeps payments, and no secrets in them` }]
+      : [];
+  });
 }
 
 /** With `integrated`, the bank's answer has the address of the metadata. */

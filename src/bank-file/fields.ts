@@ -1,10 +1,12 @@
 import type * as z from 'zod/mini';
 import {
   $ZodDefault,
+  $ZodEnum,
   $ZodNullable,
   $ZodObject,
   $ZodOptional,
   $ZodPrefault,
+  $ZodRecord,
   $ZodUnion,
   globalRegistry,
 } from 'zod/v4/core';
@@ -19,6 +21,16 @@ export function fieldsAt(path: Path): string[] | undefined {
   for (const name of path) field = field && memberOf(field, name);
   const found = field && objectOf(field);
   return found && Object.keys(found._zod.def.shape);
+}
+
+/** The names that the record at a path can have. None: any. */
+export function namesAt(path: Path): string[] {
+  let field: Field | undefined = bankFile;
+  for (const name of path) field = field && memberOf(field, name);
+  const inner = field && unwrap(field);
+  const options = inner instanceof $ZodUnion ? inner._zod.def.options : [inner];
+  const key = options.find((each) => each instanceof $ZodRecord)?._zod.def.keyType;
+  return key instanceof $ZodEnum ? Object.values(key._zod.def.entries).map(String) : [];
 }
 
 /** The paths of all fields, with dots. The names in a record are not fields. */

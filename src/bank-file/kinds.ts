@@ -105,20 +105,19 @@ export function parameterValue(what: string) {
 }
 
 /** An address that secrets may be sent to: https, or http on this computer. */
-export function address(what: string) {
-  return z
-    .string()
-    .check(
-      z.refine(
-        isSafeAddress,
-        'must be an https address without user, query and fragment; http only on this computer',
-      ),
-      z.describe(what),
-    );
+export function address(what: string, form?: 'with query') {
+  const others = form === undefined ? 'user, query and fragment' : 'user and fragment';
+  return z.string().check(
+    z.refine(
+      (value) => isSafeAddress(value, form === undefined ? /[\s?#]/ : /[\s#]/),
+      `must be an https address without ${others}; http only on this computer`,
+    ),
+    z.describe(what),
+  );
 }
 
-function isSafeAddress(value: string): boolean {
-  if (!URL.canParse(value) || /[\s?#]/.test(value)) return false;
+function isSafeAddress(value: string, never: RegExp): boolean {
+  if (!URL.canParse(value) || never.test(value)) return false;
   const url = new URL(value);
   if (url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || isLoopback(url);

@@ -1,7 +1,7 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { $ZodEnum, $ZodObject } from 'zod/v4/core';
 import { didYouMean } from '../did-you-mean.ts';
-import { allFields, alternativesAt, fieldsAt } from './fields.ts';
+import { allFields, alternativesAt, fieldsAt, namesAt } from './fields.ts';
 import { whyNotPossible } from './needs-code.ts';
 import { isObject } from './values.ts';
 
@@ -47,7 +47,7 @@ function unknownField(within: readonly PropertyKey[], name: string): BankProblem
   const path = writePath([...within, name]);
   const reason = whyNotPossible(name);
   if (reason !== undefined) return { path, message: `${path}: ${reason}` };
-  const near = didYouMean(name, fieldsAt(within) ?? []).trim();
+  const near = didYouMean(name, fieldsAt(within) ?? namesAt(within)).trim();
   const elsewhere = allFields().find((field) => field.endsWith(`.${name}`));
   const meant = near || (elsewhere === undefined ? '' : `Did you mean ${elsewhere}?`);
   return { path, message: [`${path} is not a field of a bank file`, meant].filter(Boolean).join('. ') };
@@ -95,7 +95,7 @@ function describe(field: z.core.$ZodType): string[] {
     return Object.values(field._zod.def.entries).map((word) => quoted(String(word)));
   if (field instanceof $ZodObject)
     return [`an object with ${Object.keys(field._zod.def.shape).map(quoted).join(' and ')}`];
-  return ['an IPv4 address'];
+  return [z.globalRegistry.get(field)?.description ?? 'another value'];
 }
 
 const quoted = (word: string) => JSON.stringify(word);

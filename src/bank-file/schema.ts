@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { didYouMean } from '../did-you-mean.ts';
 import { ERROR_CODES } from './error-codes.ts';
 import {
   address,
@@ -98,17 +99,37 @@ const headers = z.strictObject({
   ),
   accept: z._default(headerValue('the exact header Accept'), 'application/json'),
   contentType: z._default(headerValue('the exact header Content-Type of a JSON body'), 'application/json'),
+  names: z._default(
+    noted(
+      z.record(headerName(), headerName()),
+      "the bank's names for headers of the standard, in requests: `TPP-Request-ID` for `X-Request-ID`",
+    ),
+    {},
+  ),
 });
 
-const presence = (what: string) => z._default(oneOf(['optional', 'required', 'never'], what), 'optional');
+const PRESENCE = ['optional', 'required', 'never'] as const;
+const presence = (what: string) => z._default(oneOf(PRESENCE, what), 'optional');
 
 const psu = z.strictObject({
-  id: presence('PSU-ID where SCA starts'),
-  idType: presence('PSU-ID-Type'),
+  id: z._default(
+    oneOf(
+      [...PRESENCE, 'token-sub', 'empty'],
+      "PSU-ID where SCA starts. `token-sub`: the `sub` of the customer's token; `empty`: without a value",
+    ),
+    'optional',
+  ),
+  idType: z._default(
+    noted(
+      z.union([z.enum(PRESENCE), fixedText('a fixed text')]),
+      'PSU-ID-Type: may be given, must be given, is not taken; or the one that the bank has for all customers',
+    ),
+    'optional',
+  ),
   corporateId: presence('PSU-Corporate-ID'),
   ip: z._default(
     noted(
-      z.union([z.enum(['own', 'required']), z.ipv4()]),
+      z.union([z.enum(['own', 'required']), noted(z.ipv4(), 'an IPv4 address')]),
       "PSU-IP-Address without --psu-ip where the standard demands one: this machine's; refused; or a fixed IPv4 address",
     ),
     'own',
@@ -140,6 +161,7 @@ const signing = z.strictObject({
   ),
   digest: z._default(oneOf(['SHA-256', 'SHA-512'], 'hash of the header Digest'), 'SHA-256'),
   emptyBodyDigest: z._default(flag('whether a request without a body has a Digest, too'), true),
+  emptyBody: z.optional(oneOf(['{}'], 'what that Digest is made of, instead of nothing')),
   certificate: z._default(
     oneOf(
       ['der', 'pem', 'pem-line'],
@@ -148,6 +170,13 @@ const signing = z.strictObject({
     'der',
   ),
 });
+
+/** A fixed text beside words. A word that is written wrong is none. */
+function fixedText(what: string) {
+  return headerValue(what).check(
+    z.refine((text) => didYouMean(text, PRESENCE) === '', 'must be another text, or one of the words'),
+  );
+}
 
 function signedName() {
   return z
@@ -169,8 +198,40 @@ const scope = z.strictObject({
     template('{paymentId}', 'scope for a payment; {paymentId} stands for its id'),
     'PIS:{paymentId}',
   ),
-  preStep: z._default(template(undefined, 'scope of a token that is needed before everything'), 'ais pis'),
+  preStep: z._default(
+    noted(
+      z.union([
+        template(undefined, 'ASCII text without braces'),
+        noted(
+          z.record(z.enum(['ais', 'pis']), template(undefined, 'ASCII text without braces')),
+          'an object with "ais" and "pis"',
+        ),
+      ]),
+      'scope of a token that is needed before everything; or one for readings (`ais`) and one for payments (`pis`), where no token has both',
+    ),
+    'ais pis',
+  ),
 });
+
+/** The parameters of an authorization request (RFC 6749, section 4.1.1; RFC 7636, section 4.3). */
+const OAUTH_PARAMETERS = [
+  ...(['response_type', 'client_id', 'redirect_uri', 'scope', 'state'] as const),
+  ...(['code_challenge', 'code_challenge_method'] as const),
+] as const;
+
+function oauthValue() {
+  return text().check(
+    z.regex(/^[\x20-\x7e]*$/, 'must be ASCII text'),
+    z.refine(
+      (value) => !/[{}]/.test(value.replaceAll(/\{(consentId|paymentId)\}/g, '')),
+      'must have no braces but those of {consentId} and {paymentId}',
+    ),
+  );
+}
+
+function urlName(what: string) {
+  return z.string().check(z.regex(URL_NAME, `must be the name of ${what}`));
+}
 
 const oauth = z.strictObject({
   mode: z._default(
@@ -182,7 +243,7 @@ const oauth = z.strictObject({
   ),
   metadata: z.optional(address('RFC 8414 metadata of the authorisation server')),
   authorizationEndpoint: z.optional(address('authorisation endpoint, instead of that in the metadata')),
-  tokenEndpoint: z.optional(address('token endpoint, instead of that in the metadata')),
+  tokenEndpoint: z.optional(address('token endpoint, instead of that in the metadata', 'with query')),
   clientId: z._default(
     text('`organization-id` of the QWAC, or the id that the bank gave'),
     'organization-id',
@@ -192,6 +253,21 @@ const oauth = z.strictObject({
     'mtls',
   ),
   scope: z.prefault(noted(scope, 'scopes of the tokens'), {}),
+  responseType: z._default(parameterValue('response_type at the authorisation endpoint'), 'code'),
+  parameters: z._default(
+    noted(
+      z.record(urlName('a query parameter'), oauthValue()),
+      'further parameters at the authorisation endpoint; {consentId} and {paymentId} stand for the id of what is authorised',
+    ),
+    {},
+  ),
+  names: z._default(
+    noted(
+      z.partialRecord(z.enum(OAUTH_PARAMETERS), urlName('a query parameter')),
+      "the bank's names for parameters at the authorisation endpoint: `clientId` for `client_id`",
+    ),
+    {},
+  ),
   pkce: z._default(oneOf(['S256', 'none'], 'PKCE'), 'S256'),
   tokenHeader: z._default(headerName('header that has the token'), 'Authorization'),
 });
@@ -209,7 +285,19 @@ const sca = z.strictObject({
     oneOf(['follow-links', 'explicit'], '`explicit`: psd2 asks for an authorisation that it starts itself'),
     'follow-links',
   ),
-  authorisationMinutes: z._default(whole('how long a customer can authorise', 1, 10_080), 10),
+  authorisationMinutes: z._default(
+    noted(
+      z.union([
+        whole('a whole number from 1 to 10080', 1, 10_080),
+        noted(
+          z.record(z.enum(['payments', 'consents']), whole('minutes', 1, 10_080)),
+          'an object with "payments" and "consents"',
+        ),
+      ]),
+      'how long a customer can authorise; or how long a payment and how long a consent',
+    ),
+    10,
+  ),
   pollSeconds: z._default(whole('pause between two questions for the status of SCA', 1, 3600), 3),
 });
 
@@ -241,13 +329,14 @@ const balances = z.strictObject({
 
 const pagesByHeader = z.strictObject({
   totalPagesHeader: headerName('header of the answer with the number of pages'),
-  pageParameter: z
-    .string()
-    .check(
-      z.regex(URL_NAME, 'must be the name of a query parameter'),
-      z.describe('parameter that asks for a page'),
-    ),
+  pageParameter: noted(urlName('a query parameter'), 'parameter that asks for a page'),
 });
+
+/** The parameters of the standard that psd2 sends with a reading. */
+const READING_PARAMETERS = [
+  ...(['bookingStatus', 'dateFrom', 'dateTo', 'entryReferenceFrom', 'withBalance'] as const),
+  ...(['pageIndex', 'itemsPerPage'] as const),
+] as const;
 
 const accounts = z.strictObject({
   bookingStatuses: z._default(
@@ -264,6 +353,13 @@ const accounts = z.strictObject({
     'signed',
   ),
   withBalance: z._default(flag('whether the bank takes withBalance'), true),
+  parameters: z._default(
+    noted(
+      z.partialRecord(z.enum(READING_PARAMETERS), urlName('a query parameter')),
+      "the bank's names for parameters of readings: `booking_status` for `bookingStatus`",
+    ),
+    {},
+  ),
   cards: z._default(
     oneOf(['auto', 'never'], 'card accounts: psd2 asks once for each consent; or the bank has none'),
     'auto',
@@ -296,9 +392,11 @@ const transactions = z.strictObject({
   ),
 });
 
-function product() {
-  return z.string().check(z.regex(URL_NAME, 'must be the name of a payment product'));
-}
+const product = () => urlName('a payment product');
+
+/** The payment services of the standard. */
+const SERVICES = ['payments', 'bulk-payments', 'periodic-payments'] as const;
+const CANCEL = ['authorised', 'direct', 'none'] as const;
 
 const products = z.strictObject({
   payments: z._default(orderedSet(product(), 'products of single payments'), [
@@ -356,11 +454,34 @@ const payments = z.strictObject({
     'possible',
   ),
   cancel: z._default(
-    oneOf(['authorised', 'direct', 'none'], 'cancelling: with SCA, without, or not at all'),
+    noted(
+      z.union([
+        z.enum(CANCEL),
+        noted(z.partialRecord(z.enum(SERVICES), z.enum(CANCEL)), 'an object with such a word for services'),
+      ]),
+      'cancelling: with SCA, without, or not at all; or one of these for each payment service. One that is absent is `authorised`',
+    ),
     'authorised',
   ),
   bulk: z.optional(noted(bulk, 'bulk payments')),
-  address: z._default(oneOf(['optional', 'required'], "the payee's address"), 'optional'),
+  constant: z._default(
+    noted(
+      z.record(bodyPath(), headerValue()),
+      'fields with a value that is the same in every payment. None of them says who is paid, or what',
+    ),
+    {},
+  ),
+  days: z._default(
+    oneOf(['plain', 'two-digits'], 'how dayOfExecution of a standing order is written: `1` or `01`'),
+    'plain',
+  ),
+  address: z._default(
+    oneOf(
+      ['optional', 'required', 'country'],
+      "the payee's address; `country`: it is demanded, and a country alone is enough",
+    ),
+    'optional',
+  ),
   final: z._default(
     orderedSet(
       z.enum(['ACCC', 'ACSC', 'ACSP', 'ACWC', 'ACCP', 'ACFC', 'ACTC']),

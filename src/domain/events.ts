@@ -231,12 +231,12 @@ const operationEvent = <Order extends z.ZodMiniType>(order: Order) =>
     stepEvent,
   ]);
 
-/** An address as SEPA allows it: in parts, with town and country. */
+/** An address in parts. SEPA wants the town, too; some banks take a country alone. */
 const postalAddress = z.object({
   street: z.exactOptional(z.string()),
   building: z.exactOptional(z.string()),
   postcode: z.exactOptional(z.string()),
-  town: z.string(),
+  town: z.exactOptional(z.string()),
   country: z.string(),
 });
 

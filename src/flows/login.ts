@@ -21,6 +21,8 @@ export interface LoginPorts {
   askForReturnAddress: ((check: (pasted: string) => void) => Promise<string>) | undefined;
   /** The customer, at a bank that tells nobody whose a token is. Undefined: the bank is asked. */
   customerId?: string;
+  /** The login is for payments, at a bank with another one for readings. */
+  isForPayments?: boolean;
   /** The customer who has to log in, if the operator has named one. */
   expected?: string;
   /** Stores the tokens of a login. */
@@ -51,6 +53,7 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
         redirectUri,
         state,
         ...(codeVerifier !== undefined && { codeVerifier }),
+        ...(ports.isForPayments && { isForPayments: true }),
         transactionId,
       }),
     );

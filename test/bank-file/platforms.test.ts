@@ -11,13 +11,20 @@ const OF_ONE_BANK = [
   ...[
     'api.baseUrl',
     'links',
+    'headers.names',
     'psu.ipAbsent',
+    'signing.emptyBody',
+    'oauth.responseType',
+    'oauth.parameters',
+    'oauth.names',
     'accounts.amounts',
+    'accounts.parameters',
     'accounts.cards',
     'accounts.reports',
     'transactions.id',
   ],
   ...['payments.repeatMinutes', 'payments.bulk.maxEntries', 'payments.bulk.batchBooking'],
+  ...['payments.constant', 'payments.days'],
 ];
 
 it('the standard and at least twelve more platforms come with psd2', () => {

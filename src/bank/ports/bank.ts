@@ -143,6 +143,8 @@ export interface BankInterface {
    * no token.
    */
   logsIn: 'customers' | 'application' | 'with a consent' | 'nobody';
+  /** Customers log in for readings, and with another login for payments. */
+  hasLoginForPayments?: boolean;
   /** What {@link Login.probe} calls: the start of a login, or a reading. */
   probes: 'authorize' | 'signature';
   /** Whose word the id of a customer is. An operator who names no customer means the customer `default`. */

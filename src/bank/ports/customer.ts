@@ -36,6 +36,8 @@ export interface LoginStart {
   state: string;
   /** The secret that ties the code to this psd2 (RFC 7636), if {@link Login.tiesCodes}. */
   codeVerifier?: string;
+  /** Where a token is for readings or for payments: for payments. */
+  isForPayments?: boolean;
   transactionId: string;
 }
 

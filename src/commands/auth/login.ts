@@ -15,6 +15,8 @@ interface LoginOptions extends PsuOptions {
   clientCredentials: boolean;
   /** Ask for the address that the browser ended at, instead of waiting for the callback. */
   paste: boolean;
+  /** The login is for payments, at a bank with another one for readings. */
+  payments?: boolean;
   /** Told of new tokens before psd2 stores them. */
   keeping?: (customerId: string, tokens: StoredTokens) => void;
 }
@@ -39,9 +41,13 @@ Examples:
       .option(
         '--paste',
         "ask you for the address that the customer's browser ended at, instead of waiting for the callback",
+      )
+      .option(
+        '--payments',
+        'log in for payments, at a bank with another login for readings (oauth.scope.preStep of its bank file)',
       ),
-  (context, { clientCredentials = false, paste = false, ...psu }) =>
-    authLogin(context, { clientCredentials, paste, ...psu }),
+  (context, { clientCredentials = false, paste = false, payments = false, ...psu }) =>
+    authLogin(context, { clientCredentials, paste, payments, ...psu }),
 );
 
 /** psd2 stores a granted login even if the operator interrupts. */
@@ -55,7 +61,11 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
 
 /** Logs in who logs in at this bank. A bank without logins only learns nothing: psd2 notes the customer. */
 export async function logInBy(context: Context, options: LoginOptions): Promise<LoginStatus> {
-  const { customers, logsIn } = await context.bankInterface();
+  const { customers, logsIn, hasLoginForPayments } = await context.bankInterface();
+  if (options.payments && !hasLoginForPayments)
+    throw new Psd2Error('usage', 'This bank has no login for payments alone', {
+      hint: 'Leave out --payments.',
+    });
   const ofOperator = customers === 'named by the operator' ? await customerOf(context) : undefined;
   if (ofOperator === undefined) refusePsu(options);
   else await keepPsu(context, ofOperator, options);
@@ -134,7 +144,7 @@ async function expectedCustomer(context: Context): Promise<string | undefined> {
  */
 async function logCustomerIn(
   context: Context,
-  { paste, keeping }: Pick<LoginOptions, 'paste' | 'keeping'>,
+  { paste, payments, keeping }: Pick<LoginOptions, 'paste' | 'payments' | 'keeping'>,
   named: string | undefined,
 ): Promise<LoginStatus> {
   const { terminal, world } = context;
@@ -153,6 +163,7 @@ async function logCustomerIn(
     loginWith: (accessToken) =>
       bank.connect({ current: async () => accessToken, renewed: async () => accessToken }).login,
     client: bank.client(),
+    ...(payments && { isForPayments: true }),
     ...(named !== undefined && { customerId: named }),
     ...(expected !== undefined && { expected }),
     customer: customerPortsOf(context, context.profile()),

@@ -114,12 +114,13 @@ function readStanding(
   return { frequency, end: last, day };
 }
 
-/** The payee's address, as SEPA allows it: in parts, with town and country. @throws Psd2Error `usage`, `invalid_text` */
+/** The payee's address in parts, with town and country; or a country alone, which few banks take. @throws Psd2Error `usage`, `invalid_text` */
 function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'> {
   const { payeeStreet, payeeBuilding, payeePostcode, payeeTown: town, payeeCountry: country } = options;
   if ([payeeStreet, payeeBuilding, payeePostcode, town, country].every((part) => part === undefined))
     return {};
-  if (town === undefined || country === undefined) {
+  const isCountryAlone = [payeeStreet, payeeBuilding, payeePostcode].every((part) => part === undefined);
+  if (country === undefined || (town === undefined && !isCountryAlone)) {
     throw new Psd2Error('usage', `The payee's address has no ${town === undefined ? 'town' : 'country'}`, {
       hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
     });
@@ -133,7 +134,7 @@ function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'>
     ...(street !== undefined && { street }),
     ...(building !== undefined && { building }),
     ...(postcode !== undefined && { postcode }),
-    town: parseAddressPart('--payee-town', town, 35),
+    ...(town !== undefined && { town: parseAddressPart('--payee-town', town, 35) }),
     country: parseCountry('--payee-country', country),
   };
   return { payeeAddress };

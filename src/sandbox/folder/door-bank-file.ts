@@ -35,7 +35,9 @@ export async function writeDoorBankFile(
       ...oauth,
       ...((oauth.mode !== 'none' || oauth.metadata !== undefined) && { metadata: addresses.metadata }),
       ...(oauth.authorizationEndpoint !== undefined && { authorizationEndpoint: addresses.authorization }),
-      ...(oauth.tokenEndpoint !== undefined && { tokenEndpoint: addresses.token }),
+      ...(oauth.tokenEndpoint !== undefined && {
+        tokenEndpoint: `${addresses.token}${new URL(oauth.tokenEndpoint).search}`,
+      }),
     },
   };
   const temporary = temporaryPath(folder, FILE);

@@ -32,7 +32,7 @@ export function newDoorState(rules: BankRules): DoorState {
     repeated: new RepeatedRequests(rules),
     baskets: new DoorBaskets(now),
     readings: new ReadingsOfDay(now),
-    tokens: new Tokens(rules),
+    tokens: new Tokens(rules, Number.POSITIVE_INFINITY, rules.description.psu.id === 'token-sub'),
     logins: new Logins(now),
   };
 }

@@ -20,6 +20,7 @@ import { type Addressed, DOOR_PATH, operationAt } from './operations.ts';
 import { DoorRefusal, isCut, type MessageCode, refusalBody, refusalText } from './refusal.ts';
 import { servedCalls } from './served-calls.ts';
 import { checkClientCertificate, checkRequest } from './strict/check-request.ts';
+import { withStandardNames } from './strict/header-names.ts';
 import { checkRequestId } from './strict/headers.ts';
 
 /** Where RFC 8414, section 3.1, puts the metadata of an issuer with a path. */
@@ -47,7 +48,7 @@ export function nextgenpsd2Door(bank: Bank): Door {
       return refusalAnswer(rules, refusal, passage);
     },
     seal: ({ headers }, { request, faults }) => {
-      const sent = header(request, 'x-request-id');
+      const sent = header(withStandardNames(request, rules.description.headers.names), 'x-request-id');
       const id = find(faults, 'other-request-id') ? randomUUID() : sent;
       if (id !== undefined) headers.set('x-request-id', id);
     },
@@ -115,8 +116,9 @@ function checkedCall(
   passage: Passage,
   operation: Addressed | 'method' | undefined,
 ): () => Served {
-  const { request: received, faults } = passage;
+  const { faults } = passage;
   const { rules } = bank;
+  const received = withStandardNames(passage.request, rules.description.headers.names);
   checkRequestId(received);
   if (operation === undefined) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank has no such path');
   if (operation === 'method') throw new DoorRefusal('SERVICE_INVALID', 'The path has no such method');

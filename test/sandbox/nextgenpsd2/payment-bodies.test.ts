@@ -136,6 +136,23 @@ describe('a body', () => {
   });
 });
 
+test('payments.constant, days and address say what else a body has', async () => {
+  const products = { 'periodic-payments': ['sepa-credit-transfers'] };
+  const constant = { chargeBearer: 'SLEV' };
+  await withDoor({ payments: { products, constant, days: 'two-digits', address: 'country' } }, async (at) => {
+    const creditorAddress = { country: 'DE' };
+    expect(refusalOf(await initiate(at, { creditorAddress }))[2]).toBe('chargeBearer');
+    expect((await initiate(at, { ...constant, creditorAddress })).status).toBe(201);
+    expect(refusalOf(await initiate(at, constant))[2]).toBe('creditorAddress');
+    const rule = { startDate: '2026-11-27', frequency: 'Monthly', ...constant, creditorAddress };
+    const path = '/v1/periodic-payments/sepa-credit-transfers';
+    expect(refusalOf(await initiate(at, { ...rule, dayOfExecution: '1' }, { path }))[2]).toBe(
+      'dayOfExecution',
+    );
+    expect((await initiate(at, { ...rule, dayOfExecution: '01' }, { path })).status).toBe(201);
+  });
+});
+
 test('a payment of another path or an unknown one is RESOURCE_UNKNOWN', async () => {
   const { json } = await initiate(door);
   for (const path of [`${INSTANT}/${json.paymentId}`, `${INSTANT}/x/status`]) {

@@ -248,8 +248,8 @@ describe('cancelling', () => {
     });
   });
 
-  test('none: is refused', async () => {
-    await withDoor({ payments: { cancel: 'none' } }, async (at) => {
+  test.each(['none', { payments: 'none' }] as const)('%j: is refused', async (cancel) => {
+    await withDoor({ payments: { cancel } }, async (at) => {
       expect(refusalOf(await remove(at, await initiate(at)))).toEqual([405, 'CANCELLATION_INVALID']);
     });
   });

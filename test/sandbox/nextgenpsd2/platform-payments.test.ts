@@ -18,8 +18,10 @@ const ISSUERS: Record<string, string> = {
 /** An access token, if the platform wants one before everything. */
 async function tokenOf(at: TestDoor, { oauth }: BankDescription): Promise<string | undefined> {
   const common = { client_id: CLIENT };
+  const { preStep } = oauth.scope;
+  const scope = typeof preStep === 'string' ? preStep : preStep.pis;
   if (oauth.mode === 'client-credentials') {
-    const fields = { ...common, grant_type: 'client_credentials', scope: oauth.scope.preStep };
+    const fields = { ...common, grant_type: 'client_credentials', scope };
     return String((await at.client.form('/oauth/token', fields)).json.access_token);
   }
   if (oauth.mode !== 'pre-step') return undefined;
@@ -29,7 +31,7 @@ async function tokenOf(at: TestDoor, { oauth }: BankDescription): Promise<string
       ...common,
       redirect_uri,
       response_type: 'code',
-      scope: oauth.scope.preStep,
+      scope,
       code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
       code_challenge_method: 'S256',
     }),

@@ -18,12 +18,13 @@ type Check = (
  * Some gateways write an id of their own into every answer. So a reading takes an id that psd2 does not know. What decides about a
  * payment or a consent does not, and must have the id, if the bank was seen to send it.
  *
+ * @param idName the bank's name for `X-Request-ID`
  * @param certificatePem the bank's signing certificate. Without it, signatures are not checked
  * @throws Psd2Error `certificate`
  */
-export function answerCheck(certificatePem: string | undefined): Check {
+export function answerCheck(certificatePem: string | undefined, idName = 'x-request-id'): Check {
   const certificate = certificatePem === undefined ? undefined : readCertificate(certificatePem);
-  const ids = new RequestIds();
+  const ids = new RequestIds(idName);
   return (answer, request, call = {}) => {
     const foreign = ids.problemOf(answer, request, call);
     const problem =
@@ -45,15 +46,20 @@ export function answerCheck(certificatePem: string | undefined): Check {
 class RequestIds {
   /** The ids of the last requests. */
   readonly #sent = new Set<string>();
+  readonly #name: string;
   #isRepeated = false;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
 
   problemOf(
     { headers, status }: WireAnswer,
     request: WireRequest,
     { irrevocable, decides }: Pick<BankCall, 'irrevocable' | 'decides'>,
   ): string | undefined {
-    const own = request.headers['x-request-id']?.toLowerCase() ?? '';
-    const repeated = headers['x-request-id']?.toLowerCase();
+    const own = request.headers[this.#name]?.toLowerCase() ?? '';
+    const repeated = (headers[this.#name] ?? headers['x-request-id'])?.toLowerCase();
     const isAnothers = repeated !== undefined && repeated !== own;
     const isKnown = repeated !== undefined && this.#sent.has(repeated);
     this.#remember(own);

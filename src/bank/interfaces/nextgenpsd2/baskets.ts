@@ -55,7 +55,7 @@ function basketCalls(created: Basket): PaymentCalls {
     executionStatus: null,
     sca: scaOf(basket, basket.oauth, {
       start: (basketId) => callOf(paths, 'startSigningBasketAuthorisation', { basketId }, transactionId),
-      scope: (basketId) => description.oauth.scope.pis.replace('{paymentId}', basketId),
+      oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
       async status(basketId, _, decides) {
         const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
         const { data } = await ask(bank, { ...call, decides: decides || true }, basketStatusAnswer);

@@ -52,11 +52,16 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
       };
     },
     refuseOther: (orders, initiation) =>
-      assertAllOrdered(orders, initiation, (named) => {
-        // What a later bank file says of it changes nothing of this payment.
-        const booking = initiation.body.includes('<BtchBookg>') ? orders[0]?.batchBooking : undefined;
-        return xmlBody(calls, named, initiation.endToEndId, orders, booking);
-      }),
+      assertAllOrdered(
+        orders,
+        initiation,
+        (named) => {
+          // What a later bank file says of it changes nothing of this payment.
+          const booking = initiation.body.includes('<BtchBookg>') ? orders[0]?.batchBooking : undefined;
+          return xmlBody(calls, named, initiation.endToEndId, orders, booking);
+        },
+        payments.constant,
+      ),
     calls: ({ order, transactionId, initiation }) =>
       paymentCalls({ ...calls, oauth, order, transactionId, initiation, isBulk: true }),
     entries: (initiation, paymentId, transactionId) =>
@@ -122,6 +127,12 @@ function bookingOf({ batchBooking }: TransferOrder, { bulk }: BankDescription['p
   return bulk?.batchBooking === 'never' ? undefined : batchBooking;
 }
 
+/** @throws Psd2Error `usage`: pain.001 has no address without a town */
+function townOf({ town }: NonNullable<TransferOrder['payeeAddress']>): string {
+  if (town !== undefined) return town;
+  throw new Psd2Error('usage', "In this bank's bulk payments, the payee's address needs a town");
+}
+
 /** In a bulk, the end-to-end id tells the transfers apart. */
 function idOf({ reference }: TransferOrder): string {
   if (reference !== null) return reference;
@@ -168,7 +179,7 @@ async function xmlBody(
           address: payeeAddress
             ? {
                 country: payeeAddress.country,
-                townName: payeeAddress.town,
+                townName: townOf(payeeAddress),
                 postCode: payeeAddress.postcode ?? null,
                 streetName: payeeAddress.street ?? null,
                 buildingNumber: payeeAddress.building ?? null,

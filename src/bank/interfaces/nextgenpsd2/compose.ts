@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import * as z from 'zod/mini';
 import type { OperationId } from '../../../bank-file/operations.ts';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -19,6 +20,9 @@ export function composer(
   settings: WireSettings,
 ): (call: BankCall) => Promise<Signed> {
   const fixed = fixedHeaders(bank.headers.static);
+  const nameAtBank = namesAtBank(bank);
+  const renamed = (headers: Headers): Headers =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [nameAtBank(name), value]));
   // They are the same for all calls.
   let certificate: string | undefined;
   let keyId: string | undefined;
@@ -32,9 +36,9 @@ export function composer(
       (bank.signing.when === 'always' || (bank.signing.when === 'with-body' && body !== undefined));
     const digest =
       isSigned && (body || bank.signing.emptyBodyDigest)
-        ? digestHeader(body ?? new Uint8Array(), bank.signing.digest)
+        ? digestHeader(body ?? toBytes(bank.signing.emptyBody ?? ''), bank.signing.digest)
         : null;
-    const headers: Headers = {
+    const headers = renamed({
       accept: call.facts.login ? 'application/json' : bank.headers.accept,
       ...(body && { 'content-type': bank.headers.contentType }),
       ...fixed,
@@ -44,7 +48,7 @@ export function composer(
       ...call.headers,
       ...(digest && { digest }),
       'x-request-id': requestId,
-    };
+    });
     const request = { method: call.method, target, headers, body };
     const elsewhere = call.origin === undefined ? {} : { origin: call.origin };
     if (!isSigned)
@@ -52,7 +56,7 @@ export function composer(
     const { signingCertificate, signer } = settings.identity;
     certificate ??= certificateHeader(signingCertificate, bank.signing.certificate);
     keyId ??= keyIdOf(signingCertificate, bank.signing.keyId);
-    const names = signedNames(headers, bank);
+    const names = signedNames(headers, bank, nameAtBank);
     headers.signature = await signatureHeader(request, names, keyId, signer, bank.signing.algorithm);
     headers['tpp-signature-certificate'] = certificate;
     return {
@@ -62,6 +66,14 @@ export function composer(
       signingString: signingString(request, names),
     };
   };
+}
+
+/** Finds the bank's name of a header (`headers.names`), in lower case. */
+export function namesAtBank({ headers }: BankDescription): (name: string) => string {
+  const own = new Map(
+    Object.entries(headers.names).map(([name, its]) => [name.toLowerCase(), its.toLowerCase()]),
+  );
+  return (name) => own.get(name) ?? name;
 }
 
 function toBytes(body: object | string): Buffer {
@@ -86,10 +98,15 @@ function lower(names: readonly string[]): string[] {
 }
 
 /** The headers to sign, in the order of the bank file. */
-function signedNames(headers: Readonly<Headers>, { signing }: BankDescription): string[] {
+function signedNames(
+  headers: Readonly<Headers>,
+  { signing }: BankDescription,
+  nameAtBank: (name: string) => string,
+): string[] {
+  const named = (names: readonly string[]) => lower(names).map(nameAtBank);
   const isSent = (name: string) => name === '(request-target)' || headers[name] !== undefined;
   // A request without a body has no digest at some banks.
-  const demanded = lower(signing.headers).filter((name) => name !== 'digest' || isSent(name));
+  const demanded = named(signing.headers).filter((name) => name !== 'digest' || isSent(name));
   const missing = demanded.find((name) => !isSent(name));
   if (missing !== undefined) {
     throw new Psd2Error(
@@ -100,7 +117,7 @@ function signedNames(headers: Readonly<Headers>, { signing }: BankDescription): 
       },
     );
   }
-  return [...demanded, ...lower(signing.ifSent).filter((name) => isSent(name) && !demanded.includes(name))];
+  return [...demanded, ...named(signing.ifSent).filter((name) => isSent(name) && !demanded.includes(name))];
 }
 
 /** The headers that the standard has for a call. */
@@ -120,7 +137,7 @@ async function standardHeaders(
     // Lists are long, and compress well.
     ...(call.facts.reads !== null && { 'accept-encoding': 'gzip' }),
     ...(isOfCustomer && settings.language && { 'psu-accept-language': settings.language }),
-    ...(identifies(operation) && customerHeaders(bank, call.psu ?? settings.psu)),
+    ...(identifies(operation) && customerHeaders(bank, call.psu ?? settings.psu, call.bearer)),
     ...(startsSca(operation) && scaHeaders(call, operation, bank)),
   };
 }
@@ -148,17 +165,45 @@ const CUSTOMER = [
   ['corporateId', 'psu-corporate-id', '--psu-corporate-id'],
 ] as const;
 
-function customerHeaders({ psu }: BankDescription, given: WireSettings['psu']): Headers {
+/** @throws Psd2Error `usage` for what is missing, `bank_answer` for a token that does not name the customer */
+function customerHeaders(
+  { psu }: BankDescription,
+  given: WireSettings['psu'],
+  bearer: string | undefined,
+): Headers {
   const headers: Headers = {};
   for (const [field, header, option] of CUSTOMER) {
+    const presence = psu[field];
+    if (presence === 'empty') headers[header] = '';
+    else if (presence === 'token-sub') headers[header] = subjectOf(bearer);
+    else if (!isPresence(presence)) headers[header] = presence;
+    if (!isPresence(presence)) continue;
     const value = given?.[field];
-    if (psu[field] === 'required' && !value)
+    if (presence === 'required' && !value)
       throw new Psd2Error('usage', `This bank wants ${option}`, {
         hint: 'The customer knows it from the bank. Give it once, at a login, a consent or a transfer.',
       });
-    if (psu[field] !== 'never' && value) headers[header] = value;
+    if (presence !== 'never' && value) headers[header] = value;
   }
   return headers;
+}
+
+function isPresence(word: string): word is 'optional' | 'required' | 'never' {
+  return ['optional', 'required', 'never'].includes(word);
+}
+
+const claims = z.object({ sub: z.string().check(z.regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/)) });
+
+/** Whose a token is: the `sub` of a JSON Web Token (RFC 7519, section 4.1.2). The bank looks at it again, so psd2 proves nothing. */
+function subjectOf(token: string | undefined): string {
+  try {
+    const payload = Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString('utf8');
+    return claims.parse(JSON.parse(payload)).sub;
+  } catch {
+    throw new Psd2Error('bank_answer', "The customer's token does not say who the customer is", {
+      hint: 'psu.id of the bank file says that it does ("token-sub").',
+    });
+  }
 }
 
 function scaHeaders(

@@ -69,11 +69,15 @@ export function refuseUntaken(
   if (urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
   if (executionDate !== null && executionDate > today)
     refuseUntakenDate(executionDate, payments.futureDays, today);
-  if (payments.address === 'required' && texts.address === null) {
+  if (payments.address !== 'optional' && texts.address === null) {
     throw new Psd2Error('usage', "This bank wants the payee's address", {
       hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
     });
   }
+  if (payments.address !== 'country' && texts.address?.country && !texts.address.town)
+    throw new Psd2Error('usage', "The payee's address has no town", {
+      hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
+    });
   refuseUntakenFields(payments, texts);
 }
 
@@ -149,12 +153,18 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
       startDate: executionDate,
       ...(standing.end !== null && { endDate: standing.end }),
       frequency: standing.frequency,
-      ...(standing.day !== null && { dayOfExecution: String(standing.day) }),
+      ...(standing.day !== null && {
+        dayOfExecution: String(standing.day).padStart(rules.days === 'two-digits' ? 2 : 1, '0'),
+      }),
     }),
   };
-  return rules.required.reduce(
-    (filled, path) => fill(filled, path.split('.'), path, order, endToEndId),
+  const constant = Object.entries(rules.constant).reduce(
+    (filled, [path, value]) => fill(filled, path.split('.'), () => value),
     body,
+  );
+  return rules.required.reduce(
+    (filled, path) => fill(filled, path.split('.'), () => demanded(path, order, endToEndId)),
+    constant,
   );
 }
 
@@ -195,22 +205,24 @@ function knownFor(path: string, order: TransferOrder, endToEndId: string): strin
   return Object.hasOwn(KNOWN, path) ? KNOWN[path]?.(order, endToEndId) : undefined;
 }
 
-/** Fills a field that the bank demands, unless the body has it. @throws Psd2Error `usage` for one that psd2 does not know */
+/** Fills a field of a body, unless the body has it. */
 function fill<Part extends object>(
   part: Part,
   [name = '', ...rest]: readonly string[],
-  path: string,
-  order: TransferOrder,
-  endToEndId: string,
+  make: () => string,
 ): Part {
   const held: unknown = Object.entries(part).find(([key]) => key === name)?.[1];
   if (rest.length > 0) {
     const inner = typeof held === 'object' && held !== null ? held : {};
-    return { ...part, [name]: fill(inner, rest, path, order, endToEndId) };
+    return { ...part, [name]: fill(inner, rest, make) };
   }
-  if (held !== undefined) return part;
+  return held === undefined ? { ...part, [name]: make() } : part;
+}
+
+/** The value of a field that the bank demands. @throws Psd2Error `usage` for one that psd2 does not know */
+function demanded(path: string, order: TransferOrder, endToEndId: string): string {
   const value = knownFor(path, order, endToEndId);
-  if (value !== undefined) return { ...part, [name]: value };
+  if (value !== undefined) return value;
   throw new Psd2Error('usage', `This bank demands ${path} in a payment, and psd2 has no value for it`, {
     hint: path.startsWith('creditorAddress')
       ? "Give the payee's address with --payee-town, --payee-country and the options beside them."

@@ -9,12 +9,13 @@ import { type NextGenCaller, type NextGenSaid, understand } from './answer.ts';
 import { answerCheck } from './answer-check.ts';
 import { bulkTermsOf } from './bulk.ts';
 import type { Calls } from './calls.ts';
-import { composer } from './compose.ts';
+import { composer, namesAtBank } from './compose.ts';
 import { consentsOf, statusOf } from './consents.ts';
 import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { productOfPayment, refuseUntaken } from './initiation.ts';
 import { clientOf, loginOf, oauthOf } from './oauth.ts';
 import { type Paths, pathsOf, routeOf } from './paths.ts';
+import { cancelling } from './payment-calls.ts';
 import { paymentsOf } from './payments.ts';
 import { bankTime, probeSignature } from './probe.ts';
 import { scaOfConsents } from './sca.ts';
@@ -42,6 +43,8 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     consentTerms: { types: description.consent.types, once: description.consent.once },
     probes: 'signature',
     logsIn: LOGS_IN[description.oauth.mode],
+    ...(typeof description.oauth.scope.preStep === 'object' &&
+      description.oauth.mode === 'pre-step' && { hasLoginForPayments: true }),
     customers: 'named by the operator',
     ownHeaders: ownHeadersOf(description),
     readCustomerId,
@@ -56,7 +59,8 @@ function refuseGivingUp({ payments, sca }: BankDescription): void {
   const why = [
     payments.executesWithoutSca !== 'never' &&
       'may execute a payment that nobody authorised (payments.executesWithoutSca)',
-    payments.cancel !== 'direct' && 'does not cancel a payment without the customer (payments.cancel)',
+    cancelling(payments, 'payments') !== 'direct' &&
+      'does not cancel a payment without the customer (payments.cancel)',
     sca.approaches.includes('decoupled') &&
       sca.start !== 'explicit' &&
       "may ask the customer's phone by itself (sca.start)",
@@ -133,7 +137,7 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
 function openWire(description: BankDescription, paths: Paths, settings: WireSettings): Wire<NextGenSaid> {
   return {
     compose: composer(description, paths, settings),
-    check: answerCheck(settings.bankSigningCertificate),
+    check: answerCheck(settings.bankSigningCertificate, namesAtBank(description)('x-request-id')),
     understand: (answer, call) => understand(answer, call, description),
     routeOf: (call) => routeOf(paths, call),
   };

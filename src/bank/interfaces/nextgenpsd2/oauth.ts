@@ -161,27 +161,48 @@ export interface AuthorizationRequest {
   state: string;
   codeVerifier: string | undefined;
   scope: string;
+  /** The id of what the customer authorises, by its name in oauth.parameters. */
+  id?: Readonly<Record<string, string>>;
 }
 
 /** The authorization request (RFC 6749, section 4.1.1; RFC 7636, section 4.3). @throws Psd2Error `config` */
 export function authorizationUrl(
   { authorization, token }: OAuthServer,
-  { clientId, redirectUri, state, codeVerifier, scope }: AuthorizationRequest,
+  { clientId, redirectUri, state, codeVerifier, scope, id = {} }: AuthorizationRequest,
   { oauth }: BankDescription,
 ): string {
   if (authorization === null) throw unnamed('authorizationEndpoint');
   // Without it the customer would log in, and perhaps authorise a payment, and psd2 could not take the code.
   if (token === null) throw unnamed('tokenEndpoint');
   const url = new URL(authorization);
-  const parameters = { response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope, state };
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  const own = new Map(Object.entries(oauth.names));
+  const set = (name: string, value: string) => url.searchParams.set(own.get(name) ?? name, value);
+  const { responseType } = oauth;
+  const parameters = {
+    response_type: responseType,
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope,
+    state,
+  };
+  for (const [name, value] of Object.entries(parameters)) set(name, value);
+  for (const [name, text] of Object.entries(oauth.parameters)) {
+    const value = filled(text, id);
+    // One with the id of something else says nothing here.
+    if (!/\{\w+\}/.test(value)) url.searchParams.set(name, value);
+  }
   if (oauth.pkce === 'S256') {
     if (codeVerifier === undefined) throw new TypeError('A login at this bank needs a code verifier');
     const challenge = createHash('sha256').update(codeVerifier).digest('base64url');
-    url.searchParams.set('code_challenge', challenge);
-    url.searchParams.set('code_challenge_method', 'S256');
+    set('code_challenge', challenge);
+    set('code_challenge_method', 'S256');
   }
   return url.href;
+}
+
+/** A text of the bank file with an id in the place of its name. */
+export function filled(text: string, id: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => id[name] ?? placeholder);
 }
 
 function unnamed(field: string): Psd2Error {
@@ -199,10 +220,11 @@ export function loginOf(
   const { mode, pkce, scope } = description.oauth;
   return {
     ...(pkce === 'S256' && mode !== 'none' && { tiesCodes: true }),
-    async authorize({ transactionId, codeVerifier, ...login }) {
+    async authorize({ transactionId, codeVerifier, isForPayments = false, ...login }) {
       if (mode !== 'pre-step') throw noLogin();
       const server = await oauth.server(undefined, transactionId);
-      return oauth.address(server, { ...login, codeVerifier, scope: scope.preStep }, transactionId);
+      const asked = scopeBefore(scope.preStep, isForPayments);
+      return oauth.address(server, { ...login, codeVerifier, scope: asked }, transactionId);
     },
     async assertIssuer(iss, named, transactionId) {
       assertIssuer(await oauth.server(named, transactionId), iss, transactionId);
@@ -224,6 +246,13 @@ export function loginOf(
         }),
       ),
   };
+}
+
+/** The scope of a token that comes before everything. One application has a token for both. */
+function scopeBefore(preStep: BankDescription['oauth']['scope']['preStep'], isForPayments?: boolean): string {
+  if (typeof preStep === 'string') return preStep;
+  if (isForPayments === undefined) return `${preStep.ais} ${preStep.pis}`;
+  return isForPayments ? preStep.pis : preStep.ais;
 }
 
 function noLogin(): Psd2Error {
@@ -257,7 +286,8 @@ async function requestTokens(
 ): Promise<GrantedTokens> {
   const { token } = await oauth.server(client.server, transactionId);
   if (!token) throw unnamed('tokenEndpoint');
-  const scope = grant.grant_type === 'client_credentials' ? { scope: description.oauth.scope.preStep } : {};
+  const scope =
+    grant.grant_type === 'client_credentials' ? { scope: scopeBefore(description.oauth.scope.preStep) } : {};
   const call = formCall(token, { ...grant, ...scope }, client, description, transactionId);
   const { data } = await ask(
     bank,

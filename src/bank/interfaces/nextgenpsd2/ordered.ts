@@ -4,6 +4,7 @@ import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { fieldsOf, KNOWN_FIELDS } from './initiation.ts';
+import type { FieldRules } from './taken-fields.ts';
 
 // psd2 stores what is ordered and the bytes that it will send at once. If they differ later, somebody has changed the store.
 
@@ -11,7 +12,11 @@ import { fieldsOf, KNOWN_FIELDS } from './initiation.ts';
 const given = z.object({
   instructionIdentification: z.optional(z.string()),
   remittanceInformationUnstructured: z.optional(z.string()),
+  dayOfExecution: z.optional(z.string()),
 });
+
+/** What a bank wants in every payment (`payments.constant`). */
+type Constant = FieldRules['constant'];
 
 const bulk = z.looseObject({ payments: z.array(z.looseObject({})) });
 const PAIN_001 = ['pain.001.001.03', 'pain.001.001.09'] as const;
@@ -24,9 +29,13 @@ const basket = z.strictObject({ paymentIds: z.array(z.string()) });
  *
  * @throws Psd2Error `config` if it does not
  */
-export function assertOrdered(order: TransferOrder, { service, body, endToEndId }: Initiation): void {
+export function assertOrdered(
+  order: TransferOrder,
+  { service, body, endToEndId }: Initiation,
+  constant: Constant = {},
+): void {
   const isItsService = service === (order.standing ? 'periodic-payments' : 'payments');
-  if (!isItsService || !pays(jsonIn(body), order, endToEndId)) throw otherThanOrdered();
+  if (!isItsService || !pays(jsonIn(body), order, endToEndId, constant)) throw otherThanOrdered();
 }
 
 /**
@@ -40,11 +49,12 @@ export async function assertAllOrdered(
   orders: readonly TransferOrder[],
   { service, body }: Initiation,
   xmlOf: (format: Pain001Format) => Promise<string>,
+  constant: Constant = {},
 ): Promise<void> {
   const format = body.startsWith('<') ? PAIN_001.find((each) => body.includes(`:${each}"`)) : undefined;
   const isIt =
     format === undefined
-      ? paysAll(jsonIn(body), orders)
+      ? paysAll(jsonIn(body), orders, constant)
       : withoutMaking(body) === withoutMaking(await xmlOf(format));
   if (service !== 'bulk-payments' || !isIt) throw otherThanOrdered();
 }
@@ -67,13 +77,18 @@ function otherThanOrdered(): Psd2Error {
  *
  * @param id its end-to-end id; empty if the bank takes none
  */
-function pays(payment: unknown, order: TransferOrder, id: string): boolean {
+function pays(payment: unknown, order: TransferOrder, id: string, constant: Constant): boolean {
   const { data: own = {} } = given.safeParse(payment);
   const { instructionIdentification = own.remittanceInformationUnstructured ?? '' } = own;
   const ownId = order.reference ?? (id || instructionIdentification);
-  const rules = { allowed: [], address: 'optional' as const };
-  const most = fieldsOf(order, ownId, { ...rules, required: KNOWN_FIELDS });
-  const { endToEndIdentification: _, ...least } = fieldsOf(order, ownId, { ...rules, required: [] });
+  const days = own.dayOfExecution?.startsWith('0') ? ('two-digits' as const) : ('plain' as const);
+  const rules = { allowed: [], address: 'optional' as const, days };
+  const most = fieldsOf(order, ownId, { ...rules, constant, required: KNOWN_FIELDS });
+  const { endToEndIdentification: _, ...least } = fieldsOf(order, ownId, {
+    ...rules,
+    constant: {},
+    required: [],
+  });
   return isWithin(least, payment) && isWithin(payment, most);
 }
 
@@ -88,7 +103,7 @@ function isWithin(part: unknown, whole: unknown): boolean {
 }
 
 /** Whether a bulk payment in JSON pays these orders. What is the same for all is not in its entries. */
-function paysAll(body: unknown, orders: readonly TransferOrder[]): boolean {
+function paysAll(body: unknown, orders: readonly TransferOrder[], constant: Constant): boolean {
   const { data } = bulk.safeParse(body);
   if (!data) return false;
   const { payments, batchBookingPreferred, ...common } = data;
@@ -99,7 +114,7 @@ function paysAll(body: unknown, orders: readonly TransferOrder[]): boolean {
       const entry = payments[at] ?? {};
       const isItsId = (entry.endToEndIdentification ?? null) === order.reference;
       const isOwn = Object.keys(entry).every((field) => !Object.hasOwn(common, field));
-      return isItsId && isOwn && pays({ ...common, ...entry }, order, '');
+      return isItsId && isOwn && pays({ ...common, ...entry }, order, '', constant);
     })
   );
 }

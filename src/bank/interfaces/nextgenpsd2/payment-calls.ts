@@ -1,4 +1,5 @@
 import Big from 'big.js';
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { StatusReport } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import type { Initiation, Verification } from '../../../domain/operation.ts';
@@ -42,7 +43,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
   const status = (resourceId: string, decides?: Decides) => askStatus(payment, resourceId, decides);
   const authorised: Authorised = {
     start: (resourceId) => paymentCall(payment, 'startPaymentAuthorisation', resourceId),
-    scope: (resourceId) => description.oauth.scope.pis.replace('{paymentId}', resourceId),
+    oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     status: async (resourceId, _, decides) =>
       resourceStatus(await status(resourceId, decides), { ...order, isBulk }, description.payments.final),
     count: async (resourceId) => (await authorisationsOf(payment, resourceId)).length,
@@ -195,13 +196,22 @@ async function furthestProgress(payment: Payment, paymentId: string): Promise<Sc
   return last;
 }
 
+/** How a bank cancels the payments of a service (`payments.cancel`). */
+export function cancelling(
+  { cancel }: Pick<BankDescription['payments'], 'cancel'>,
+  service: Initiation['service'],
+): 'authorised' | 'direct' | 'none' {
+  if (typeof cancel === 'string') return cancel;
+  return service === 'signing-baskets' ? 'authorised' : (cancel[service] ?? 'authorised');
+}
+
 function cancellationOf(payment: Payment, authorised: Authorised): Cancellation {
   const { bank, description } = payment;
   const startCancelling = (resourceId: string) =>
     paymentCall(payment, 'startPaymentInitiationCancellationAuthorisation', resourceId);
   return {
     async request({ resourceId, redirectUri, beforeSend }) {
-      if (description.payments.cancel === 'none')
+      if (cancelling(description.payments, payment.initiation.service) === 'none')
         throw new Psd2Error('usage', 'This bank cancels no payments', {
           hint: 'The customer can ask the bank. What becomes of the payment, psd2 asks the bank.',
         });

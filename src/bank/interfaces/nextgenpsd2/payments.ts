@@ -25,7 +25,7 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
       return {
         ...payment,
         async verify(beforeSend, requestId) {
-          assertOrdered(order, initiation);
+          assertOrdered(order, initiation, calls.description.payments.constant);
           return payment.verify(beforeSend, requestId);
         },
       };

@@ -16,7 +16,7 @@ import type {
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
 import { apiLink, browserLink, type LinkTarget } from './links.ts';
-import type { OAuth } from './oauth.ts';
+import { type AuthorizationRequest, filled, type OAuth } from './oauth.ts';
 import { callOf, factsOf, meaning } from './paths.ts';
 import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.ts';
 
@@ -24,8 +24,8 @@ import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.
 export interface Authorised {
   /** The call that starts an authorisation, unless a link says another. */
   start(resourceId: string, transactionId: string): BankCall;
-  /** The scope of OAuth. */
-  scope(resourceId: string): string;
+  /** What it is for OAuth: the scope, and the id by its name there. */
+  oauth: { scope: string; id: 'consentId' | 'paymentId' };
   status(resourceId: string, transactionId: string, decides?: Decides): Promise<ResourceStatus>;
   /** As {@link Sca.count}. */
   count?(resourceId: string, transactionId: string): Promise<number>;
@@ -42,7 +42,7 @@ export function scaOfConsents(
   return scaOf(calls, oauth, {
     start: (consentId, transactionId) =>
       callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId),
-    scope: (consentId) => calls.description.oauth.scope.ais.replace('{consentId}', consentId),
+    oauth: { scope: calls.description.oauth.scope.ais, id: 'consentId' },
     async status(resourceId, transactionId, decides) {
       return resourceStatus(await consentStatus(resourceId, transactionId, decides));
     },
@@ -51,9 +51,10 @@ export function scaOfConsents(
 
 /** SCA as the bank's links say (NextGenPSD2, section 2, "SCA"). */
 export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
-  const { pollSeconds, authorisationMinutes } = calls.description.sca;
+  const { pollSeconds, authorisationMinutes: minutes } = calls.description.sca;
+  const ofKind = authorised.oauth.id === 'consentId' ? 'consents' : 'payments';
   return {
-    timing: { pollSeconds, authorisationMinutes },
+    timing: { pollSeconds, authorisationMinutes: typeof minutes === 'number' ? minutes : minutes[ofKind] },
     async start({ resourceId, redirectUri, transactionId, beforeSend }) {
       const start = authorised.start(resourceId, transactionId);
       const links = await startAuthorisation(calls, { call: start, start, redirectUri, beforeSend });
@@ -297,8 +298,9 @@ async function proceed(
   sca: ScaAuthorisation,
 ): Promise<ScaTurn> {
   const { resourceId, redirectUri, transactionId, beforeSend, psu } = sca;
-  const scope = authorised.scope(resourceId);
-  const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, scope));
+  const id = { [authorised.oauth.id]: resourceId };
+  const asked = { id, scope: filled(authorised.oauth.scope, id) };
+  const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, asked));
   if (turn) return turn;
   const start = authorised.start(resourceId, transactionId);
   const startAt = (call: BankCall) =>
@@ -311,7 +313,7 @@ async function proceed(
     if (linked && linked.path === start.path) throw error;
     return startAt(start);
   });
-  const next = await turnOf(calls, oauth, sca, started, scope);
+  const next = await turnOf(calls, oauth, sca, started, asked);
   if (next) return next;
   throw noWay('has started the authorisation, but names no way', transactionId);
 }
@@ -322,7 +324,7 @@ async function turnOf(
   oauth: OAuth,
   { login, transactionId }: Pick<ScaAuthorisation, 'login' | 'transactionId'>,
   links: ScaLinks,
-  scope: string,
+  asked: Pick<AuthorizationRequest, 'scope' | 'id'>,
 ): Promise<ScaTurn | null> {
   if (links.unusable !== undefined)
     throw new Psd2Error('bank_answer', links.unusable, { transactionId, isDeadEnd: true });
@@ -331,7 +333,7 @@ async function turnOf(
     return { next: 'open', url: browserLink(links.redirect, calls.base, 'scaRedirect'), links };
   if (links.oauth !== undefined) {
     const server = await oauth.server(links.oauth, transactionId);
-    const url = await oauth.address(server, { ...login, scope }, transactionId);
+    const url = await oauth.address(server, { ...login, ...asked }, transactionId);
     return { next: 'log in', url, server: links.oauth, links };
   }
   if (links.start !== undefined) return null;

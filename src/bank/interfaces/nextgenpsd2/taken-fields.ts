@@ -3,7 +3,10 @@ import { Psd2Error } from '../../../errors.ts';
 import type { PlannedPayment } from '../../ports/bank.ts';
 
 /** What a bank file says of the fields of a payment. */
-export type FieldRules = Pick<BankDescription['payments'], 'allowed' | 'required' | 'address'>;
+export type FieldRules = Pick<
+  BankDescription['payments'],
+  'allowed' | 'required' | 'address' | 'constant' | 'days'
+>;
 
 /** Where the bank wants the reference of a payee. The standard has the field, but no bank need have it. */
 const REFERENCE = 'remittanceInformationStructured';
@@ -34,7 +37,7 @@ const ADDRESS = {
 export function takesField({ allowed, required, address }: FieldRules, path: string): boolean {
   const isOptional = (field: string) => OPTIONAL.includes(field.split('.')[0] ?? '');
   if (!allowed.some(isOptional)) return true;
-  const taken = [...allowed, ...required, ...(address === 'required' ? ['creditorAddress'] : [])];
+  const taken = [...allowed, ...required, ...(address !== 'optional' ? ['creditorAddress'] : [])];
   return taken.some((field) => field === path || path.startsWith(`${field}.`));
 }
 

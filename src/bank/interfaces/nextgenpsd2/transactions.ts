@@ -88,11 +88,11 @@ async function* pagesOfRun(
   { bookingStatus, lists }: Run,
   range: Record<string, string>,
 ): AsyncGenerator<TransactionPage> {
-  const parameters = new URLSearchParams({ bookingStatus, ...range });
+  const parameters = Object.entries({ bookingStatus, ...range });
   const account = { account: query.productId, of: 'transactions' } as const;
   const first = await atAccountOrCard(calls, query.productId, async (kind) => {
     const operation = kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
-    const asked = `${new URLSearchParams([...parameters, ...firstPage(calls.description)])}`;
+    const asked = `${asBank(calls.description, [...parameters, ...firstPage(calls.description)])}`;
     const call = await reading(calls, operation, account, query.transactionId, asked);
     return askForReport(calls, call);
   });
@@ -134,6 +134,13 @@ function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
+/** Parameters of a query by the bank's names. */
+function asBank({ accounts }: BankDescription, parameters: [string, string][]): URLSearchParams {
+  const own = new Map(Object.entries(accounts.parameters));
+  const asked = parameters.map(([name, value]): [string, string] => [own.get(name) ?? name, value]);
+  return new URLSearchParams(asked);
+}
+
 /** What the first page is asked with, besides the range. */
 function firstPage({ accounts }: BankDescription): [string, string][] {
   return accounts.paging === 'page-index' ? pageNumbered(0) : [];
@@ -172,7 +179,7 @@ function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): Way
   const numbered = (parameters: [string, string][]) => {
     const [path = '', asked = ''] = firstCall.path.split('?', 2);
     const changed = new URLSearchParams(asked);
-    for (const [name, value] of parameters) changed.set(name, value);
+    for (const [name, value] of asBank(calls.description, parameters)) changed.set(name, value);
     return { ...firstCall, path: `${path}?${changed}` };
   };
   const nextOf = ({ data, headers }: NextGenReading<Answered>, report: Report, call: BankCall) => {

@@ -16,7 +16,7 @@ import type { DoorGrant } from './grant.ts';
 export function grantOfCall(
   bank: Bank,
   request: RawRequest,
-  { kind }: Addressed,
+  { id, kind, parameters }: Addressed,
   isStale: boolean,
 ): DoorGrant | undefined {
   const { mode, tokenHeader } = bank.rules.description.oauth;
@@ -44,6 +44,14 @@ export function grantOfCall(
   if (isStale) tokens.expire(token);
   const known = tokens.accessToken(token);
   if (!known) throw new DoorRefusal('TOKEN_UNKNOWN', 'The bank does not know this access token');
+  const { preStep } = bank.rules.description.oauth.scope;
+  const isPayment = parameters.has('payment-service') || id.includes('SigningBasket');
+  if (
+    mode === 'pre-step' &&
+    typeof preStep === 'object' &&
+    known.grant.scope !== preStep[isPayment ? 'pis' : 'ais']
+  )
+    throw new DoorRefusal('TOKEN_INVALID', 'The access token has another scope');
   if (!tokens.isOver(known)) return known.grant;
   const endedAt = known.expiresAt.toISOString();
   throw new DoorRefusal('TOKEN_EXPIRED', 'The access token has expired', `It ended at ${endedAt}.`);

@@ -16,7 +16,12 @@ const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
  *
  * @returns where the browser goes. Undefined: it cannot be sent back either
  */
-export function authorize(bank: Bank, query: URLSearchParams): URL | undefined {
+export function authorize(bank: Bank, received: URLSearchParams): URL | undefined {
+  const { names } = bank.rules.description.oauth;
+  const standard = new Map(Object.entries(names).map(([name, its]) => [its, name]));
+  const taken = [...received].filter(([name]) => !Object.keys(names).includes(name));
+  const sent = taken.map(([name, value]): [string, string] => [standard.get(name) ?? name, value]);
+  const query = new URLSearchParams(sent);
   const redirectUri = query.get('redirect_uri') ?? '';
   if (query.get('client_id') !== clientIdOf(bank) || !isReturnAddress(redirectUri)) return undefined;
   const state = query.get('state') ?? undefined;
@@ -37,8 +42,8 @@ function begin(bank: Bank, query: URLSearchParams): Begun {
   if (oauth.mode !== 'integrated' && oauth.mode !== 'pre-step') {
     return { error: 'unauthorized_client', says: 'The bank has no login with OAuth' };
   }
-  if (query.get('response_type') !== 'code') {
-    return { error: 'unsupported_response_type', says: 'response_type is code' };
+  if (query.get('response_type') !== oauth.responseType) {
+    return { error: 'unsupported_response_type', says: `response_type is ${oauth.responseType}` };
   }
   const challenge = query.get('code_challenge') ?? undefined;
   const isS256 = CHALLENGE.test(challenge ?? '') && query.get('code_challenge_method') === 'S256';
@@ -53,13 +58,20 @@ function begin(bank: Bank, query: URLSearchParams): Begun {
   }
   const scope = query.get('scope') ?? '';
   if (oauth.mode === 'pre-step') {
-    return scope === oauth.scope.preStep
-      ? { scope, challenge, authorisationId: undefined }
-      : { error: 'invalid_scope', says: `The scope of a login is "${oauth.scope.preStep}"` };
+    const { preStep } = oauth.scope;
+    const scopes = typeof preStep === 'string' ? [preStep] : Object.values(preStep);
+    if (!scopes.includes(scope))
+      return { error: 'invalid_scope', says: `The scope of a login is "${scopes.join('" or "')}"` };
+    const lacking = lackingParameter(oauth.parameters, query, {});
+    return lacking ?? { scope, challenge, authorisationId: undefined };
   }
   const authorisation = bank.door.authorisations
     .list()
     .findLast((one) => one.approach === 'oauth' && scopeOf(oauth.scope, one.subject) === scope);
+  const subject = authorisation?.subject;
+  const id = { [subject?.kind === 'consent' ? 'consentId' : 'paymentId']: subject?.id ?? '' };
+  const lacking = subject && lackingParameter(oauth.parameters, query, id);
+  if (lacking) return lacking;
   const isOpen = authorisation && bank.door.authorisations.isOpen(authorisation);
   return authorisation && (isOpen || mayLogInAgain(bank, authorisation))
     ? { scope, challenge, authorisationId: authorisation.id }
@@ -67,6 +79,20 @@ function begin(bank: Bank, query: URLSearchParams): Begun {
         error: 'invalid_scope',
         says: `The scope of a waiting consent is "${oauth.scope.ais}", that of a payment "${oauth.scope.pis}"`,
       };
+}
+
+/** A parameter of the bank's own that is missing, or has another value (`oauth.parameters`). */
+function lackingParameter(
+  expected: BankDescription['oauth']['parameters'],
+  query: URLSearchParams,
+  id: Readonly<Record<string, string>>,
+): { error: string; says: string } | undefined {
+  for (const [name, text] of Object.entries(expected)) {
+    const value = text.replace(/\{(\w+)\}/g, (all, which: string) => id[which] ?? all);
+    if (!value.includes('{') && query.get(name) !== value)
+      return { error: 'invalid_request', says: `The bank needs the parameter ${name}` };
+  }
+  return undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IssuedTokens } from '../../access/tokens.ts';
 import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
-import { fieldsOf } from '../../strict/query.ts';
+import { fieldsOf, queryOf } from '../../strict/query.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { mediaTypeOf } from '../strict/media-types.ts';
 import { authenticateClient, OAuthError } from './client.ts';
@@ -26,6 +26,11 @@ export function oauthCall(
   const [host = ''] = request.target.split('?', 1);
   const isAt = (endpoint: Parameters<typeof namedPaths>[1]): boolean =>
     namedPaths(bank.rules.description, endpoint).includes(host);
+  const query = new URL(bank.rules.description.oauth.tokenEndpoint ?? 'https://none').search;
+  if (isAt('tokenEndpoint') && queryOf(request) !== query.slice(1))
+    return () => {
+      throw new OAuthError('invalid_request', `The query of the token endpoint is "${query}"`);
+    };
   const known = isAt('tokenEndpoint') ? '/oauth/token' : isAt('metadata') ? METADATA : path;
   switch (`${request.method} ${known}`) {
     case 'GET /.well-known/oauth-authorization-server':
@@ -64,9 +69,12 @@ function issueTokens(bank: Bank, request: RawRequest): IssuedTokens<DoorGrant> {
   authenticateClient(bank, request, form);
   const grantType = required(form, 'grant_type');
   if (grantType === 'client_credentials' && oauth.mode === 'client-credentials') {
-    const scope = form.get('scope') ?? oauth.scope.preStep;
-    if (scope !== oauth.scope.preStep)
-      throw new OAuthError('invalid_scope', `The scope is "${oauth.scope.preStep}"`);
+    const expected =
+      typeof oauth.scope.preStep === 'string'
+        ? oauth.scope.preStep
+        : Object.values(oauth.scope.preStep).join(' ');
+    const scope = form.get('scope') ?? expected;
+    if (scope !== expected) throw new OAuthError('invalid_scope', `The scope is "${expected}"`);
     return tokens.issue({ scope, customerId: undefined, consentId: undefined, paymentId: undefined });
   }
   if (grantType === 'refresh_token' && oauth.mode !== 'none') {

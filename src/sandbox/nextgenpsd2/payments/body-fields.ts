@@ -46,7 +46,7 @@ function standardFields(
   const isNarrow = allowed.some((path) => OPTIONAL.test(path));
   return STANDARD_FIELDS[kind].filter(
     (path) =>
-      !isNarrow || !OPTIONAL.test(path) || (address === 'required' && path.startsWith('creditorAddress.')),
+      !isNarrow || !OPTIONAL.test(path) || (address !== 'optional' && path.startsWith('creditorAddress.')),
   );
 }
 
@@ -60,7 +60,7 @@ function standardFields(
 export function checkFields(
   body: Readonly<Record<string, unknown>>,
   kind: keyof typeof STANDARD_FIELDS,
-  { allowed, required, futureDays, address }: BankDescription['payments'],
+  { allowed, required, constant, futureDays, address }: BankDescription['payments'],
   at = '',
 ): void {
   const dated = kind === 'payments' || kind === 'bulk-payments';
@@ -68,11 +68,20 @@ export function checkFields(
     ...standardFields(kind, { allowed, address }),
     ...allowed,
     ...required,
+    ...Object.keys(constant),
     ...(dated && futureDays > 0 ? ['requestedExecutionDate'] : []),
   ];
   refuseOthers(body, '', known, at);
   // A bulk has the fields of a transfer in its entries.
   if (kind === 'bulk-payments') return;
+  for (const [path, value] of Object.entries(constant)) {
+    const received = valueAt(body, path);
+    // What the standard has, the customer may have said otherwise.
+    if (received === value || (received !== undefined && TRANSFER.includes(path))) continue;
+    throw new DoorRefusal('FORMAT_ERROR', `The bank needs the field ${path} with ${value}`, '', {
+      path: `${at}${path}`,
+    });
+  }
   for (const path of required) {
     if (valueAt(body, path) !== undefined) continue;
     throw new DoorRefusal('FORMAT_ERROR', `The bank needs the field ${path}`, '', { path: `${at}${path}` });

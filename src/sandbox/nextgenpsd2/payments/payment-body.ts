@@ -11,8 +11,8 @@ const account = z.looseObject({ iban: z.string(), currency: z.optional(z.literal
 const address = z.looseObject({
   streetName: z.optional(text(70)),
   buildingNumber: z.optional(text(16)),
-  // SEPA forbids unstructured addresses since 15 November 2026: an address has a town and a country.
-  townName: text(35),
+  // SEPA forbids unstructured addresses since 15 November 2026: an address has a town and a country, unless the bank says otherwise.
+  townName: z.optional(text(35)),
   postCode: z.optional(text(16)),
   country: z.string().check(z.regex(/^[A-Z]{2}$/)),
 });
@@ -43,7 +43,7 @@ export const periodicBody = z.looseObject({
   startDate: z.iso.date(),
   endDate: z.optional(z.iso.date()),
   frequency: z.enum(FREQUENCIES),
-  dayOfExecution: z.optional(z.string().check(z.regex(/^([1-9]|[12]\d|3[01])$/))),
+  dayOfExecution: z.optional(z.string().check(z.regex(/^(0?[1-9]|[12]\d|3[01])$/))),
   executionRule: z.optional(z.enum(['following', 'preceding'])),
 });
 

@@ -140,7 +140,8 @@ export function getPaymentInitiationStatus(bank: Bank, call: DoorCall): DoorAnsw
 /** `DELETE /{payment-service}/{payment-product}/{paymentId}`, as `payments.cancel` says. */
 export function cancelPayment(bank: Bank, call: DoorCall): DoorAnswer {
   const payment = paymentInPath(bank, call);
-  const { cancel } = bank.rules.description.payments;
+  const { cancel: rule } = bank.rules.description.payments;
+  const cancel = typeof rule === 'string' ? rule : (rule[payment.service] ?? 'authorised');
   if (cancel === 'none' || !isCancellable(bank, payment)) {
     throw new DoorRefusal(
       'CANCELLATION_INVALID',

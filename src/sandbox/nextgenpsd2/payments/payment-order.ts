@@ -31,7 +31,12 @@ export function readOrder(
   const { creditorName, creditorAccount, endToEndIdentification, remittanceInformationUnstructured } = body;
   const description = remittanceInformationUnstructured ?? '';
   checkTexts(body, at);
-  if (address === 'required' && body.creditorAddress === undefined) {
+  if (body.creditorAddress && body.creditorAddress.townName === undefined && address !== 'country') {
+    throw new DoorRefusal('FORMAT_ERROR', 'An address has a town', '', {
+      path: `${at}creditorAddress.townName`,
+    });
+  }
+  if (address !== 'optional' && body.creditorAddress === undefined) {
     throw new DoorRefusal('FORMAT_ERROR', "The bank needs the payee's address", '', {
       path: `${at}creditorAddress`,
     });

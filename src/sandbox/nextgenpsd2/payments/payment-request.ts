@@ -63,6 +63,17 @@ function readPeriodic(bank: Bank, { request }: DoorCall, product: string): Payme
   checkFields(body, 'periodic-payments', bank.rules.description.payments);
   const debtor = readDebtor(bank, body.debtorAccount.iban);
   const { startDate, endDate, frequency, executionRule, dayOfExecution } = body;
+  const digits = bank.rules.description.payments.days === 'two-digits' ? 2 : 1;
+  const isWritten =
+    dayOfExecution === undefined || dayOfExecution === String(Number(dayOfExecution)).padStart(digits, '0');
+  if (!isWritten)
+    throw unexpected(
+      'FORMAT_ERROR',
+      'dayOfExecution',
+      'dayOfExecution has another form',
+      digits === 2 ? 'two digits' : 'no leading zero',
+      dayOfExecution,
+    );
   const today = bankDay(bank.now());
   if (startDate < today)
     throw wrongDay('startDate', 'startDate is in the past', `${today} or later`, startDate);

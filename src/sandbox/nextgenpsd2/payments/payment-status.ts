@@ -1,5 +1,6 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { Bank } from '../../bank.ts';
+import { lifetimeMs } from '../sca/authorisations.ts';
 import { type DoorPayment, type PaymentExecution, subjectOf } from './payment.ts';
 import { dayOfPayment } from './standing-rule.ts';
 
@@ -73,10 +74,9 @@ function standingStatus({ standing, executions }: DoorPayment): TransactionStatu
 function isLapsed({ door, rules, now }: Bank, payment: DoorPayment): boolean {
   const subject = subjectOf(payment, 'payment');
   if (door.authorisations.of(subject).length > 0) return door.authorisations.haveFailed(subject);
-  const lifetimeMs = rules.description.sca.authorisationMinutes * 60_000;
+  const most = lifetimeMs(rules.description.sca.authorisationMinutes, 'payment');
   return (
-    door.baskets.withPayment(payment.id) === undefined &&
-    now().getTime() - payment.createdAt.getTime() > lifetimeMs
+    door.baskets.withPayment(payment.id) === undefined && now().getTime() - payment.createdAt.getTime() > most
   );
 }
 

@@ -58,8 +58,9 @@ export function balancesOf({ ledger, rules, now }: Bank, product: Product): Reco
 
 /** Cards have no `withBalance`, and a bank may not take it for accounts. */
 function readWithBalance({ rules }: Bank, { request }: DoorCall, isCard: boolean): boolean {
-  const allowed = !isCard && rules.description.accounts.withBalance ? ['withBalance'] : [];
-  return readFlag(readQuery(request, allowed), 'withBalance');
+  const { withBalance, parameters } = rules.description.accounts;
+  const allowed = !isCard && withBalance ? ['withBalance'] : [];
+  return readFlag(readQuery(request, allowed, parameters), 'withBalance');
 }
 
 function detailsOf(

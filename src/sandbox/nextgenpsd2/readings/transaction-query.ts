@@ -28,14 +28,19 @@ export interface TransactionQuery {
 export function readTransactionQuery(bank: Bank, { request }: DoorCall, isCard: boolean): TransactionQuery {
   const { description, strict } = bank.rules;
   const { accounts } = description;
-  const query = readQuery(request, [
-    'bookingStatus',
-    'dateFrom',
-    'dateTo',
-    ...(accounts.delta === 'none' ? [] : [accounts.delta]),
-    ...(accounts.withBalance && !(isCard && strict) ? ['withBalance'] : []),
-    ...pagingParameters(accounts.paging),
-  ]);
+  const query = readQuery(
+    request,
+    [
+      'bookingStatus',
+      'dateFrom',
+      'dateTo',
+      ...(accounts.delta === 'none' ? [] : [accounts.delta]),
+      ...(accounts.withBalance && !(isCard && strict) ? ['withBalance'] : []),
+      ...pagingParameters(accounts.paging),
+    ],
+    accounts.parameters,
+  );
+  const names = new Map(Object.entries(accounts.parameters));
   const status = readBookingStatus(query.get('bookingStatus'), accounts.bookingStatuses);
   return {
     booked: status !== 'pending',
@@ -43,7 +48,7 @@ export function readTransactionQuery(bank: Bank, { request }: DoorCall, isCard: 
     ...readPeriod(bank, query),
     withBalance: readFlag(query, 'withBalance'),
     page: readPage(query, accounts.paging, bank.rules.rowsAPage),
-    sent: query,
+    sent: new Map([...query].map(([name, value]) => [names.get(name) ?? name, value])),
   };
 }
 

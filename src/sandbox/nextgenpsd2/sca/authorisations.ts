@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Shelf } from '../../shelf.ts';
 import type { DoorRules } from '../door-rules.ts';
 
@@ -42,16 +43,25 @@ export interface Authorisation {
   approvedBy: { customerId: string; chosen: readonly string[] | undefined } | undefined;
 }
 
+/** How long a customer can authorise something. */
+export function lifetimeMs(
+  minutes: BankDescription['sca']['authorisationMinutes'],
+  kind: ScaSubject['kind'],
+): number {
+  if (typeof minutes === 'number') return minutes * 60_000;
+  return (kind === 'consent' ? minutes.consents : minutes.payments) * 60_000;
+}
+
 /** The authorisations of the second door. One that is not finished lapses after `sca.authorisationMinutes`. */
 export class Authorisations extends Shelf<Authorisation> {
   readonly #now: () => Date;
-  readonly #lifetimeMs: number;
+  readonly #minutes: BankDescription['sca']['authorisationMinutes'];
   readonly #withCodes: boolean;
 
   constructor({ now, description, variations }: { now: () => Date } & DoorRules) {
     super(({ approvedBy }) => [approvedBy?.customerId]);
     this.#now = now;
-    this.#lifetimeMs = description.sca.authorisationMinutes * 60_000;
+    this.#minutes = description.sca.authorisationMinutes;
     this.#withCodes = variations.includes('confirmation-codes');
   }
 
@@ -95,8 +105,8 @@ export class Authorisations extends Shelf<Authorisation> {
     return finalised.flatMap(({ approvedBy }) => approvedBy?.customerId ?? []);
   }
 
-  statusOf({ status, startedAt }: Authorisation): ScaStatus {
-    const isOver = this.#now().getTime() - startedAt.getTime() > this.#lifetimeMs;
+  statusOf({ status, startedAt, subject }: Authorisation): ScaStatus {
+    const isOver = this.#now().getTime() - startedAt.getTime() > lifetimeMs(this.#minutes, subject.kind);
     return isOver && status !== 'finalised' ? 'failed' : status;
   }
 

@@ -63,7 +63,7 @@ export function readScaWish(bank: Bank, { request, operation, grant }: DoorCall)
     explicit: isAsking && (asksExplicit === true || isExplicit || variations.includes('start-link')),
     redirectUri: readRedirectUri(request, 'TPP-Redirect-URI'),
     nokRedirectUri: readRedirectUri(request, 'TPP-Nok-Redirect-URI'),
-    psuId: readPsuId(bank, request) ?? userOf(bank, grant?.customerId),
+    psuId: readPsuId(bank, request, grant) ?? userOf(bank, grant?.customerId),
   };
   if (!wish.explicit) checkStart(wish);
   return wish;
@@ -108,9 +108,17 @@ function readRedirectUri(request: RawRequest, name: string): string | undefined 
   );
 }
 
-/** `PSU-ID` is the name with which the customer logs in. */
-function readPsuId({ customers }: Bank, request: RawRequest): string | undefined {
-  const value = header(request, 'psu-id');
+/** `PSU-ID` is the name with which the customer logs in, or the `sub` of the customer's token. */
+function readPsuId(
+  { customers, rules }: Bank,
+  request: RawRequest,
+  grant: DoorCall['grant'],
+): string | undefined {
+  const value = header(request, 'psu-id') || undefined;
+  if (rules.description.psu.id === 'token-sub') {
+    if (value !== undefined && value === grant?.customerId) return undefined;
+    throw unexpected('PSU_CREDENTIALS_INVALID', 'PSU-ID', "PSU-ID is not the token's sub", 'the sub', value);
+  }
   if (value === undefined || customers.byUser(value)) return value;
   throw unexpected(
     'PSU_CREDENTIALS_INVALID',

@@ -37,7 +37,7 @@ export function checkRequest(
     ? { request: received, warnings: [] }
     : lenientRequest(received, operation, description, exact);
   const { request } = checked;
-  checkHeaderNames(request, operation);
+  checkHeaderNames(request, operation, description);
   checkBodyPresence(request);
   checkMediaTypes(request, description, operation);
   checkBankHeaders(request, description, operation);

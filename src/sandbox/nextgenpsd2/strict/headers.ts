@@ -68,7 +68,7 @@ export function checkRequestId(request: RawRequest): void {
  *
  * @throws DoorRefusal `FORMAT_ERROR`
  */
-export function checkHeaderNames(request: RawRequest, { kind }: Addressed): void {
+export function checkHeaderNames(request: RawRequest, { kind }: Addressed, { psu }: BankDescription): void {
   const allowed = ALLOWED[kind];
   const seen = new Set<string>();
   for (const [sent, value] of request.headers) {
@@ -80,7 +80,8 @@ export function checkHeaderNames(request: RawRequest, { kind }: Addressed): void
     if (FOREIGN.includes(name) || (known && !allowed.includes(name))) {
       throw new DoorRefusal('FORMAT_ERROR', `${sent} is no header of this call`, '', { path: sent });
     }
-    if (value === '' && (known || /^(?:psu|tpp)-/.test(name))) {
+    const mayBeEmpty = name === 'psu-id' && psu.id === 'empty';
+    if (value === '' && !mayBeEmpty && (known || /^(?:psu|tpp)-/.test(name))) {
       throw new DoorRefusal('FORMAT_ERROR', `The header ${sent} is empty. Leave it out`, '', { path: sent });
     }
   }
@@ -226,6 +227,9 @@ export function checkMediaTypes(
   );
 }
 
+/** The words of `psu.id` and `psu.idType` that are no value of the header. */
+const NOT_FIXED = ['optional', 'required', 'never', 'token-sub'];
+
 /** Checks `psu.*`, and `PSU-IP-Address`: IPv4, and demanded where a consent, a payment or a basket begins. @throws DoorRefusal `FORMAT_ERROR` */
 export function checkPsuHeaders(
   request: RawRequest,
@@ -239,6 +243,9 @@ export function checkPsuHeaders(
       ['PSU-Corporate-ID', psu.corporateId],
     ] as const) {
       const value = header(request, name.toLowerCase());
+      const fixed = presence === 'empty' ? '' : presence;
+      if (!NOT_FIXED.includes(presence) && value !== fixed)
+        throw unexpected('FORMAT_ERROR', name, `The bank takes one ${name} alone`, `"${fixed}"`, value);
       if (presence === 'required' && value === undefined) {
         throw new DoorRefusal('FORMAT_ERROR', `The bank needs the header ${name}`, '', { path: name });
       }

@@ -69,7 +69,8 @@ function unusedBy(
     if (FOREIGN.includes(name) || others.includes(name) || isUnused[name])
       return 'the call does not use this header';
     if (isKnown && !ALLOWED[kind].includes(name)) return 'the call does not use this header';
-    if (value === '' && (isKnown || /^(psu|tpp)-/.test(name))) return 'it is empty';
+    const mayBeEmpty = name === 'psu-id' && description.psu.id === 'empty';
+    if (value === '' && !mayBeEmpty && (isKnown || /^(psu|tpp)-/.test(name))) return 'it is empty';
     return isAgain && !isRead && name !== 'accept' ? 'it came before' : undefined;
   };
 }

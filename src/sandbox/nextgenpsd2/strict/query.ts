@@ -5,16 +5,23 @@ import { DoorRefusal, unexpected } from '../refusal.ts';
 /**
  * The parameters of a call's query, percent-decoded.
  *
- * @param allowed the parameters that the call has at this bank
+ * @param allowed the parameters that the call has at this bank, by the standard's names
+ * @param names the bank's names for them
  * @throws DoorRefusal `FORMAT_ERROR` if one came twice, `PARAMETER_NOT_SUPPORTED` if the call does not have it here
  */
-export function readQuery(request: RawRequest, allowed: readonly string[]): ReadonlyMap<string, string> {
+export function readQuery(
+  request: RawRequest,
+  allowed: readonly string[],
+  names: Readonly<Record<string, string>> = {},
+): ReadonlyMap<string, string> {
   const twice = (name: string) =>
     new DoorRefusal('FORMAT_ERROR', `The parameter ${name} came twice`, '', { path: name });
   const parameters = fieldsOf(queryOf(request), twice);
-  const other = [...parameters.keys()].find((name) => !allowed.includes(name));
-  if (other === undefined) return parameters;
-  const known = allowed.length === 0 ? 'no parameter' : allowed.join(', ');
+  const standard = new Map(allowed.map((name) => [names[name] ?? name, name]));
+  const other = [...parameters.keys()].find((name) => !standard.has(name));
+  if (other === undefined)
+    return new Map([...parameters].map(([name, value]) => [standard.get(name) ?? name, value]));
+  const known = allowed.length === 0 ? 'no parameter' : [...standard.keys()].join(', ');
   throw unexpected('PARAMETER_NOT_SUPPORTED', other, 'The bank does not take this parameter', known, other);
 }
 

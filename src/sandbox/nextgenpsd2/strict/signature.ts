@@ -5,6 +5,7 @@ import type { RawRequest } from '../../strict/raw-request.ts';
 import { signingString, type TppCertificates } from '../../strict/signature.ts';
 import type { Exactness } from '../door-rules.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
+import { atBank, withBanksNames } from './header-names.ts';
 import { isKeyId, isSameKey, keyIdsOf } from './key-id.ts';
 import { checkSignatureCertificate } from './signature-certificate.ts';
 
@@ -42,7 +43,11 @@ export function checkSigning(
   }
   checkSignatureCertificate(request, exact.certificate ? signing.certificate : undefined, registered);
   checkDigest(request, signing, exact);
-  checkSignature(request, value, signing, registered, { exact, received });
+  // A signature has the names as they were sent.
+  const { names } = description.headers;
+  const own = { ...signing, headers: atBank(names, signing.headers), ifSent: atBank(names, signing.ifSent) };
+  const sent = { exact, received: withBanksNames(received, names) };
+  checkSignature(withBanksNames(request, names), value, own, registered, sent);
 }
 
 /** How a request is held against its signature. */
@@ -69,15 +74,16 @@ export function hasDigest({ emptyBodyDigest }: Signing, { body }: RawRequest): b
 }
 
 /** The `Digest` of a body (RFC 3230). */
-export function digestOf({ digest }: Pick<Signing, 'digest'>, body: Buffer): string {
+export function digestOf({ digest, emptyBody }: Pick<Signing, 'digest' | 'emptyBody'>, body: Buffer): string {
   const algorithm = digest === 'SHA-256' ? 'sha256' : 'sha512';
-  return `${digest}=${createHash(algorithm).update(body).digest('base64')}`;
+  const digested = body.length === 0 ? Buffer.from(emptyBody ?? '') : body;
+  return `${digest}=${createHash(algorithm).update(digested).digest('base64')}`;
 }
 
 function checkDigest(request: RawRequest, signing: Signing, exact: Exactness): void {
   const received = header(request, 'digest');
   const expected = hasDigest(signing, request) ? digestOf(signing, request.body) : undefined;
-  if (received === expected || (!exact.digest && isDigestOf(received ?? '', request.body))) return;
+  if (received === expected || (!exact.digest && isDigestOf(received ?? '', request.body, signing))) return;
   throw unexpected(
     'FORMAT_ERROR',
     'Digest',
@@ -88,10 +94,10 @@ function checkDigest(request: RawRequest, signing: Signing, exact: Exactness): v
 }
 
 /** Whether a `Digest` has one of the standard's hashes, and the right one. The name of the hash has any case (RFC 3230). */
-function isDigestOf(value: string, body: Buffer): boolean {
+function isDigestOf(value: string, body: Buffer, { emptyBody }: Signing): boolean {
   const [, hash, base64] = /^(SHA-256|SHA-512)=(\S+)$/i.exec(value.trim()) ?? [];
   const digest = hash?.toUpperCase() === 'SHA-512' ? 'SHA-512' : 'SHA-256';
-  return base64 !== undefined && `${digest}=${base64}` === digestOf({ digest }, body);
+  return base64 !== undefined && `${digest}=${base64}` === digestOf({ digest, emptyBody }, body);
 }
 
 /** The names of the headers that the signature must cover, in their order. */

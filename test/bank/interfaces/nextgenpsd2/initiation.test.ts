@@ -173,6 +173,13 @@ describe('the initiation of a standing order', () => {
   });
 });
 
+it('payments.days writes the day of a standing order with two digits', () => {
+  const order = { ...SIMPLE, standing: { frequency: 'Monthly', end: null, day: 1 } } as const;
+  const products = { 'periodic-payments': ['sepa-credit-transfers'] };
+  expect(bodyOf({ products }, order)).toMatchObject({ dayOfExecution: '1' });
+  expect(bodyOf({ products, days: 'two-digits' }, order)).toMatchObject({ dayOfExecution: '01' });
+});
+
 describe('a field that the bank demands', () => {
   it.each<[string, object]>([
     ['debtorAccount.currency', { debtorAccount: { iban: IBAN, currency: 'EUR' } }],
@@ -251,6 +258,15 @@ describe('a payment that the bank does not take', () => {
       code: 'invalid_date',
       message: 'This bank takes no execution date after 2026-12-01',
     });
+  });
+
+  it('is one to a country alone, unless the bank takes that', () => {
+    const order = { payeeAddress: { country: 'DE' } };
+    expect(() => initiated({}, order)).toThrow(
+      expect.objectContaining({ message: "The payee's address has no town" }),
+    );
+    expect(bodyOf({ address: 'country' }, order)).toMatchObject({ creditorAddress: { country: 'DE' } });
+    expect(() => initiated({ address: 'country' })).toThrow("wants the payee's address");
   });
 
   it('is one without the address that the bank wants', () => {

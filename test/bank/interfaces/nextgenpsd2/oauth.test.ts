@@ -90,6 +90,39 @@ describe('a login before everything', () => {
     await login.tokens(CLIENT, code, TRANSACTION_ID);
   });
 
+  it('has the names, the response type and the parameters of the bank file', async () => {
+    const names = { client_id: 'clientId', response_type: 'responseType', code_challenge: 'challenge' };
+    const parameters = { bic: 'GENODEF1S06', consent: '{consentId}' };
+    const oauth: Oauth = { names, parameters, responseType: 'AuthorizationCode' };
+    bank.expect('GET', METADATA, metadata());
+    const url = new URL(await open(preStep(oauth)).bank.login.authorize(start));
+    const { code_challenge_method, redirect_uri, ...sent } = Object.fromEntries(url.searchParams);
+    const challenge = createHash('sha256').update(VERIFIER).digest('base64url');
+    const own = { clientId: 'PSDIT-BI-1', responseType: 'AuthorizationCode', challenge };
+    expect(sent).toEqual({ brand: 'x', ...own, bic: 'GENODEF1S06', scope: 'ais pis', state: 's1' });
+  });
+
+  it('is for readings or for payments, where no token has both', async () => {
+    const scope = { preStep: { ais: 'of-readings', pis: 'of-payments' } };
+    bank.expect('GET', METADATA, metadata());
+    const { login } = open(preStep({ scope })).bank;
+    const asked = async (more: object) =>
+      new URL(await login.authorize({ ...start, ...more })).searchParams.get('scope');
+    expect(await asked({})).toBe('of-readings');
+    expect(await asked({ isForPayments: true })).toBe('of-payments');
+  });
+
+  it('a token endpoint may have a query', async () => {
+    const oauth: Oauth = {
+      mode: 'pre-step',
+      authorizationEndpoint: LOGIN_PAGE,
+      tokenEndpoint: `${bank.baseUrl}/own/token?role=DEDICATED_AISP`,
+    };
+    bank.expect('POST', '/own/token?role=DEDICATED_AISP', TOKENS);
+    await open({ file: { oauth } }).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+    expect(bank.last.target).toBe('/own/token?role=DEDICATED_AISP');
+  });
+
   it('gets tokens for the code, as a client with a certificate', async () => {
     bank.expect('GET', METADATA, metadata());
     bank.expect('POST', '/token', TOKENS);

@@ -46,6 +46,22 @@ const about = (method: BankCall['method'], path: string, more: object = {}) => (
 const page = (text: string) => ({ body: text, headers: { 'content-type': 'application/xml' } });
 const REPORT = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts>ACSP</GrpSts></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>`;
 
+it('a payment can have other minutes for its authorisation than a consent', () => {
+  const { calls } = made([], { file: { sca: { authorisationMinutes: { payments: 15, consents: 1440 } } } });
+  expect(calls.sca?.timing).toMatchObject({ authorisationMinutes: 15 });
+});
+
+it.each([
+  ['payments', true],
+  ['periodic-payments', false],
+] as const)('payments.cancel says of %s whether the bank cancels them', async (service, isRefused) => {
+  const file = { payments: { cancel: { payments: 'none', 'periodic-payments': 'direct' } } } as const;
+  const { calls } = made([said(null, 204)], { file, initiation: { service } });
+  const asked = calls.cancellation?.request({ resourceId: 'p1', redirectUri: BACK, beforeSend: silent });
+  if (isRefused) await expect(asked).rejects.toMatchObject({ message: 'This bank cancels no payments' });
+  else expect(await asked).toBeNull();
+});
+
 describe('an initiation', () => {
   const received = (more: object, headers = {}) =>
     said({ transactionStatus: 'RCVD', paymentId: 'p1', ...more }, 201, headers);

@@ -122,6 +122,8 @@ it('the bank file says how often the bank is asked, and how long a link is good'
   expect(open().bank.sca.timing).toEqual({ pollSeconds: 3, authorisationMinutes: 10 });
   const file = { sca: { pollSeconds: 7, authorisationMinutes: 30 } };
   expect(open({ file }).bank.sca.timing).toEqual({ pollSeconds: 7, authorisationMinutes: 30 });
+  const ofKinds = { sca: { authorisationMinutes: { payments: 15, consents: 1440 } } };
+  expect(open({ file: ofKinds }).bank.sca.timing).toMatchObject({ authorisationMinutes: 1440 });
 });
 
 describe('links are not trusted', () => {

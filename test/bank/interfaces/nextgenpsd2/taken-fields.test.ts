@@ -90,6 +90,13 @@ describe('a bank', () => {
     });
   });
 
+  it('that wants the same in every payment gets it, and what the operator says goes first', () => {
+    const constant = { chargeBearer: 'SLEV', 'creditorAddress.country': 'IT' };
+    const made = initiationOf({ constant }, { payeeAddress: ADDRESS });
+    expect(made.body).toMatchObject({ chargeBearer: 'SLEV', creditorAddress: { country: 'DE' } });
+    expect(initiationOf({ constant }).body).toMatchObject({ creditorAddress: { country: 'IT' } });
+  });
+
   it('that takes no end-to-end id has no bulk payments in JSON, whose transfers it tells apart', () => {
     const products = { 'bulk-payments': ['sepa-credit-transfers'] };
     const bulkOf = (allowed: string[]) =>
