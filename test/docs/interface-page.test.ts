@@ -1,11 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-
-const ROOT = new URL('../../', import.meta.url);
-const page = readFileSync(new URL('docs/interface.md', ROOT), 'utf8');
+import { readPage } from './pages.ts';
 
 /** The rows of all tables, without their headings. */
-const rows = page
+const rows = readPage('docs/interface.md')
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| what |'))
   .map((line) => line.slice(2, -2).split(' | '));
@@ -67,24 +64,4 @@ describe('the page docs/interface.md', () => {
   it.each(STATUSES)('docs/interface.md has a row for the status %s', (status) => {
     expect(rows.filter(([what]) => what === status)).toHaveLength(1);
   });
-
-  it.each(rows.map((row) => [row[0], row] as const))('the row for %s names tests that exist', (_, row) => {
-    expect(row).toHaveLength(4);
-    const tests = (row[3] ?? '').split('; ').map((text) => /^`(test\/.+\.test\.ts)` › (.+)$/.exec(text));
-    for (const [text, file = '', title = ''] of tests.map((found) => found ?? [])) {
-      expect(text).toBeDefined();
-      expect(titlesIn(file), `${file} has no test "${title}"`).toContainEqual(expect.stringContaining(title));
-    }
-  });
 });
-
-const TITLE = /\(\s*(['"`])((?:\\.|(?!\1)[^\n])*)\1,\s*(?:\{[^}]*\},\s*)?(?:async\s*)?\(/g;
-
-/** The titles of a file's tests and groups: string arguments that a function follows. */
-function titlesIn(file: string): string[] {
-  const path = new URL(file, ROOT);
-  if (!existsSync(path)) return [];
-  return [...readFileSync(path, 'utf8').matchAll(TITLE)].map(([, , title = '']) =>
-    title.replace(/\\(.)/g, '$1'),
-  );
-}
