@@ -1,6 +1,6 @@
 // Writes bench/results.json into the tables and the chart of docs/performance.md, and test/mutation/results.json into
-// docs/reliability.md.
-//   node bench/figures.js [folder]   the folder of these pages; default: docs
+// test/mutation/README.md.
+//   node bench/figures.js [folder]   the folder of these pages; default: docs and test/mutation
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -122,12 +122,12 @@ const MUTANTS_BEGIN = '<!-- mutants -->\n';
 const MUTANTS_END = '<!-- end of mutants -->';
 
 /**
- * Writes the results of mutation testing into docs/reliability.md.
+ * Writes the results of mutation testing into test/mutation/README.md.
  *
  * @param folder the folder of that page
  */
-function writeMutants(folder = DOCS) {
-  const page = join(folder, 'reliability.md');
+function writeMutants(folder = join(ROOT, 'test/mutation')) {
+  const page = join(folder, 'README.md');
   const text = readFileSync(page, 'utf8');
   const head = text.slice(0, text.indexOf(MUTANTS_BEGIN) + MUTANTS_BEGIN.length);
   const read = (file) => JSON.parse(readFileSync(join(ROOT, 'test/mutation', file), 'utf8'));

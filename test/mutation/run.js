@@ -10,7 +10,7 @@
 // measured has no score yet, so it cannot miss it.
 // Stryker changes one place of the sources at a time, and warm-worker.js runs the tests that reach it. This script prints
 // the mutants that no test notices. The results go into test/mutation/results.json, and `npm run figures` writes the table
-// of docs/reliability.md from them.
+// of test/mutation/README.md from them.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
