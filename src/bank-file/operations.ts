@@ -6,8 +6,8 @@ export interface Operation {
 }
 
 /**
- * The operations of NextGenPSD2 1.3 by their ids, with the path templates of the standard. `api.paths` and
- * `headers.perOperation` of a bank file name these ids.
+ * The operations of NextGenPSD2 1.3 by their ids, and those of the extended service "confirmation of funds consent" 2.0 (its authorisations
+ * have the ids of other consents there), with the path templates of the standard. `api.paths` and `headers.perOperation` of a bank file name these ids.
  */
 export const OPERATIONS = {
   initiatePayment: { method: 'POST', path: '/v1/{payment-service}/{payment-product}' },
@@ -67,6 +67,32 @@ export const OPERATIONS = {
   getConsentScaStatus: { method: 'GET', path: '/v1/consents/{consentId}/authorisations/{authorisationId}' },
   updateConsentsPsuData: { method: 'PUT', path: '/v1/consents/{consentId}/authorisations/{authorisationId}' },
   checkAvailabilityOfFunds: { method: 'POST', path: '/v1/funds-confirmations' },
+  createConsentConfirmationOfFunds: { method: 'POST', path: '/v2/consents/confirmation-of-funds' },
+  getConsentConfirmationOfFunds: { method: 'GET', path: '/v2/consents/confirmation-of-funds/{consentId}' },
+  deleteConsentConfirmationOfFunds: {
+    method: 'DELETE',
+    path: '/v2/consents/confirmation-of-funds/{consentId}',
+  },
+  getConsentConfirmationOfFundsStatus: {
+    method: 'GET',
+    path: '/v2/consents/confirmation-of-funds/{consentId}/status',
+  },
+  startConsentConfirmationOfFundsAuthorisation: {
+    method: 'POST',
+    path: '/v2/consents/confirmation-of-funds/{consentId}/authorisations',
+  },
+  getConsentConfirmationOfFundsAuthorisation: {
+    method: 'GET',
+    path: '/v2/consents/confirmation-of-funds/{consentId}/authorisations',
+  },
+  getConsentConfirmationOfFundsScaStatus: {
+    method: 'GET',
+    path: '/v2/consents/confirmation-of-funds/{consentId}/authorisations/{authorisationId}',
+  },
+  updateConsentConfirmationOfFundsPsuData: {
+    method: 'PUT',
+    path: '/v2/consents/confirmation-of-funds/{consentId}/authorisations/{authorisationId}',
+  },
   createSigningBasket: { method: 'POST', path: '/v1/signing-baskets' },
   getSigningBasket: { method: 'GET', path: '/v1/signing-baskets/{basketId}' },
   deleteSigningBasket: { method: 'DELETE', path: '/v1/signing-baskets/{basketId}' },

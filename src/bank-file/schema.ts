@@ -315,6 +315,16 @@ const consent = z.strictObject({
   once: z._default(flag('whether the bank takes a consent for one reading (recurringIndicator false)'), true),
 });
 
+const funds = z.strictObject({
+  consent: z._default(
+    oneOf(
+      ['auto', 'never'],
+      "the customer's consent to confirmations of funds: sent if there is one; or the bank has no such consents",
+    ),
+    'auto',
+  ),
+});
+
 const balances = z.strictObject({
   booked: z._default(orderedSet(text(), 'balance types that psd2 shows as booked, the best first'), [
     'closingBooked',
@@ -528,6 +538,7 @@ export const bankFile = z.strictObject({
   oauth: z.prefault(noted(oauth, 'access tokens'), {}),
   sca: z.prefault(noted(sca, 'how the customer authorises'), {}),
   consent: z.prefault(noted(consent, 'consents'), {}),
+  funds: z.prefault(noted(funds, 'confirmations of funds'), {}),
   accounts: z.prefault(noted(accounts, 'reading accounts'), {}),
   transactions: z.prefault(noted(transactions, 'booked transactions'), {}),
   payments: z.prefault(noted(payments, 'payments'), {}),

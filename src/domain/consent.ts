@@ -209,6 +209,11 @@ function afterGrant(
   };
 }
 
+/** Whether it is for confirmations of funds: no reading uses it. */
+export function isForFunds({ terms }: Pick<Consent, 'terms'>): boolean {
+  return terms?.access?.type === 'funds';
+}
+
 export type ConsentStep = 'request' | 'authorize' | 'confirm' | 'ask-outcome' | 'done';
 
 /** The next step for a consent's state. A resumed consent continues with this step. */
@@ -240,14 +245,18 @@ const DAY_MS = 24 * 3_600_000;
  * The end of a confirmed consent's 180 days.
  *
  * @returns the end in ISO 8601 with zone, and the days left including the last one, or 0 after the end. Null if the consent
- *   is not confirmed
+ *   is not confirmed, or has no end
  */
 export function consentEnd(
   { state, createdAt, updatedAt, resolution, terms }: Consent,
   now: Date,
 ): { expiresAt: string; daysLeft: number } | null {
   if (state !== 'confirmed') return null;
-  if (terms?.validUntil !== undefined) return endAt(Date.parse(endOfDay(terms.validUntil)), now);
+  const access = terms?.access;
+  // Consents for confirmations of funds have no last day. The card has one.
+  const lastDay = access?.type === 'funds' ? access.cardExpiryDate : terms?.validUntil;
+  if (lastDay !== undefined) return endAt(Date.parse(endOfDay(lastDay)), now);
+  if (access?.type === 'funds') return null;
   // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
   return endAt(new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS, now);
 }

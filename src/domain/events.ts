@@ -310,6 +310,15 @@ const consentAccess = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('bank-offered'), balances: z.boolean(), transactions: z.boolean() }),
   z.object({ type: z.enum(['all-accounts', 'list-only']) }),
+  // Numbers of cards are masked.
+  z.object({
+    type: z.literal('funds'),
+    account: z.string(),
+    cardNumber: z.exactOptional(z.string()),
+    cardExpiryDate: z.exactOptional(isoDate),
+    cardInformation: z.exactOptional(z.string()),
+    registrationInformation: z.exactOptional(z.string()),
+  }),
 ]);
 const consentTerms = z.object({
   access: consentAccess,

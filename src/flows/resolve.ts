@@ -5,6 +5,7 @@ import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
+import { bankFor } from './consent/by-links.ts';
 import { decidesOutcome, settlementEvent, settlementIn } from './payment/outcome.ts';
 import { isNews, statusOf, whatHappened } from './payment/status.ts';
 
@@ -147,12 +148,13 @@ export async function askOfOperation(
 /** Asks the bank once for the outcome of a consent, as {@link askOfOperation} does for an operation. */
 export async function askOfConsent(
   openBank: () => Promise<Bank>,
-  { resourceId, transactionId }: Consent,
+  consent: Consent,
 ): Promise<BankWord<ConsentEvent>> {
+  const { resourceId, transactionId } = consent;
   if (resourceId === null) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
   const opened = await attempt(openBank());
   if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
-  const asked = await attempt(opened.answer.sca.status(resourceId, transactionId, true));
+  const asked = await attempt(bankFor(opened.answer, consent).sca.status(resourceId, transactionId, true));
   if ('problem' in asked) return undecided([`The bank gave no status: ${asked.problem}.`]);
   const sentences = [describeStatus(asked.answer)];
   const { authorization: decision, became } = asked.answer;

@@ -35,13 +35,21 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
       report: z.exactOptional(z.enum(['json', 'camt', 'mt940'])),
     }),
   ),
+  funds: z.exactOptional(
+    z.array(
+      z.object({
+        ...{ flow: z.string(), transactionId: z.string(), consentId: z.string(), account: z.string() },
+        ...{ validUntil: z.nullable(isoDate), grantedAt: time },
+      }),
+    ),
+  ),
   accounts: z.exactOptional(keptAccounts),
 });
 
 /** The consents of a customer for {@link LastingConsent}. */
-export function lastingOf(customer: string, { consents }: KeptCustomer): LastingConsent[] {
-  return consents.flatMap(({ flow, recurring, validUntil }) =>
-    recurring && validUntil !== null ? [{ customer, flow, validUntil }] : [],
+export function lastingOf(customer: string, { consents, funds = [] }: KeptCustomer): LastingConsent[] {
+  return [...consents.filter(({ recurring }) => recurring), ...funds].flatMap(({ flow, validUntil }) =>
+    validUntil !== null ? [{ customer, flow, validUntil }] : [],
   );
 }
 
@@ -134,19 +142,33 @@ export async function moveRecord(from: MovableRecord, to: Pick<MovableRecord, 'c
 
 /** A record together with what was kept of the same customer at another base URL. */
 function withMoved(here: KeptCustomer, moved: KeptCustomer): KeptCustomer {
-  const known = new Set(here.consents.map(({ consentId }) => consentId));
   const isKnown = Object.values(here.psu).some((value) => value !== null);
   const listed = here.accounts ?? moved.accounts;
+  const funds = united(here.funds, moved.funds);
   return {
     psu: isKnown ? here.psu : moved.psu,
     ...(listed && { accounts: listed }),
-    consents: [...here.consents, ...moved.consents.filter(({ consentId }) => !known.has(consentId))],
+    ...(funds.length > 0 && { funds }),
+    consents: united(here.consents, moved.consents),
   };
 }
 
-function newestFirst({ consents, ...kept }: KeptCustomer): KeptCustomer {
-  const at = (grantedAt: string) => Date.parse(grantedAt);
-  return { ...kept, consents: consents.toSorted((one, other) => at(other.grantedAt) - at(one.grantedAt)) };
+function united<Kept extends { consentId: string }>(
+  here: readonly Kept[] = [],
+  moved: readonly Kept[] = [],
+): Kept[] {
+  const known = new Set(here.map(({ consentId }) => consentId));
+  return [...here, ...moved.filter(({ consentId }) => !known.has(consentId))];
+}
+
+function newestFirst({ consents, funds, ...kept }: KeptCustomer): KeptCustomer {
+  const byGrant = (one: { grantedAt: string }, other: { grantedAt: string }) =>
+    Date.parse(other.grantedAt) - Date.parse(one.grantedAt);
+  return {
+    ...kept,
+    ...(funds && { funds: funds.toSorted(byGrant) }),
+    consents: consents.toSorted(byGrant),
+  };
 }
 
 function unclear(what: string): Psd2Error {

@@ -17,6 +17,7 @@ const OF_ONE_BANK = [
     'oauth.responseType',
     'oauth.parameters',
     'oauth.names',
+    'funds.consent',
     'accounts.amounts',
     'accounts.parameters',
     'accounts.cards',

@@ -32,7 +32,7 @@ export interface CallFacts {
   needsConsent: boolean;
   /** It gets or revokes tokens. */
   login: boolean;
-  /** It is about a payment that the bank has. This is the transaction whose SCA may have given tokens for it. */
+  /** It is about a payment, or a consent for confirmations of funds. This is the transaction whose SCA may have given tokens for it. */
   ofPayment?: string;
   /** It is about this consent of the bank's. The customer's login may have granted it. */
   ofConsent?: string;

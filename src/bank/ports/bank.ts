@@ -21,6 +21,7 @@ export type Capability =
   | 'signing baskets'
   | 'addresses of payees'
   | 'confirmation of funds'
+  | 'consents for confirmations of funds'
   | 'products'
   | 'data of the customer'
   | 'Consent-ID'
@@ -39,6 +40,8 @@ export interface Bank {
   login: Login;
   payments: Payments;
   sca: Sca;
+  /** Consents for confirmations of funds, with SCA of their own. Has the capability `consents for confirmations of funds`. */
+  ofFunds?: { consents: Consents; sca: Sca };
   /** Sends a call that no other port has (`psd2 api`), and returns the answer, whatever its status. */
   send(call: FreeCall): Promise<FreeAnswer>;
   /**
@@ -295,6 +298,16 @@ export interface TransferTerms {
   countries: { code: string; label: string }[];
 }
 
+/** Whether an account has an amount. */
+export interface AskedFunds {
+  /** An IBAN, or another reference. */
+  account: string;
+  amount: Decimal;
+  currency: string;
+  /** The customer's consent to such questions, and the transaction whose SCA may have given tokens for it. */
+  consent?: { consentId: string; transactionId: string };
+}
+
 /** The payments of a bank. All throw Psd2Error if the bank gives no usable answer. */
 export interface Payments {
   /** The point of no return of all payments of this interface. A flow's first event keeps it. */
@@ -315,7 +328,7 @@ export interface Payments {
   /** Has the capability `signing baskets`. */
   baskets?: Baskets;
   /** Whether the account has the amount. Has the capability `confirmation of funds`. */
-  funds?(of: { account: string; amount: Decimal; currency: string }, transactionId: string): Promise<boolean>;
+  funds?(of: AskedFunds, transactionId: string): Promise<boolean>;
   transfer(payment: {
     order: TransferOrder;
     transactionId: string;

@@ -104,7 +104,19 @@ export type ConsentAccess =
   /** The customer chooses the accounts at the bank. */
   | { type: 'bank-offered'; balances: boolean; transactions: boolean }
   | { type: 'all-accounts' }
-  | { type: 'list-only' };
+  | { type: 'list-only' }
+  | FundsAccess;
+
+/** What a consent for confirmations of funds is for: one account, and a card that its money pays for. No reading uses it. */
+export interface FundsAccess {
+  type: 'funds';
+  account: string;
+  cardNumber?: string;
+  cardExpiryDate?: IsoDate;
+  cardInformation?: string;
+  /** What the operator has agreed with the customer. */
+  registrationInformation?: string;
+}
 
 /** What a consent allows, at a bank where the operator can choose. */
 export interface ConsentTerms {

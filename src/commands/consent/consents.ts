@@ -187,6 +187,7 @@ function termsFields({
       title: 'Accounts',
       value: () => (named.length > 0 ? named.join(' ') : access ? writeAccess(access) : null),
     },
+    ...(access?.type === 'funds' ? [{ title: 'Card', value: () => access.cardNumber ?? null }] : []),
     { title: 'Readings', value: () => (recurring === false ? 'one' : readings) },
   ];
 }
@@ -201,6 +202,8 @@ function writeAccess(access: NonNullable<NonNullable<Consent['terms']>['access']
       return 'all';
     case 'list-only':
       return 'the list alone';
+    case 'funds':
+      return access.account;
   }
 }
 

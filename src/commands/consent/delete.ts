@@ -1,5 +1,6 @@
 import { isOpen, isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
+import { bankFor } from '../../flows/consent/by-links.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
@@ -24,7 +25,7 @@ ${examples('psd2 consent delete co-0mwq9zif7')}`,
 /** Ends a consent at the bank. One that the bank does not know any more has ended, too. */
 export async function endConsent(context: Context, reference: string): Promise<void> {
   await context.needs('consent deletion');
-  const { flows, customers } = await context.store(reference);
+  const { flows, customers, tokens } = await context.store(reference);
   const found = await flows.find('consent', reference);
   refuseOtherCustomer(context, found);
   const { resourceId, transactionId } = found;
@@ -36,9 +37,9 @@ export async function endConsent(context: Context, reference: string): Promise<v
   }
   const { bank } = await (await forFlow(context, found)).bank();
   await flows.resume('consent', found.flow, async (open) => {
-    const bankStatus = (await bank.consents.delete?.(resourceId, transactionId)) ?? null;
+    const bankStatus = (await bankFor(bank, found).consents.delete?.(resourceId, transactionId)) ?? null;
     // First no reading uses it, then the journal says so. A command that was killed in between is repeated.
-    await dropConsent(customers, open.current);
+    await dropConsent({ customers, tokens }, open.current);
     const { state } = open.current;
     if (state === 'confirmed' || !isOver({ state }))
       await open.record({ type: 'ended', state: 'cancelled', bankStatus });

@@ -1,7 +1,6 @@
-import type { PsuIdentification } from '../../bank/ports/call.ts';
-import type { ConsentDetails } from '../../bank/ports/customer.ts';
+import type { ConsentDetails, FundsAccess } from '../../bank/ports/customer.ts';
 import { bankDay } from '../../domain/calendar.ts';
-import type { Consent } from '../../domain/consent.ts';
+import { type Consent, isForFunds } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GrantPorts } from '../../flows/consent/by-links.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
@@ -14,26 +13,32 @@ import { coverageOf } from './coverage.ts';
  * What a consent needs besides, at a bank where the customer's SCA alone grants it.
  *
  * @param paste the operator pastes the address that the customer's browser ended at
+ * @param consent the consent, as its journal has it
  * @param person who authorises it now, if it is not the customer
+ * @param given its terms with the whole numbers of cards, which no journal has
  */
 export async function grantPortsOf(
   context: Context,
   opened: CustomerBank,
-  paste: boolean,
-  person?: PsuIdentification,
+  consent: Pick<Consent, 'terms' | 'transactionId'>,
+  { paste = false, person, given }: { paste?: boolean } & Pick<GrantPorts, 'person' | 'given'> = {},
 ): Promise<GrantPorts> {
   const { customerId, tokens } = opened;
+  const { transactionId } = consent;
   const { customers } = await context.store();
   return {
-    ...(await returnPortsOf(context, opened, paste, undefined, person)),
+    ...(await returnPortsOf(context, opened, paste, isForFunds(consent) ? transactionId : undefined, person)),
+    given,
     async keepConsent(consent, details) {
+      // Who has just consented is the current customer.
+      if (consent.state !== 'confirmed') await tokens.remember(customerId);
+      const access = consent.terms?.access;
+      if (access?.type === 'funds') return keepFundsConsent(customers, consent, access, context.world.now());
       const former = await formerOf(customers, consent, details);
       for (const { flow } of former) await endFormer(opened, flow);
       await keepConsent(customers, consent, details, former, context.world.now());
-      // Who has just consented is the current customer.
-      if (consent.state !== 'confirmed') await tokens.remember(customerId);
     },
-    dropConsent: (consent) => dropConsent(customers, consent),
+    dropConsent: (ended) => dropConsent({ customers, tokens }, ended),
   };
 }
 
@@ -102,5 +107,23 @@ async function keepConsent(
       ...(known?.listed && { listed: known.listed }),
     };
     return { ...before, consents: [again, ...others] };
+  });
+}
+
+/** Keeps a granted consent for confirmations of funds. It ends no other one. */
+async function keepFundsConsent(
+  customers: Customers,
+  { flow, transactionId, customerId, resourceId, grantedAt }: Consent,
+  { account, cardExpiryDate }: FundsAccess,
+  now: Date,
+): Promise<void> {
+  if (resourceId === null) return;
+  await customers.change(customerId, ({ funds = [], ...before }) => {
+    const known = funds.find(({ consentId }) => consentId === resourceId);
+    const kept = {
+      ...{ flow, transactionId, consentId: resourceId, account, validUntil: cardExpiryDate ?? null },
+      grantedAt: known?.grantedAt ?? grantedAt ?? now.toISOString(),
+    };
+    return { ...before, funds: [kept, ...funds.filter((each) => each !== known)] };
   });
 }

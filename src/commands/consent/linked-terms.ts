@@ -1,10 +1,12 @@
-import type { ConsentAccess, ConsentTerms } from '../../bank/ports/customer.ts';
-import { bankDay, parseDate } from '../../domain/calendar.ts';
-import { parseAccountReference } from '../../domain/order/account-reference.ts';
+import type { ConsentAccess, ConsentTerms, FundsAccess } from '../../bank/ports/customer.ts';
+import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { isWholeCardNumber } from '../../domain/order/account-reference.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { readReferences, refuseTwice } from '../shared/account-references.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import type { PsuOptions } from '../shared/psu.ts';
+import { readText } from '../shared/read-data.ts';
 
 /** The options of a consent at a bank where the operator chooses its terms. */
 export interface TermsOptions extends PsuOptions {
@@ -17,11 +19,18 @@ export interface TermsOptions extends PsuOptions {
   frequency?: string | undefined;
   once: boolean;
   paste: boolean;
+  cardNumber?: string | undefined;
+  cardExpiryDate?: string | undefined;
+  cardInformation?: string | undefined;
+  registrationInformation?: string | undefined;
 }
 
+/** What the options need: standard input, and the time. */
+type Reading = Pick<Context, 'readStdin'> & { world: Pick<Context['world'], 'now'> };
+
 /** The options that were given, as they are written. */
-export function givenTerms(options: TermsOptions): string[] {
-  const { account, paste: _, ...others } = options;
+export function givenTerms(options: Partial<TermsOptions>): string[] {
+  const { account = [], paste: _, ...others } = options;
   const names = Object.entries(others).filter(([, value]) => value !== undefined && value !== false);
   const written = names.map(
     ([name]) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
@@ -34,8 +43,9 @@ export function givenTerms(options: TermsOptions): string[] {
  *
  * @throws Psd2Error `usage`, `invalid_iban`, `invalid_date`
  */
-export function readTerms(options: TermsOptions): Partial<ConsentTerms> {
-  const access = readAccess(options);
+export async function readTerms(context: Reading, options: TermsOptions): Promise<Partial<ConsentTerms>> {
+  refuseOptions(options, FUNDS_OPTIONS, 'for the account information of a customer');
+  const access = await readAccess(context, options);
   const { validUntil, frequency, once } = options;
   if (once && frequency !== undefined)
     throw new Psd2Error('usage', '--once is for one reading, so it cannot be used with --frequency');
@@ -47,7 +57,7 @@ export function readTerms(options: TermsOptions): Partial<ConsentTerms> {
   };
 }
 
-function readAccess(options: TermsOptions): ConsentAccess | undefined {
+async function readAccess(context: Reading, options: TermsOptions): Promise<ConsentAccess | undefined> {
   const { account, allAccounts, listOnly, balances, transactions } = options;
   const chosen = [
     account.length > 0 && '--account',
@@ -66,13 +76,85 @@ function readAccess(options: TermsOptions): ConsentAccess | undefined {
   if (allAccounts) return { type: 'all-accounts' };
   if (listOnly) return { type: 'list-only' };
   if (account.length === 0) return isLess ? { type: 'bank-offered', balances, transactions } : undefined;
-  const accounts = [...new Set(account.map(parseAccountReference))];
+  const accounts = await readReferences(context, account);
   return {
     type: 'dedicated',
     accounts,
     balances: balances || !isLess ? accounts : [],
     transactions: transactions || !isLess ? accounts : [],
   };
+}
+
+/** What only a consent for confirmations of funds has, and what it has not. */
+const FUNDS_OPTIONS = ['cardNumber', 'cardExpiryDate', 'cardInformation', 'registrationInformation'] as const;
+const READING_OPTIONS = [
+  ...(['allAccounts', 'listOnly', 'balances', 'transactions'] as const),
+  ...(['validUntil', 'frequency', 'once'] as const),
+] as const;
+
+function refuseOptions(options: TermsOptions, names: readonly (keyof TermsOptions)[], what: string): void {
+  const [foreign] = givenTerms(Object.fromEntries(names.map((name) => [name, options[name]])));
+  if (foreign !== undefined) throw new Psd2Error('usage', `A consent ${what} has no ${foreign}`);
+}
+
+/**
+ * What a consent for confirmations of funds is for ("confirmation of funds consent" 2.0).
+ *
+ * @throws Psd2Error `usage`, `invalid_iban`, `invalid_date`
+ */
+export async function readFundsTerms(
+  context: Reading,
+  options: TermsOptions,
+): Promise<{ access: FundsAccess }> {
+  refuseOptions(options, READING_OPTIONS, 'for confirmations of funds');
+  const { account, cardNumber, cardExpiryDate, cardInformation, registrationInformation } = options;
+  if (account.length !== 1)
+    throw new Psd2Error('usage', 'A consent for confirmations of funds is for one account', {
+      hint: 'Name it with --account. Ask for one consent for each account.',
+    });
+  refuseTwice([account[0]?.trim().toLowerCase().startsWith('pan:-') ? '-' : undefined, cardNumber]);
+  const [reference = ''] = await readReferences(context, account);
+  return {
+    access: {
+      ...{ type: 'funds', account: reference },
+      ...(cardNumber !== undefined && { cardNumber: await readCardNumber(context, cardNumber) }),
+      ...(cardExpiryDate !== undefined && { cardExpiryDate: readCardEnd(context, cardExpiryDate) }),
+      ...(cardInformation !== undefined && {
+        cardInformation: readInformation('--card-information', cardInformation),
+      }),
+      ...(registrationInformation !== undefined && {
+        registrationInformation: readInformation('--registration-information', registrationInformation),
+      }),
+    },
+  };
+}
+
+/** The whole number of a card comes from a file or from standard input. @throws Psd2Error `usage` */
+async function readCardNumber(context: Reading, given: string): Promise<string> {
+  const number = (await readText(context, '--card-number', given)).replace(/[\s-]/g, '');
+  const isGiven = given !== '-' && !given.startsWith('@');
+  if (isGiven && isWholeCardNumber(number))
+    throw new Psd2Error('usage', 'psd2 does not take the whole number of a card from an argument', {
+      hint: 'Give it in a file (--card-number @file) or on standard input (--card-number -), or masked: 525412******3241.',
+    });
+  if (/^[0-9A-Za-z*]{1,35}$/.test(number)) return number;
+  throw new Psd2Error('usage', '--card-number is not the number of a card', {
+    hint: 'It has 1 to 35 digits or letters. "*" stands for those that are not shown.',
+  });
+}
+
+function readCardEnd({ world }: Reading, text: string): IsoDate {
+  const day = parseDate('--card-expiry-date', text);
+  if (day >= bankDay(world.now())) return day;
+  throw new Psd2Error('invalid_date', `The card has expired on ${day}`, {
+    hint: 'Give the last day of the card that the customer has now.',
+  });
+}
+
+function readInformation(option: string, text: string): string {
+  const plain = text.trim();
+  if (/^[^\p{Cc}\p{Cs}]{1,140}$/u.test(plain)) return plain;
+  throw new Psd2Error('usage', `${option} is empty, longer than 140 characters, or has control characters`);
 }
 
 function readFrequency(text: string): number {

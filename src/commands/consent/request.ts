@@ -1,9 +1,9 @@
-import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent-category.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
+import { maskedAccess } from '../../domain/order/account-reference.ts';
 import { Psd2Error } from '../../errors.ts';
-import { runLinkedConsent } from '../../flows/consent/by-links.ts';
+import { bankFor, type GrantPorts, runLinkedConsent } from '../../flows/consent/by-links.ts';
 import { runConsent } from '../../flows/consent/loop.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
@@ -14,7 +14,13 @@ import { refusePasting } from '../open/returns.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
 import { CONSENTS } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
-import { confirmReplacement, givenTerms, readTerms, type TermsOptions } from './linked-terms.ts';
+import {
+  confirmReplacement,
+  givenTerms,
+  readFundsTerms,
+  readTerms,
+  type TermsOptions,
+} from './linked-terms.ts';
 
 interface ConsentOptions {
   category: string[];
@@ -40,7 +46,7 @@ export const request: Verb = {
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
       .option(
         '--account <reference...>',
-        'account to ask for: IBAN, bban:…, maskedPan:… or msisdn:…, each also with :<currency>; may be repeated (NextGenPSD2)',
+        'account to ask for: IBAN, bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>; may be repeated (NextGenPSD2)',
         collect,
         [],
       )
@@ -51,6 +57,13 @@ export const request: Verb = {
       .option('--valid-until <date>', "last day, YYYY-MM-DD; default: the bank's maximum (NextGenPSD2)")
       .option('--frequency <n>', 'readings a day while the customer is absent (NextGenPSD2)')
       .option('--once', 'ask for one reading (NextGenPSD2)')
+      .option(
+        '--card-number <number>',
+        'with FUNDS_AVAILABILITY: card that the account pays for, masked; the whole number from @file, or - for standard input (NextGenPSD2)',
+      )
+      .option('--card-expiry-date <date>', 'last day of that card, YYYY-MM-DD (NextGenPSD2)')
+      .option('--card-information <text>', 'what else the bank may know of that card (NextGenPSD2)')
+      .option('--registration-information <text>', 'your contract with the customer (NextGenPSD2)')
       .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
       .addHelpText(
         'after',
@@ -61,7 +74,8 @@ Examples:
 
 At a NextGenPSD2 bank, where an account has no category and no product id:
   $ psd2 consent request
-  $ psd2 consent request --account DE89370400440532013000 --valid-until 2027-03-31`,
+  $ psd2 consent request --account DE89370400440532013000 --valid-until 2027-03-31
+  $ psd2 consent request --category FUNDS_AVAILABILITY --account DE89370400440532013000`,
       )
       .action(({ category, product, allProducts = false, allowPartial = false, ...given }) => {
         const { allAccounts = false, listOnly = false, balances = false, transactions = false } = given;
@@ -132,30 +146,38 @@ async function requestLinked(
   options: TermsOptions,
   transactionId: string,
 ): Promise<void> {
-  const other = category.map(parseCategory).find((name) => name !== 'ACCOUNT_INFO');
-  if (other !== undefined || product.length > 0 || allProducts) {
-    const what = other === undefined ? 'products in a consent' : `category ${other}`;
+  const names = [...new Set(category.map(parseCategory))];
+  const [name = 'ACCOUNT_INFO', another] = names;
+  if (name === 'PAYMENTS' || another === 'PAYMENTS' || product.length > 0 || allProducts) {
+    const what = product.length > 0 || allProducts ? 'products in a consent' : 'category PAYMENTS';
     throw new Psd2Error('usage', `The interface of this bank has no ${what}`, {
       hint: 'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.',
     });
   }
+  if (another !== undefined)
+    throw new Psd2Error('usage', `${name} and ${another} are two consents`, {
+      hint: 'Ask for one after the other.',
+    });
+  const isOfFunds = name === 'FUNDS_AVAILABILITY';
+  if (isOfFunds) await context.needs('consents for confirmations of funds');
   refuseClientCredentials(context);
-  const terms = readTerms(options);
+  const given = await (isOfFunds ? readFundsTerms : readTerms)(context, options);
   if (options.paste) refusePasting(context);
   const customerId = await customerOf(context);
-  await confirmReplacement(context, customerId, terms);
+  if (!isOfFunds) await confirmReplacement(context, customerId, given);
   await keepPsu(context, customerId, options);
   const opened = await context.bank();
-  opened.bank.consents.checkTerms?.(terms);
+  const terms = { ...given, ...(given.access && { access: maskedAccess(given.access) }) };
+  bankFor(opened.bank, { terms }).consents.checkTerms?.(given);
   const begin = {
     transactionId,
     customerId,
-    categories: [{ name: 'ACCOUNT_INFO' as const, products: [] }],
+    categories: [{ name, products: [] }],
     terms,
     returnState: context.world.newId(),
   };
   await opened.flows.begin('consent', begin, (open) =>
-    driveConsent(context, opened, open, { allowPartial: true, paste: options.paste }),
+    driveConsent(context, opened, open, { allowPartial: true, paste: options.paste, given }),
   );
 }
 
@@ -172,12 +194,13 @@ export async function driveConsent(
   {
     allowPartial,
     paste = false,
-    person,
-  }: { allowPartial: boolean; paste?: boolean; person?: PsuIdentification | undefined },
+    ...how
+  }: { allowPartial: boolean; paste?: boolean } & Pick<GrantPorts, 'person' | 'given'>,
 ): Promise<void> {
   if (open.current.terms) {
-    const grant = await grantPortsOf(context, opened, paste, person);
-    return driveFlow(context, CONSENTS, opened, open, (ports) => runLinkedConsent(open, ports, grant));
+    const grant = await grantPortsOf(context, opened, open.current, { paste, ...how });
+    const at = { ...opened, bank: bankFor(opened.bank, open.current) };
+    return driveFlow(context, CONSENTS, at, open, (ports) => runLinkedConsent(open, ports, grant));
   }
   await driveFlow(context, CONSENTS, opened, open, (ports) => runConsent(open, ports));
   const refused = open.current.categories.filter(({ outcome }) => outcome === false);

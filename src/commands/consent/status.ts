@@ -1,4 +1,4 @@
-import { recordStatus } from '../../flows/consent/by-links.ts';
+import { bankFor, recordStatus } from '../../flows/consent/by-links.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
@@ -23,9 +23,9 @@ async function consentStatus(context: Context, reference: string): Promise<void>
   refuseOtherCustomer(context, found);
   if (found.resourceId === null) return CONSENTS.print(context, found);
   const opened = await (await forFlow(context, found)).bank();
-  const grant = await grantPortsOf(context, opened, false);
+  const grant = await grantPortsOf(context, opened, found);
   await flows.resume('consent', found.flow, async (open) => {
-    await recordStatus(open, opened, grant);
+    await recordStatus(open, { bank: bankFor(opened.bank, found) }, grant);
     CONSENTS.print(context, open.current);
   });
 }

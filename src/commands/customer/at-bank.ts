@@ -1,5 +1,6 @@
 import { isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
+import { bankFor } from '../../flows/consent/by-links.ts';
 import { ofServer } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerIdOf, forFlow } from '../flow/customer.ts';
@@ -22,7 +23,8 @@ export interface EndedAtBank {
 export async function endConsents(context: Context, customerId: string, ended: EndedAtBank): Promise<void> {
   if (!(await context.bankInterface()).has.has('consent deletion')) return;
   const { flows, customers } = await context.store();
-  const kept = new Set((await customers.read(customerId))?.consents.map(({ consentId }) => consentId));
+  const { consents = [], funds = [] } = (await customers.read(customerId)) ?? {};
+  const kept = new Set([...consents, ...funds].map(({ consentId }) => consentId));
   for (const consent of await collect(flows.list('consent', { customer: customerId }))) {
     const { resourceId, transactionId, flow, state } = consent;
     const isThere = resourceId !== null && (kept.has(resourceId) || !isOver({ state }));
@@ -30,7 +32,8 @@ export async function endConsents(context: Context, customerId: string, ended: E
     await unlessRefused(ended, async () => {
       const { bank } = await (await forFlow(context, consent)).bank();
       await flows.resume('consent', flow, async (open) => {
-        const bankStatus = (await bank.consents.delete?.(resourceId, transactionId)) ?? null;
+        const bankStatus =
+          (await bankFor(bank, consent).consents.delete?.(resourceId, transactionId)) ?? null;
         ended.consents.push(resourceId);
         const now = open.current.state;
         if (now === 'confirmed' || !isOver({ state: now }))

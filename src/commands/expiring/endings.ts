@@ -4,6 +4,7 @@ import { ACCESS } from '../../advice.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { endOfDay } from '../../domain/calendar.ts';
 import { type Consent, type ConsentState, consentEnd } from '../../domain/consent.ts';
+import type { ConsentCategory } from '../../domain/consent-category.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Filter, Flows } from '../../store/ports/flows.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
@@ -154,7 +155,8 @@ async function keptEndings(context: Context, accesses: Map<string, Access>): Pro
     // If somebody has removed its journal, nobody knows what it was asked for.
     const asked = optionsOf(accesses.get(flow));
     const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...asked];
-    return { kind: 'consent', name: 'ACCOUNT_INFO', customerId, endsAt: endOfDay(validUntil), next };
+    const name = accesses.get(flow)?.type === 'funds' ? FUNDS : 'ACCOUNT_INFO';
+    return { kind: 'consent', name, customerId, endsAt: endOfDay(validUntil), next };
   });
 }
 
@@ -179,6 +181,8 @@ async function addAccesses(
   }
 }
 
+const FUNDS: ConsentCategory = 'FUNDS_AVAILABILITY';
+
 type Access = NonNullable<Consent['terms']>['access'];
 
 /** The options that ask for the same access. */
@@ -197,6 +201,8 @@ function optionsOf(access: Access): string[] {
       return ['--all-accounts'];
     case 'list-only':
       return ['--list-only'];
+    case 'funds':
+      return ['--category', FUNDS, '--account', access.account];
     default:
       return [];
   }

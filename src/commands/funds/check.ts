@@ -1,15 +1,19 @@
 import * as z from 'zod/mini';
+import type { AskedFunds } from '../../bank/ports/bank.ts';
+import { isWholeCardNumber, maskedReference } from '../../domain/order/account-reference.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { debitedAccount, looksLikeIban } from '../open/debited-account.ts';
+import { fundsConsentFor } from '../open/kept-customer.ts';
+import { readReferences } from '../shared/account-references.ts';
 import { decimal, flag, text } from '../shared/fields.ts';
 
 const shape = () =>
   z.object({
-    account: text('IBAN of the account'),
+    account: text('IBAN of the account, or what else names it; the number of a card is masked'),
     amount: decimal('amount that was asked for'),
     currency: text('ISO 4217 code'),
     fundsAvailable: flag('the account has the amount'),
@@ -20,7 +24,10 @@ export const check: Verb = {
   prints: { what: 'whether an account has an amount', shape },
   declare: (command, run) =>
     command
-      .requiredOption('--account <account>', 'id or IBAN of the account')
+      .requiredOption(
+        '--account <account>',
+        'id or IBAN of the account; at a NextGenPSD2 bank also bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>',
+      )
       .requiredOption('--amount <decimal>', 'for example 12.50, in EUR')
       .addHelpText(
         'after',
@@ -31,19 +38,13 @@ export const check: Verb = {
 
 async function checkFunds(context: Context, account: string, text: string): Promise<void> {
   await context.needs('confirmation of funds');
-  const named = (await context.bankInterface()).readAccountId(account);
-  const iban = looksLikeIban(named) ? parseSepaIban(named) : null;
   const amount = parsePaymentAmount(text);
+  const reference = await referenceIn(context, account);
   const opened = await context.bank();
   const transactionId = context.world.newId();
-  const asked = {
-    account: iban ?? (await ibanOf(context, opened, named, transactionId)),
-    amount,
-    currency: 'EUR',
-  };
-  const { bank } = opened;
-  const fundsAvailable = await bank.payments.funds?.(asked, transactionId);
-  if (fundsAvailable === undefined) throw new TypeError('The interface says that it confirms funds');
+  const whole = reference ?? (await ibanOf(context, opened, account, transactionId));
+  const asked = { account: maskedReference(whole), amount, currency: 'EUR' };
+  const fundsAvailable = await ask(context, opened, { ...asked, account: whole }, transactionId);
   context.output.record(
     { ...asked, fundsAvailable },
     [
@@ -57,6 +58,44 @@ async function checkFunds(context: Context, account: string, text: string): Prom
     throw new Psd2Error('bank_refused', `The account does not have ${asked.amount} ${asked.currency}`, {
       transactionId,
     });
+}
+
+/** The account as the operator refers to it. Undefined: they named it by its id. @throws Psd2Error `usage`, `invalid_iban`, `invalid_product_id` */
+async function referenceIn(context: Context, account: string): Promise<string | undefined> {
+  const isReference =
+    account.includes(':') && (await context.bankInterface()).customers === 'named by the operator';
+  if (isReference || isWholeCardNumber(account)) return (await readReferences(context, [account]))[0];
+  const named = (await context.bankInterface()).readAccountId(account);
+  return looksLikeIban(named) ? parseSepaIban(named) : undefined;
+}
+
+/** @throws Psd2Error of the bank. If it is for want of a consent, with the command that asks for one */
+async function ask(
+  context: Context,
+  { bank, customerId }: CustomerBank,
+  asked: AskedFunds,
+  transactionId: string,
+): Promise<boolean> {
+  const { has } = await context.bankInterface();
+  const { customers } = await context.store();
+  const takesConsents = has.has('consents for confirmations of funds');
+  const consent = takesConsents
+    ? fundsConsentFor(await customers.read(customerId), asked.account)
+    : undefined;
+  try {
+    const available = await bank.payments.funds?.({ ...asked, ...(consent && { consent }) }, transactionId);
+    if (available === undefined) throw new TypeError('The interface says that it confirms funds');
+    return available;
+  } catch (error) {
+    const isForWant =
+      error instanceof Psd2Error &&
+      ((error.code === 'not_logged_in' && error.next === undefined) ||
+        (error.code === 'forbidden' && consent === undefined));
+    if (!isForWant || !takesConsents) throw error;
+    const account = asked.account.startsWith('pan:') ? 'pan:@FILE' : asked.account;
+    const request = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', account];
+    throw error.with({ hint: 'Ask the customer for a consent to that:', next: [request] });
+  }
 }
 
 /** The IBAN of an account that the operator named by its id. @throws Psd2Error of the reading, with what to do instead */

@@ -118,7 +118,7 @@ async function openBankFor(
   // With --raw, nothing but the answer that was asked for is printed.
   const ends =
     kept && !context.globals.raw
-      ? { flows, customers, customerId, consents: kept.consents, bank: askAgain }
+      ? { flows, customers, tokens, customerId, consents: kept.consents, bank: askAgain }
       : null;
   const bank = application.connectWith(accessTokens, {
     own: (calls) => {

@@ -3,6 +3,7 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers } from '../../store/ports/customers.ts';
 import type { Flows } from '../../store/ports/flows.ts';
+import type { Tokens } from '../../store/ports/tokens.ts';
 import { dropConsent, type KeptConsents } from './kept-customer.ts';
 
 interface Ends {
@@ -11,7 +12,8 @@ interface Ends {
   customerId: string;
   consents: Pick<KeptConsents, 'instead'>;
   /** The bank, for calls that nobody has asked for. */
-  bank(): Pick<Bank, 'consents'>;
+  bank(): Pick<Bank, 'consents' | 'ofFunds'>;
+  tokens: Pick<Tokens, 'erase'>;
 }
 
 /**
@@ -52,20 +54,23 @@ async function withAnother(
 }
 
 /** Whatever fails here, the reading has failed already, and its error counts. */
-async function recordEnd({ flows, customers, customerId, bank }: Ends, consentId: string): Promise<void> {
+async function recordEnd(
+  { flows, customers, tokens, customerId, bank }: Ends,
+  consentId: string,
+): Promise<void> {
   try {
-    const { consents = [] } = (await customers.read(customerId)) ?? {};
-    const known = consents.find((each) => each.consentId === consentId);
+    const { consents = [], funds = [] } = (await customers.read(customerId)) ?? {};
+    const known = [...consents, ...funds].find((each) => each.consentId === consentId);
     if (!known) return;
     // Other readings need none of this.
-    const { recordStatus } = await import('../../flows/consent/by-links.ts');
+    const { bankFor, recordStatus } = await import('../../flows/consent/by-links.ts');
     await flows.resume('consent', known.flow, async (open) => {
       await recordStatus(
         open,
-        { bank: bank() },
+        { bank: bankFor(bank(), open.current) },
         {
           keepConsent: async () => {},
-          dropConsent: (consent) => dropConsent(customers, consent),
+          dropConsent: (consent) => dropConsent({ customers, tokens }, consent),
         },
       );
     });

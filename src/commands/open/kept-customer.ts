@@ -1,10 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConsentSource, ListedAccount, PsuIdentification, Read } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
-import type { Consent } from '../../domain/consent.ts';
+import { type Consent, isForFunds } from '../../domain/consent.ts';
+import { accountReferenceOf, maskedReference } from '../../domain/order/account-reference.ts';
 import { compactIban } from '../../domain/order/sepa-text.ts';
+import { paymentHolder } from '../../domain/payment-holder.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Customers, KeptAccount, KeptConsent, KeptCustomer } from '../../store/ports/customers.ts';
+import type {
+  Customers,
+  KeptAccount,
+  KeptConsent,
+  KeptCustomer,
+  KeptFundsConsent,
+} from '../../store/ports/customers.ts';
+import type { Tokens } from '../../store/ports/tokens.ts';
 import type { ProfileContext } from '../context.ts';
 import { isFirst } from '../shared/once.ts';
 import { writeSome } from './other-logins.ts';
@@ -291,13 +300,37 @@ function mayRead(consent: KeptConsent, what: Read, known: KeptCustomer | undefin
 
 /** Forgets a consent that has ended, so that no reading uses it. */
 export async function dropConsent(
-  customers: Customers,
-  { customerId, resourceId }: Pick<Consent, 'customerId' | 'resourceId'>,
+  { customers, tokens }: { customers: Customers; tokens: Pick<Tokens, 'erase'> },
+  {
+    customerId,
+    resourceId,
+    transactionId,
+    terms,
+  }: Pick<Consent, 'customerId' | 'resourceId' | 'transactionId' | 'terms'>,
 ): Promise<void> {
+  if (isForFunds({ terms })) await tokens.erase(paymentHolder(transactionId));
   const kept = await customers.read(customerId);
-  if (!kept?.consents.some(({ consentId }) => consentId === resourceId)) return;
+  const isIt = ({ consentId }: { consentId: string }) => consentId === resourceId;
+  if (!kept || ![...kept.consents, ...(kept.funds ?? [])].some(isIt)) return;
   await customers.change(customerId, (before) => ({
     ...before,
-    consents: before.consents.filter(({ consentId }) => consentId !== resourceId),
+    consents: before.consents.filter((each) => !isIt(each)),
+    ...(before.funds && { funds: before.funds.filter((each) => !isIt(each)) }),
   }));
+}
+
+/** The customer's consent for confirmations of funds of an account: one that names it alike, else one in another part of it. The newest first. */
+export function fundsConsentFor(
+  kept: KeptCustomer | undefined,
+  account: string,
+): KeptFundsConsent | undefined {
+  const asked = accountReferenceOf(maskedReference(account));
+  const named = (kept?.funds ?? []).flatMap((each) => {
+    const { kind, id, currency } = accountReferenceOf(each.account);
+    return kind === asked.kind && id === asked.id ? [{ each, currency }] : [];
+  });
+  const best =
+    named.find(({ currency }) => currency === asked.currency) ??
+    named.find(({ currency }) => currency === null || asked.currency === null);
+  return best?.each;
 }

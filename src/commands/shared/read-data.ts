@@ -26,7 +26,12 @@ export async function readJsonOption(context: Context, option: string, value: st
   return text;
 }
 
-async function readText(context: Context, option: string, value: string): Promise<string> {
+/** Reads text: as it is, from `@file`, or from standard input for `-`. @throws Psd2Error `usage` */
+export async function readText(
+  context: Pick<Context, 'readStdin'>,
+  option: string,
+  value: string,
+): Promise<string> {
   if (value === '-') return context.readStdin();
   if (!value.startsWith('@')) return value;
   const path = value.slice(1);

@@ -120,7 +120,7 @@ async function keptConsent(smoke: Smoke): Promise<Found> {
   const { flows } = await context.store();
   const found = await flows.find('consent', newest.flow);
   const opened = await (await forFlow(context, found)).unattendedBank();
-  const grant = await grantPortsOf(context, opened, false);
+  const grant = await grantPortsOf(context, opened, found);
   return opened.flows.resume('consent', found.flow, async (open) => {
     const { means, consentStatus, validUntil } = await recordStatus(open, opened, grant);
     if (means !== 'valid')

@@ -9,11 +9,12 @@ export interface AccountReference {
   currency: string | null;
 }
 
-type Other = 'bban' | 'maskedPan' | 'msisdn';
+type Other = 'bban' | 'pan' | 'maskedPan' | 'msisdn';
 
 /** What each kind has, without its blanks. */
 const FORMS: Readonly<Record<Other, { form: RegExp; says: string }>> = {
   bban: { form: /^[A-Za-z0-9]{1,30}$/, says: 'has 1 to 30 letters and digits' },
+  pan: { form: /^[A-Za-z0-9]{8,35}$/, says: 'has 8 to 35 digits or letters' },
   maskedPan: {
     form: /^(?=.*[*xX])[0-9*xX]{8,35}$/,
     says: 'has 8 to 35 digits, of which some are "*" or "x"',
@@ -22,36 +23,102 @@ const FORMS: Readonly<Record<Other, { form: RegExp; says: string }>> = {
 };
 
 const WRITTEN =
-  'Give an IBAN, bban:<number>, maskedPan:<number> or msisdn:<number>. A currency may follow, as in bban:123456:EUR.';
+  'Give an IBAN, bban:<number>, maskedPan:<number>, msisdn:<number> or pan:@<file>. A currency may follow, as in bban:123456:EUR.';
 
 /**
  * Reads a reference to an account as the operator writes it: an IBAN, or `bban:…`, `maskedPan:…`, `msisdn:…`, each with `:<currency>`
- * for a part in one currency.
+ * for a part in one currency. The whole number of a card is in no argument ({@link numberSource}).
  *
  * @returns the same without blanks
  * @throws Psd2Error `usage`, `invalid_iban`. No message has what could be the whole number of a card
  */
 export function parseAccountReference(text: string): string {
-  const [, before = text, currency] = /^(.*):([A-Za-z]{3})$/s.exec(text.trim()) ?? [];
+  const [, before = text, currency] = CURRENCY.exec(text.trim()) ?? [];
   const [, kind, rest = ''] = /^\s*([A-Za-z]+):(.*)$/s.exec(before) ?? [];
   const after = currency === undefined ? '' : `:${currency.toUpperCase()}`;
   if (kind === undefined) return `${ibanIn(before)}${after}`;
-  if (kind.toLowerCase() === 'pan') throw wholeCardNumber();
   const known = kindIn(kind);
+  if (known === 'pan') throw wholeCardNumber();
   if (known === undefined)
     throw new Psd2Error('usage', `psd2 knows no account ${JSON.stringify(`${kind}:`)}`, { hint: WRITTEN });
-  const id = rest.replace(/[\s-]/g, '');
-  if (known === 'maskedPan' && /^\d{12,19}$/.test(id)) throw wholeCardNumber();
-  const { form, says } = FORMS[known];
-  if (!form.test(id)) throw new Psd2Error('usage', `What follows "${known}:" ${says}`, { hint: WRITTEN });
-  return `${known}:${id}${after}`;
+  const id = compact(rest);
+  if (known === 'maskedPan' && isWholeCardNumber(id)) throw wholeCardNumber();
+  return `${known}:${checked(known, id)}${after}`;
+}
+
+/** A currency follows the id of an account. */
+const CURRENCY = /^(.*:.*|.{9,}):([A-Za-z]{3})$/s;
+
+/**
+ * Where the number of a card is, if the operator names an account by it: `pan:@file`, or `pan:-` for standard input.
+ *
+ * @returns undefined for any other text
+ */
+export function numberSource(text: string): { source: string; read(number: string): string } | undefined {
+  const [, source, currency = ''] = /^\s*pan:(@.+?|-)(:[A-Za-z]{3})?\s*$/is.exec(text) ?? [];
+  if (source === undefined) return undefined;
+  return {
+    source,
+    read: (number) => `pan:${checked('pan', compact(number))}${currency.toUpperCase()}`,
+  };
+}
+
+function compact(text: string): string {
+  return text.replace(/[\s-]/g, '');
+}
+
+/** @throws Psd2Error `usage` */
+function checked(kind: Other, id: string): string {
+  const { form, says } = FORMS[kind];
+  if (form.test(id)) return id;
+  throw new Psd2Error('usage', `What follows "${kind}:" ${says}`, { hint: WRITTEN });
+}
+
+/** Whether a reference names a card by a number of which psd2 has kept a part alone. */
+export function isMaskedReference(written: string): boolean {
+  const { kind, id } = accountReferenceOf(written);
+  return kind === 'pan' && id.includes('*');
+}
+
+/** What a consent covers, as psd2 keeps and shows it: without the whole numbers of cards. */
+export function maskedAccess<Access extends object>(access: Access): Access {
+  const masked = Object.entries(access).map(([name, value]: [string, unknown]) => {
+    if (Array.isArray(value)) return [name, value.map(maskedReference)];
+    if (typeof value !== 'string') return [name, value];
+    if (name === 'account') return [name, maskedReference(value)];
+    return [name, name === 'cardNumber' ? maskedCardNumber(value) : value];
+  });
+  return { ...access, ...Object.fromEntries(masked) };
+}
+
+/** Whether a text without blanks may be the whole number of a card (ISO/IEC 7812). */
+export function isWholeCardNumber(text: string): boolean {
+  return /^\d{12,19}$/.test(text);
+}
+
+/** The number of a card as psd2 keeps and shows it: at most its first six and its last four characters. */
+export function maskedCardNumber(number: string): string {
+  const id = compact(number);
+  if (id.includes('*')) return id;
+  const shown = id.length >= 13 ? 6 : 0;
+  return `${id.slice(0, shown)}${'*'.repeat(Math.max(0, id.length - shown - 4))}${id.slice(-4)}`;
+}
+
+/** A reference as psd2 keeps and shows it: without the whole number of a card. */
+export function maskedReference(written: string): string {
+  const { kind, id, currency } = accountReferenceOf(written);
+  if (kind !== 'pan') return written;
+  return `pan:${maskedCardNumber(id)}${currency === null ? '' : `:${currency}`}`;
 }
 
 function kindIn(text: string): Other | undefined {
-  return (['bban', 'maskedPan', 'msisdn'] as const).find((kind) => kind.toLowerCase() === text.toLowerCase());
+  return (['bban', 'pan', 'maskedPan', 'msisdn'] as const).find(
+    (kind) => kind.toLowerCase() === text.toLowerCase(),
+  );
 }
 
 function ibanIn(text: string): string {
+  if (isWholeCardNumber(compact(text))) throw wholeCardNumber();
   try {
     return parseSepaIban(text);
   } catch (error) {
@@ -60,15 +127,15 @@ function ibanIn(text: string): string {
 }
 
 function wholeCardNumber(): Psd2Error {
-  return new Psd2Error('usage', 'psd2 does not take the whole number of a card', {
-    hint: 'Give the number as the bank shows it, for example maskedPan:525412******3241.',
+  return new Psd2Error('usage', 'psd2 does not take the whole number of a card from an argument', {
+    hint: 'Give it in a file (pan:@file) or on standard input (pan:-), or as the bank shows it: maskedPan:525412******3241.',
   });
 }
 
 /** What a reference names. @param written by {@link parseAccountReference} */
 export function accountReferenceOf(written: string): AccountReference {
   const [, before = written, currency = null] = /^(.*):([A-Z]{3})$/s.exec(written) ?? [];
-  const [, kind, id = ''] = /^(bban|maskedPan|msisdn):(.*)$/s.exec(before) ?? [];
+  const [, kind, id = ''] = /^(bban|pan|maskedPan|msisdn):(.*)$/s.exec(before) ?? [];
   const known = kind === undefined ? undefined : kindIn(kind);
   if (known) return { kind: known, id, currency };
   return { kind: 'iban', id: before, currency };

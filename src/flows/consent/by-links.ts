@@ -1,6 +1,13 @@
 import type { Bank } from '../../bank/ports/bank.ts';
-import type { ConsentDetails, Decides, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
-import type { Consent, ConsentEvent } from '../../domain/consent.ts';
+import type {
+  ConsentDetails,
+  ConsentTerms,
+  Decides,
+  ScaLinks,
+  ScaProgress,
+} from '../../bank/ports/customer.ts';
+import { type Consent, type ConsentEvent, isForFunds } from '../../domain/consent.ts';
+import { isMaskedReference } from '../../domain/order/account-reference.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import {
@@ -21,12 +28,19 @@ import { isBanksRefusal, isInterruption, isRefusal } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
 import { endOf } from './loop.ts';
 
+/** The bank as a consent needs it: consents for confirmations of funds are a service of their own. */
+export function bankFor<Own extends Pick<Bank, 'ofFunds'>>(bank: Own, consent: Pick<Consent, 'terms'>): Own {
+  return isForFunds(consent) && bank.ofFunds ? { ...bank, ...bank.ofFunds } : bank;
+}
+
 /** What a consent needs besides, at a bank where the customer's SCA alone grants it. */
 export interface GrantPorts extends ReturnPorts {
   /** Keeps the consent, so that readings find it. May come twice. */
   keepConsent(consent: Consent, details: ConsentDetails): Promise<void>;
   /** Forgets the consent: no reading uses it any more. */
   dropConsent(consent: Consent): Promise<void>;
+  /** The terms as the operator gave them: no journal has the whole number of a card. */
+  given?: Partial<ConsentTerms> | undefined;
 }
 
 /**
@@ -42,7 +56,7 @@ export async function runLinkedConsent(
   ports: FlowPorts,
   grant: GrantPorts,
 ): Promise<Consent> {
-  if (open.current.state === 'created') await request(open, ports);
+  if (open.current.state === 'created') await request(open, ports, grant);
   // A journal that was restored may say so of a consent that this machine does not keep for readings.
   if (open.current.state === 'confirmed') await recordStatus(open, ports, grant);
   const links = await linksLeft(open, ports, grant);
@@ -145,8 +159,14 @@ async function progressOf(
   }
 }
 
-async function request(open: Open<'consent'>, { bank, customer }: FlowPorts): Promise<void> {
-  const { customerId, categories, terms, transactionId } = open.current;
+async function request(
+  open: Open<'consent'>,
+  { bank, customer }: FlowPorts,
+  { given }: Pick<GrantPorts, 'given'>,
+): Promise<void> {
+  const { flow, customerId, categories, transactionId } = open.current;
+  const terms = given ?? open.current.terms;
+  if (terms && namesMaskedCard(terms)) throw lacksNumber(flow);
   try {
     const requested = await bank.consents.request({
       customerId,
@@ -165,6 +185,23 @@ async function request(open: Open<'consent'>, { bank, customer }: FlowPorts): Pr
     if (isBanksRefusal(error)) await open.record({ type: 'request-refused' });
     throw error;
   }
+}
+
+/** Whether only a part of the number of a card is known. */
+function namesMaskedCard({ access }: Partial<ConsentTerms>): boolean {
+  if (access?.type === 'dedicated') return access.accounts.some(isMaskedReference);
+  return access?.type === 'funds' && isMaskedReference(access.account);
+}
+
+function lacksNumber(flow: string): Psd2Error {
+  return new Psd2Error('usage', 'psd2 does not keep the whole number of a card, so it cannot ask again', {
+    hint: 'End this consent, and ask for another one:',
+    next: [
+      ['consent', 'cancel', flow],
+      ['consent', 'request'],
+    ],
+    flow,
+  });
 }
 
 /** Asks the bank until the customer has decided. @throws Psd2Error `authorisation_timeout`, `usage` if only a code helps */

@@ -26,8 +26,9 @@ export function accessPage({ request, login, shown, token }: Asked & { shown: Ac
 }
 
 /** The title of a request. */
-function questionOf({ tppName, payments }: AccessRequest): Html {
+function questionOf({ tppName, consent, payments }: AccessRequest): Html {
   const name = html`<bdi>${tppName}</bdi>`;
+  if (consent?.forFunds) return html`${name} wants to ask whether your account has an amount`;
   if (!payments) return html`${name} asks for access to your accounts`;
   if (payments.cancels) return html`${name} asks to cancel this payment`;
   return html`${name} asks you to authorise ${payments.all.length === 1 ? 'a payment' : `${payments.all.length} payments`}`;
@@ -80,13 +81,20 @@ const RIGHTS = new Map([
   ['accounts', 'the account'],
   ['balances', 'its balance'],
   ['transactions', 'its transactions'],
+  ['funds', 'whether it has an amount'],
 ]);
 
 function rightsText(rights: readonly string[]): string {
   return `It may see ${rights.map((right) => RIGHTS.get(right) ?? right).join(', ')}.`;
 }
 
-function periodText({ recurring, until, frequencyPerDay }: NonNullable<AccessRequest['consent']>): string {
+function periodText({
+  forFunds,
+  recurring,
+  until,
+  frequencyPerDay,
+}: NonNullable<AccessRequest['consent']>): string {
+  if (forFunds) return 'Your consent is valid until you withdraw it.';
   if (!recurring) return 'Your consent is valid today, for one time.';
   return `Your consent is valid until ${until}. Without you it may look at each account ${frequencyPerDay} times a day.`;
 }
@@ -162,7 +170,7 @@ ${
 ${given.map(
   ({ consent, token }) => html`
 <form method="post" action="/requests">
-<p><bdi>${consent.tppName}</bdi> sees ${consent.accounts} accounts until ${consent.until}</p>
+<p><bdi>${consent.tppName}</bdi> ${consent.until === undefined ? 'may ask whether your account has an amount' : `sees ${consent.accounts} accounts until ${consent.until}`}</p>
 ${hidden({ id: consent.id, token })}
 <div class="actions"><button name="decision" value="withdraw">Withdraw consent</button></div>
 </form>`,

@@ -20,7 +20,9 @@ export interface AccessRequest {
   /** The user whom the TPP named. Undefined: whoever logs in. */
   user: string | undefined;
   /** Undefined with `payments`: a login, which shows nothing yet. */
-  consent: { id: string; recurring: boolean; until: string; frequencyPerDay: number } | undefined;
+  consent:
+    | { id: string; forFunds: boolean; recurring: boolean; until: string; frequencyPerDay: number }
+    | undefined;
   payments: { cancels: boolean; all: PaymentShown[] } | undefined;
 }
 
@@ -35,7 +37,8 @@ export interface AccessShown {
 export interface GivenConsent {
   id: string;
   tppName: string;
-  until: string;
+  /** Undefined: it is for confirmations of funds. */
+  until: string | undefined;
   accounts: number;
 }
 

@@ -111,6 +111,7 @@ function requestOf(bank: Bank, { id, authorisation, asked }: Open): AccessReques
     user: authorisation?.psuId,
     consent: consent && {
       id: consent.id,
+      forFunds: consent.type === 'funds',
       recurring: consent.recurring,
       until: consent.validUntil,
       frequencyPerDay: consent.frequencyPerDay,
@@ -135,7 +136,8 @@ function shownOf({ asked }: Open, customer: Customer): AccessShown | undefined {
       const rights = grants.get(product.productId);
       const { iban, maskedPan } = referenceOf(product);
       const { productId, description } = product;
-      return rights ? [{ productId, description, number: iban ?? maskedPan ?? '', rights: [...rights] }] : [];
+      const shown = consent.type === 'funds' ? ['funds'] : [...(rights ?? [])];
+      return rights ? [{ productId, description, number: iban ?? maskedPan ?? '', rights: shown }] : [];
     }),
   };
 }
@@ -211,5 +213,8 @@ function givenBy({ door, tppName }: Bank, customerId: string): GivenConsent[] {
   return door.consents
     .list()
     .filter((consent) => consent.customerId === customerId && door.consents.statusOf(consent) === 'valid')
-    .map(({ id, validUntil, grants }) => ({ id, tppName, until: validUntil, accounts: grants.size }));
+    .map(({ id, type, validUntil, grants }) => {
+      const until = type === 'funds' ? undefined : validUntil;
+      return { id, tppName, until, accounts: grants.size };
+    });
 }

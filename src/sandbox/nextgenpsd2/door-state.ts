@@ -9,7 +9,7 @@ import { ReadingsOfDay } from './consents/readings-of-day.ts';
 import type { AuthorizationRequest, DoorGrant } from './oauth/grant.ts';
 import type { DoorPayment } from './payments/payment.ts';
 import { RepeatedRequests } from './payments/repeated-requests.ts';
-import { Authorisations } from './sca/authorisations.ts';
+import { Authorisations, subjectOfConsent } from './sca/authorisations.ts';
 
 /** What the second door remembers: parts of the state of the bank. */
 export interface DoorState {
@@ -39,7 +39,7 @@ export function newDoorState(rules: BankRules): DoorState {
 
 /** The state of a consent now. If all its authorisations failed, the customer did not give it. */
 export function consentStatus({ consents, authorisations }: DoorState, consent: DoorConsent): ConsentStatus {
-  const subject = { kind: 'consent', id: consent.id } as const;
+  const subject = subjectOfConsent(consent);
   const failed = authorisations.haveFailed(subject);
   if (consent.status === 'received' && failed) consents.end(consent, 'rejected');
   const status = consents.statusOf(consent);

@@ -1,6 +1,6 @@
 import type { Bank } from '../bank.ts';
 import type { DoorBasket } from './baskets/baskets.ts';
-import type { DoorConsent } from './consents/consent.ts';
+import { type ConsentKind, type DoorConsent, kindOfConsent } from './consents/consent.ts';
 import { type DoorCall, inPath } from './door-call.ts';
 import { lacksTokenOf } from './oauth/access-token.ts';
 import type { DoorPayment } from './payments/payment.ts';
@@ -47,10 +47,10 @@ export function checkGrant({ grant }: DoorCall, customerId: string, paymentId: s
 }
 
 /** The consent in the path of a call. @throws DoorRefusal `CONSENT_UNKNOWN` */
-export function consentInPath(bank: Bank, call: DoorCall): DoorConsent {
+export function consentInPath(bank: Bank, call: DoorCall, kind: ConsentKind): DoorConsent {
   readQuery(call.request, []);
   const consent = bank.door.consents.find(inPath(call, 'consentId'));
-  if (consent) return consent;
+  if (consent && kindOfConsent(consent) === kind) return consent;
   throw new DoorRefusal('CONSENT_UNKNOWN', 'The bank does not know this consent');
 }
 

@@ -24,6 +24,14 @@ const kindOf: Record<OperationId, Kind> = {
   getPaymentCancellationScaStatus: 'resource',
   updatePaymentCancellationPsuData: 'update',
   checkAvailabilityOfFunds: 'funds',
+  createConsentConfirmationOfFunds: 'start',
+  getConsentConfirmationOfFunds: 'resource',
+  deleteConsentConfirmationOfFunds: 'resource',
+  getConsentConfirmationOfFundsStatus: 'resource',
+  startConsentConfirmationOfFundsAuthorisation: 'start',
+  getConsentConfirmationOfFundsAuthorisation: 'resource',
+  getConsentConfirmationOfFundsScaStatus: 'resource',
+  updateConsentConfirmationOfFundsPsuData: 'update',
   createSigningBasket: 'initiation',
   getSigningBasket: 'resource',
   deleteSigningBasket: 'resource',
@@ -69,11 +77,12 @@ export interface Addressed {
  * @returns undefined if the bank has no such path; `'method'` if it has the path with other methods only
  */
 export function operationAt(
-  { api }: BankDescription,
+  { api, funds }: BankDescription,
   method: string,
   path: string,
 ): Addressed | 'method' | undefined {
   const matching = operationIds
+    .filter((id) => funds.consent === 'auto' || !id.includes('ConsentConfirmationOfFunds'))
     .flatMap((id) => {
       const template = templateOf(api, id);
       const parameters = valuesIn(template, path);

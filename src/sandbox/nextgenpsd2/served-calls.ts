@@ -7,9 +7,11 @@ import {
 } from './baskets/basket-calls.ts';
 import {
   createConsent,
+  createFundsConsent,
   deleteConsent,
   getConsentInformation,
   getConsentStatus,
+  getFundsConsent,
 } from './consents/consent-calls.ts';
 import type { DoorAnswer, DoorCall } from './door-call.ts';
 import type { OperationId } from './operations.ts';
@@ -35,12 +37,20 @@ type Serve = (bank: Bank, call: DoorCall) => DoorAnswer;
 export const servedCalls: Readonly<Record<OperationId, Serve>> = {
   createConsent,
   getConsentInformation,
-  deleteConsent,
-  getConsentStatus,
+  deleteConsent: deleteConsent('consent'),
+  getConsentStatus: getConsentStatus('consent'),
   startConsentAuthorisation: startAuthorisation('consent'),
   getConsentAuthorisation: listAuthorisations('consent'),
   getConsentScaStatus: readScaStatus('consent'),
   updateConsentsPsuData: confirmAuthorisation('consent'),
+  createConsentConfirmationOfFunds: createFundsConsent,
+  getConsentConfirmationOfFunds: getFundsConsent,
+  deleteConsentConfirmationOfFunds: deleteConsent('funds-consent'),
+  getConsentConfirmationOfFundsStatus: getConsentStatus('funds-consent'),
+  startConsentConfirmationOfFundsAuthorisation: startAuthorisation('funds-consent'),
+  getConsentConfirmationOfFundsAuthorisation: listAuthorisations('funds-consent'),
+  getConsentConfirmationOfFundsScaStatus: readScaStatus('funds-consent'),
+  updateConsentConfirmationOfFundsPsuData: confirmAuthorisation('funds-consent'),
   initiatePayment,
   getPaymentInformation,
   cancelPayment,

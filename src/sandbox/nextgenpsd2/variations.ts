@@ -20,6 +20,8 @@ export const VARIATIONS = [
   'payment-tokens',
   /** Links have the address that the bank has behind its gateway. */
   'gateway-links',
+  /** The bank confirms funds only with the customer's consent to that. */
+  'funds-consents',
   /** The bank has no signing baskets. */
   'no-baskets',
   /** A card has the id of the customer's current account. */

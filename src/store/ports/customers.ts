@@ -42,11 +42,20 @@ export interface KeptConsent {
   report?: 'json' | 'camt' | 'mt940';
 }
 
-/** A consent for more than one reading. */
+/** A consent for more than one reading, or for confirmations of funds. */
 export interface LastingConsent {
   customer: string;
   flow: string;
   validUntil: IsoDate;
+}
+
+/** A consent for confirmations of funds that the customer has granted. No reading uses it. */
+export interface KeptFundsConsent
+  extends Pick<KeptConsent, 'flow' | 'consentId' | 'validUntil' | 'grantedAt'> {
+  /** The transaction whose SCA may have given tokens for it. */
+  transactionId: string;
+  /** The account, as the operator refers to it. The number of a card is masked. */
+  account: string;
 }
 
 /** What psd2 keeps of a customer. */
@@ -54,6 +63,8 @@ export interface KeptCustomer {
   psu: KeptPsu;
   /** The newest first (`grantedAt`). The store sorts them. */
   consents: readonly KeptConsent[];
+  /** Absent: none. */
+  funds?: readonly KeptFundsConsent[];
   /** The accounts that lists have had, with whatever consent. */
   accounts?: readonly KeptAccount[];
 }

@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { givenTerms, readTerms, type TermsOptions } from '../../../src/commands/consent/linked-terms.ts';
+import {
+  givenTerms,
+  readFundsTerms,
+  readTerms,
+  type TermsOptions,
+} from '../../../src/commands/consent/linked-terms.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 
 const NONE: TermsOptions = {
   ...{ account: [], allAccounts: false, listOnly: false, balances: false, transactions: false },
   ...{ once: false, paste: false },
+};
+/** What comes from standard input, and the time. */
+const CONTEXT = {
+  readStdin: async () => '5254 1200-0000 3241\n',
+  world: { now: () => new Date('2026-11-27T10:00:00Z') },
 };
 const [ONE, OTHER] = ['DE89370400440532013000', 'FR1420041010050500013M02606'];
 
@@ -50,9 +60,18 @@ describe('the terms that the operator chooses', () => {
         },
       },
     ],
+    [
+      { account: ['pan:-:eur'], transactions: true },
+      {
+        access: {
+          ...{ type: 'dedicated', accounts: ['pan:5254120000003241:EUR'] },
+          ...{ balances: [], transactions: ['pan:5254120000003241:EUR'] },
+        },
+      },
+    ],
     [{ once: true }, { recurring: false }],
-  ])('%j means %j', (options, terms) => {
-    expect(readTerms({ ...NONE, ...options })).toEqual(terms);
+  ])('%j means %j', async (options, terms) => {
+    expect(await readTerms(CONTEXT, { ...NONE, ...options })).toEqual(terms);
   });
 
   const CHOOSE = { hint: 'Choose one.' };
@@ -82,15 +101,17 @@ describe('the terms that the operator chooses', () => {
       `--frequency ${JSON.stringify(frequency)} is not a number of readings a day`,
       FREQUENCY,
     ]),
-  ])('%j is refused: %s', (options, message, advice) => {
-    expect(() => readTerms({ ...NONE, ...options })).toThrow(new Psd2Error('usage', message, advice));
+  ])('%j is refused: %s', async (options, message, advice) => {
+    await expect(readTerms(CONTEXT, { ...NONE, ...options })).rejects.toThrow(
+      new Psd2Error('usage', message, advice),
+    );
   });
 
-  it('a wrong IBAN and a wrong day are refused', () => {
-    expect(() => readTerms({ ...NONE, account: ['DE00'] })).toThrow(
+  it('a wrong IBAN and a wrong day are refused', async () => {
+    await expect(readTerms(CONTEXT, { ...NONE, account: ['DE00'] })).rejects.toThrow(
       expect.objectContaining({ code: 'invalid_iban' }),
     );
-    expect(() => readTerms({ ...NONE, validUntil: '2027-02-30' })).toThrow(
+    await expect(readTerms(CONTEXT, { ...NONE, validUntil: '2027-02-30' })).rejects.toThrow(
       expect.objectContaining({ code: 'invalid_date' }),
     );
   });
@@ -105,4 +126,48 @@ it.each<[Partial<TermsOptions>, string[]]>([
   [{ frequency: '4' }, ['--frequency']],
 ])('the options %j were given as %j', (options, given) => {
   expect(givenTerms({ ...NONE, ...options }).toSorted()).toEqual(given);
+});
+
+describe('a consent for confirmations of funds', () => {
+  it.each<[Partial<TermsOptions>, object]>([
+    [{ account: [ONE] }, {}],
+    [{ account: ['pan:-'] }, { account: 'pan:5254120000003241' }],
+    [
+      {
+        ...{ account: [ONE], cardNumber: '-', cardExpiryDate: '2026-11-27' },
+        ...{ cardInformation: ' Gold ', registrationInformation: 'Contract 7' },
+      },
+      {
+        ...{ cardNumber: '5254120000003241', cardExpiryDate: '2026-11-27' },
+        ...{ cardInformation: 'Gold', registrationInformation: 'Contract 7' },
+      },
+    ],
+    [{ account: [ONE], cardNumber: '525412******3241' }, { cardNumber: '525412******3241' }],
+  ])('%j is for %j', async (options, access) => {
+    expect(await readFundsTerms(CONTEXT, { ...NONE, ...options })).toEqual({
+      access: { type: 'funds', account: ONE, ...access },
+    });
+  });
+
+  it.each<[Partial<TermsOptions>, RegExp]>([
+    [{}, /^A consent for confirmations of funds is for one account$/],
+    [{ account: [ONE, OTHER] }, /is for one account$/],
+    [{ account: [ONE], once: true }, /^A consent for confirmations of funds has no --once$/],
+    [{ account: [ONE], validUntil: '2027-01-01' }, /has no --valid-until$/],
+    [{ account: ['pan:-'], cardNumber: '-' }, /^Only one number can come from standard input$/],
+    [{ account: [ONE], cardNumber: '5254 1200 0000 3241' }, /^psd2 does not take the whole number of a card/],
+    [{ account: [ONE], cardNumber: '' }, /^--card-number is not the number of a card$/],
+    [{ account: [ONE], cardExpiryDate: '2026-11-26' }, /^The card has expired on 2026-11-26$/],
+    [{ account: [ONE], cardInformation: 'x'.repeat(141) }, /^--card-information is empty, longer than 140/],
+    [{ account: [ONE], registrationInformation: ' ' }, /^--registration-information is empty/],
+  ])('%j is refused: %s', async (options, message) => {
+    await expect(readFundsTerms(CONTEXT, { ...NONE, ...options })).rejects.toThrow(message);
+    await expect(readFundsTerms(CONTEXT, { ...NONE, ...options })).rejects.not.toThrow(/5254 ?1200/);
+  });
+
+  it('has options that no other consent has', async () => {
+    await expect(readTerms(CONTEXT, { ...NONE, cardNumber: '3241' })).rejects.toThrow(
+      'A consent for the account information of a customer has no --card-number',
+    );
+  });
 });

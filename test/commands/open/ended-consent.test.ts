@@ -72,9 +72,10 @@ async function calls(outcomes: Outcome[], means: ConsentDetails['means'] | Error
     return { consentStatus: 'a word', means, ...unsaid };
   };
   const lacking = () => Promise.reject(new TypeError('The consent is there'));
+  const tokens = { erase: async () => {} };
   const bank = () => ({ consents: { request: lacking, confirm: lacking, details } });
   const { consents } = await readKept(context, customers, 'ada');
-  const noticing = noticingEnds(caller, { flows, customers, customerId: 'ada', consents, bank });
+  const noticing = noticingEnds(caller, { flows, customers, tokens, customerId: 'ada', consents, bank });
   const usedIds = () => made.map(({ headers }) => headers?.['consent-id']);
   return { made, asked, usedIds, ask: (call: BankCall) => noticing.ask(call, statusOf), noticing };
 }

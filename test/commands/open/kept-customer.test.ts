@@ -347,7 +347,11 @@ it('if a list cannot be kept, the reading goes on; an interruption and a fault o
 it('a consent that has ended is dropped, and no other; without it, nothing is written', async () => {
   const { customers, kept } = await keptOf({}, {}, {});
   const change = vi.spyOn(customers, 'change');
-  const drop = (customerId: string, resourceId: string) => dropConsent(customers, { customerId, resourceId });
+  const drop = (customerId: string, resourceId: string) =>
+    dropConsent(
+      { customers, tokens: { erase: async () => {} } },
+      { customerId, resourceId, transactionId: 'a', terms: null },
+    );
   await drop('bob', 'c1');
   await drop('ada', 'no-such-consent');
   expect(change).not.toHaveBeenCalled();

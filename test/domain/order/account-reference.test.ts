@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { accountReferenceOf, parseAccountReference } from '../../../src/domain/order/account-reference.ts';
+import {
+  accountReferenceOf,
+  isMaskedReference,
+  maskedReference,
+  numberSource,
+  parseAccountReference,
+} from '../../../src/domain/order/account-reference.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 
 const IBAN = 'DE89370400440532013000';
@@ -35,7 +41,7 @@ describe('a reference to an account', () => {
     ['msisdn:call me', /6 to 15 digits/],
     ['maskedPan:***', /8 to 35 digits/],
     ['pan:5254121234563241', /whole number of a card/],
-    ['PAN:@file', /whole number of a card/],
+    ['5254 1212-3456 3241', /whole number of a card/],
     ['maskedPan:5254121234563241', /whole number of a card/],
   ])('%s is refused in words of its own', (text, message) => {
     const refused = () => parseAccountReference(text);
@@ -47,5 +53,36 @@ describe('a reference to an account', () => {
       }),
     );
     if (/card/.test(String(message))) expect(refused).not.toThrow(/5254121234563241/);
+  });
+});
+
+describe('the number of a card', () => {
+  it.each([
+    ['pan:-', '-', '5254 1212-3456 3241', 'pan:5254121234563241', 'pan:525412******3241'],
+    [
+      ' PAN:@/run/card:eur',
+      '@/run/card',
+      '5254121234563241\n',
+      'pan:5254121234563241:EUR',
+      'pan:525412******3241:EUR',
+    ],
+    ['pan:@card', '@card', 'token12345', 'pan:token12345', 'pan:******2345'],
+  ])('%s comes from %s, and is kept without the middle', (text, source, number, written, kept) => {
+    const found = numberSource(text);
+    expect([found?.source, found?.read(number)]).toEqual([source, written]);
+    expect([maskedReference(written), maskedReference(kept)]).toEqual([kept, kept]);
+    expect([isMaskedReference(written), isMaskedReference(kept)]).toEqual([false, true]);
+    expect(accountReferenceOf(kept).kind).toBe('pan');
+  });
+
+  it.each(['pan:5254121234563241', 'bban:1', IBAN, 'pan:'])('%s names no place', (text) => {
+    expect(numberSource(text)).toBeUndefined();
+    expect(maskedReference('bban:1')).toBe('bban:1');
+  });
+
+  it('a number that cannot be one is refused without being shown', () => {
+    expect(() => numberSource('pan:-')?.read('5254 **** 3241')).toThrow(
+      'What follows "pan:" has 8 to 35 digits or letters',
+    );
   });
 });

@@ -202,10 +202,15 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(call.beforeSend && toldReasons([...(decided ? [decided] : []), ...said.messages])),
     ...(meaning.lasts && { lasts: true }),
     ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
-    ...(meaning.endsConsent && call.facts.reads !== null && { endsConsent: true }),
+    ...(meaning.endsConsent && hasConsent(call) && { endsConsent: true }),
     ...refusalIn(answer, code),
     ...(call.irrevocable && beganNothing(answer, code) && { beganNothing: true as const }),
   });
+}
+
+/** Whether a call names a consent: a reading, or a confirmation of funds. */
+function hasConsent({ facts, headers }: BankCall): boolean {
+  return facts.reads !== null || headers?.['consent-id'] !== undefined;
 }
 
 /** Statuses after which the bank may have begun a payment all the same, whatever its error says. */

@@ -1,6 +1,7 @@
+import type { OperationId } from '../../../bank-file/operations.ts';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
-import { accountReferenceOf } from '../../../domain/order/account-reference.ts';
+import { accountReferenceOf, maskedAccess } from '../../../domain/order/account-reference.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type {
   ConsentAccess,
@@ -15,7 +16,12 @@ import { ask, readDone } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
-import { consentAnswer, consentDetailsAnswer, consentStatusAnswer } from './wire/consent.ts';
+import {
+  consentAnswer,
+  consentDetailsAnswer,
+  consentStatusAnswer,
+  withoutCardNumbers,
+} from './wire/consent.ts';
 
 type Request = Parameters<Consents['request']>[0];
 
@@ -24,17 +30,41 @@ const READING = 'ACCOUNT_INFO';
 
 /** The consents of NextGenPSD2 (section 2, "Consent"). */
 export function consentsOf(calls: Calls): Consents {
-  const { bank, paths } = calls;
   return {
     checkTerms: (terms) => void termsOf(calls, terms),
     request: (consent) => requestConsent(calls, consent),
     replaced: EXPIRED,
+    ...afterRequest(calls, OF_READINGS),
+  };
+}
+
+/** The operations of one kind of consents. */
+interface ConsentOperations {
+  information: OperationId;
+  status: OperationId;
+  delete: OperationId;
+}
+
+const OF_READINGS: ConsentOperations = {
+  information: 'getConsentInformation',
+  status: 'getConsentStatus',
+  delete: 'deleteConsent',
+};
+
+/** What a consent has once it was asked for, of whatever kind it is. */
+export function afterRequest(
+  given: Calls,
+  operations: ConsentOperations,
+): Pick<Consents, 'confirm' | 'status' | 'details' | 'delete'> {
+  const calls = { ...given, operations };
+  const { bank, paths } = calls;
+  return {
     confirm: () => Promise.reject(lacking('confirmation of consents')),
     status: (...of) => fetchStatus(calls, ...of),
     details: (...of) => fetchDetails(calls, ...of),
     async delete(consentId, transactionId) {
       try {
-        await bank.ask(callOf(paths, 'deleteConsent', { consentId }, transactionId), readDone);
+        await bank.ask(callOf(paths, operations.delete, { consentId }, transactionId), readDone);
       } catch (error) {
         if (!hasEnded(error)) throw error;
       }
@@ -43,13 +73,17 @@ export function consentsOf(calls: Calls): Consents {
   };
 }
 
+interface ConsentCalls extends Calls {
+  operations: ConsentOperations;
+}
+
 async function fetchStatus(
-  { bank, paths }: Calls,
+  { bank, paths, operations }: ConsentCalls,
   consentId: string,
   transactionId: string,
   decides: Decides,
 ): Promise<ConsentStatus> {
-  const call = callOf(paths, 'getConsentStatus', { consentId }, transactionId);
+  const call = callOf(paths, operations.status, { consentId }, transactionId);
   const { data } = await ask(bank, { ...call, decides: decides || true }, consentStatusAnswer);
   assertAbout(data, consentId, transactionId);
   return statusOf(data.consentStatus);
@@ -57,12 +91,12 @@ async function fetchStatus(
 
 /** The consent as the bank has it. At a bank that does not show consents, their status alone. */
 async function fetchDetails(
-  calls: Calls,
+  calls: ConsentCalls,
   consentId: string,
   transactionId: string,
   decides: Decides,
 ): Promise<ConsentDetails> {
-  const call = callOf(calls.paths, 'getConsentInformation', { consentId }, transactionId);
+  const call = callOf(calls.paths, calls.operations.information, { consentId }, transactionId);
   try {
     const { data } = await ask(calls.bank, { ...call, decides: decides || true }, consentDetailsAnswer);
     assertAbout(data, consentId, transactionId);
@@ -71,7 +105,7 @@ async function fetchDetails(
       validUntil: data.validUntil,
       frequencyPerDay: data.frequencyPerDay ?? null,
       recurring: data.recurringIndicator ?? null,
-      access: data.access ?? null,
+      access: data.access ?? (data.account ? { account: data.account } : null),
     };
   } catch (error) {
     if (!lacksCall(error)) throw error;
@@ -144,17 +178,20 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
   });
   const { consentId } = data;
   const start = callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId);
-  // A consent that the bank has granted or ended already leaves nothing to authorise.
-  const isOver = !['open', 'unknown'].includes(statusOf(data.consentStatus).means);
   return {
     resourceId: consentId,
     outcomes: categories.map(({ name }) => ({ name, outcome: name === READING })),
-    terms,
-    access: body.access,
+    terms: { ...terms, access: maskedAccess(terms.access) },
+    access: withoutCardNumbers(body.access),
     bankStatus: data.consentStatus,
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
-    links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isOver)),
+    links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isDecided(data.consentStatus))),
   };
+}
+
+/** Whether the bank has granted or ended a consent already: that leaves nothing to authorise. */
+export function isDecided(consentStatus: string): boolean {
+  return !['open', 'unknown'].includes(statusOf(consentStatus).means);
 }
 
 /** How the operator asks for each kind of consent. */
@@ -187,7 +224,7 @@ function termsOf({ description, settings }: Calls, given: Partial<ConsentTerms>)
   const recurring = given.recurring ?? true;
   if (!recurring && !consent.once) throw notOffered('consents for one reading', 'Leave out --once.');
   const access = given.access ?? defaultAccess(consent.types);
-  if (!consent.types.includes(access.type))
+  if (access.type === 'funds' || !consent.types.includes(access.type))
     throw notOffered(`consents of the type ${access.type}`, `It offers: ${consent.types.join(', ')}.`);
   const frequencyPerDay = recurring ? (given.frequencyPerDay ?? consent.frequencyPerDay) : 1;
   if (frequencyPerDay < 1 || frequencyPerDay > consent.frequencyPerDay)
@@ -236,6 +273,8 @@ function accessIn(access: ConsentAccess): Record<string, unknown> {
         ...(access.balances && { balances: [] }),
         ...(access.transactions && { transactions: [] }),
       };
+    case 'funds':
+      throw new TypeError('Consents for confirmations of funds are another service');
     case 'dedicated': {
       const { accounts, balances, transactions } = access;
       return {
@@ -248,7 +287,7 @@ function accessIn(access: ConsentAccess): Record<string, unknown> {
 }
 
 /** An account as the standard refers to it. */
-function referenceTo(account: string): object {
+export function referenceTo(account: string): object {
   const { kind, id, currency } = accountReferenceOf(account);
   return { [kind]: id, ...(currency !== null && { currency }) };
 }

@@ -12,6 +12,7 @@ import type { Calls } from './calls.ts';
 import { composer, namesAtBank } from './compose.ts';
 import { consentsOf, statusOf } from './consents.ts';
 import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
+import { fundsConsentsOf } from './funds.ts';
 import { productOfPayment, refuseUntaken } from './initiation.ts';
 import { clientOf, loginOf, oauthOf } from './oauth.ts';
 import { type Paths, pathsOf, routeOf } from './paths.ts';
@@ -38,6 +39,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     has: new Set([
       ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),
       ...(['consent status', 'consent deletion', 'Consent-ID', 'addresses of payees'] as const),
+      ...(description.funds.consent === 'auto' ? (['consents for confirmations of funds'] as const) : []),
     ]),
     refuseGivingUp: () => refuseGivingUp(description),
     consentTerms: { types: description.consent.types, once: description.consent.once },
@@ -171,6 +173,7 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
     consents,
     login: { ...loginOf(bank, oauth, description), probe: () => probeSignature(bank, paths, settings) },
     payments: paymentsOf(calls, oauth),
+    ofFunds: fundsConsentsOf(calls, oauth),
     sca: scaOfConsents(calls, oauth, consentStatus),
     send: (call) => sendFreely(bank, paths, call),
     pages: (call) => pagesFreely(calls, call),

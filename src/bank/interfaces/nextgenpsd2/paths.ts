@@ -149,14 +149,19 @@ const AUTHORISING: readonly OperationId[] = [
   ...(['createConsent', 'initiatePayment', 'createSigningBasket', 'cancelPayment'] as const),
   ...(['startConsentAuthorisation', 'startPaymentAuthorisation'] as const),
   ...(['startPaymentInitiationCancellationAuthorisation', 'startSigningBasketAuthorisation'] as const),
+  ...(['createConsentConfirmationOfFunds', 'startConsentConfirmationOfFundsAuthorisation'] as const),
 ];
 const IDENTIFYING: readonly OperationId[] = [
   ...AUTHORISING.filter((id) => id !== 'cancelPayment'),
   ...(['updateConsentsPsuData', 'updatePaymentPsuData'] as const),
   ...(['updatePaymentCancellationPsuData', 'updateSigningBasketPsuData'] as const),
+  'updateConsentConfirmationOfFundsPsuData',
 ];
 /** The operations for which the standard demands the address of the customer. */
-const ADDRESSED: readonly OperationId[] = ['createConsent', 'initiatePayment', 'createSigningBasket'];
+const ADDRESSED: readonly OperationId[] = [
+  ...(['createConsent', 'createConsentConfirmationOfFunds'] as const),
+  ...(['initiatePayment', 'createSigningBasket'] as const),
+];
 
 /** Whether an operation may say `TPP-Redirect-URI` and what psd2 prefers. */
 export const startsSca = (operation: OperationId | undefined) => isIn(AUTHORISING, operation);

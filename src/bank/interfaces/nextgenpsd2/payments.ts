@@ -1,14 +1,12 @@
 import type { Payments } from '../../ports/bank.ts';
-import { ask } from './answer.ts';
 import { basketsOf } from './baskets.ts';
 import { bulkOf } from './bulk.ts';
 import { type Calls, lacking } from './calls.ts';
+import { askForFunds } from './funds.ts';
 import { initiationOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
 import { assertOrdered } from './ordered.ts';
-import { callOf } from './paths.ts';
 import { paymentCalls } from './payment-calls.ts';
-import { fundsAnswer } from './wire/payment.ts';
 
 /**
  * The payments of NextGenPSD2 (section 2, "Payment"). The customer's SCA is the point of no return: there is no `execute`, and
@@ -35,11 +33,7 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
     operation() {
       throw lacking('operations');
     },
-    async funds({ account, amount, currency }, transactionId) {
-      const call = callOf(calls.paths, 'checkAvailabilityOfFunds', {}, transactionId);
-      const body = { account: { iban: account }, instructedAmount: { currency, amount } };
-      return (await ask(calls.bank, { ...call, body }, fundsAnswer)).data.fundsAvailable;
-    },
+    funds: (asked, transactionId) => askForFunds(calls, asked, transactionId),
     terms: () => Promise.reject(lacking('terms of transfers')),
     operationTerms: () => Promise.reject(lacking('operations')),
     receipt: () => Promise.reject(lacking('receipts')),

@@ -33,16 +33,17 @@ export interface Authorised {
   progress?(resourceId: string, transactionId: string): Promise<ScaProgress | null>;
 }
 
-/** SCA of consents. */
+/** SCA of consents. @param scope what OAuth calls it, with `{consentId}` */
 export function scaOfConsents(
   calls: Calls,
   oauth: OAuth,
   consentStatus: NonNullable<Consents['status']>,
+  start: OperationId = 'startConsentAuthorisation',
+  scope: string = calls.description.oauth.scope.ais,
 ): Sca {
   return scaOf(calls, oauth, {
-    start: (consentId, transactionId) =>
-      callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId),
-    oauth: { scope: calls.description.oauth.scope.ais, id: 'consentId' },
+    start: (consentId, transactionId) => callOf(calls.paths, start, { consentId }, transactionId),
+    oauth: { scope, id: 'consentId' },
     async status(resourceId, transactionId, decides) {
       return resourceStatus(await consentStatus(resourceId, transactionId, decides));
     },
@@ -119,6 +120,11 @@ const AUTHORISATIONS: readonly { start: OperationId; GET: OperationId; PUT: Oper
     start: 'startSigningBasketAuthorisation',
     GET: 'getSigningBasketScaStatus',
     PUT: 'updateSigningBasketPsuData',
+  },
+  {
+    start: 'startConsentConfirmationOfFundsAuthorisation',
+    GET: 'getConsentConfirmationOfFundsScaStatus',
+    PUT: 'updateConsentConfirmationOfFundsPsuData',
   },
 ];
 

@@ -5,7 +5,7 @@ import { basketInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
 import { isReceived } from '../payments/payment-status.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
-import { subjectOfResource } from '../sca/authorisations.ts';
+import { subjectOfBasket } from '../sca/authorisations.ts';
 import { readScaWish, startedSca } from '../sca/start-sca.ts';
 import { readBody } from '../strict/body.ts';
 import { readQuery } from '../strict/query.ts';
@@ -38,7 +38,7 @@ export function createSigningBasket(bank: Bank, call: DoorCall): DoorAnswer {
   const self = linkTo(bank, 'getSigningBasket', values);
   const started = wish.explicit
     ? undefined
-    : startedSca(bank, door.authorisations.start(subjectOfResource('basket', basket), wish));
+    : startedSca(bank, door.authorisations.start(subjectOfBasket(basket), wish));
   const links = started?.links ?? {
     startAuthorisation: linkTo(bank, 'startSigningBasketAuthorisation', values),
   };
@@ -80,5 +80,5 @@ export function deleteSigningBasket(bank: Bank, call: DoorCall): DoorAnswer {
 function basketStatus({ door }: Bank, basket: DoorBasket): 'RCVD' | 'ACTC' | 'RJCT' | 'CANC' {
   if (basket.deleted) return 'CANC';
   if (basket.authorised) return 'ACTC';
-  return door.authorisations.haveFailed(subjectOfResource('basket', basket)) ? 'RJCT' : 'RCVD';
+  return door.authorisations.haveFailed(subjectOfBasket(basket)) ? 'RJCT' : 'RCVD';
 }

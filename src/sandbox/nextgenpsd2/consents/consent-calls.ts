@@ -3,35 +3,61 @@ import type { DoorAnswer, DoorCall } from '../door-call.ts';
 import { consentStatus } from '../door-state.ts';
 import { consentInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
-import { subjectOfResource } from '../sca/authorisations.ts';
+import type { OperationId } from '../operations.ts';
+import { subjectOfConsent } from '../sca/authorisations.ts';
 import { readScaWish, startedSca } from '../sca/start-sca.ts';
 import { readQuery } from '../strict/query.ts';
-import { readConsentOrder } from './consent-request.ts';
+import type { ConsentKind, DoorConsent } from './consent.ts';
+import { type ConsentOrder, readConsentOrder, readFundsOrder } from './consent-request.ts';
+
+/** The calls of each kind of consents that links lead to. */
+const CALLS = {
+  consent: {
+    self: 'getConsentInformation',
+    status: 'getConsentStatus',
+    start: 'startConsentAuthorisation',
+  },
+  'funds-consent': {
+    self: 'getConsentConfirmationOfFunds',
+    status: 'getConsentConfirmationOfFundsStatus',
+    start: 'startConsentConfirmationOfFundsAuthorisation',
+  },
+} as const satisfies Record<ConsentKind, Record<string, OperationId>>;
 
 /** `POST /consents` */
 export function createConsent(bank: Bank, call: DoorCall): DoorAnswer {
   readQuery(call.request, []);
-  const order = readConsentOrder(bank, call.request);
+  return created(bank, call, readConsentOrder(bank, call.request), 'consent');
+}
+
+/** `POST /v2/consents/confirmation-of-funds` */
+export function createFundsConsent(bank: Bank, call: DoorCall): DoorAnswer {
+  readQuery(call.request, []);
+  return created(bank, call, readFundsOrder(bank, call.request), 'funds-consent');
+}
+
+function created(bank: Bank, call: DoorCall, order: ConsentOrder, kind: ConsentKind): DoorAnswer {
   const wish = readScaWish(bank, call);
   const { door } = bank;
   const consent = door.consents.add(order);
   const { id: consentId } = consent;
-  const self = linkTo(bank, 'getConsentInformation', { consentId });
-  const common = { self, status: linkTo(bank, 'getConsentStatus', { consentId }) };
+  const self = linkTo(bank, CALLS[kind].self, { consentId });
+  const common = { self, status: linkTo(bank, CALLS[kind].status, { consentId }) };
   const started = wish.explicit
     ? undefined
-    : startedSca(bank, door.authorisations.start(subjectOfResource('consent', consent), wish));
+    : startedSca(bank, door.authorisations.start(subjectOfConsent(consent), wish));
   const links = started?.links ?? {
-    startAuthorisation: linkTo(bank, 'startConsentAuthorisation', { consentId }),
+    startAuthorisation: linkTo(bank, CALLS[kind].start, { consentId }),
   };
   return {
     status: 201,
     headers: {
       Location: self.href,
       ...(started && { 'ASPSP-SCA-Approach': started.approach }),
-      ...(bank.rules.variations.includes('multiple-consents') && {
-        'ASPSP-Multiple-Consent-Support': 'true',
-      }),
+      ...(kind === 'consent' &&
+        bank.rules.variations.includes('multiple-consents') && {
+          'ASPSP-Multiple-Consent-Support': 'true',
+        }),
     },
     body: {
       consentStatus: 'received',
@@ -44,7 +70,7 @@ export function createConsent(bank: Bank, call: DoorCall): DoorAnswer {
 
 /** `GET /consents/{consentId}` */
 export function getConsentInformation(bank: Bank, call: DoorCall): DoorAnswer {
-  const consent = consentInPath(bank, call);
+  const consent = consentInPath(bank, call, 'consent');
   const status = consentStatus(bank.door, consent);
   return {
     status: 200,
@@ -60,14 +86,28 @@ export function getConsentInformation(bank: Bank, call: DoorCall): DoorAnswer {
   };
 }
 
+/** `GET /v2/consents/confirmation-of-funds/{consentId}` */
+export function getFundsConsent(bank: Bank, call: DoorCall): DoorAnswer {
+  const consent: DoorConsent = consentInPath(bank, call, 'funds-consent');
+  const status = consentStatus(bank.door, consent);
+  return {
+    status: 200,
+    body: { account: consent.access.accounts?.[0], ...consent.card, consentStatus: status },
+  };
+}
+
 /** `GET /consents/{consentId}/status` */
-export function getConsentStatus(bank: Bank, call: DoorCall): DoorAnswer {
-  const status = consentStatus(bank.door, consentInPath(bank, call));
-  return { status: 200, body: { consentStatus: status } };
+export function getConsentStatus(kind: ConsentKind) {
+  return (bank: Bank, call: DoorCall): DoorAnswer => {
+    const status = consentStatus(bank.door, consentInPath(bank, call, kind));
+    return { status: 200, body: { consentStatus: status } };
+  };
 }
 
 /** `DELETE /consents/{consentId}`. A consent that has ended stays as it is. */
-export function deleteConsent(bank: Bank, call: DoorCall): DoorAnswer {
-  bank.door.consents.end(consentInPath(bank, call), 'terminatedByTpp');
-  return { status: 204 };
+export function deleteConsent(kind: ConsentKind) {
+  return (bank: Bank, call: DoorCall): DoorAnswer => {
+    bank.door.consents.end(consentInPath(bank, call, kind), 'terminatedByTpp');
+    return { status: 204 };
+  };
 }

@@ -6,7 +6,8 @@ import type { RawRequest } from '../../strict/raw-request.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readBody } from '../strict/body.ts';
 
-const reference = z
+/** How a request refers to an account. */
+export const reference = z
   .strictObject({
     iban: z.optional(z.string()),
     bban: z.optional(z.string()),
@@ -53,7 +54,10 @@ export const RIGHTS = ['accounts', 'balances', 'transactions'] as const;
 export type Right = (typeof RIGHTS)[number];
 
 /** The types of the bank file (`consent.types`). */
-export type ConsentType = 'dedicated' | 'bank-offered' | 'all-accounts' | 'list-only';
+type ReadingType = 'dedicated' | 'bank-offered' | 'all-accounts' | 'list-only';
+
+/** `funds`: for confirmations of funds of one account, and for no reading. */
+export type ConsentType = ReadingType | 'funds';
 
 /** A consent as the TPP asks for it, with the end that the bank allows. */
 export interface ConsentOrder {
@@ -62,6 +66,8 @@ export interface ConsentOrder {
   recurring: boolean;
   validUntil: IsoDate;
   frequencyPerDay: number;
+  /** With `funds`: what the request says of a card and of the customer's registration. */
+  card?: Readonly<Record<string, string>>;
 }
 
 /** What the request of a consent is held against. */
@@ -120,6 +126,32 @@ export function readConsentOrder(bank: ConsentingBank, request: RawRequest): Con
   return { access, type, recurring, frequencyPerDay, validUntil: endOf(bank, body.validUntil) };
 }
 
+const fundsBody = z.strictObject({
+  account: reference,
+  cardNumber: z.optional(z.string().check(z.maxLength(35))),
+  cardExpiryDate: z.optional(z.iso.date()),
+  cardInformation: z.optional(z.string().check(z.maxLength(140))),
+  registrationInformation: z.optional(z.string().check(z.maxLength(140))),
+});
+
+/** Such a consent has no last day. */
+const FOR_GOOD: IsoDate = '9999-12-31';
+
+/**
+ * Reads the body of `POST /v2/consents/confirmation-of-funds`.
+ *
+ * @throws DoorRefusal `FORMAT_ERROR` with the path of the field
+ */
+export function readFundsOrder(bank: ConsentingBank, request: RawRequest): ConsentOrder {
+  const { account, ...card } = readBody(request, fundsBody);
+  checkAccount(bank, account, 'account');
+  const told = Object.entries(card).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return {
+    ...{ access: { accounts: [account] }, type: 'funds', recurring: true },
+    ...{ frequencyPerDay: 0, validUntil: FOR_GOOD, card: Object.fromEntries(told) },
+  };
+}
+
 /** The last day of the consent: as asked for, or earlier if the bank gives no such long consents. */
 function endOf(bank: ConsentingBank, asked: IsoDate): IsoDate {
   const today = bankDay(bank.now());
@@ -151,7 +183,7 @@ function checkMore({ strict }: BankRules, access: Access): void {
   }
 }
 
-function typeOf(access: Access): ConsentType {
+function typeOf(access: Access): ReadingType {
   const { availableAccounts, availableAccountsWithBalance, allPsd2 } = access;
   const listed = RIGHTS.flatMap((right) => (access[right] ? [access[right]] : []));
   const whole = [availableAccounts ?? availableAccountsWithBalance, allPsd2].filter(Boolean);
@@ -177,11 +209,18 @@ function typeOf(access: Access): ConsentType {
 /** The bank knows its own accounts before the customer has logged in. */
 function checkAccounts({ customers }: Pick<ConsentingBank, 'customers'>, access: Access): void {
   for (const right of RIGHTS) {
-    for (const [index, { iban }] of (access[right] ?? []).entries()) {
-      if (iban === undefined || customers.accountByIban(iban)) continue;
-      throw new DoorRefusal('FORMAT_ERROR', 'The bank has no such account', `Received: ${iban}.`, {
-        path: `access.${right}[${index}].iban`,
-      });
-    }
+    for (const [index, account] of (access[right] ?? []).entries())
+      checkAccount({ customers }, account, `access.${right}[${index}]`);
   }
+}
+
+function checkAccount(
+  { customers }: Pick<ConsentingBank, 'customers'>,
+  { iban }: AccountReference,
+  path: string,
+): void {
+  if (iban === undefined || customers.accountByIban(iban)) return;
+  throw new DoorRefusal('FORMAT_ERROR', 'The bank has no such account', `Received: ${iban}.`, {
+    path: `${path}.iban`,
+  });
 }

@@ -1,6 +1,6 @@
 import type { Customer, Product } from '../../customers/seed-customers.ts';
 import type { IsoDate } from '../../ledger/bank-time.ts';
-import { CASH_ACCOUNT_TYPES, maskedPanOf } from '../readings/account-view.ts';
+import { CASH_ACCOUNT_TYPES, maskedPanOf, panOf } from '../readings/account-view.ts';
 import {
   type Access,
   type AccountReference,
@@ -20,6 +20,9 @@ export type ConsentStatus =
   | 'expired'
   | 'terminatedByTpp';
 
+/** What its paths, links and authorisations are about. */
+export type ConsentKind = 'consent' | 'funds-consent';
+
 /** A consent at the second door. */
 export interface DoorConsent {
   readonly id: string;
@@ -38,6 +41,13 @@ export interface DoorConsent {
   /** What it shows, by product id. Empty until the customer gives it. */
   grants: ReadonlyMap<string, ReadonlySet<Right>>;
   lastAction: IsoDate;
+  /** As in {@link ConsentOrder}. */
+  readonly card?: Readonly<Record<string, string>>;
+}
+
+/** The kind of a consent. */
+export function kindOfConsent({ type }: Pick<DoorConsent, 'type'>): ConsentKind {
+  return type === 'funds' ? 'funds-consent' : 'consent';
 }
 
 /** Whether a consent shows who owns an account. */
@@ -78,6 +88,7 @@ export function grantsFor(
       return offered;
     }
     case 'dedicated':
+    case 'funds':
       return dedicatedGrants(order.access, products);
   }
 }
@@ -96,8 +107,9 @@ function dedicatedGrants(access: Access, products: readonly Product[]): Map<stri
 }
 
 /** A card has the IBAN of another account, so an IBAN never means a card. */
-function isReferredTo(product: Product, { iban, bban, maskedPan, pan }: AccountReference): boolean {
-  if (product.kind === 'card') return [maskedPan, pan].includes(maskedPanOf(product));
+export function isReferredTo(product: Product, { iban, bban, maskedPan, pan }: AccountReference): boolean {
+  if (product.kind === 'card')
+    return maskedPan?.replaceAll('*', 'x') === maskedPanOf(product) || pan === panOf(product);
   return product.iban === iban || product.iban.slice(4) === bban;
 }
 

@@ -4,7 +4,14 @@ import { bankDay } from '../../ledger/bank-time.ts';
 import { Shelf } from '../../shelf.ts';
 import type { DoorRules } from '../door-rules.ts';
 import { DoorRefusal } from '../refusal.ts';
-import { type ConsentStatus, chosenAccess, type DoorConsent, grantsFor } from './consent.ts';
+import {
+  type ConsentKind,
+  type ConsentStatus,
+  chosenAccess,
+  type DoorConsent,
+  grantsFor,
+  kindOfConsent,
+} from './consent.ts';
 import type { ConsentOrder } from './consent-request.ts';
 
 /** The consents of the second door. */
@@ -46,7 +53,8 @@ export class DoorConsents extends Shelf<DoorConsent> {
   give(consent: DoorConsent, customer: Customer, chosen: readonly string[] | undefined): boolean {
     const grants = grantsFor(consent, customer, chosen);
     if (!grants) return false;
-    if (consent.recurring && !this.#keepsFormer) this.#endFormer(customer.customerId);
+    if (consent.type !== 'funds' && consent.recurring && !this.#keepsFormer)
+      this.#endFormer(customer.customerId);
     consent.status = 'valid';
     consent.customerId = customer.customerId;
     consent.grants = grants;
@@ -68,13 +76,13 @@ export class DoorConsents extends Shelf<DoorConsent> {
   }
 
   /**
-   * The consent that a reading names.
+   * The consent that a reading names, or a confirmation of funds.
    *
    * @throws DoorRefusal `CONSENT_UNKNOWN`, `CONSENT_EXPIRED`, `CONSENT_INVALID`
    */
-  requireValid(id: string): DoorConsent {
+  requireValid(id: string, kind: ConsentKind = 'consent'): DoorConsent {
     const consent = this.find(id);
-    if (!consent) {
+    if (!consent || kindOfConsent(consent) !== kind) {
       throw new DoorRefusal('CONSENT_UNKNOWN', 'The bank does not know this consent', '', {
         path: 'Consent-ID',
         status: 400,
@@ -92,7 +100,7 @@ export class DoorConsents extends Shelf<DoorConsent> {
 
   #endFormer(customerId: string): void {
     for (const former of this.list()) {
-      const isFormer = former.customerId === customerId && former.recurring;
+      const isFormer = former.customerId === customerId && former.recurring && former.type !== 'funds';
       if (isFormer && this.statusOf(former) === 'valid') former.status = 'expired';
     }
   }

@@ -69,7 +69,7 @@ function begin(bank: Bank, query: URLSearchParams): Begun {
     .list()
     .findLast((one) => one.approach === 'oauth' && scopeOf(oauth.scope, one.subject) === scope);
   const subject = authorisation?.subject;
-  const id = { [subject?.kind === 'consent' ? 'consentId' : 'paymentId']: subject?.id ?? '' };
+  const id = { [subject?.kind.includes('consent') ? 'consentId' : 'paymentId']: subject?.id ?? '' };
   const lacking = subject && lackingParameter(oauth.parameters, query, id);
   if (lacking) return lacking;
   const isOpen = authorisation && bank.door.authorisations.isOpen(authorisation);
@@ -100,11 +100,17 @@ function lackingParameter(
  * that login, a client that has lost it learns the status in no other way.
  */
 export function mayLogInAgain(bank: Bank, { approach, status, subject }: Authorisation): boolean {
-  const needsToken = bank.rules.variations.includes('payment-tokens') && subject.kind !== 'consent';
+  const needsToken = bank.rules.variations.includes('payment-tokens') && !subject.kind.includes('consent');
   return needsToken && approach === 'oauth' && status === 'finalised';
+}
+
+/** The standard has PIIS where other consents have AIS. */
+function fundsScope(ais: string): string {
+  return ais.replace(/^AIS\b/, 'PIIS').replace(/^ais\b/, 'piis');
 }
 
 /** The scope with which a customer authorises. A cancellation has that of its payment. */
 function scopeOf({ ais, pis }: BankDescription['oauth']['scope'], { kind, id }: ScaSubject): string {
+  if (kind === 'funds-consent') return fundsScope(ais).replaceAll('{consentId}', id);
   return kind === 'consent' ? ais.replaceAll('{consentId}', id) : pis.replaceAll('{paymentId}', id);
 }

@@ -1,15 +1,19 @@
 import * as z from 'zod/mini';
 import type { Bank } from '../../bank.ts';
+import type { Customers } from '../../customers/customers.ts';
+import type { Product } from '../../customers/seed-customers.ts';
 import { readCents } from '../../ledger/cents.ts';
 import { header } from '../../strict/headers.ts';
+import { isReferredTo } from '../consents/consent.ts';
+import { type AccountReference, reference } from '../consents/consent-request.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
 import { checkGrant } from '../in-path.ts';
-import { unexpected } from '../refusal.ts';
+import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readBody } from '../strict/body.ts';
 import { readQuery } from '../strict/query.ts';
 
 const fundsBody = z.strictObject({
-  account: z.strictObject({ iban: z.string(), currency: z.optional(z.literal('EUR')) }),
+  account: reference,
   instructedAmount: z.strictObject({ currency: z.literal('EUR'), amount: z.string() }),
   cardNumber: z.optional(z.string().check(z.maxLength(35))),
   payee: z.optional(z.string().check(z.maxLength(70))),
@@ -19,15 +23,15 @@ const fundsBody = z.strictObject({
 export function checkAvailabilityOfFunds(bank: Bank, call: DoorCall): DoorAnswer {
   readQuery(call.request, []);
   const { account, instructedAmount } = readBody(call.request, fundsBody);
-  const { customers, ledger, door } = bank;
-  const found = customers.byProduct(customers.accountByIban(account.iban)?.productId ?? '');
+  const { customers, ledger } = bank;
+  const found = accountOf(customers, account);
   if (!found) {
     throw unexpected(
       'FORMAT_ERROR',
-      'account.iban',
+      `account.${Object.keys(account)[0]}`,
       'The bank has no such account',
       'an account of the customer',
-      account.iban,
+      Object.values(account)[0],
     );
   }
   const cents = readCents(instructedAmount.amount);
@@ -42,8 +46,31 @@ export function checkAvailabilityOfFunds(bank: Bank, call: DoorCall): DoorAnswer
     );
   }
   const consentId = header(call.request, 'consent-id');
-  if (consentId !== undefined) door.consents.requireValid(consentId);
-  else checkGrant(call, found.customer.customerId, undefined);
+  if (consentId === undefined && bank.rules.variations.includes('funds-consents'))
+    throw new DoorRefusal('FORMAT_ERROR', 'The call has no Consent-ID', '', { path: 'Consent-ID' });
+  if (consentId === undefined) checkGrant(call, found.customer.customerId, undefined);
+  else checkConsent(bank, call, consentId, found.product);
   const { available } = ledger.balance(found.product, bank.now());
-  return { status: 200, body: { fundsAvailable: available >= cents } };
+  return { status: 200, body: { fundsAvailable: available + found.product.creditLimit >= cents } };
+}
+
+/** The consent of a confirmation names this account, and an access token is for the same consent. @throws DoorRefusal */
+function checkConsent({ door }: Bank, { grant }: DoorCall, id: string, product: Product): void {
+  const { grants } = door.consents.requireValid(id, 'funds-consent');
+  if (!grants.has(product.productId))
+    throw new DoorRefusal('CONSENT_INVALID', 'The consent is for another account', '', {
+      path: 'Consent-ID',
+    });
+  const isForOther =
+    grant && (grant.paymentId !== undefined || (grant.consentId !== undefined && grant.consentId !== id));
+  if (isForOther) throw new DoorRefusal('TOKEN_INVALID', 'The access token is for another consent');
+}
+
+function accountOf(customers: Customers, account: AccountReference): ReturnType<Customers['byProduct']> {
+  const { iban } = account;
+  const product =
+    iban === undefined
+      ? customers.seeded.flatMap(({ products }) => products).find((each) => isReferredTo(each, account))
+      : customers.accountByIban(iban);
+  return customers.byProduct(product?.productId ?? '');
 }

@@ -22,6 +22,11 @@ export function maskedPanOf({ productId }: Product): string {
   return `525412xxxxxx${productId.slice(-4)}`;
 }
 
+/** The whole number of a card, which only its customer and the bank know. */
+export function panOf(product: Product): string {
+  return maskedPanOf(product).replaceAll('x', '0');
+}
+
 /** How answers name an account (NextGenPSD2, `accountReference`). */
 export function referenceOf(product: Product): Record<string, string> {
   return product.kind === 'card'

@@ -8,7 +8,7 @@ import { consentStatus } from '../door-state.ts';
 import type { DoorPayment } from '../payments/payment.ts';
 import { isCancellable, isReceived } from '../payments/payment-status.ts';
 import { authorisePayment } from '../payments/run-payments.ts';
-import type { Authorisation, ScaSubject } from './authorisations.ts';
+import { type Authorisation, type ScaSubject, subjectOfConsent } from './authorisations.ts';
 
 /** What a customer is asked to authorise. */
 export type Asked =
@@ -19,9 +19,10 @@ export type Asked =
 /** What an authorisation is about. Undefined: the bank does not have it. */
 export function askedOf({ door }: Bank, { kind, id }: ScaSubject): Asked | undefined {
   switch (kind) {
-    case 'consent': {
+    case 'consent':
+    case 'funds-consent': {
       const consent = door.consents.find(id);
-      return consent && { kind, consent };
+      return consent && { kind: 'consent', consent };
     }
     case 'payment':
     case 'cancellation': {
@@ -86,13 +87,13 @@ function isComplete(
   const products = granted
     ? (customer?.products.filter(({ productId }) => granted.has(productId)) ?? [])
     : paymentsOf(asked).map(({ debtor }) => debtor.product);
-  const approved = door.authorisations.approvedBy({ kind: asked.kind, id: idOf(asked) });
+  const approved = door.authorisations.approvedBy(subjectIn(asked));
   return products.flatMap((product) => customers.holdersOf(product)).every((id) => approved.includes(id));
 }
 
-function idOf(asked: Asked): string {
-  if (asked.kind === 'consent') return asked.consent.id;
-  return asked.kind === 'basket' ? asked.basket.id : asked.payment.id;
+function subjectIn(asked: Asked): Pick<ScaSubject, 'kind' | 'id'> {
+  if (asked.kind === 'consent') return subjectOfConsent(asked.consent);
+  return { kind: asked.kind, id: asked.kind === 'basket' ? asked.basket.id : asked.payment.id };
 }
 
 /** Does what a customer has authorised, once all holders of a company account have. */

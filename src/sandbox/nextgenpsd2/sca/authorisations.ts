@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Shelf } from '../../shelf.ts';
+import { type ConsentKind, type DoorConsent, kindOfConsent } from '../consents/consent.ts';
 import type { DoorRules } from '../door-rules.ts';
 
 /** How the customer authorises (NextGenPSD2, "SCA approaches"). */
@@ -11,16 +12,22 @@ export type ScaStatus = 'received' | 'psuIdentified' | 'unconfirmed' | 'finalise
 
 /** What a customer authorises: it has authorisations of its own, below its own path. */
 export interface ScaSubject {
-  kind: 'consent' | 'payment' | 'cancellation' | 'basket';
+  kind: ConsentKind | 'payment' | 'cancellation' | 'basket';
   /** Of the consent, the payment or the basket. */
   id: string;
   /** The values in the paths of its calls. */
   path: Readonly<Record<string, string>>;
 }
 
-/** A consent, or a signing basket, as what a customer authorises. */
-export function subjectOfResource(kind: 'consent' | 'basket', { id }: { id: string }): ScaSubject {
-  return { kind, id, path: { [`${kind}Id`]: id } };
+/** A consent as what a customer authorises. */
+export function subjectOfConsent(consent: Pick<DoorConsent, 'id' | 'type'>): ScaSubject {
+  const { id } = consent;
+  return { kind: kindOfConsent(consent), id, path: { consentId: id } };
+}
+
+/** A signing basket as what a customer authorises. */
+export function subjectOfBasket({ id }: { id: string }): ScaSubject {
+  return { kind: 'basket', id, path: { basketId: id } };
 }
 
 /** An authorisation of a consent, of a payment or its cancellation, or of a signing basket. */

@@ -10,12 +10,13 @@ import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readBody } from '../strict/body.ts';
 import { readQuery } from '../strict/query.ts';
 import { type Asked, askedOf, carryOut, isWaiting } from './asked.ts';
-import { type Authorisation, type ScaSubject, subjectOfResource } from './authorisations.ts';
+import { type Authorisation, type ScaSubject, subjectOfBasket, subjectOfConsent } from './authorisations.ts';
 import { readScaWish, SCA_STATUS_CALLS, startedSca } from './start-sca.ts';
 
 /** The call with which the TPP sends a confirmation code, by what the customer authorises. */
 const CONFIRMING: Record<ScaSubject['kind'], OperationId> = {
   consent: 'updateConsentsPsuData',
+  'funds-consent': 'updateConsentConfirmationOfFundsPsuData',
   payment: 'updatePaymentPsuData',
   cancellation: 'updatePaymentCancellationPsuData',
   basket: 'updateSigningBasketPsuData',
@@ -122,9 +123,10 @@ function inPathOf(
 ): { subject: ScaSubject; asked: Asked } {
   readQuery(call.request, []);
   switch (kind) {
-    case 'consent': {
-      const consent = consentInPath(bank, call);
-      return { subject: subjectOfResource('consent', consent), asked: { kind, consent } };
+    case 'consent':
+    case 'funds-consent': {
+      const consent = consentInPath(bank, call, kind);
+      return { subject: subjectOfConsent(consent), asked: { kind: 'consent', consent } };
     }
     case 'payment':
     case 'cancellation': {
@@ -133,7 +135,7 @@ function inPathOf(
     }
     case 'basket': {
       const basket = basketInPath(bank, call);
-      return { subject: subjectOfResource('basket', basket), asked: { kind, basket } };
+      return { subject: subjectOfBasket(basket), asked: { kind, basket } };
     }
   }
 }

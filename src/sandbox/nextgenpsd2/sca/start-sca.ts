@@ -9,11 +9,15 @@ import { DoorRefusal, unexpected } from '../refusal.ts';
 import type { Approach, Authorisation, ScaSubject } from './authorisations.ts';
 
 /** The calls that ask for something that a customer has to authorise. */
-const ASKING: readonly OperationId[] = ['createConsent', 'initiatePayment', 'createSigningBasket'];
+const ASKING: readonly OperationId[] = [
+  ...(['createConsent', 'createConsentConfirmationOfFunds'] as const),
+  ...(['initiatePayment', 'createSigningBasket'] as const),
+];
 
 /** The call for the state of an authorisation, by what it authorises. */
 export const SCA_STATUS_CALLS = {
   consent: 'getConsentScaStatus',
+  'funds-consent': 'getConsentConfirmationOfFundsScaStatus',
   payment: 'getPaymentInitiationScaStatus',
   cancellation: 'getPaymentCancellationScaStatus',
   basket: 'getSigningBasketScaStatus',

@@ -260,7 +260,7 @@ describe('a consent at the bank', () => {
     expect(await consents.details?.('c1', TRANSACTION_ID)).toEqual({
       ...{ consentStatus: 'valid', means: 'valid', validUntil: null, frequencyPerDay: null, recurring: null },
       access: {
-        accounts: [{ pan: '************4141' }, { pan: '123' }, { pan: 7 }],
+        accounts: [{ pan: '525432******4141' }, { pan: '123' }, { pan: 7 }],
         more: { pan: '**3456' },
       },
     });

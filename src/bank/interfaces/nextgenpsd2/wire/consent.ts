@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { textOf } from '../../../../domain/odd-values.ts';
+import { maskedCardNumber } from '../../../../domain/order/account-reference.ts';
 import { link } from './accounts.ts';
 import { day, headerId, optionalFlag, optionalStatusOf, optionalWords, statusOf } from './fields.ts';
 
@@ -78,12 +79,14 @@ const accessOfConsent = z
   .looseObject({})
   .check(z.refine((access) => JSON.stringify(access).length <= LONGEST_ACCESS, 'expected less'));
 
-/** The number of a card stays with the bank, but for its last digits. */
-function withoutCardNumbers(access: Record<string, unknown>): Record<string, unknown> {
+/** The number of a card stays with the bank, but for a few digits. */
+export function withoutCardNumbers(access: Record<string, unknown>): Record<string, unknown> {
   const masked = (name: string, value: unknown) =>
-    name === 'pan' && typeof value === 'string' ? value.replace(/.(?=.{4})/g, '*') : value;
+    ['pan', 'cardNumber'].includes(name) && typeof value === 'string' ? maskedCardNumber(value) : value;
   return JSON.parse(JSON.stringify(access, masked));
 }
+
+const accessIn = z.catch(z.nullish(z.pipe(accessOfConsent, z.transform(withoutCardNumbers))), null);
 
 /** A consent as the bank has it. */
 export const consentDetailsAnswer = z.object({
@@ -92,5 +95,7 @@ export const consentDetailsAnswer = z.object({
   validUntil: z.catch(day, null),
   frequencyPerDay: wholeNumber,
   recurringIndicator: optionalFlag,
-  access: z.catch(z.nullish(z.pipe(accessOfConsent, z.transform(withoutCardNumbers))), null),
+  access: accessIn,
+  /** Of a consent for confirmations of funds. */
+  account: accessIn,
 });

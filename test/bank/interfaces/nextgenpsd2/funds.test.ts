@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { askForFunds, fundsConsentsOf } from '../../../../src/bank/interfaces/nextgenpsd2/funds.ts';
+import type { FundsAccess } from '../../../../src/bank/ports/customer.ts';
+import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.ts';
+import { announcements } from '../../client.ts';
+import { TRANSACTION_ID } from './client.ts';
+import { failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
+
+const IBAN = 'DE89370400440532013000';
+const PATH = '/v2/consents/confirmation-of-funds';
+const CREATED = said(
+  {
+    ...{ consentId: 'f1', consentStatus: 'received', psuMessage: 'Open the app' },
+    _links: {
+      scaRedirect: { href: 'https://bank.example/sca' },
+      scaStatus: { href: `${PATH}/f1/authorisations/a1` },
+    },
+  },
+  201,
+);
+
+function opened(answers: readonly Scripted[], file: Parameters<typeof scriptedCalls>[1] = {}) {
+  const { calls, oauth, sent } = scriptedCalls(answers, file);
+  return { calls, sent, ...fundsConsentsOf(calls, oauth) };
+}
+
+const request = (access: Omit<FundsAccess, 'type'>) => ({
+  ...{ customerId: 'shop', categories: [{ name: 'FUNDS_AVAILABILITY' as const, products: [] }] },
+  ...{ terms: { access: { type: 'funds' as const, ...access } }, redirectUri: 'http://127.0.0.1:1/?state=s' },
+  ...{ transactionId: TRANSACTION_ID, beforeSend: announcements().beforeSend },
+});
+
+describe('a consent for confirmations of funds', () => {
+  it.each([
+    [{ account: IBAN }, { account: { iban: IBAN } }],
+    [{ account: 'msisdn:+491701234567:EUR' }, { account: { msisdn: '+491701234567', currency: 'EUR' } }],
+    [
+      {
+        ...{ account: 'pan:5254121234563241', cardNumber: '5254121234563241' },
+        ...{ cardInformation: 'Gold', registrationInformation: 'Contract 7' },
+      },
+      {
+        ...{ account: { pan: '5254121234563241' }, cardNumber: '5254121234563241' },
+        ...{ cardInformation: 'Gold', registrationInformation: 'Contract 7' },
+      },
+    ],
+  ])('is asked for at the path of the extended service: %j', async (access, body) => {
+    const { consents, sent } = opened([CREATED]);
+    const requested = await consents.request(request(access));
+    expect(sent.map((call) => [call.method, call.path, call.body, call.facts.ofPayment])).toEqual([
+      ['POST', PATH, body, TRANSACTION_ID],
+    ]);
+    expect(requested).toMatchObject({
+      ...{ resourceId: 'f1', bankStatus: 'received', besideOthers: true },
+      outcomes: [{ name: 'FUNDS_AVAILABILITY', outcome: true }],
+      links: { redirect: 'https://bank.example/sca', id: 'a1', status: `${PATH}/f1/authorisations/a1` },
+    });
+    // No journal has the number of a card.
+    expect(JSON.stringify(requested)).not.toContain('5254121234563241');
+    expect(requested.terms).toBeUndefined();
+  });
+
+  it('is asked about and ended at its own paths', async () => {
+    const { consents, sca, sent } = opened([
+      said({ consentStatus: 'valid', account: { pan: '5254121234563241' } }),
+      said({ consentStatus: 'expired' }),
+      said({}, 204),
+      said({ scaStatus: 'finalised' }),
+    ]);
+    expect(await consents.details?.('f1', TRANSACTION_ID)).toMatchObject({
+      ...{ means: 'valid', validUntil: null, access: { account: { pan: '525412******3241' } } },
+    });
+    expect(await sca.status('f1', TRANSACTION_ID)).toMatchObject({ authorizationStatus: 'expired' });
+    expect(await consents.delete?.('f1', TRANSACTION_ID)).toBe('terminatedByTpp');
+    const links = { approach: null, status: `http://inner:8080${PATH}/f1/authorisations/a1` };
+    expect(await sca.progress?.(links, TRANSACTION_ID)).toMatchObject({ means: 'done' });
+    expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      ...[`GET ${PATH}/f1`, `GET ${PATH}/f1/status`, `DELETE ${PATH}/f1`],
+      `GET ${PATH}/f1/authorisations/a1`,
+    ]);
+  });
+
+  it.each([
+    [404, 'RESOURCE_UNKNOWN', /may have no consents for confirmations of funds, or has them at another path/],
+    [400, 'SERVICE_INVALID', /funds\.consent never, or api\.paths/],
+    [400, 'FORMAT_ERROR', /bank file may say how/],
+  ])('that the bank refuses with %i %s says what may be wrong', async (status, code, hint) => {
+    const { consents } = opened([said({ tppMessages: [{ category: 'ERROR', code }] }, status)]);
+    expect(await failureOf(consents.request(request({ account: IBAN })))).toMatchObject({
+      ...{ code: 'bank_refused', hint: expect.stringMatching(hint) },
+    });
+  });
+});
+
+const funds = (account: string, consentId?: string) => ({
+  ...{ account, amount: parsePaymentAmount('12.50'), currency: 'EUR' },
+  ...(consentId && { consent: { consentId, transactionId: 'of-the-consent' } }),
+});
+
+it('a confirmation of funds goes out with its consent, and the tokens of that', async () => {
+  const { calls, sent } = scriptedCalls([said({ fundsAvailable: true }), said({ fundsAvailable: 'false' })]);
+  expect(await askForFunds(calls, funds(IBAN), TRANSACTION_ID)).toBe(true);
+  expect(await askForFunds(calls, funds('bban:37', 'f1'), TRANSACTION_ID)).toBe(false);
+  const instructedAmount = { currency: 'EUR', amount: '12.50' };
+  expect(sent.map(({ body, headers, facts }) => [body, headers, facts.ofPayment])).toEqual([
+    [{ account: { iban: IBAN }, instructedAmount }, undefined, undefined],
+    [{ account: { bban: '37' }, instructedAmount }, { 'consent-id': 'f1' }, 'of-the-consent'],
+  ]);
+});
+
+const message = (code: string, text?: string) => ({
+  tppMessages: [{ category: 'ERROR', code, ...(text && { text }) }],
+});
+it.each<[number, object, string | undefined, string, RegExp]>([
+  [
+    400,
+    message('FORMAT_ERROR', "Header 'consent-id' is missing in request"),
+    undefined,
+    'not_logged_in',
+    /^The bank confirms funds only with a consent/,
+  ],
+  [
+    400,
+    { code: 400, message: "Header 'consent-id' is missing" },
+    undefined,
+    'not_logged_in',
+    /^The bank confirms funds only/,
+  ],
+  [401, message('CONSENT_INVALID'), undefined, 'not_logged_in', /^The bank confirms funds only/],
+  [
+    403,
+    message('CONSENT_UNKNOWN'),
+    'f1',
+    'not_logged_in',
+    /^The bank does not confirm funds with the consent that psd2 has/,
+  ],
+  [400, message('FORMAT_ERROR', 'amount'), undefined, 'bank_refused', /amount/],
+  [400, message('FORMAT_ERROR', 'consent'), 'f1', 'bank_refused', /consent/],
+  [503, { text: 'consent service' }, undefined, 'bank_failing', /503/],
+])('%i %j with the consent %s is %s', async (status, body, consentId, code, text) => {
+  const { calls } = scriptedCalls([said(body, status)]);
+  const failure = await failureOf(askForFunds(calls, funds(IBAN, consentId), TRANSACTION_ID));
+  expect(failure).toMatchObject({ code, message: expect.stringMatching(text) });
+  // The command knows which consent to ask for.
+  if (code === 'not_logged_in') expect(failure).not.toHaveProperty('next');
+});
