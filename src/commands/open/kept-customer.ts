@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConsentSource, ListedAccount, PsuIdentification, Read } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { type Consent, isForFunds } from '../../domain/consent.ts';
+import { paymentHolder } from '../../domain/identifiers.ts';
 import { accountReferenceOf, maskedReference } from '../../domain/order/account-reference.ts';
 import { compactIban } from '../../domain/order/sepa-text.ts';
-import { paymentHolder } from '../../domain/payment-holder.ts';
 import { Psd2Error } from '../../errors.ts';
 import type {
   Customers,
