@@ -157,7 +157,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/cert': [...NOUN, 'certificates', 'make-folder.ts', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],
   'commands/consent': NOUN,
-  'commands/customer': [...NOUN, 'commands/batch/rows.ts', 'store/audit', 'store/batch'],
+  'commands/customer': [...NOUN, 'store/audit', 'store/batch'],
   'commands/demo': [...NOUN, 'commands/sandbox/profile.ts'],
   'commands/doctor': [
     ...NOUN,
@@ -227,7 +227,6 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/status': [
     ...NOUN,
     'advice.ts',
-    'commands/batch/approval.ts',
     'commands/expiring',
     'commands/sync/failed.ts',
     'quote-for-shell.ts',
@@ -237,7 +236,15 @@ export const WALLS: Record<string, readonly string[]> = {
 
   flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports', 'time-limit.ts'],
   // The payments of a file: the flows of single payments, and what is said of a batch alone.
-  'flows/batch': ['bank/ports', 'domain', 'errors.ts', 'flows', 'store/batch/refusals.ts', 'store/ports'],
+  'flows/batch': [
+    'bank/ports',
+    'batch-file/finding.ts',
+    'domain',
+    'errors.ts',
+    'flows',
+    'store/batch/refusals.ts',
+    'store/ports',
+  ],
   // What the rest of psd2 knows of a bank. Types only.
   'bank/ports': ['certificates', 'domain', 'errors.ts', 'signature'],
   'bank/open.ts': ['bank-file', 'bank/call', 'bank/interfaces'],

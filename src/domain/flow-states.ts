@@ -113,3 +113,9 @@ export function needsAttention(flow: Progress & { reached: boolean }, settles: b
       return false;
   }
 }
+
+/** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */
+export function isBanksToCancel(payment: Operation<OrderTarget>): boolean {
+  if (!payment.initiation || !payment.verification) return false;
+  return standingOf(payment) === 'sent' || payment.state === 'executed' || payment.state === 'ordered';
+}

@@ -1,4 +1,4 @@
-import type { ReportRow } from '../../src/batch-file/report/row.ts';
+import type { ReportRow } from '../../src/domain/batch/report-row.ts';
 import { batchLine } from '../domain/batch/lines.ts';
 
 /** Returns a row of a report. `changes` replace its fields. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writePain002 } from '../../src/batch-file/report/pain002.ts';
-import type { LineState } from '../../src/batch-file/report/row.ts';
+import type { LineState } from '../../src/domain/batch/report-row.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { OPERATION_STATES } from '../../src/domain/operation.ts';
 import { schemaOf } from '../support/iso-schemas.ts';

@@ -1,6 +1,6 @@
+import type { PrintedRow, ReportRow, Rows } from '../../domain/batch/report-row.ts';
 import { harmless } from '../../statements/csv.ts';
 import { writeCsv } from '../../terminal/output/csv.ts';
-import type { PrintedRow, ReportRow, Rows } from './row.ts';
 
 const COLUMNS = [
   ...[

@@ -1,8 +1,8 @@
 import type { BatchFormat } from '../../domain/batch/line.ts';
+import type { LineState, ReportRow, Rows } from '../../domain/batch/report-row.ts';
 import { isIban } from '../../domain/order/iban.ts';
 import { cut, element } from '../../statements/xml.ts';
 import { writeRemittance } from '../pain001/write.ts';
-import type { LineState, ReportRow, Rows } from './row.ts';
 
 /** What a report says about itself and about the file that it answers. */
 export interface ReportHeader {

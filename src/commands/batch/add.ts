@@ -1,18 +1,21 @@
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
+import { neededApprovals } from '../../flows/batch/approval.ts';
+import { refuseRepeats } from '../../flows/batch/examine.ts';
+import { readLines } from '../../flows/batch/known-lines.ts';
+import { checkPayees, describeCounts } from '../../flows/batch/payees.ts';
 import { AddedMeanwhile, contentIsStored } from '../../store/batch/refusals.ts';
+import { controlsOf } from '../../store/machine/settings.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { readNote } from '../flow/resolve.ts';
-import { neededApprovals } from './approval.ts';
+import { payeeCheckOf } from '../transfer/payee-check.ts';
 import { BATCH, batchData, printBatch } from './batches.ts';
-import { examineFile, refuseRepeats } from './examine.ts';
+import { earlierPayments, examineFile } from './examine.ts';
 import { examinationOf, FILE, type FileOptions, takingFile } from './file-options.ts';
-import { describeCounts } from './payees.ts';
 import { auditBatch, personOf } from './person.ts';
-import { readLines } from './rows.ts';
 
 /** `psd2 batch add <file>` */
 export const add = verb(
@@ -58,7 +61,7 @@ async function addFile(context: Context, file: string, options: FileOptions): Pr
 
   const person = personOf(context, undefined);
   const { format, messageId } = source;
-  const approvalsNeeded = neededApprovals(profile, null, lines);
+  const approvalsNeeded = neededApprovals(controlsOf(profile), null, lines);
   const added = { format, messageId, note, retryOf: null, payees, approvalsNeeded, ...person };
   const again = options.again ?? false;
   let { compared } = examined;
@@ -67,7 +70,7 @@ async function addFile(context: Context, file: string, options: FileOptions): Pr
       return await batches.add({ added, lines, again, compared });
     } catch (error) {
       if (!(error instanceof AddedMeanwhile)) throw error;
-      compared = await refuseRepeats(context, lines);
+      compared = refuseRepeats(await earlierPayments(context), lines);
       return stored();
     }
   };
@@ -119,8 +122,7 @@ function wrongFile(
 }
 
 async function checkAll(context: Context, command: string, lines: readonly BatchLine[]) {
-  const { checkPayees } = await import('./payees.ts');
-  const checks = checkPayees(context, command);
+  const checks = checkPayees(payeeCheckOf(context, command));
   const { counts, results } = await context.terminal.whileWaiting(
     `Checking ${lines.length} payees`,
     (async () => {

@@ -1,25 +1,19 @@
 import * as z from 'zod/mini';
-import type { PrintedRow, ReportRow } from '../../batch-file/report/row.ts';
-import { type Batch, countedApprovals, shortBatchId } from '../../domain/batch/batch.ts';
+import { countedApprovals, shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import type { PrintedRow, ReportRow } from '../../domain/batch/report-row.ts';
 import { addUp } from '../../domain/batch/totals.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
 import { describePayeeCheck, PAYEE_RESULTS } from '../../domain/order/payee-check.ts';
-import { hasEnded } from '../../flows/batch/outcome.ts';
-import type { Profile } from '../../store/machine/settings.ts';
-import type { Batches } from '../../store/ports/batches.ts';
-import type { Flows } from '../../store/ports/flows.ts';
+import { BATCH_STATES, neededApprovals, stateOf } from '../../flows/batch/approval.ts';
+import type { KnownBatch } from '../../flows/batch/known-lines.ts';
+import { controlsOf, type Profile } from '../../store/machine/settings.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
 import { bankReasons } from '../flow/fields.ts';
 import { day, decimal, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
-import { neededApprovals } from './approval.ts';
-import { type KnownLine, readLines } from './rows.ts';
-
-export const BATCH_STATES = ['added', 'approved', 'rejected', 'running', 'done', 'cancelled'] as const;
-type BatchState = (typeof BATCH_STATES)[number];
 
 const decision = () => ({
   by: text('name that the person gave; else the system user'),
@@ -116,34 +110,18 @@ export const LINE_COLUMNS: Column<PrintedRow>[] = [
   { title: 'PAYEE REFERENCE', value: ({ remittanceStructured }) => remittanceStructured, dispensable: 1 },
 ];
 
-/** A batch with all that psd2 knows of it. */
-export interface KnownBatch {
-  batch: Batch;
-  lines: BatchLine[];
-  known: KnownLine[];
-}
-
-/** Reads a batch with its lines and transfers. @throws Psd2Error `usage` if there is none, `config` if it was changed */
-export async function readBatch(
-  { batches, flows }: { batches: Batches; flows: Flows },
-  reference: string,
-): Promise<KnownBatch> {
-  const batch = await batches.find(reference);
-  const lines = await batches.lines(batch);
-  return { batch, lines, known: await readLines(flows, batch, lines) };
-}
-
 /** A batch in the shape of the command contract. */
 export function batchData(profile: Profile, { batch, lines, known }: KnownBatch) {
+  const rules = controlsOf(profile);
   const counts: Record<string, number> = {};
   for (const { row } of known) counts[row.state] = (counts[row.state] ?? 0) + 1;
   return {
     ...{ batch: batch.batch, note: batch.note, sha256: batch.sha256 },
     ...{ addedBy: batch.addedBy, addedAt: batch.addedAt },
     approvals: countedApprovals(batch).map(({ by, user, machine, at }) => ({ by, user, machine, at })),
-    approvalsNeeded: neededApprovals(profile, batch, lines),
+    approvalsNeeded: neededApprovals(rules, batch, lines),
     rejection: batch.rejection && withoutHash(batch.rejection),
-    ...{ retryOf: batch.retryOf, state: stateOf(profile, { batch, lines, known }), lines: lines.length },
+    ...{ retryOf: batch.retryOf, state: stateOf(rules, { batch, lines, known }), lines: lines.length },
     customers: [...new Set(lines.flatMap(({ customer }) => customer ?? []))],
     totals: totalsOf(lines),
     counts,
@@ -164,16 +142,6 @@ function totalsOf(lines: readonly BatchLine[]) {
   for (const { batchBooking: _, ...line } of lines)
     totals.add({ ...line, customer: null, executionDate: null, instant: false });
   return totals.read().map(({ from, currency, count, amount }) => ({ from, currency, count, amount }));
-}
-
-function stateOf(profile: Profile, { batch, lines, known }: KnownBatch): BatchState {
-  if (batch.rejection) return 'rejected';
-  const ended = known.every(({ outcome }) => hasEnded(outcome) && outcome !== 'accepted');
-  const hasBegun = known.some(({ row }) => row.state !== 'waiting' && row.state !== 'cancelled');
-  if (ended) return hasBegun ? 'done' : 'cancelled';
-  if (hasBegun) return 'running';
-  const { length } = countedApprovals(batch);
-  return length > 0 && length >= neededApprovals(profile, batch, lines) ? 'approved' : 'added';
 }
 
 type BatchData = ReturnType<typeof batchData>;

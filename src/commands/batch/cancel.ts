@@ -1,22 +1,15 @@
-import { isOpen } from '../../domain/flow-states.ts';
-import type { Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { basketWithoutLink, mayGoIntoBasket } from '../../flows/batch/basket.ts';
+import { cancelUnsent, cancelWithoutBasket } from '../../flows/batch/cancel.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
-import { hasEnded, isBeforeAll } from '../../flows/batch/outcome.ts';
-import { isInterruption } from '../../flows/refusals.ts';
+import { type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
+import { hasEnded } from '../../flows/batch/outcome.ts';
 import { actorOf } from '../../store/machine/actor.ts';
-import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { isBanksToCancel } from '../flow/cancel.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { TRANSFERS } from '../transfer/transfers.ts';
-import { BATCH, batchData, type KnownBatch, printBatch, readBatch } from './batches.ts';
-import { payers } from './payers.ts';
+import { BATCH, batchData, printBatch } from './batches.ts';
+import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
-import type { KnownLine } from './rows.ts';
 
 /** `psd2 batch cancel <batch>` */
 export const cancel = verb(
@@ -39,21 +32,13 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
       declined: 'psd2 has cancelled nothing',
     });
     const person = personOf(context, undefined);
-    // Transfers that ended before anything of them was sent, by their lines.
-    const begunInVain = new Map(
-      known.known.flatMap(({ line, transfer }) =>
-        transfer && isBeforeAll(transfer) ? [[line.line, transfer.flow] as const] : [],
-      ),
-    );
-    const { batch, recorded } = await data.batches.change(known.batch.batch, (now) => {
-      const lines = known.lines
-        .map(({ line }) => line)
-        .filter((line) => !now.refused.has(line) && !now.cancelled.has(line))
-        .filter((line) => now.flows.get(line) === begunInVain.get(line));
-      return lines.length === 0 ? null : { type: 'lines-cancelled', lines, ...person };
-    });
+    const { batch, recorded } = await cancelUnsent(data, known, person);
     if (recorded) await auditBatch(data, 'cancelled', batch, person);
-    if (await cancelWithoutBasket(context, data.flows, known)) {
+    const store = followed(context, data, batch.batch);
+    const isAny = await cancelWithoutBasket(store, known.known, payers(context), ({ line }, { message }) =>
+      context.terminal.warn(cleanText(`Payment ${line}: ${endSentence(message)}`)),
+    );
+    if (isAny) {
       const { operator, machine } = actorOf(context.env);
       await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
       if (!recorded) await auditBatch(data, 'cancelled', batch, person);
@@ -64,45 +49,6 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     if (others.length > 0) throw notCancelled(after, others);
   },
 );
-
-/**
- * Cancels the payments that nobody has a link for, because there is no signing basket. What the bank does not cancel stays as it is.
- *
- * @returns whether there are any
- */
-async function cancelWithoutBasket(context: Context, flows: Flows, { known }: KnownBatch): Promise<boolean> {
-  const payerOf = payers(context);
-  let isAny = false;
-  for (const { line, transfer } of known) {
-    if (!transfer || !(await lacksBasket(flows, transfer))) continue;
-    isAny = true;
-    try {
-      const { context: own, opened } = await payerOf({ customer: transfer.order.customerId });
-      await opened.flows.resume('transfer', transfer.flow, async (open) => {
-        if (!(await lacksBasket(flows, open.current))) return;
-        try {
-          if (isBanksToCancel(open.current))
-            await TRANSFERS.cancelAtBank?.(own, opened, open, { paste: false });
-          else if (isOpen(open.current)) await open.record({ type: 'cancelled' });
-        } finally {
-          await TRANSFERS.tidy?.(own, open.current);
-        }
-      });
-    } catch (error) {
-      if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
-      context.terminal.warn(cleanText(`Payment ${line.line}: ${endSentence(error.message)}`));
-    }
-  }
-  return isAny;
-}
-
-/** Whether the bank has a payment that was to go into a signing basket, and nobody has a link to authorise it. */
-async function lacksBasket(flows: Flows, transfer: Transfer): Promise<boolean> {
-  if (!transfer.initiation?.forBasket || !transfer.verification) return false;
-  return transfer.bulk === null
-    ? mayGoIntoBasket(transfer)
-    : (await basketWithoutLink(flows, transfer)) !== null;
-}
 
 /** The error for payments that have begun and have not ended. */
 function notCancelled({ batch }: KnownBatch, others: readonly KnownLine[]): Psd2Error {

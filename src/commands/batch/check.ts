@@ -2,15 +2,16 @@ import * as z from 'zod/mini';
 import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import { BATCH_FORMATS } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { Examined } from '../../flows/batch/examine.ts';
+import { describeCounts } from '../../flows/batch/payees.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { readNote } from '../flow/resolve.ts';
 import { day, decimal, flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { writeMoney } from '../shared/money.ts';
-import { type Examined, examineFile } from './examine.ts';
+import { examineFile } from './examine.ts';
 import { examinationOf, FILE, type FileOptions, takingFile } from './file-options.ts';
-import { describeCounts } from './payees.ts';
 
 const CHECK_NOTE = `
 It takes what psd2 batch add takes, and says what that would refuse. psd2 asks no bank, sends nothing and stores nothing. If there is a profile, it compares the file with the earlier transfers and
@@ -84,7 +85,7 @@ async function checkFile(
   keepHeapSmall();
   readNote(options.note);
   const how = await examinationOf(context, options);
-  const examined = await examineFile(context, file, payees ? payeeCheckOf(context) : undefined, how);
+  const examined = await examineFile(context, file, payees ? payeeCommandOf(context) : undefined, how);
   await print(context, file, examined);
   const { errors } = examined;
   if (errors > 0)
@@ -94,7 +95,7 @@ async function checkFile(
 }
 
 /** @throws Psd2Error `usage` if the profile has no payee check */
-function payeeCheckOf(context: Context): string {
+function payeeCommandOf(context: Context): string {
   const command = context.profile().settings.payeeCheck;
   if (command !== undefined) return command;
   throw new Psd2Error('usage', '--payees needs a payee check', {

@@ -1,20 +1,13 @@
 import Big from 'big.js';
-import {
-  type Batch,
-  type BatchEvent,
-  countedApprovals,
-  hasDecided,
-  type Person,
-} from '../../domain/batch/batch.ts';
+import { type BatchEvent, countedApprovals } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import { hasEnded } from '../../flows/batch/outcome.ts';
-import type { Flows } from '../../store/ports/flows.ts';
+import { neededApprovals, paidBefore, refuseDecision, refuseEnded } from '../../flows/batch/approval.ts';
+import { type KnownBatch, readBatch } from '../../flows/batch/known-lines.ts';
+import { controlsOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { writeMoney } from '../shared/money.ts';
-import { neededApprovals, refuseRejected } from './approval.ts';
-import { batchData, type KnownBatch, printBatch, readBatch } from './batches.ts';
+import { batchData, printBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
 
 /**
@@ -53,42 +46,8 @@ export async function decide(
   await auditBatch(data, note === null ? 'approved' : 'rejected', batch, person);
   printBatch(context, batchData(profile, { ...known, batch }));
   if (note !== null) return;
-  const missing = neededApprovals(profile, batch, known.lines) - countedApprovals(batch).length;
+  const missing = neededApprovals(controlsOf(profile), batch, known.lines) - countedApprovals(batch).length;
   context.terminal.say(missing > 0 ? `It needs ${missing} more.` : 'It can be paid now.');
-}
-
-/** @throws Psd2Error `usage` if this person may not decide, or the batch was rejected */
-function refuseDecision(batch: Batch, person: Person & { role: string | null }, isApproval: boolean): void {
-  refuseRejected(batch);
-  if (!isApproval || !hasDecided(batch, person)) return;
-  throw new Psd2Error(
-    'usage',
-    `${person.role === null ? person.by : `The database role ${person.role}`} has added or approved this batch already, so another person must approve it`,
-    {
-      hint:
-        person.role === null
-          ? 'If you are another person at the same account of the system, give your name with --by.'
-          : 'Each person needs a database role of their own.',
-    },
-  );
-}
-
-/** @throws Psd2Error `usage` if there is nothing left to decide */
-function refuseEnded({ batch, known }: KnownBatch): void {
-  if (!known.every(({ outcome }) => hasEnded(outcome))) return;
-  throw new Psd2Error('usage', 'Every payment of this batch has ended, so there is nothing left to decide', {
-    hint: 'psd2 has recorded nothing. See it with:',
-    next: [['batch', 'show', batch.batch]],
-  });
-}
-
-/** The IBANs of a batch that psd2 has paid before. */
-async function paidBefore(flows: Flows, { lines }: KnownBatch): Promise<ReadonlySet<string>> {
-  const asked = new Set<string>(lines.map(({ iban }) => iban));
-  const paid = new Set<string>();
-  for await (const transfer of flows.list('transfer', { onDamaged: () => {} }))
-    if (asked.has(transfer.order.to) && standingOf(transfer) === 'done') paid.add(transfer.order.to);
-  return paid;
 }
 
 /** How many payees a person can read. Of more, the largest payments are shown. */

@@ -1,58 +1,23 @@
 import { open } from 'node:fs/promises';
-import Big from 'big.js';
-import type { BankInterface, PlannedPayment } from '../../bank/ports/bank.ts';
-import type { BulkTerms } from '../../bank/ports/bulk.ts';
+import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { Finding } from '../../batch-file/finding.ts';
 import { readBatchFile } from '../../batch-file/read.ts';
-import { contentHash, orderedHash } from '../../domain/batch/content.ts';
-import type { BatchLine, BatchSource } from '../../domain/batch/line.ts';
-import type { BatchProblem } from '../../domain/batch/read-line.ts';
-import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
-import { bankDay, type IsoDate } from '../../domain/calendar.ts';
-import type { Decimal } from '../../domain/decimal.ts';
-import type { PayeeResult } from '../../domain/order/payee-check.ts';
+import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { type EarlierPayments, readEarlierPayments } from '../../flows/batch/earlier-payments.ts';
+import { type Examination, type Examined, examine, type Yardstick } from '../../flows/batch/examine.ts';
 import { type KnownAccounts, readKnownAccounts } from '../../flows/batch/known-accounts.ts';
-import { WANTS_BOOKING } from '../../flows/batch/pay-share.ts';
-import { contentIsStored, orderedHashOf } from '../../store/batch/refusals.ts';
+import { checkPayees } from '../../flows/batch/payees.ts';
 import { isMissing, reasonOf } from '../../store/disk/files.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
-import { checkPayees } from './payees.ts';
+import { payeeCheckOf } from '../transfer/payee-check.ts';
 
-/** More problems than a person reads. The rest is counted. */
-const MAX_PROBLEMS = 10_000;
-
-/** What psd2 found out about a file. */
-export interface Examined {
-  source: BatchSource | null;
-  /** SHA-256 of the content; null if something is wrong with it. */
-  sha256: string | null;
-  /** The batch that orders the same, if it was or can be paid. Without `again` that is an error. */
-  sameContent: string | undefined;
-  /** The ids of the batches that the file was compared with. */
-  compared: ReadonlySet<string>;
-  /** How many payments are right. */
-  lines: number;
-  totals: BatchTotal[];
-  /** At most {@link MAX_PROBLEMS}, in the order of the file. */
-  problems: BatchProblem[];
-  errors: number;
-  warnings: number;
-  /** The results of the payee check; null if it did not run. */
-  payees: Record<PayeeResult, number> | null;
-}
-
-interface Examination {
+interface How extends Partial<Examination> {
   instant?: boolean;
   payeeVerified?: boolean;
   transliterate?: boolean;
-  /** The operator means to pay once more what was paid before. */
-  again?: boolean;
-  complete?: (line: BatchLine) => BatchLine;
-  keep?: (line: BatchLine) => void;
 }
 
 /**
@@ -67,85 +32,32 @@ export async function examineFile(
   context: Context,
   file: string,
   payeeCheck: string | undefined,
-  how: Examination = {},
+  how: How = {},
 ): Promise<Examined> {
   const { again = false, complete = (line) => line, keep = () => {} } = how;
   const { instant = false, payeeVerified = false, transliterate = false } = how;
   const today = bankDay(context.world.now());
   const bank = await context.bankInterface();
   const { readAccountId, readCustomerId } = bank;
-  const yardstick = await readYardstick(context, { bank, today, payeeCheck });
-  const { known } = yardstick;
+  const yardstick = await readYardstick(context, { bank, today }, payeeCheck);
   const findings = readBatchFile(bytesOf(context, file), {
     ...{ today, readAccountId, readCustomerId, instant, payeeVerified, transliterate },
   });
-  const payees = payeeCheck === undefined ? null : checkPayees(context, payeeCheck);
-
-  const hash = contentHash();
-  const ordered = orderedHash();
-  const repeated: BatchProblem[] = [];
-  const totals = addUp();
-  const found = collectProblems();
-  let source: BatchSource | null = null;
-  let lines = 0;
-  let isReadable = true;
-  for await (const finding of withCause(findings, file)) {
-    if (finding.type === 'source') source = finding.source;
-    else if (finding.type === 'problem') {
-      found.add(finding.problem);
-      isReadable &&= finding.problem.severity === 'warning';
-    } else {
-      const line = complete(finding.line);
-      keep(line);
-      lines += 1;
-      hash.add(line);
-      ordered.add(line);
-      totals.add(line);
-      // A reference of its own that is taken says more.
-      const isNew = !again && known?.withReference(line) === undefined;
-      const other = isNew ? known?.sameLine(line) : undefined;
-      for (const problem of problemsOf(line, yardstick, other !== undefined)) found.add(problem);
-      found.addOnce(bookingProblem(line, bank.bulk));
-      if (other) repeated.push(repeatOf(line, other));
-      await payees?.add(line);
-    }
-  }
-  const checked = (await payees?.end()) ?? null;
-  for (const problem of checked?.problems ?? []) found.add(problem);
-  const sameContent = again || !isReadable || lines === 0 ? undefined : known?.sameContent(ordered.digest());
-  // That the file is stored says more than that each of its lines is.
-  const repeats = sameContent === undefined ? repeated : [contentProblem(sameContent)];
-  for (const problem of repeats) found.add(problem);
-  const { errors, warnings } = found;
-  return {
-    ...{ source, lines, errors, warnings, totals: totals.read(), problems: found.sorted() },
-    ...{ sameContent, compared: known?.batches ?? new Set(), sha256: errors === 0 ? hash.digest() : null },
-    payees: checked?.counts ?? null,
-  };
-}
-
-/** What the lines of a file are compared with. Without a profile, nothing of it is known. */
-interface Yardstick {
-  bank: BankInterface;
-  /** The day at the bank. */
-  today: IsoDate;
-  payeeCheck: string | undefined;
-  profile: Profile | undefined;
-  /** The most that one payment may be. Null: the profile names no limit. */
-  limit: Decimal | null | undefined;
-  known: EarlierPayments | undefined;
-  accounts: KnownAccounts | undefined;
+  const payees = payeeCheck === undefined ? null : checkPayees(payeeCheckOf(context, payeeCheck));
+  return examine(withCause(findings, file), yardstick, payees, { again, complete, keep });
 }
 
 /** Reads what the profile knows. @throws Psd2Error if the store or its settings cannot be read */
 async function readYardstick(
   context: Context,
-  given: Pick<Yardstick, 'bank' | 'today' | 'payeeCheck'>,
+  given: Pick<Yardstick, 'bank' | 'today'>,
+  payeeCheck: string | undefined,
 ): Promise<Yardstick> {
   const profile = profileIn(context);
   const known = profile && (await earlierPayments(context));
   const accounts = profile && (await accountsIn(context, given.bank));
-  return { ...given, profile, known, accounts, limit: profile && maxAmountOf(profile) };
+  const checksPayees = (payeeCheck ?? profile?.settings.payeeCheck) !== undefined;
+  return { ...given, known, accounts, checksPayees, limit: profile && maxAmountOf(profile) };
 }
 
 /** Elsewhere than at a bank that names its customers, a consent is for reading alone, and says nothing of the accounts that pay. */
@@ -169,31 +81,11 @@ function profileIn(context: Context): Profile | undefined {
   }
 }
 
-async function earlierPayments(context: Context): Promise<EarlierPayments> {
+/** What the store of a profile knows. */
+export async function earlierPayments(context: Context): Promise<EarlierPayments> {
   return readEarlierPayments(await context.store(), bankDay(context.world.now()), ({ message }) =>
     context.terminal.warn(`${endSentence(message)} psd2 cannot compare it with the file`),
   );
-}
-
-/**
- * Compares lines with what other operators have stored since the file was checked.
- *
- * @returns the ids of all batches that it was compared with
- * @throws Psd2Error `usage` if a batch has them, or one of them
- */
-export async function refuseRepeats(
-  context: Context,
-  lines: readonly BatchLine[],
-): Promise<ReadonlySet<string>> {
-  const known = await earlierPayments(context);
-  const same = known.sameContent(orderedHashOf(lines));
-  if (same !== undefined) throw contentIsStored(same);
-  for (const line of lines) {
-    const other = known.sameLine(line);
-    if (other)
-      throw new Psd2Error('usage', repeatOf(line, other).message, { hint: 'psd2 has stored nothing.' });
-  }
-  return known.batches;
 }
 
 /** The bytes of a file; `-` is standard input. @throws Psd2Error `usage` if somebody changes the file meanwhile */
@@ -226,149 +118,4 @@ async function* withCause(findings: AsyncIterable<Finding>, file: string): Async
     const why = isMissing(cause) ? 'it does not exist' : reasonOf(cause);
     throw new Psd2Error('usage', `psd2 cannot read the file ${JSON.stringify(file)}: ${why}`, { cause });
   }
-}
-
-const UNCHECKED_PAYEE =
-  'An instant payment needs a verified payee: set PSD2_PAYEE_CHECK, or give payee-verified';
-
-/** Whether a transfer of this line would ask a person about its payee. */
-function isUnchecked(
-  { instant, payeeVerified }: BatchLine,
-  profile: Profile | undefined,
-  payeeCheck: string | undefined,
-): boolean {
-  return instant && !payeeVerified && (payeeCheck ?? profile?.settings.payeeCheck) === undefined;
-}
-
-function warningAt({ line, place }: BatchLine, message: string): BatchProblem {
-  return { severity: 'warning', line, place, message };
-}
-
-/** What is wrong with how the bank shall book the payments. */
-function bookingProblem(line: BatchLine, bulk: BulkTerms | undefined): BatchProblem | null {
-  const { batchBooking, urgent } = line;
-  const rule = !urgent && bulk?.takes(line) ? bulk.batchBooking : null;
-  if (rule === 'required' && batchBooking === undefined)
-    return { ...warningAt(line, `${WANTS_BOOKING}: add --batch-booking yes or no`), severity: 'error' };
-  if (batchBooking === true && (rule === null || rule === 'never'))
-    return warningAt(line, 'psd2 cannot tell this bank to book the sum: it may book each payment');
-  if (batchBooking === false && rule === 'never')
-    return warningAt(line, 'psd2 cannot tell this bank to book each payment: it may book their sum');
-  return null;
-}
-
-/** Only pain.001 has addresses. */
-function withoutAddress(line: BatchLine): BatchProblem {
-  return { ...warningAt(line, "psd2 pays without the payee's address"), place: `${line.place}/Cdtr/PstlAdr` };
-}
-
-/** A line that is paid once already, or can be. */
-function repeatOf(line: BatchLine, other: { batch: string; line: number }): BatchProblem {
-  const message = `Payment ${other.line} of the batch ${other.batch} pays the same payee the same amount for the same text. If you mean to pay it once more, add --again`;
-  return { ...warningAt(line, message), severity: 'error' };
-}
-
-function contentProblem(batch: string): BatchProblem {
-  const message = `${contentIsStored(batch).message}. If you mean to pay all of it once more, add --again`;
-  return { severity: 'error', line: null, place: '', message };
-}
-
-/**
- * What is wrong with a line, if it can be read.
- *
- * @param isRepeated a batch has the same line, which is a problem of its own
- */
-function* problemsOf(line: BatchLine, yardstick: Yardstick, isRepeated: boolean): Generator<BatchProblem> {
-  const { bank, today, profile, payeeCheck, known, accounts, limit } = yardstick;
-  yield* problemsWith(line, limit, known, isRepeated);
-  const { refusePayment } = bank;
-  const refusal = refusePayment && errorOf(() => refusePayment(plannedOf(line), today))?.message;
-  for (const message of [refusal, accounts?.problemWith(line)])
-    if (message !== undefined) yield { ...warningAt(line, message), severity: 'error' };
-  if (line.address && !bank.has.has('addresses of payees')) yield withoutAddress(line);
-  if (isUnchecked(line, profile, payeeCheck)) yield warningAt(line, UNCHECKED_PAYEE);
-}
-
-/** What is wrong with a line because of the profile and its earlier transfers. */
-function* problemsWith(
-  line: BatchLine,
-  limit: Decimal | null | undefined,
-  known: EarlierPayments | undefined,
-  isRepeated: boolean,
-): Generator<BatchProblem> {
-  const { amount, currency, reference } = line;
-  if (limit && new Big(amount).gt(limit))
-    yield {
-      ...warningAt(
-        line,
-        `The amount ${amount} ${currency} is more than the ${limit} ${currency} that the profile allows`,
-      ),
-      severity: 'error',
-    };
-  const flow = known?.withReference(line);
-  if (flow !== undefined)
-    yield {
-      ...warningAt(
-        line,
-        `The transfer ${flow} already has the reference ${JSON.stringify(reference)}, and psd2 pays a reference once. If you mean another payment, give it another reference`,
-      ),
-      severity: 'error',
-    };
-  const same = isRepeated ? undefined : known?.same(line);
-  if (same !== undefined && same !== flow)
-    yield warningAt(line, `The transfer ${same} of the last 30 days paid the same amount to the same payee`);
-}
-
-/** What the bank decides about, before there is an order. */
-export function plannedOf(line: BatchLine): PlannedPayment {
-  const { instant, urgent, executionDate, address, description, creditorReference } = line;
-  const planned = { instant, urgent, executionDate, description, address: address && partsOf(address) };
-  return { ...planned, ...(creditorReference && { creditorReference }) };
-}
-
-function partsOf({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {
-  const { streetName, buildingNumber, postCode } = rest;
-  return {
-    ...{ country, town: townName },
-    ...(streetName !== null && { street: streetName }),
-    ...(buildingNumber !== null && { building: buildingNumber }),
-    ...(postCode !== null && { postcode: postCode }),
-  };
-}
-
-function errorOf(work: () => void): Psd2Error | undefined {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Psd2Error) return error;
-    throw error;
-  }
-}
-
-/** Counts problems, and keeps the first of them. */
-function collectProblems() {
-  const kept: BatchProblem[] = [];
-  const counts = { error: 0, warning: 0 };
-  const once = new Set<string>();
-  const add = (problem: BatchProblem) => {
-    counts[problem.severity] += 1;
-    if (kept.length < MAX_PROBLEMS) kept.push(problem);
-  };
-  return {
-    add,
-    /** Of what is the same for many lines, the first one counts. */
-    addOnce(problem: BatchProblem | null) {
-      if (problem && !once.has(problem.message)) add(problem);
-      if (problem) once.add(problem.message);
-    },
-    get errors() {
-      return counts.error;
-    },
-    get warnings() {
-      return counts.warning;
-    },
-    /** Payee checks end in any order. What is about no line comes first. */
-    sorted: () => kept.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)),
-  };
 }

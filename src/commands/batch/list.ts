@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { type KnownBatch, readLines } from '../../flows/batch/known-lines.ts';
 import { referenceOf } from '../../flows/batch/outcome.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
 import { hasOrder } from '../../store/flow/order-filter.ts';
@@ -8,8 +9,7 @@ import type { Context } from '../context.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
 import { readDays, readOrder, SINCE, UNTIL, warnOfDamaged } from '../flow/list.ts';
-import { BATCH_COLUMNS, BATCH_LIST, batchData, batchRows, type KnownBatch } from './batches.ts';
-import { readLines } from './rows.ts';
+import { BATCH_COLUMNS, BATCH_LIST, batchData, batchRows } from './batches.ts';
 
 const HELP = `
 With --customer, --payee, --amount and --reference, the list has the batches with such a payment.

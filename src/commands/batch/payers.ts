@@ -4,6 +4,7 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { plannedOf } from '../../flows/batch/examine.ts';
 import { referenceOf } from '../../flows/batch/outcome.ts';
 import type { BatchStore, Payer } from '../../flows/batch/ports.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
@@ -14,9 +15,8 @@ import { returnPortsOf } from '../open/returns.ts';
 import { initiationOf } from '../transfer/create.ts';
 import { withDebtor } from '../transfer/debtor.ts';
 import { readOrder, refuseAboveLimit } from '../transfer/order.ts';
-import { checkPayee } from '../transfer/payee-check.ts';
+import { payeeCheckOf } from '../transfer/payee-check.ts';
 import { TRANSFERS } from '../transfer/transfers.ts';
-import { plannedOf } from './examine.ts';
 
 // What the flow of a batch asks of the command that runs it.
 
@@ -38,8 +38,8 @@ export function followed(
  *
  * @returns a function that throws Psd2Error `not_logged_in` and others
  */
-export function payers(context: Context): (line: Pick<BatchLine, 'customer'>) => Promise<Payer & Opened> {
-  const known = new Map<string | null, Promise<Payer & Opened>>();
+export function payers(context: Context): (line: Pick<BatchLine, 'customer'>) => Promise<Payer> {
+  const known = new Map<string | null, Promise<Payer>>();
   return ({ customer }) => {
     const payer = known.get(customer) ?? openPayer(context, customer);
     known.set(customer, payer);
@@ -47,12 +47,7 @@ export function payers(context: Context): (line: Pick<BatchLine, 'customer'>) =>
   };
 }
 
-interface Opened {
-  context: Context;
-  opened: CustomerBank;
-}
-
-async function openPayer(root: Context, customer: string | null): Promise<Payer & Opened> {
+async function openPayer(root: Context, customer: string | null): Promise<Payer> {
   const context = customer === null ? root : root.forCustomer(customer);
   const opened = await context.bank();
   const { bank, customerId } = opened;
@@ -63,11 +58,11 @@ async function openPayer(root: Context, customer: string | null): Promise<Payer 
   };
   const command = context.profile().settings.payeeCheck;
   return {
-    ...{ context, opened, bank, accounts, world: context.world },
+    ...{ bank, accounts, world: context.world },
     orderOf: (batch, line) => orderOf(context, opened, accounts, batch, line),
     initiationOf: (order) => initiationOf(context, opened, order, { paste: false }),
-    checkPayee:
-      command === undefined ? null : ({ iban, name }) => checkPayee(context, command, { to: iban, name }),
+    checkPayee: command === undefined ? null : payeeCheckOf(context, command),
+    cancelAtBank: async (open) => TRANSFERS.cancelAtBank?.(context, opened, open, { paste: false }),
     ports: () => flowPortsOf(context, opened),
     returns: (transactionId, person) => returnPortsOf(context, opened, false, transactionId, person),
   };

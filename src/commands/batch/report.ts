@@ -1,7 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
+import { readBatch } from '../../flows/batch/known-lines.ts';
 import { examples, verb } from '../declare.ts';
 import { requireFile, saveDocument } from '../shared/save-document.ts';
-import { LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
+import { LINE_COLUMNS, LINES, lineData, lineRows } from './batches.ts';
 
 /** `psd2 batch report <batch>` */
 export const report = verb(

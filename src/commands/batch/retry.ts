@@ -1,13 +1,14 @@
 import { Psd2Error } from '../../errors.ts';
+import { neededApprovals } from '../../flows/batch/approval.ts';
+import { type KnownLine, readBatch, readLines } from '../../flows/batch/known-lines.ts';
 import { referenceOf } from '../../flows/batch/outcome.ts';
 import { hashOf } from '../../store/batch/refusals.ts';
+import { controlsOf } from '../../store/machine/settings.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import { examples, verb } from '../declare.ts';
 import { printAdded } from './add.ts';
-import { neededApprovals } from './approval.ts';
-import { BATCH, readBatch } from './batches.ts';
+import { BATCH } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
-import { type KnownLine, readLines } from './rows.ts';
 
 /** `psd2 batch retry <batch>` */
 export const retry = verb(
@@ -41,7 +42,7 @@ ${examples('psd2 batch retry 3f2a9c')}`,
     // Lines that failed again have the content of the batch that failed.
     const again = isWhole && sha256 === batch.sha256;
     if (!again) await refuseSame(batches, hashOf(lines));
-    const approvalsNeeded = neededApprovals(context.profile(), batch, lines);
+    const approvalsNeeded = neededApprovals(controlsOf(context.profile()), batch, lines);
     const added = await batches.add({
       added: {
         approvalsNeeded,

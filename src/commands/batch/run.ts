@@ -3,18 +3,20 @@ import Big from 'big.js';
 import { adviceOf } from '../../advice.ts';
 import { shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { sumsOf } from '../../domain/batch/totals.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { basketWithoutLink } from '../../flows/batch/basket.ts';
+import { describeApprovals, refuseUnapproved } from '../../flows/batch/approval.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
+import { isAnyStuck, refuseUnpaid } from '../../flows/batch/end-of-run.ts';
+import { type KnownBatch, type KnownLine, readBatch, readLine } from '../../flows/batch/known-lines.ts';
 import { ProblemsOfLines } from '../../flows/batch/lines.ts';
 import { canGoOn } from '../../flows/batch/outcome.ts';
 import { type As, type Choice, chooseWay, payShare, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
 import { inOrder, runLines, type Share } from '../../flows/batch/run.ts';
-import { mayExecuteUnseen } from '../../flows/payment/lost-initiation.ts';
 import { actorOf } from '../../store/machine/actor.ts';
-import type { Flows } from '../../store/ports/flows.ts';
+import { controlsOf } from '../../store/machine/settings.ts';
 import { cleanLines, cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -23,12 +25,10 @@ import { customerPortsOf } from '../flow/ports.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { readPerson } from '../shared/psu.ts';
-import { describeApprovals, refuseUnapproved } from './approval.ts';
-import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
+import { LINE_COLUMNS, LINES, lineData, lineRows } from './batches.ts';
 import { linksOf } from './links.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
-import { type KnownLine, readLine } from './rows.ts';
 
 interface RunOptions {
   as?: As;
@@ -86,11 +86,12 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   refuseClientCredentials(context);
   const way = chooseWay(await context.bankInterface(), options.as);
   const profile = context.profile();
+  const rules = controlsOf(profile);
   const data = await context.store();
   // What was approved is what is paid: from here on, only these lines count, whatever becomes of the store.
   const known = await readBatch(data, reference);
   const { batch, lines } = known;
-  refuseUnapproved(profile, batch, lines);
+  refuseUnapproved(rules, batch, lines);
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
   const shares = sharesIn(known.known, chosen, way);
   await confirmRun(context, known, chosen);
@@ -100,7 +101,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     'paid',
     batch,
     personOf(context, undefined),
-    `, ${describeApprovals(profile, batch, lines)}`,
+    `, ${describeApprovals(rules, batch, lines)}`,
   );
 
   const progress = new Progress(chosen.length);
@@ -218,10 +219,7 @@ async function confirmRun(
   const wanted = new Set(chosen.map(({ line }) => line));
   const open = known.filter(({ line, outcome }) => wanted.has(line.line) && outcome === 'unfinished');
   if (open.length === 0) return;
-  const sums = new Map<string, Big>();
-  for (const { line } of open)
-    sums.set(line.currency, (sums.get(line.currency) ?? new Big(0)).plus(line.amount));
-  const total = [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
+  const total = writeSums(sumsOf(open.map(({ line }) => line)));
   const payments = open.length === 1 ? '1 payment' : `${open.length} payments`;
   await confirmed(context, {
     text: `Pay ${payments} of ${total} of the batch ${shortBatchId(batch.batch)}?`,
@@ -229,6 +227,10 @@ async function confirmRun(
     hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
     declined: 'psd2 has paid nothing',
   });
+}
+
+function writeSums(sums: ReadonlyMap<string, Big>): string {
+  return [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
 }
 
 function withReason({ row, outcome }: KnownLine, reasons: ReadonlyMap<number, string>) {
@@ -278,7 +280,7 @@ class Progress {
 
   write(): string {
     const { paid, accepted, 'not paid': unpaid, refused, unknown, awaited } = this.#ended;
-    const sums = [...this.#paid].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
+    const sums = writeSums(this.#paid);
     const parts = [
       `${paid} of ${this.#count} paid${sums && ` (${sums})`}`,
       accepted > 0 && `${accepted} accepted`,
@@ -288,96 +290,4 @@ class Progress {
     ];
     return `${parts.filter(Boolean).join(', ')}.`;
   }
-}
-
-/** Whether the outcome of a payment is unknown because the bank may have its signing basket, which only a person can give up. */
-async function isAnyStuck(flows: Flows, ends: readonly KnownLine[]): Promise<boolean> {
-  for (const { outcome, transfer } of ends) {
-    const basket = outcome === 'unknown' && transfer ? await basketWithoutLink(flows, transfer) : null;
-    if (basket && mayExecuteUnseen(basket)) return true;
-  }
-  return false;
-}
-
-/** @throws Psd2Error `outcome_unknown` (9), `payment_failed` (8), `not_authorised` (6) unless all are paid */
-function refuseUnpaid(
-  batch: string,
-  ends: readonly KnownLine[],
-  { isBasket, isStuck }: Choice & { isStuck: boolean },
-): void {
-  const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  const again = { next: [['batch', 'run', batch]] };
-  const unknown = count('unknown');
-  if (unknown > 0)
-    throw new Psd2Error(
-      'outcome_unknown',
-      `The outcome of ${unknown} of ${ends.length} payments is not known`,
-      whileUnknown(batch, isStuck),
-    );
-  const open = count('unfinished');
-  const refused = count('refused');
-  const unpaid = count('not paid');
-  const own = ends.filter(({ row: { state, flow } }) => state === 'failed' && flow === null).length;
-  const unmade = unpaid + refused + open;
-  if (unmade > 0)
-    throw new Psd2Error(
-      'payment_failed',
-      `${unmade} of ${ends.length} payments ${unmade === 1 ? 'was' : 'were'} not made`,
-      open > 0
-        ? { hint: 'Go on with:', next: [['batch', 'run', batch]] }
-        : afterRefusals(batch, { unpaid, refused, own }),
-    );
-  const awaited = count('awaited');
-  const unasked = ends.filter(({ row: { state } }) => state === 'verified').length;
-  if (isBasket && unasked > 0)
-    throw new Psd2Error(
-      'not_authorised',
-      `The customer could not be asked for ${unasked} of ${ends.length} payments`,
-      {
-        hint: 'The bank has the payments, but not the signing basket. Have each payment authorised alone with:',
-        next: [['batch', 'run', batch, '--as', 'single']],
-      },
-    );
-  if (awaited > 0)
-    throw new Psd2Error(
-      'not_authorised',
-      `${awaited} of ${ends.length} payments ${awaited === 1 ? 'awaits its' : 'await their'} customer`,
-      {
-        hint: 'psd2 asks the bank for their decisions with:',
-        ...again,
-      },
-    );
-}
-
-/** What to do about payments of which nobody knows what became. @param isStuck as {@link isAnyStuck} says */
-function whileUnknown(batch: string, isStuck: boolean): { hint: string; next: string[][] } {
-  const run = ['batch', 'run', batch];
-  if (!isStuck) return { hint: 'Do not make them again. psd2 asks the bank with:', next: [run] };
-  return {
-    hint: 'Do not make them again. The bank may have their signing basket, and nobody has its link. Ask the bank again, have each payment authorised alone, or cancel them at the bank, with:',
-    next: [run, [...run, '--as', 'single'], ['batch', 'cancel', batch]],
-  };
-}
-
-/**
- * What to do about payments that were not made.
- *
- * @param refused how many of them the bank has refused by one answer alone
- * @param own how many of the unpaid psd2 has refused before they had a transfer
- */
-function afterRefusals(
-  batch: string,
-  { unpaid, refused, own }: { unpaid: number; refused: number; own: number },
-): { hint: string; next: string[][] } {
-  if (refused === 0 && own === unpaid)
-    return {
-      hint: 'psd2 refused them and sent nothing: their reasons say what to correct. See them with:',
-      next: [['batch', 'report', batch]],
-    };
-  const retry = 'Make a new batch of those that were surely not paid with:';
-  if (refused === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
-  const kept = `The bank refused ${refused} and does not say that nothing was paid, so psd2 keeps their references until psd2 transfer resolve ends them.`;
-  return unpaid > 0
-    ? { hint: `${kept} ${retry}`, next: [['batch', 'retry', batch]] }
-    : { hint: `${kept} psd2 asks the bank again with:`, next: [['batch', 'run', batch]] };
 }

@@ -1,5 +1,6 @@
+import { readBatch } from '../../flows/batch/known-lines.ts';
 import { examples, verb } from '../declare.ts';
-import { BATCH, batchData, LINE_COLUMNS, lineData, printBatch, readBatch } from './batches.ts';
+import { BATCH, batchData, LINE_COLUMNS, lineData, printBatch } from './batches.ts';
 
 /** `psd2 batch show <batch>` */
 export const show = verb(

@@ -1,7 +1,8 @@
 import { Psd2Error } from '../../errors.ts';
+import { readBatch } from '../../flows/batch/known-lines.ts';
 import { examples, verb } from '../declare.ts';
-import { askAccepted } from './ask-accepted.ts';
-import { LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
+import { askAgain } from './ask-accepted.ts';
+import { LINE_COLUMNS, LINES, lineData, lineRows } from './batches.ts';
 
 /** `psd2 batch status <batch>` */
 export const status = verb(
@@ -16,7 +17,7 @@ ${examples('psd2 batch status 3f2a9c')}`,
   async (context, reference) => {
     const data = await context.store();
     const before = await readBatch(data, reference);
-    const { known } = await askAccepted(context, data, before);
+    const { known } = await askAgain(context, data, before);
     const rejected = known.filter(
       ({ outcome }, index) => outcome === 'not paid' && before.known[index]?.outcome === 'accepted',
     );

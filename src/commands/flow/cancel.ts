@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { writeCommand } from '../../advice.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
-import { isOpen, standingOf } from '../../domain/flow-states.ts';
+import { isBanksToCancel, isOpen, standingOf } from '../../domain/flow-states.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import { findOut } from '../../flows/payment/outcome.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
@@ -65,7 +65,7 @@ export async function cancelFlow<K extends Kind>(
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
-  if (noun.cancelAtBank && isBanksToCancel(current)) {
+  if (noun.cancelAtBank && 'commits' in current && isBanksToCancel(current)) {
     const who = await readPerson(context, person);
     return cancelThere(context, current, noun, { paste, who });
   }
@@ -108,12 +108,6 @@ async function isLeftOpen<K extends Kind>(
   const acting = await forFlow(context, current);
   const { flows } = await context.store();
   return (await noun.askBank(async () => (await acting.bank()).bank, current, flows)).isOpen ?? false;
-}
-
-/** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */
-export function isBanksToCancel(flow: FlowOf<Kind>): boolean {
-  if (!('commits' in flow) || !flow.initiation || !flow.verification) return false;
-  return standingOf(flow) === 'sent' || flow.state === 'executed' || flow.state === 'ordered';
 }
 
 /** Cancels a payment at the bank, after a confirmation. */

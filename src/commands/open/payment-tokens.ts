@@ -4,7 +4,6 @@ import { type Acceptance, isAccepted, isOver, standingOf } from '../../domain/fl
 import { paymentHolder } from '../../domain/identifiers.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Flows } from '../../store/ports/flows.ts';
 import type { Tokens } from '../../store/ports/tokens.ts';
 import type { Context } from '../context.ts';
 
@@ -46,16 +45,6 @@ export function resourceTokensOf(
       return undefined;
     }
   };
-}
-
-/** Says whose login gave the tokens for calls about a transfer: that of its signing basket, if it goes with one. */
-export async function withLogin(
-  flows: Pick<Flows, 'find'>,
-  transfer: Transfer,
-): Promise<Transfer & { authorisedBy?: string }> {
-  if (transfer.bulk === null) return transfer;
-  const { transactionId } = await flows.find('operation', transfer.bulk);
-  return { ...transfer, authorisedBy: transactionId };
 }
 
 /**

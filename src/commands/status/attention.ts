@@ -1,8 +1,9 @@
 import { ACCESS, commandOf } from '../../advice.ts';
 import type { Psd2Error } from '../../errors.ts';
+import { unapproved } from '../../flows/batch/approval.ts';
+import { controlsOf } from '../../store/machine/settings.ts';
 import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
-import { unapproved } from '../batch/approval.ts';
 import type { Context } from '../context.ts';
 import { allEndings, DAY_MS, type Ending, endingBefore, type Logins } from '../expiring/endings.ts';
 import { SOON_DAYS } from '../expiring/warn.ts';
@@ -73,7 +74,7 @@ async function waitingBatches(context: Context): Promise<Item[]> {
   const items: Item[] = [];
   const onDamaged: OnDamagedBatch = (damage, batch) =>
     items.push(damagedItem(context, 'batch', batch, damage));
-  for await (const batch of unapproved(context.profile(), batches, onDamaged)) {
+  for await (const batch of unapproved(controlsOf(context.profile()), batches, onDamaged)) {
     const [total, ...others] = batch.totals;
     const isOne = total !== undefined && others.length === 0;
     items.push({

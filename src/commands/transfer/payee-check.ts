@@ -30,6 +30,12 @@ export async function checkPayee(
   }
 }
 
+/** The same check, for the lines of a batch. */
+export function payeeCheckOf(context: Pick<Context, 'globals' | 'world'>, command: string) {
+  return ({ iban: to, name }: { iban: TransferOrder['to']; name: string }) =>
+    checkPayee(context, command, { to, name });
+}
+
 function readAnswer(printed: string): z.infer<typeof answer> {
   try {
     const said = answer.parse(JSON.parse(printed));

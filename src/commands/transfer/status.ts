@@ -5,6 +5,7 @@ import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
 import { isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { withLogin } from '../../flows/batch/outcome.ts';
 import { askIfFinal, endOfOperation } from '../../flows/payment/outcome.ts';
 import { statusOf } from '../../flows/payment/status.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
@@ -13,7 +14,6 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
-import { withLogin } from '../open/payment-tokens.ts';
 import { TRANSFERS } from './transfers.ts';
 import { withWords } from './words.ts';
 

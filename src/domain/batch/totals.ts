@@ -4,6 +4,14 @@ import type { IsoDate } from '../calendar.ts';
 import type { Decimal } from '../decimal.ts';
 import type { BatchLine } from './line.ts';
 
+/** What payments come to, by currency. */
+export function sumsOf(payments: Iterable<Pick<BatchLine, 'amount' | 'currency'>>): Map<string, Big> {
+  const sums = new Map<string, Big>();
+  for (const { currency, amount } of payments)
+    sums.set(currency, (sums.get(currency) ?? new Big(0)).plus(amount));
+  return sums;
+}
+
 /** What one account pays on one day. */
 export interface BatchTotal {
   customer: string | null;

@@ -3,6 +3,7 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import type { Going } from './way.ts';
 
 /**
@@ -64,4 +65,14 @@ export function linesIn({ bulks, flows }: Batch, group: string): Going[] {
     const flow = flows.get(line);
     return flow === undefined ? [] : [{ line: { line }, flow, checked: null }];
   });
+}
+
+/** Says whose login gave the tokens for calls about a transfer: that of its signing basket, if it goes with one. */
+export async function withLogin(
+  flows: Pick<Flows, 'find'>,
+  transfer: Transfer,
+): Promise<Transfer & { authorisedBy?: string }> {
+  if (transfer.bulk === null) return transfer;
+  const { transactionId } = await flows.find('operation', transfer.bulk);
+  return { ...transfer, authorisedBy: transactionId };
 }

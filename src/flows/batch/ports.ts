@@ -6,7 +6,7 @@ import type { Initiation } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import type { Batches } from '../../store/ports/batches.ts';
-import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
+import type { Flows, GenericOperation, Open } from '../../store/ports/flows.ts';
 import type { ReturnPorts } from '../linked-sca.ts';
 import type { FlowPorts, WorldPorts } from '../ports.ts';
 
@@ -22,6 +22,8 @@ export interface Payer {
   initiationOf(order: TransferOrder): { initiation?: Initiation };
   /** The operator's payee check. Null: there is none. */
   checkPayee: ((line: BatchLine) => Promise<PayeeCheck>) | null;
+  /** Cancels a payment at the bank, which may have the customer authorise that. */
+  cancelAtBank(open: Open<'transfer'>): Promise<void>;
   /** The ports of one flow. */
   ports(): Required<FlowPorts>;
   /** For SCA that the bank's links lead. @param person who authorises it now, if it is not the customer */

@@ -165,6 +165,11 @@ export function maxAmountOf({ settings }: Profile): Decimal | null {
   });
 }
 
+/** How many people must approve a batch of a profile, and above which amount one more. `limit` throws as {@link maxAmountOf}. */
+export function controlsOf(profile: Profile): { usual: number; limit(): Decimal | null } {
+  return { usual: usualApprovals(profile.settings), limit: () => maxAmountOf(profile) };
+}
+
 /** How many calls with client credentials the bank allows a day; null if the operator has not set it. @throws Psd2Error `config` */
 export function dailyLimitOf({ settings }: Profile): number | null {
   const text = settings.ccDailyLimit;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ReportHeader, writePain002 } from '../../../src/batch-file/report/pain002.ts';
-import type { LineState, ReportRow } from '../../../src/batch-file/report/row.ts';
+import type { LineState, ReportRow } from '../../../src/domain/batch/report-row.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { OPERATION_STATES } from '../../../src/domain/operation.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';

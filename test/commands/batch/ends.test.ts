@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { readLine, readLines } from '../../../src/commands/batch/rows.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { readLine, readLines } from '../../../src/flows/batch/known-lines.ts';
 import { CallLog } from '../../../src/store/machine/call-log.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { readLines } from '../../../src/commands/batch/rows.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
+import { readLines } from '../../../src/flows/batch/known-lines.ts';
 import { type Choice, chooseWay, sharesIn } from '../../../src/flows/batch/pay-share.ts';
 import { BankHere, initiationOf } from '../../commands/bank-here.ts';
 import { beginLine, RUN, storeOf, told, withPayees } from '../../commands/batch/with-batch.ts';

@@ -1,18 +1,13 @@
-import type { LineState, ReportRow } from '../../batch-file/report/row.ts';
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import type { LineState, ReportRow } from '../../domain/batch/report-row.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import {
-  isBeforeAll,
-  keptCheck,
-  type LineOutcome,
-  outcomeOf,
-  referenceOf,
-} from '../../flows/batch/outcome.ts';
+import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
+import { isBeforeAll, keptCheck, type LineOutcome, outcomeOf, referenceOf } from './outcome.ts';
 
 /** A line with its transfer, if it has one. */
 export interface KnownLine {
@@ -94,4 +89,21 @@ function reasonOf(
       : 'The bank has not said what became of this payment of a bulk payment';
   const isRefused = transfer.state === 'rejected' || transfer.state === 'expired';
   return isRefused ? transfer.authorizationStatus : null;
+}
+
+/** A batch with all that psd2 knows of it. */
+export interface KnownBatch {
+  batch: Batch;
+  lines: BatchLine[];
+  known: KnownLine[];
+}
+
+/** Reads a batch with its lines and transfers. @throws Psd2Error `usage` if there is none, `config` if it was changed */
+export async function readBatch(
+  { batches, flows }: { batches: Batches; flows: Flows },
+  reference: string,
+): Promise<KnownBatch> {
+  const batch = await batches.find(reference);
+  const lines = await batches.lines(batch);
+  return { batch, lines, known: await readLines(flows, batch, lines) };
 }

@@ -1,10 +1,10 @@
-import type { FileIds } from '../../domain/batch/line.ts';
-import type { IsoDate } from '../../domain/calendar.ts';
-import type { Decimal } from '../../domain/decimal.ts';
-import type { OperationState } from '../../domain/operation.ts';
-import type { CreditorReference } from '../../domain/order/creditor-reference.ts';
-import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { BankReason } from '../../errors.ts';
+import type { IsoDate } from '../calendar.ts';
+import type { Decimal } from '../decimal.ts';
+import type { OperationState } from '../operation.ts';
+import type { CreditorReference } from '../order/creditor-reference.ts';
+import type { PayeeCheck } from '../order/payee-check.ts';
+import type { FileIds } from './line.ts';
 
 /** A line is `waiting` before its transfer begins. Then it has the state of its transfer. */
 export type LineState = 'waiting' | OperationState;

@@ -6,8 +6,6 @@ import {
   type PayeeCheck,
   type PayeeResult,
 } from '../../domain/order/payee-check.ts';
-import type { Context } from '../context.ts';
-import { checkPayee } from '../transfer/payee-check.ts';
 
 /** How many payee checks run at once. Each is a program of the operator's. */
 const AT_ONCE = 8;
@@ -24,14 +22,14 @@ export interface PayeeChecks {
   }>;
 }
 
-/** @param command the operator's payee check (`PSD2_PAYEE_CHECK`) */
-export function checkPayees(context: Pick<Context, 'globals' | 'world'>, command: string): PayeeChecks {
+/** @param ask the operator's payee check */
+export function checkPayees(ask: (line: BatchLine) => Promise<PayeeCheck>): PayeeChecks {
   const running = new Set<Promise<void>>();
   const counts: Record<PayeeResult, number> = { match: 0, close: 0, none: 0, unavailable: 0 };
   const problems: BatchProblem[] = [];
   const results: (PayeeCheck & { line: number })[] = [];
   const check = async (line: BatchLine) => {
-    const checked = await checkPayee(context, command, { to: line.iban, name: line.name });
+    const checked = await ask(line);
     counts[checked.result] += 1;
     results.push({ line: line.line, ...checked });
     problems.push(...problemOf(line, checked));

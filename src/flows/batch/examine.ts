@@ -1,0 +1,271 @@
+import Big from 'big.js';
+import type { BankInterface, PlannedPayment } from '../../bank/ports/bank.ts';
+import type { BulkTerms } from '../../bank/ports/bulk.ts';
+import type { Finding } from '../../batch-file/finding.ts';
+import { contentHash, orderedHash } from '../../domain/batch/content.ts';
+import type { BatchLine, BatchSource } from '../../domain/batch/line.ts';
+import type { BatchProblem } from '../../domain/batch/read-line.ts';
+import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
+import type { IsoDate } from '../../domain/calendar.ts';
+import type { Decimal } from '../../domain/decimal.ts';
+import type { PayeeResult } from '../../domain/order/payee-check.ts';
+import { Psd2Error } from '../../errors.ts';
+import { contentIsStored, orderedHashOf } from '../../store/batch/refusals.ts';
+import type { EarlierPayments } from './earlier-payments.ts';
+import type { KnownAccounts } from './known-accounts.ts';
+import { WANTS_BOOKING } from './pay-share.ts';
+import type { PayeeChecks } from './payees.ts';
+
+/** More problems than a person reads. The rest is counted. */
+const MAX_PROBLEMS = 10_000;
+
+/** What psd2 found out about a file. */
+export interface Examined {
+  source: BatchSource | null;
+  /** SHA-256 of the content; null if something is wrong with it. */
+  sha256: string | null;
+  /** The batch that orders the same, if it was or can be paid. Without `again` that is an error. */
+  sameContent: string | undefined;
+  /** The ids of the batches that the file was compared with. */
+  compared: ReadonlySet<string>;
+  /** How many payments are right. */
+  lines: number;
+  totals: BatchTotal[];
+  /** At most {@link MAX_PROBLEMS}, in the order of the file. */
+  problems: BatchProblem[];
+  errors: number;
+  warnings: number;
+  /** The results of the payee check; null if it did not run. */
+  payees: Record<PayeeResult, number> | null;
+}
+
+/** What the lines of a file are compared with. Without a profile, nothing of it is known. */
+export interface Yardstick {
+  bank: BankInterface;
+  /** The day at the bank. */
+  today: IsoDate;
+  /** A transfer of a line would ask a program about its payee. */
+  checksPayees: boolean;
+  /** The most that one payment may be. Null: the profile names no limit. */
+  limit: Decimal | null | undefined;
+  known: EarlierPayments | undefined;
+  accounts: KnownAccounts | undefined;
+}
+
+/** How the lines of a file are read. */
+export interface Examination {
+  /** The operator means to pay once more what was paid before. */
+  again: boolean;
+  /** Adds to a line what its file does not say. */
+  complete: (line: BatchLine) => BatchLine;
+  /** Gets each line. */
+  keep: (line: BatchLine) => void;
+}
+
+/**
+ * Checks the payments of a file, and compares them with what the profile knows. It asks no bank.
+ *
+ * @param payees the payee checks, if they shall run for all lines
+ */
+export async function examine(
+  findings: AsyncIterable<Finding>,
+  yardstick: Yardstick,
+  payees: PayeeChecks | null,
+  { again, complete, keep }: Examination,
+): Promise<Examined> {
+  const { known, bank } = yardstick;
+  const hash = contentHash();
+  const ordered = orderedHash();
+  const repeated: BatchProblem[] = [];
+  const totals = addUp();
+  const found = collectProblems();
+  let source: BatchSource | null = null;
+  let lines = 0;
+  let isReadable = true;
+  for await (const finding of findings) {
+    if (finding.type === 'source') source = finding.source;
+    else if (finding.type === 'problem') {
+      found.add(finding.problem);
+      isReadable &&= finding.problem.severity === 'warning';
+    } else {
+      const line = complete(finding.line);
+      keep(line);
+      lines += 1;
+      hash.add(line);
+      ordered.add(line);
+      totals.add(line);
+      // A reference of its own that is taken says more.
+      const isNew = !again && known?.withReference(line) === undefined;
+      const other = isNew ? known?.sameLine(line) : undefined;
+      for (const problem of problemsOf(line, yardstick, other !== undefined)) found.add(problem);
+      found.addOnce(bookingProblem(line, bank.bulk));
+      if (other) repeated.push(repeatOf(line, other));
+      await payees?.add(line);
+    }
+  }
+  const checked = (await payees?.end()) ?? null;
+  for (const problem of checked?.problems ?? []) found.add(problem);
+  const sameContent = again || !isReadable || lines === 0 ? undefined : known?.sameContent(ordered.digest());
+  // That the file is stored says more than that each of its lines is.
+  const repeats = sameContent === undefined ? repeated : [contentProblem(sameContent)];
+  for (const problem of repeats) found.add(problem);
+  const { errors, warnings } = found;
+  return {
+    ...{ source, lines, errors, warnings, totals: totals.read(), problems: found.sorted() },
+    ...{ sameContent, compared: known?.batches ?? new Set(), sha256: errors === 0 ? hash.digest() : null },
+    payees: checked?.counts ?? null,
+  };
+}
+
+/**
+ * Compares lines with what other operators have stored since the file was checked.
+ *
+ * @returns the ids of all batches that it was compared with
+ * @throws Psd2Error `usage` if a batch has them, or one of them
+ */
+export function refuseRepeats(known: EarlierPayments, lines: readonly BatchLine[]): ReadonlySet<string> {
+  const same = known.sameContent(orderedHashOf(lines));
+  if (same !== undefined) throw contentIsStored(same);
+  for (const line of lines) {
+    const other = known.sameLine(line);
+    if (other)
+      throw new Psd2Error('usage', repeatOf(line, other).message, { hint: 'psd2 has stored nothing.' });
+  }
+  return known.batches;
+}
+
+const UNCHECKED_PAYEE =
+  'An instant payment needs a verified payee: set PSD2_PAYEE_CHECK, or give payee-verified';
+
+function warningAt({ line, place }: BatchLine, message: string): BatchProblem {
+  return { severity: 'warning', line, place, message };
+}
+
+/** What is wrong with how the bank shall book the payments. */
+function bookingProblem(line: BatchLine, bulk: BulkTerms | undefined): BatchProblem | null {
+  const { batchBooking, urgent } = line;
+  const rule = !urgent && bulk?.takes(line) ? bulk.batchBooking : null;
+  if (rule === 'required' && batchBooking === undefined)
+    return { ...warningAt(line, `${WANTS_BOOKING}: add --batch-booking yes or no`), severity: 'error' };
+  if (batchBooking === true && (rule === null || rule === 'never'))
+    return warningAt(line, 'psd2 cannot tell this bank to book the sum: it may book each payment');
+  if (batchBooking === false && rule === 'never')
+    return warningAt(line, 'psd2 cannot tell this bank to book each payment: it may book their sum');
+  return null;
+}
+
+/** Only pain.001 has addresses. */
+function withoutAddress(line: BatchLine): BatchProblem {
+  return { ...warningAt(line, "psd2 pays without the payee's address"), place: `${line.place}/Cdtr/PstlAdr` };
+}
+
+/** A line that is paid once already, or can be. */
+function repeatOf(line: BatchLine, other: { batch: string; line: number }): BatchProblem {
+  const message = `Payment ${other.line} of the batch ${other.batch} pays the same payee the same amount for the same text. If you mean to pay it once more, add --again`;
+  return { ...warningAt(line, message), severity: 'error' };
+}
+
+function contentProblem(batch: string): BatchProblem {
+  const message = `${contentIsStored(batch).message}. If you mean to pay all of it once more, add --again`;
+  return { severity: 'error', line: null, place: '', message };
+}
+
+/**
+ * What is wrong with a line, if it can be read.
+ *
+ * @param isRepeated a batch has the same line, which is a problem of its own
+ */
+function* problemsOf(line: BatchLine, yardstick: Yardstick, isRepeated: boolean): Generator<BatchProblem> {
+  const { bank, today, known, accounts, limit } = yardstick;
+  yield* problemsWith(line, limit, known, isRepeated);
+  const { refusePayment } = bank;
+  const refusal = refusePayment && errorOf(() => refusePayment(plannedOf(line), today))?.message;
+  for (const message of [refusal, accounts?.problemWith(line)])
+    if (message !== undefined) yield { ...warningAt(line, message), severity: 'error' };
+  if (line.address && !bank.has.has('addresses of payees')) yield withoutAddress(line);
+  if (line.instant && !line.payeeVerified && !yardstick.checksPayees) yield warningAt(line, UNCHECKED_PAYEE);
+}
+
+/** What is wrong with a line because of the profile and its earlier transfers. */
+function* problemsWith(
+  line: BatchLine,
+  limit: Decimal | null | undefined,
+  known: EarlierPayments | undefined,
+  isRepeated: boolean,
+): Generator<BatchProblem> {
+  const { amount, currency, reference } = line;
+  if (limit && new Big(amount).gt(limit))
+    yield {
+      ...warningAt(
+        line,
+        `The amount ${amount} ${currency} is more than the ${limit} ${currency} that the profile allows`,
+      ),
+      severity: 'error',
+    };
+  const flow = known?.withReference(line);
+  if (flow !== undefined)
+    yield {
+      ...warningAt(
+        line,
+        `The transfer ${flow} already has the reference ${JSON.stringify(reference)}, and psd2 pays a reference once. If you mean another payment, give it another reference`,
+      ),
+      severity: 'error',
+    };
+  const same = isRepeated ? undefined : known?.same(line);
+  if (same !== undefined && same !== flow)
+    yield warningAt(line, `The transfer ${same} of the last 30 days paid the same amount to the same payee`);
+}
+
+/** What the bank decides about, before there is an order. */
+export function plannedOf(line: BatchLine): PlannedPayment {
+  const { instant, urgent, executionDate, address, description, creditorReference } = line;
+  const planned = { instant, urgent, executionDate, description, address: address && partsOf(address) };
+  return { ...planned, ...(creditorReference && { creditorReference }) };
+}
+
+function partsOf({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {
+  const { streetName, buildingNumber, postCode } = rest;
+  return {
+    ...{ country, town: townName },
+    ...(streetName !== null && { street: streetName }),
+    ...(buildingNumber !== null && { building: buildingNumber }),
+    ...(postCode !== null && { postcode: postCode }),
+  };
+}
+
+function errorOf(work: () => void): Psd2Error | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Psd2Error) return error;
+    throw error;
+  }
+}
+
+/** Counts problems, and keeps the first of them. */
+function collectProblems() {
+  const kept: BatchProblem[] = [];
+  const counts = { error: 0, warning: 0 };
+  const once = new Set<string>();
+  const add = (problem: BatchProblem) => {
+    counts[problem.severity] += 1;
+    if (kept.length < MAX_PROBLEMS) kept.push(problem);
+  };
+  return {
+    add,
+    /** Of what is the same for many lines, the first one counts. */
+    addOnce(problem: BatchProblem | null) {
+      if (problem && !once.has(problem.message)) add(problem);
+      if (problem) once.add(problem.message);
+    },
+    get errors() {
+      return counts.error;
+    },
+    get warnings() {
+      return counts.warning;
+    },
+    /** Payee checks end in any order. What is about no line comes first. */
+    sorted: () => kept.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)),
+  };
+}
