@@ -1,4 +1,4 @@
-// Measures what docs/reliability.md says about a fleet: npm run reliability -- fleet [minutes]
+// Measures what test/crash/README.md says about a fleet: npm run reliability -- fleet [minutes]
 // Four workers, each with its own machine, share one PostgreSQL and the sandbox bank for 10 minutes (default), and meet the
 // faults of test/crash/fleet.ts. TEST_SEED chooses the faults. Each part of the end has a bound, is named when it begins, and
 // names what it waits for if it is not done by then. So the run ends at most 30 minutes after the faults.
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const page = join(root, 'docs', 'reliability.md');
+const page = join(root, 'test', 'crash', 'README.md');
 const BEGIN = '<!-- fleet -->\n';
 const END = '<!-- end of fleet -->';
 const minutes = process.argv.map(Number).find((value) => value > 0) ?? 10;
@@ -59,5 +59,5 @@ function writeTable(had) {
   const day = new Date().toISOString().slice(0, 10);
   const measured = `${day}, ${availableParallelism()} processors, Node ${process.versions.node}.`;
   writeFileSync(page, `${head}\n${measured}\n\n${table}\n${text.slice(text.indexOf(END))}`);
-  process.stdout.write(`${table}Written to docs/reliability.md\n`);
+  process.stdout.write(`${table}Written to test/crash/README.md\n`);
 }

@@ -1,4 +1,4 @@
-// Measures the figures of docs/reliability.md: npm run reliability [-- cb|nextgenpsd2|twice] [-- --anew], and
+// Measures the figures of test/crash/README.md: npm run reliability [-- cb|nextgenpsd2|twice] [-- --anew], and
 // npm run reliability -- fleet (reliability-fleet.js).
 // Stops psd2 at every point between two of its steps, in every way, and records the outcomes under node_modules/.cache. If
 // neither the program nor the tests changed, a second run continues from there. --anew starts from the beginning.
@@ -26,7 +26,7 @@ if (process.argv.includes('fleet')) {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const page = join(root, 'docs', 'reliability.md');
+const page = join(root, 'test', 'crash', 'README.md');
 const processors = availableParallelism();
 const WAYS = [
   ['SIGKILL', 'killed (`SIGKILL`)'],
@@ -154,7 +154,7 @@ async function measure(name, { runs, kinds, table }) {
   const head = before.slice(0, before.indexOf(begin) + begin.length);
   const rest = before.slice(before.indexOf(`<!-- end of figures of ${name} -->`));
   writeFileSync(page, `${head}\n${text}\n${rest}`);
-  process.stdout.write('Written to docs/reliability.md\n');
+  process.stdout.write('Written to test/crash/README.md\n');
 }
 
 function commit() {

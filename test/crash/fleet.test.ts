@@ -155,7 +155,7 @@ async function flows(): Promise<Flow[]> {
   return flowShape.parse(JSON.parse(stdout));
 }
 
-/** Writes figures for `npm run reliability -- fleet`, which puts them into docs/reliability.md. */
+/** Writes figures for `npm run reliability -- fleet`, which puts them into README.md. */
 function keepFigures(had: Troubles, transfers: number): void {
   const file = process.env.FLEET_FIGURES;
   if (file === undefined) return;

@@ -81,7 +81,7 @@ export interface TwiceTry {
   orders: { amount: string; states: string[]; times: number }[];
 }
 
-/** A kind of tries: its name in docs/reliability.md, its points, and what happens in one. */
+/** A kind of tries: its name in README.md, its points, and what happens in one. */
 export interface Way {
   kind: Tried['kind'];
   door: Door;

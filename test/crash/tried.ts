@@ -4,7 +4,7 @@ import { freePort } from '../support/free-port.ts';
 import { bySeed, fewer } from '../support/sample.ts';
 import { ALL, ANOTHER_BUILD, type CrashBank, type Place } from './bank.ts';
 
-/** Kinds of tries other than a plain stop. They have a table of their own in docs/reliability.md. */
+/** Kinds of tries other than a plain stop. They have a table of their own in README.md. */
 export const KINDS = [
   'stalled',
   'told to stop',
