@@ -1,5 +1,6 @@
 import { addDays, bankDay, type IsoDate, isIsoDate } from './calendar.ts';
 import { type Decimal, isDecimal } from './decimal.ts';
+import { compactIban } from './order/sepa-text.ts';
 
 // Values as banks write them, read as what each can only mean.
 
@@ -12,18 +13,31 @@ export function textOf(value: unknown): string | undefined {
 /** Longer than any amount of money. Without a limit, removing the zeros of a huge text would take hours. */
 const LONGEST_DECIMAL = 64;
 
-function isBoundedDecimal(value: string): value is Decimal {
-  return value.length <= LONGEST_DECIMAL && isDecimal(value);
+/**
+ * An exact decimal. Null for what is none. A comma before one or two digits can only be a decimal point, and one of two kinds of marks
+ * can only separate thousands.
+ */
+export function decimalIn(value: unknown): Decimal | null {
+  const text = textOf(value) ?? '';
+  if (text.length > LONGEST_DECIMAL) return null;
+  // Nearly all are: an answer may have a million rows.
+  if (/^-?\d+\.\d\d$/.test(text) && isDecimal(text)) return text;
+  // Amounts that psd2 prints have no plus sign.
+  const plain = text
+    .trim()
+    .replace(/^[+\u2212]/, (sign) => (sign === '+' ? '' : '-'))
+    .replace(/^(\d.*)-$/, '-$1')
+    .replace(/^-?\d{1,3}(?:([.,'\u2019\s])\d{3})(?:\1\d{3})*(?!\1)[.,]\d{1,2}$/, (all) =>
+      all.replace(/[.,'\u2019\s](?=\d{3})/g, ''),
+    )
+    .replace(/^(-?\d+),(\d{1,2})$/, '$1.$2');
+  return isDecimal(plain) ? plain : null;
 }
 
-/** An exact decimal. Null for what is none. A comma before two digits can only be a decimal point. */
-export function decimalIn(value: unknown): Decimal | null {
-  // Amounts that psd2 prints have no plus sign.
-  const plain = (textOf(value) ?? '')
-    .trim()
-    .replace(/^\+/, '')
-    .replace(/^(-?\d+),(\d{2})$/, '$1.$2');
-  return isBoundedDecimal(plain) ? plain : null;
+/** An IBAN without blanks, in capitals. Any other text as it is. */
+export function plainIban(text: string): string {
+  const plain = /^[A-Z0-9]+$/.test(text) ? text : compactIban(text);
+  return /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(plain) ? plain : text;
 }
 
 /**

@@ -18,14 +18,14 @@ const oneBalance = () =>
     accountAvailability: orNull(money("the bank's accountAvailability")),
     accountAvailableCredit: orNull(money("the bank's accountAvailableCredit")),
     asOf: orNull(text('ISO 8601: a time with zone, or a day if the bank gives no time')),
+    bookedDay: z.optional(
+      orNull(day('last day whose rows are in accountBalance; null: the bank does not say; absent: all are')),
+    ),
     reason: z.optional(text('why the sync could not read the balance (--from-store)')),
   });
 
 const shape = () =>
   z.extend(oneBalance(), {
-    bookedDay: z.optional(
-      orNull(day('last day whose rows are in accountBalance; null: the bank does not say')),
-    ),
     balances: z.optional(
       list(
         z.object({

@@ -21,7 +21,7 @@ import {
   MAX_READINGS,
   WholeReadings,
 } from '../../flows/reading/transaction-reading.ts';
-import { isOfOneProduct } from '../../flows/sync.ts';
+import { DAYS_WITHOUT_SCA, isOfOneProduct } from '../../flows/sync.ts';
 import type { Statement } from '../../statements/statement.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { findAccount, withinHistory } from './account.ts';
@@ -59,7 +59,9 @@ export async function fetchStatement(
 
   let balance = await balanceNow();
   const currency = currencyOf(account, balance.money);
-  const first = range.from && balance.day ? earlier(range.from, addDays(balance.day, 1)) : range.from;
+  const needed = range.from && balance.day ? earlier(range.from, addDays(balance.day, 1)) : range.from;
+  // To reach the day of the balance, psd2 reads no days that the bank shows only after SCA.
+  const first = needed && range.from && earlier(range.from, later(needed, addDays(today, -DAYS_WITHOUT_SCA)));
   const earliest = bank.accounts.earliestDay?.();
   const from = first && earliest ? later(first, earliest) : first;
   // The balance at the end of the range also depends on later transactions.
@@ -82,7 +84,7 @@ export async function fetchStatement(
       const certainFrom = list.certainFrom ?? null;
       const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);
       const bookings = named.map((row) => toBooking(row, currency, productId));
-      const reaches = certainFrom === null && (balance.day === null || from === first);
+      const reaches = certainFrom === null && (balance.day === null || from === needed);
       const { noBalance, history } = historyOf(bookings, balance, reaches, { from: range.from, to });
       const { iban, productCode } = account;
       const name = account.name ?? account.productDescription;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { bankLocalTime } from '../../../domain/calendar.ts';
-import { textOf } from '../../../domain/odd-values.ts';
+import { bankLocalTime, type IsoDate } from '../../../domain/calendar.ts';
+import { plainIban, textOf } from '../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, CallFacts } from '../../call/call.ts';
 import type {
@@ -15,11 +15,10 @@ import type {
 import { ask, type CbCaller, readDocument } from './answer.ts';
 import { linkedPath } from './links.ts';
 import {
-  bankDate,
+  balanceMoney,
   currency,
   flagIn,
   listOf,
-  money,
   optionalWords,
   rowDayIn,
   rowDecimal,
@@ -44,19 +43,32 @@ export const accountsAnswer = z.object({
   ),
 });
 
+/** An amount beside the booked balance. One that cannot be read hides no other. */
+const beside = z.pipe(
+  z.nullish(z.unknown()),
+  z.transform((value) => {
+    const { success, data } = balanceMoney.safeParse(value);
+    return success ? data : ('unreadable' as const);
+  }),
+);
+
 /** `data` of the balance call, with at least one amount. `hour` is `hh:mm` on the bank's clock. */
 export const balanceAnswer = z
   .object({
-    accountBalance: money,
-    availableBalance: money,
-    accountAvailability: money,
-    accountAvailableCredit: money,
-    date: z.catch(bankDate, null),
+    accountBalance: balanceMoney,
+    availableBalance: beside,
+    accountAvailability: beside,
+    accountAvailableCredit: beside,
+    date: z.pipe(
+      z.nullish(z.unknown()),
+      z.transform((value) => rowDayIn(value ?? '') ?? null),
+    ),
     hour: optionalWords,
   })
   .check(
     z.refine(
-      ({ date: _date, hour: _hour, ...amounts }) => Object.values(amounts).some((amount) => amount !== null),
+      ({ date: _date, hour: _hour, ...amounts }) =>
+        Object.values(amounts).some((amount) => amount !== null && amount !== 'unreadable'),
       'expected a balance',
     ),
   );
@@ -151,13 +163,17 @@ export const transactionsAnswer = z
   );
 
 /** The accounts of `cb` (interface specification, "Accounts"). */
-export function accountsOf(bank: CbCaller, unread: Map<string, number>): Accounts {
+export function accountsOf(
+  bank: CbCaller,
+  unread: Map<string, number>,
+  today: () => IsoDate | undefined,
+): Accounts {
   return {
     // Today's bank has ten. The store could keep more.
     isId: (text) => /^[A-Za-z0-9]{1,35}$/.test(text),
     list: (customerId, transactionId) => fetchAccounts(bank, customerId, transactionId),
     balance: (customerId, productId, transactionId) =>
-      fetchBalance(bank, customerId, productId, transactionId),
+      fetchBalance(bank, { customerId, productId, transactionId }, { unread, today }),
     pages: (query) => fetchPages(bank, query, unread),
     document: (query, format) => fetchDocument(bank, query, format),
     details: async (of, transactionId) =>
@@ -185,7 +201,7 @@ async function fetchAccounts(bank: CbCaller, customerId: string, transactionId: 
   return data.accounts.map((account) => ({
     accountId: account.accountId,
     productId: account.accountId,
-    iban: account.iban || null,
+    iban: plainIban(account.iban) || null,
     currency: account.currency,
     name: account.name || null,
     productCode: account.product?.code || null,
@@ -196,20 +212,29 @@ async function fetchAccounts(bank: CbCaller, customerId: string, transactionId: 
 /** The balance of one product. @throws Psd2Error */
 async function fetchBalance(
   bank: CbCaller,
-  customerId: string,
-  productId: string,
-  transactionId: string,
+  { customerId, productId, transactionId }: Record<'customerId' | 'productId' | 'transactionId', string>,
+  { unread, today }: { unread: Map<string, number>; today: () => IsoDate | undefined },
 ): Promise<Balance> {
   const { data } = await ask(
     bank,
     get(`${productPath(customerId, productId)}/balance/retrieve`, transactionId),
     balanceAnswer,
   );
-  const { date, hour, ...amounts } = data;
+  const { date, hour, accountBalance, ...others } = data;
+  const amount = (name: keyof typeof others) => {
+    const found = others[name];
+    if (found !== 'unreadable') return found;
+    count(unread, name);
+    return null;
+  };
   return {
     accountId: productId,
     productId,
-    ...amounts,
+    accountBalance,
+    availableBalance: amount('availableBalance'),
+    accountAvailability: amount('accountAvailability'),
+    accountAvailableCredit: amount('accountAvailableCredit'),
+    ...(date && date < (today() ?? date) && { bookedDay: date }),
     asOf: date && (/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(hour) ? bankLocalTime(date, hour) : date),
   };
 }
@@ -290,8 +315,12 @@ function taken(
   status: Transaction['status'],
   unread: Map<string, number>,
 ): Transaction {
-  for (const field of row.unread ?? []) unread.set(field, (unread.get(field) ?? 0) + 1);
+  for (const field of row.unread ?? []) count(unread, field);
   return toTransaction(row, status);
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { verify, X509Certificate } from 'node:crypto';
 import { tppCertificateHeader } from '../../../certificates/key-pair.ts';
+import { bankDay } from '../../../domain/calendar.ts';
 import { parseCustomerId, parseProductId } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { digestHeader, signatureHeader, signingString } from '../../../signature/http-signature.ts';
@@ -80,7 +81,7 @@ export function bankOver(outer: CbCaller): Bank {
       }),
   };
   return {
-    accounts: accountsOf(bank, unread),
+    accounts: accountsOf(bank, unread, () => earliest && bankDay(earliest)),
     oddities: { unread, rewritten: new Set() },
     consents: consentsOf(bank),
     login: loginOf(bank),

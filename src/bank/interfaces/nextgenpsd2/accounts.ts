@@ -110,8 +110,17 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
   const { booked, available } = calls.description.accounts.balances;
   const currency = data.account?.currency ?? null;
   const today = bankDay(calls.settings.now());
-  const accountBalance = newest(data.balances, booked, currency, today);
-  const availableBalance = newest(data.balances, available, currency, today);
+  const { read, unread } = data.balances;
+  const accountBalance = newest(read, booked, currency, today);
+  const availableBalance = newest(read, available, currency, today);
+  const counts = calls.odd.unread;
+  if (unread.length > 0) counts.set('balances', (counts.get('balances') ?? 0) + unread.length);
+  if (!accountBalance && unread.some((type) => type === null || booked.some((each) => each === type)))
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank's answer to the balances of ${accountId} has a booked balance that cannot be read`,
+      { transactionId },
+    );
   const shown = accountBalance ?? availableBalance;
   return {
     accountId,
@@ -122,7 +131,7 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
     accountAvailableCredit: null,
     asOf: shown?.lastChangeDateTime ?? shown?.referenceDate ?? null,
     ...(accountBalance && { bookedDay: lastDayOf(accountBalance, today) }),
-    balances: data.balances.map(toTyped),
+    balances: read.map(toTyped),
   };
 }
 

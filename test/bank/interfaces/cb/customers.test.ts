@@ -116,6 +116,8 @@ describe('customer data', () => {
       accountAvailability: null,
       accountAvailableCredit: null,
       asOf,
+      // All rows up to the moment of an earlier day are in it.
+      ...(asOf !== null && { bookedDay: asOf.slice(0, 10) }),
     });
   });
 

@@ -165,6 +165,36 @@ describe('balances', () => {
     expect([read.accountBalance?.amount, read.availableBalance]).toEqual(['1.00', null]);
   });
 
+  it.each<[string, object[], [string | undefined, string | undefined] | 'bank_answer']>([
+    ['a type in capitals', [balance(' INTERIMBOOKED ', '1.00')], ['1.00', undefined]],
+    [
+      'an available one that cannot be read',
+      [balance('interimAvailable', 'n/a'), balance('closingBooked', '1.00')],
+      ['1.00', undefined],
+    ],
+    [
+      'a booked one that cannot be read beside another',
+      [balance('interimBooked', 'n/a'), balance('closingBooked', '1.00')],
+      ['1.00', undefined],
+    ],
+    [
+      'a booked one that cannot be read',
+      [balance('closingBooked', 'n/a'), balance('interimAvailable', '2.00')],
+      'bank_answer',
+    ],
+    [
+      'one that cannot be read at all',
+      [{ amount: '1.00' }, balance('interimAvailable', '2.00')],
+      'bank_answer',
+    ],
+  ])('%s', async (_, balances, expected) => {
+    bank.expect('GET', '/v1/accounts/a1/balances', json({ balances }));
+    const read = open().bank.accounts.balance('shop', 'a1', TRANSACTION_ID);
+    if (expected === 'bank_answer') return expect(read).rejects.toMatchObject({ code: expected });
+    const { accountBalance, availableBalance } = await read;
+    return expect([accountBalance?.amount, availableBalance?.amount]).toEqual(expected);
+  });
+
   it('an amount has no plus sign', async () => {
     bank.expect('GET', '/v1/accounts/a1/balances', json({ balances: [balance('closingBooked', '+5.00')] }));
     const read = await open().bank.accounts.balance('shop', 'a1', TRANSACTION_ID);

@@ -25,6 +25,8 @@ const row = (more: object = {}) => ({
   ...more,
 });
 
+const amountOf = (amount: string) => ({ transactionAmount: { amount, currency: 'EUR' } });
+
 async function read(answer: Scripted) {
   const { calls, sent } = scriptedCalls([answer], {}, consents);
   const rows: Transaction[] = [];
@@ -58,6 +60,15 @@ describe('an odd row', () => {
       'a decimal comma',
       { transactionAmount: { amount: '-12,30', currency: ' eur ' } },
       { amount: '-12.30', currency: 'EUR' },
+    ],
+    ['marks between thousands', amountOf('1.234.567,8'), { amount: '1234567.8' }],
+    ['other marks between thousands', amountOf("-1'234.50"), { amount: '-1234.50' }],
+    ['a minus as wide as a plus', amountOf('\u22121\u202f234,50'), { amount: '-1234.50' }],
+    ['a minus at the end', amountOf('12.30-'), { amount: '-12.30' }],
+    [
+      'an IBAN with blanks',
+      { creditorAccount: { iban: 'de02 1001 0010 9307 1186 03' } },
+      { counterpartyIban: OTHER },
     ],
     ['blanks', { creditorName: '  Shop ' }, { counterpartyName: 'Shop' }],
     [

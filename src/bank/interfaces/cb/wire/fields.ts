@@ -144,6 +144,23 @@ export const currency = z.pipe(
   z.transform((word) => (/^[a-z]{3}$/i.test(word) ? word.toUpperCase() : word)),
 );
 
+/** The amount of a balance, as banks write it. Null if it is missing or null, or the amount is empty. */
+export const balanceMoney = z.pipe(
+  z.nullish(z.object({ amount: z.unknown(), currency })),
+  z.transform((value, context) => {
+    if (!value || value.amount === undefined || value.amount === null || value.amount === '') return null;
+    const amount = decimalIn(value.amount);
+    if (amount !== null) return { amount, currency: value.currency };
+    context.issues.push({
+      code: 'custom',
+      message: 'expected a decimal number',
+      input: value.amount,
+      path: ['amount'],
+    });
+    return z.NEVER;
+  }),
+);
+
 /** The exact amount of a transaction, as banks write it. */
 export const rowDecimal = z.pipe(
   z.unknown(),

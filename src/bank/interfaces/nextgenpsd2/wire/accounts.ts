@@ -1,17 +1,35 @@
 import * as z from 'zod/mini';
 import type { IsoDate } from '../../../../domain/calendar.ts';
 import type { Decimal } from '../../../../domain/decimal.ts';
-import { dayIn, decimalIn, textOf } from '../../../../domain/odd-values.ts';
-import { amount, cleanWords, day, id, instant, listOf, optionalWords, wordsIn } from './fields.ts';
+import { dayIn, decimalIn, plainIban, textOf } from '../../../../domain/odd-values.ts';
+import {
+  amount,
+  cleanWords,
+  day,
+  id,
+  instant,
+  listOf,
+  optionalStatusOf,
+  optionalWords,
+  wordsIn,
+} from './fields.ts';
+
+const iban = z.pipe(
+  optionalWords,
+  z.transform((words) => (words === null ? null : plainIban(words))),
+);
 
 /** An account or a card account. The bank names it in one way at least; without a `resourceId` nothing of it can be read. */
 const account = z.object({
   resourceId: z.nullish(id),
-  iban: optionalWords,
+  iban,
   bban: optionalWords,
   maskedPan: optionalWords,
   msisdn: optionalWords,
-  currency: optionalWords,
+  currency: z.pipe(
+    optionalWords,
+    z.transform((word) => (/^[a-z]{3}$/i.test(word ?? '') ? (word?.toUpperCase() ?? null) : word)),
+  ),
   name: optionalWords,
   displayName: optionalWords,
   product: optionalWords,
@@ -38,26 +56,39 @@ export const accountAnswer = z.object({
   cardAccount: z.nullish(z.looseObject({})),
 });
 
+const balanceType = optionalStatusOf([
+  ...['closingBooked', 'expected', 'openingBooked', 'interimAvailable', 'interimBooked'],
+  ...['forwardAvailable', 'nonInvoiced', 'authorised', 'available', 'openingAvailable', 'closingAvailable'],
+]);
 const balance = z.object({
-  balanceType: optionalWords,
+  balanceType,
   balanceAmount: amount,
   referenceDate: z.catch(day, null),
   lastChangeDateTime: instant,
 });
 export type WireBalance = z.infer<typeof balance>;
 
-/** The answer to the balances of an account. One that cannot be read is left out. It has one at least. */
+/** A balance that cannot be read, as far as it says which it is. */
+const unreadable = z.catch(z.nullish(z.object({ balanceType })), null);
+
+/** The answer to the balances of an account. It has one at least that can be read. `unread` has the types of the others. */
 export const balancesAnswer = z.object({
   balances: z.pipe(
-    z.array(z.catch(z.nullable(balance), null)),
-    z.transform((all, context): WireBalance[] => {
-      const readable = all.flatMap((each) => each ?? []);
-      if (readable.length === 0)
+    listOf(z.unknown()),
+    z.transform((all, context): { read: WireBalance[]; unread: (string | null)[] } => {
+      const read: WireBalance[] = [];
+      const unread: (string | null)[] = [];
+      for (const each of all) {
+        const { data } = balance.safeParse(each);
+        if (data) read.push(data);
+        else unread.push(unreadable.parse(each)?.balanceType ?? null);
+      }
+      if (read.length === 0)
         context.issues.push({ code: 'custom', message: 'expected a balance', input: all });
-      return readable;
+      return { read, unread };
     }),
   ),
-  account: z.catch(z.nullish(z.object({ iban: optionalWords, currency: optionalWords })), null),
+  account: z.catch(z.nullish(z.object({ iban, currency: optionalWords })), null),
 });
 
 /** More lines than the standard has in all forms. */
@@ -92,13 +123,15 @@ const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}$/i;
 
 function accountIn(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
   const text = wordsIn(value);
-  if (text !== null) return IBAN.test(text) ? { iban: text, account: null } : { iban: null, account: text };
+  if (text !== null)
+    return IBAN.test(text) ? { iban: plainIban(text), account: null } : { iban: null, account: text };
   if (!isObject(value)) return null;
   const { bban, msisdn, maskedPan, pan, other } = value;
   const named = [bban, maskedPan, withoutCardNumber(pan), msisdn, other].map((each) =>
     wordsIn(isObject(each) ? each.identification : each),
   );
-  return { iban: wordsIn(value.iban), account: named.find((each) => each !== null) ?? null };
+  const ownIban = wordsIn(value.iban);
+  return { iban: ownIban && plainIban(ownIban), account: named.find((each) => each !== null) ?? null };
 }
 
 /** The number of a card stays with the bank, but for its last digits. */
@@ -276,7 +309,7 @@ const report = z.object({
 });
 
 /** The account that an answer is about. */
-const reference = z.catch(z.nullish(z.object({ iban: optionalWords })), null);
+const reference = z.catch(z.nullish(z.object({ iban })), null);
 
 /** A page of transactions of an account or a card. */
 export const transactionsAnswer = z.object({

@@ -165,8 +165,22 @@ it('a balance may lack the credit, and every amount keeps its three decimals', (
   });
 });
 
+it('an amount beside the booked balance that cannot be read hides no other', () => {
+  const odd = {
+    accountBalance: { amount: ' 1.500,10 ', currency: ' eur ' },
+    availableBalance: 5,
+    date: 20240630,
+  };
+  expect(balanceAnswer.parse(odd)).toMatchObject({
+    ...{ accountBalance: { amount: '1500.10', currency: 'EUR' }, date: '2024-06-30' },
+    ...{ availableBalance: 'unreadable', accountAvailability: null },
+  });
+});
+
 it.each([
   {},
+  { accountBalance: { amount: 'n/a' }, availableBalance: { amount: '1.00' } },
+  { availableBalance: { amount: 'n/a' } },
   { accountBalance: null },
   { availableBalance: { amount: '' }, date: '30/06/2024', hour: '10:15' },
 ])('the balance %j is refused, because it has no amount', (wire) => {
