@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer } from '../store/postgres/server.ts';
 import { sample } from '../support/sample.ts';
+import { BACKENDS } from './backends.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { choose, goThrough, problemsOf, SIDE_BY_SIDE, shareOf, sideBySide } from './matrix.ts';
-import { judgeMoney, recordSmoke, rulesOf, SMOKE_BANKS, tryStopped } from './smoke.ts';
+import { judgeMoney, type Means, recordSmoke, rulesOf, SMOKE_BANKS, tryStopped } from './smoke.ts';
 import { triedShape, useFollowers } from './tried.ts';
 
 const HOW = ['SIGKILL', 'SIGINT', 'SIGTERM', 'twice'] as const;
@@ -11,9 +13,16 @@ const SOME = 6;
 /** The points of all ways together: each place pays another amount, and only a person may pay more than 1.00. */
 const MOST = 80;
 
-describe.each(SMOKE_BANKS.map((at) => [at.name, at] as const))('psd2 smoke at %s', (name, at) => {
+const CASES = BACKENDS.flatMap((home) => SMOKE_BANKS.map((at) => [at.name, home, at] as const));
+
+describe.each(CASES)('psd2 smoke at %s with a store in %s', (name, home, at) => {
   const bank = useCrashBank(rulesOf(at));
-  const means = { bank, followers: useFollowers(bank, SIDE_BY_SIDE) };
+  const means: Means = { bank, followers: useFollowers(bank, SIDE_BY_SIDE), server: undefined };
+  beforeAll(() => {
+    if (home === 'PostgreSQL')
+      means.server = startServer(undefined, 200, ['fsync=off', 'full_page_writes=off']);
+  });
+  afterAll(() => means.server?.stop());
 
   it.each(at.makes.flatMap((makes) => sample(HOW, 1).map((how) => [makes, how] as const)))(
     'what a run of --%s makes that is stopped at any step (%s) is ended by the next run, or named',
@@ -22,7 +31,7 @@ describe.each(SMOKE_BANKS.map((at) => [at.name, at] as const))('psd2 smoke at %s
       const all = await recordSmoke(means, at, makes);
       const share = shareOf(all, MOST, HOW.indexOf(how), HOW.length, SMOKE_BANKS.indexOf(at));
       const points = choose(share, undefined, SOME);
-      const what = `smoke ${makes} ${name}`;
+      const what = `smoke ${makes} ${name} ${home}`;
       const tries = await goThrough(triedShape, what, how, points, async (some) =>
         judgeMoney(
           bank,

