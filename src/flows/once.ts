@@ -1,9 +1,26 @@
-import type { Announced, BeforeSend } from '../bank/ports/call.ts';
+import type { Announced, BeforeSend, Intent } from '../bank/ports/call.ts';
+import { refusedBecause } from '../domain/bank-reason.ts';
+import type { AnyFlow } from '../domain/flow.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
+import {
+  hasBegunNothing,
+  isAboutContent,
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isTurningAway,
+} from './refusals.ts';
+import { outcomeUnknown, type Told, unconfirmedRefusal } from './unknown.ts';
 
-/** The identity of an attempt: its `TPP-Request-ID` and the `Digest` of its body. */
-type Intent = Parameters<BeforeSend>[0];
+// The promise: what cannot be undone is done at most once (command contract, "Money moves at most once"). Three calls are like
+// this: `execute`, `confirm` of a consent, and the initiation of a payment that the customer commits. Each goes this way:
+//
+// 1. The journal announces it. The line is durable before the first byte leaves, and the flow is still this process's own.
+// 2. It is sent. If no byte left, the journal says so, and it may be sent again.
+// 3. The answer becomes durable. Without a usable one, nobody knows what became of it.
+// 4. A refusal is about one delivery of it only: a gateway may have delivered another one. So psd2 asks the bank, and the
+//    status decides. It also asks before it sends a call again that the bank turned away unread.
 
 /** The events that revoke an announcement. */
 export interface Revoking<Event> {
@@ -17,8 +34,7 @@ export interface Revoking<Event> {
 export class NeverLeft extends Psd2Error {}
 
 /**
- * Announces each attempt of a request in the journal of a flow. The announcement is durable before the request leaves
- * (command contract, "Money moves at most once").
+ * Announces each attempt of a request in the journal of a flow. The announcement is durable before the request leaves.
  *
  * @param sent makes the event that announces the attempt
  * @param revoking the events that revoke the announcement. If they cannot be recorded, the call throws {@link NeverLeft}
@@ -59,5 +75,215 @@ async function revoke<Flow, Event>(
       `psd2 has sent nothing, but could not write that down: ${error.message}`,
       error.context,
     );
+  }
+}
+
+/** A flow with a call that is made once. */
+export type OnceFlow = AnyFlow<string> & Told & { commits?: 'on execute' | 'by the customer' };
+
+/** Why the bank refused a call, as an event has it. */
+export type Why = ReturnType<typeof refusedBecause>;
+
+/** A call that is made at most once, in the words and events of its flow. */
+export interface Once<Flow, Event, Answer = unknown> {
+  open: OpenFlow<Flow, Event>;
+  /** In messages: the call, what it is about, and what the bank has done with that if it took the call. */
+  words: { call: string; did: string; what: string };
+  events: {
+    sent(intent: Intent): Event;
+    revoking: Revoking<Event>;
+    /** Nobody knows what became of it. */
+    unanswered(why?: Why): Event;
+    /** Nothing but a refusal says that nothing came of it. */
+    refused(why: Why): Event;
+    /** The bank refused it, and has certainly begun nothing. Null: it may have. */
+    begunNothing?(error: unknown): Event | null;
+  };
+  send(beforeSend: BeforeSend): Promise<Answer>;
+  /** Writes the answer down. */
+  answered(answer: Answer): Promise<void>;
+  /** How psd2 asks what became of it. Null: only the answer says what the bank calls it. */
+  asking: Asking<Event> | null;
+}
+
+export interface Asking<Event> {
+  /** The bank says that it refused the call unread. */
+  turnedAway: Event;
+  /** Asks the bank once, and records what it says. @returns false if that decides nothing */
+  ask(after: 'refused' | 'turned away'): Promise<boolean>;
+  /** Prepares to send it again: psd2 asks before. @returns false if it has sent it again in this run */
+  again(): Promise<boolean>;
+}
+
+/**
+ * Makes a call that cannot be undone, or throws before it has left. Afterwards the journal says what became of it, or that it is
+ * unknown.
+ *
+ * @throws Psd2Error the refusal if nothing came of the call, as far as anybody can say; `outcome_unknown` if it may have; what
+ *   prevented it from leaving
+ */
+export async function sendOnce<Flow extends OnceFlow, Event extends { type: string }, Answer>(
+  once: Once<Flow, Event, Answer>,
+): Promise<void> {
+  const { open, events } = once;
+  const send = () => once.send(announcing(open, events.sent, events.revoking));
+  let answer: Answer;
+  try {
+    answer = await send().catch((error: unknown) => {
+      if (!isTurningAway(error) || !error.hadToken || !hasBegunNothing(error)) throw error;
+      // With a new token.
+      return send();
+    });
+  } catch (error) {
+    return withoutSuccess(once, error);
+  }
+  await once.answered(answer);
+}
+
+async function withoutSuccess<Flow extends OnceFlow, Event extends { type: string }>(
+  once: Once<Flow, Event>,
+  error: unknown,
+): Promise<void> {
+  const { open, events, words, asking } = once;
+  if (isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
+  const nothing = events.begunNothing?.(error);
+  if (nothing) {
+    await open.record(nothing);
+    throw error;
+  }
+  // Either the call was not announced, because there was no token or the journal could not be written, or the journal already has
+  // that it did not begin.
+  if (!isAwaited(open.current)) throw error;
+  if (isTurningAway(error)) return turnedAway(once, error);
+  if (isBanksRefusal(error)) return refused(once, error);
+  await recordOutcome(open, events.unanswered());
+  if (!asking)
+    throw outcomeUnknown(
+      open.current,
+      `The bank may have ${words.what}, but gave no usable answer to it`,
+      error,
+    );
+}
+
+/** @throws Psd2Error `error`, unless the status shows the outcome, or the call may be sent again now */
+async function turnedAway<Flow extends OnceFlow, Event extends { type: string }>(
+  once: Once<Flow, Event>,
+  error: Psd2Error,
+): Promise<void> {
+  const { open, events, asking } = once;
+  if (!asking) {
+    await recordOutcome(open, events.unanswered(refusedBecause(error)));
+    throw mayHaveBeen(once, 'turned away', error);
+  }
+  await recordOutcome(open, asking.turnedAway);
+  if (error.code === 'not_logged_in' && (await asking.again())) return;
+  if (!(await asking.ask('turned away'))) throw error;
+}
+
+/** @throws Psd2Error unless the bank's status shows the outcome */
+export async function refused<Flow extends OnceFlow, Event extends { type: string }>(
+  once: Pick<Once<Flow, Event>, 'open' | 'words' | 'asking'> & {
+    events: Pick<Once<Flow, Event>['events'], 'refused' | 'unanswered'>;
+  },
+  error: Psd2Error,
+): Promise<void> {
+  const { open, events, asking } = once;
+  if (await asking?.ask('refused')) return;
+  const why = refusedBecause(error);
+  if (isAboutContent(error)) {
+    await recordOutcome(open, events.refused(why));
+    throw unconfirmedRefusal(open.current, error);
+  }
+  await recordOutcome(open, events.unanswered(why));
+  throw mayHaveBeen(once, 'refused', error);
+}
+
+function mayHaveBeen<Flow extends OnceFlow, Event>(
+  { open, words: { call, did, what }, asking }: Pick<Once<Flow, Event>, 'open' | 'words' | 'asking'>,
+  was: 'refused' | 'turned away',
+  error: Psd2Error,
+): Psd2Error {
+  const said = was === 'refused' ? `refused ${call}` : `turned ${call} away`;
+  const shows = asking ? 'its status' : 'this';
+  const why = `The bank ${said}, but ${shows} does not show whether it had ${did} ${what} before`;
+  return outcomeUnknown(open.current, why, error);
+}
+
+/**
+ * Asks the bank before a call is sent, or sent again.
+ *
+ * @throws Psd2Error `outcome_unknown` if the call was turned away before, and the bank refuses its status: it may have removed the
+ *   resource because it has done what was asked; what `ask` throws
+ */
+export async function askBefore<Flow extends OnceFlow, Event extends { type: string }, Found>(
+  { open, events, words: { call, did, what } }: Pick<Once<Flow, Event>, 'open' | 'events' | 'words'>,
+  ask: () => Promise<Found>,
+): Promise<Found> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!open.current.refusedUnconfirmed || !isBanksRefusal(error)) throw error;
+    await recordOutcome(open, events.unanswered());
+    const why = `The bank turned ${call} away, and does not say whether it had ${did} ${what} before`;
+    throw outcomeUnknown(open.current, why, error);
+  }
+}
+
+/** The states of a flow whose call was sent, and has no outcome yet. */
+function isAwaited({ state }: { state: string }): boolean {
+  return state === 'executing' || state === 'confirming';
+}
+
+/**
+ * Records the outcome of a call that is made once. This also works if this process was stopped before the answer arrived, and
+ * another process has taken over the flow without learning the outcome.
+ *
+ * @throws Psd2Error `outcome_unknown` if the journal of a payment cannot be written
+ */
+export async function recordOutcome<Flow extends OnceFlow, Event extends { type: string }>(
+  open: OpenFlow<Flow, Event>,
+  outcome: Event,
+): Promise<void> {
+  const { type } = outcome;
+  const isDone = type === 'executed' || type === 'confirmed';
+  try {
+    await open.record(outcome);
+  } catch (error) {
+    if (!isOvertaken(error)) throw unwritten(open.current, isDone, error);
+    // Another psd2 asks the bank now, and decides whether the call may be sent again.
+    if (type.endsWith('-turned-away')) throw error;
+    const { state, resolution } = await open.reread();
+    const isUnknown = state === 'unknown' && !type.endsWith('-unanswered');
+    // A person resolved the flow wrongly or too early.
+    const isContrary = resolution?.outcome === 'not-executed' && isDone;
+    if (isAwaited({ state }) || isUnknown || isContrary) await recordOutcome(open, outcome);
+  }
+}
+
+/** The error if the outcome could not be written down. */
+function unwritten(flow: OnceFlow, isDone: boolean, error: unknown): unknown {
+  if (flow.kind === 'consent') return error;
+  const sent = flow.commits === 'on execute' ? 'execute' : 'the payment';
+  const said = isDone ? 'The bank has executed it' : `psd2 has sent ${sent}`;
+  return outcomeUnknown(flow, `${said}, but the journal could not be written`, error);
+}
+
+/**
+ * Records what the bank said afterwards. If another process has taken over the flow, this one continues from what that process
+ * wrote. This is safe, because nothing that cannot be undone is sent any more.
+ *
+ * @returns whether it was recorded
+ */
+export async function recordFound<Flow, Event>(
+  open: OpenFlow<Flow, Event>,
+  ...events: Event[]
+): Promise<boolean> {
+  try {
+    for (const event of events) await open.record(event);
+    return true;
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    await open.reread();
+    return false;
   }
 }

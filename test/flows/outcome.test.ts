@@ -3,6 +3,7 @@ import type { ExecutionStatus } from '../../src/bank/ports/payment-calls.ts';
 import type { StepEvent } from '../../src/domain/operation.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { recordFound, recordOutcome } from '../../src/flows/once.ts';
 import {
   askDecision,
   askIfSettled,
@@ -11,13 +12,9 @@ import {
   askSettlementOnce,
   decidesOutcome,
   endOfOperation,
-  isUnrecorded,
-  outcomeUnknown,
   pollSettlement,
-  recordFound,
-  recordOutcome,
-  refusedAlone,
 } from '../../src/flows/payment/outcome.ts';
+import { outcomeUnknown, unconfirmedRefusal } from '../../src/flows/unknown.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
 import {
@@ -339,7 +336,6 @@ describe('an outcome', () => {
       message: `${said}, but the journal could not be written: The disk is full`,
       ...FIND_OUT,
     });
-    expect(isUnrecorded(await end.catch((error: unknown) => error))).toBe(true);
   });
 
   const resolved = (outcome: 'executed' | 'not-executed') =>
@@ -404,13 +400,6 @@ describe('an outcome', () => {
     });
     await expect(recordFound(open, EXECUTED)).rejects.toBe(full);
   });
-
-  it.each([failing, Object.assign(new Error('A bug'), { code: 'outcome_unknown' })])(
-    'is not what could not be written down, after the error %s',
-    (error) => {
-      expect(isUnrecorded(error)).toBe(false);
-    },
-  );
 });
 
 describe('the operator is told', () => {
@@ -439,7 +428,7 @@ describe('the operator is told', () => {
 
   it('that a refusal alone decides nothing', async () => {
     const error = new Psd2Error('bank_refused', 'No', { hint: 'Ask the bank.', httpStatus: 400 });
-    expect(await toldBy(refusedAlone(await executing(), error))).toEqual({
+    expect(await toldBy(unconfirmedRefusal(await executing(), error))).toEqual({
       ...{ code: 'bank_refused', message: 'No' },
       ...FIND_OUT,
       hint: "The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",

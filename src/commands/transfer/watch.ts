@@ -3,9 +3,10 @@ import type { Sca } from '../../bank/ports/customer.ts';
 import { asksForOutcome, nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import { isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { decidesOutcome, outcomeUnknown, pollSettlement } from '../../flows/payment/outcome.ts';
+import { decidesOutcome, pollSettlement } from '../../flows/payment/outcome.ts';
 import { statusOf, whatHappened } from '../../flows/payment/status.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
+import { outcomeUnknown } from '../../flows/unknown.ts';
 import { withWords } from './words.ts';
 
 /** The first and the longest pause between two questions. Each pause is half as long again as the one before. */

@@ -1,21 +1,14 @@
 import type { BeforeSend } from '../../bank/ports/call.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../../domain/consent.ts';
 import { type Authorization, isPending } from '../../domain/operation.ts';
-import { type ErrorContext, Psd2Error } from '../../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
-import { announcing, NeverLeft, type Revoking } from '../once.ts';
-import { findOut } from '../payment/outcome.ts';
+import { announcing, askBefore, type Once, type Revoking, recordOutcome, sendOnce } from '../once.ts';
 import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts } from '../ports.ts';
-import {
-  isAboutContent,
-  isBanksRefusal,
-  isInterruption,
-  isOvertaken,
-  isRefusal,
-  isTurningAway,
-} from '../refusals.ts';
+import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from '../sca.ts';
+import { outcomeUnknown, unconfirmedRefusal } from '../unknown.ts';
 
 type OpenConsent = Open<'consent'>;
 
@@ -109,91 +102,66 @@ class ConsentRun {
     if (this.#open.current.state === 'authorizing') await this.#open.record({ type: 'sca-returned' });
   }
 
-  async confirm(consent: Consent): Promise<void> {
+  confirm(consent: Consent): Promise<void> {
+    return sendOnce(this.#confirmation(consent));
+  }
+
+  /** `confirm`, as what cannot be undone. */
+  #confirmation(consent: Consent): Once<Consent, ConsentEvent> {
     const { customerId, transactionId } = consent;
     const { resourceId } = subjectOf(consent);
-    const beforeSend = this.#announcing('confirm-sent', { notBegun: { type: 'confirm-not-begun' } });
-    try {
-      await this.#ports.customer.whileWaiting(
-        'Confirming the consent',
-        this.#ports.bank.consents.confirm({ customerId, resourceId, transactionId, beforeSend }),
-      );
-      await recordAnswer(this.#open, { type: 'confirmed' });
-    } catch (error) {
-      if (isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
-      // Either the call was not announced, because there was no token or the journal could not be written, or the journal
-      // already has that it did not begin.
-      if (this.#open.current.state !== 'confirming') throw error;
-      if (isTurningAway(error)) await this.#turnedAway(error);
-      else if (isBanksRefusal(error)) await this.#recordRefusal(consent, error);
-      else await recordAnswer(this.#open, { type: 'confirm-unanswered' });
-    }
+    return {
+      ...onceOf(this.#open),
+      send: (beforeSend) =>
+        this.#ports.customer.whileWaiting(
+          'Confirming the consent',
+          this.#ports.bank.consents.confirm({ customerId, resourceId, transactionId, beforeSend }),
+        ),
+      answered: () => recordOutcome(this.#open, { type: 'confirmed' }),
+      asking: {
+        turnedAway: TURNED_AWAY,
+        ask: (after) => this.#recordsDecision(after),
+        again: async () => {
+          if (this.#wasTurnedAway) return false;
+          this.#wasTurnedAway = true;
+          await askHowFar(this.#open, this.#ports);
+          return true;
+        },
+      },
+    };
   }
 
-  /**
-   * The bank says that it refused `confirm` unread. With a new token, psd2 sends it again once, after it has asked for the
-   * status.
-   *
-   * @throws Psd2Error `error`, unless the status shows the outcome or `confirm` may be sent again now
-   */
-  async #turnedAway(error: Psd2Error): Promise<void> {
-    const consent = await this.#open.record({ type: 'confirm-turned-away' });
-    const isFirst = !this.#wasTurnedAway;
-    this.#wasTurnedAway = true;
-    if (isFirst && error.code === 'not_logged_in') return askHowFar(this.#open, this.#ports);
-    const decision = await askDecision(this.#ports, consent);
-    if (!decision || isPending(decision)) throw error;
-    await this.#open.record(decision);
-  }
-
-  /**
-   * Records a refused `confirm`. A refusal is about one delivery only, so the bank's status decides.
-   *
-   * @throws Psd2Error if it shows nothing
-   */
-  async #recordRefusal(consent: Consent, error: Psd2Error): Promise<void> {
-    const decision = await askDecision(this.#ports, consent);
-    if (decision && !isPending(decision)) return recordAnswer(this.#open, decision);
-    if (decision && !this.#awaited) {
-      // The browser returned before the bank knew the customer's decision.
-      await this.#open.record({ type: 'confirm-turned-away' });
-      await this.#open.record(await awaitAuthorization(this.#ports, subjectOf(consent)));
-      this.#awaited = true;
-      return;
+  /** Asks the bank once for the outcome of a `confirm`, and records it. @returns whether its status shows one */
+  async #recordsDecision(after: 'refused' | 'turned away'): Promise<boolean> {
+    const decision = await askDecision(this.#ports, this.#open.current);
+    if (decision && !isPending(decision)) {
+      if (after === 'refused') await recordOutcome(this.#open, decision);
+      else await this.#open.record(decision);
+      return true;
     }
-    const description = error.message;
-    if (!isAboutContent(error)) {
-      await recordAnswer(this.#open, { type: 'confirm-unanswered' });
-      throw outcomeUnknown(
-        consent,
-        `The bank refused confirm, but its status does not show whether it had confirmed the consent before: ${description}`,
-      );
-    }
-    await recordAnswer(this.#open, { type: 'confirm-refused' });
-    throw error.with(findOutOf(consent));
+    if (!decision || after === 'turned away' || this.#awaited) return false;
+    // The browser returned before the bank knew the customer's decision.
+    await this.#open.record(TURNED_AWAY);
+    await this.#open.record(await awaitAuthorization(this.#ports, subjectOf(this.#open.current)));
+    this.#awaited = true;
+    return true;
   }
 
   /** A consent that a refusal alone has ended may have been confirmed all the same. Ask again if it is resumed. */
   async askAfterRefusal(consent: Consent): Promise<void> {
-    if (!consent.refusedUnconfirmed || nextConsentStep(consent) !== 'done') return;
-    const decision = await askDecision(this.#ports, consent);
-    if (decision && !isPending(decision)) await this.#open.record(decision);
+    if (consent.refusedUnconfirmed && nextConsentStep(consent) === 'done')
+      await this.#recordsDecision('turned away');
   }
 
-  async askOutcome(consent: Consent): Promise<void> {
-    const { confirmRequestId } = consent;
+  async askOutcome({ confirmRequestId, state }: Consent): Promise<void> {
     if (confirmRequestId !== null && (await this.#ports.neverLeft?.(confirmRequestId))) {
       await this.#open.record({ type: 'confirm-not-begun' });
       return;
     }
-    const decision = await askDecision(this.#ports, consent);
-    if (decision && !isPending(decision)) {
-      await this.#open.record(decision);
-      return;
-    }
-    if (consent.state !== 'unknown') await this.#open.record({ type: 'confirm-unanswered' });
+    if (await this.#recordsDecision('turned away')) return;
+    if (state !== 'unknown') await this.#open.record({ type: 'confirm-unanswered' });
     throw outcomeUnknown(
-      consent,
+      this.#open.current,
       'The bank gave no usable answer to the confirmation of the consent, and does not report the outcome',
     );
   }
@@ -212,32 +180,21 @@ const REQUEST_NOT_BEGUN: Revoking<ConsentEvent> = {
   turnedAway: { type: 'request-not-begun' },
 };
 
-/** The error if it is not known whether the consent is confirmed. */
-function outcomeUnknown(consent: Consent, message: string): Psd2Error {
-  return new Psd2Error('outcome_unknown', message, findOutOf(consent));
-}
+/** The bank turned `confirm` away, so it may be sent again. */
+const TURNED_AWAY = { type: 'confirm-turned-away' } as const;
 
-/** The commands that find out what became of a consent. */
-function findOutOf({ flow, transactionId }: Consent): ErrorContext {
-  const what = 'First ask the bank again. Also check whether you can read the accounts.';
-  return { ...findOut('consent', flow, what), transactionId };
-}
-
-/**
- * Records the outcome of a `confirm`. This also works if this process was stopped before the answer arrived, and another
- * process has taken over the flow without learning the outcome.
- */
-async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<void> {
-  try {
-    await open.record(answer);
-  } catch (error) {
-    if (!isOvertaken(error)) throw error;
-    const { state, resolution } = await open.reread();
-    const isUnknown = state === 'unknown' && answer.type !== 'confirm-unanswered';
-    // A person resolved the consent wrongly or too early.
-    const isContrary = resolution?.outcome === 'not-executed' && answer.type === 'confirmed';
-    if (state === 'confirming' || isUnknown || isContrary) await recordAnswer(open, answer);
-  }
+/** The words and events of `confirm`. */
+function onceOf(open: OpenConsent): Pick<Once<Consent, ConsentEvent>, 'open' | 'words' | 'events'> {
+  return {
+    open,
+    words: { call: 'confirm', did: 'confirmed', what: 'the consent' },
+    events: {
+      sent: (intent) => ({ type: 'confirm-sent', ...intent }),
+      revoking: { notBegun: { type: 'confirm-not-begun' } },
+      unanswered: () => ({ type: 'confirm-unanswered' }),
+      refused: () => ({ type: 'confirm-refused' }),
+    },
+  };
 }
 
 /**
@@ -247,20 +204,16 @@ async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<vo
  */
 async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> {
   const { resourceId, transactionId } = subjectOf(open.current);
-  let decision: Authorization | { type: 'confirmed' };
-  try {
+  const ask = async (): Promise<Authorization | { type: 'confirmed' } | null> => {
     const { authorization, became } = await bank.sca.status(resourceId, transactionId, true);
-    decision = became === 'executed' ? { type: 'confirmed' } : authorization;
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
+    return became === 'executed' ? { type: 'confirmed' } : authorization;
+  };
+  const decision = await askBefore(onceOf(open), ask).catch((error: unknown) => {
     // The bank has no status for consents, so their confirmation decides.
-    if (!open.current.refusedUnconfirmed) return;
-    if (!isBanksRefusal(error)) throw error;
-    await recordAnswer(open, { type: 'confirm-unanswered' });
-    const why = 'The bank turned confirm away, and does not say whether it had confirmed the consent before';
-    throw outcomeUnknown(open.current, why);
-  }
-  if (isPending(decision)) return;
+    if (isRefusal(error) && !open.current.refusedUnconfirmed) return null;
+    throw error;
+  });
+  if (!decision || isPending(decision)) return;
   await open.record(decision);
   if (decision.type === 'authorization' && decision.status === 'AUTHORIZED' && !open.current.returned)
     await open.record({ type: 'sca-returned' });
@@ -322,7 +275,8 @@ export function endOf(consent: Consent): Consent {
       }
       const what = consent.resourceId === null ? 'the request of' : 'to confirm';
       const refused = `The bank refused ${what} the consent ${consent.flow}`;
-      if (consent.refusedUnconfirmed) throw new Psd2Error('bank_refused', refused, findOutOf(consent));
+      if (consent.refusedUnconfirmed)
+        throw unconfirmedRefusal(consent, new Psd2Error('bank_refused', refused));
       throw new Psd2Error('bank_refused', refused, {
         hint: 'Request it again. See what the bank said with:',
         next: [['log']],

@@ -9,10 +9,12 @@ import {
   type ReturnPorts,
   recordLinksLeft,
 } from '../linked-sca.ts';
+import { recordOutcome } from '../once.ts';
 import { isRefusal, isTrouble } from '../refusals.ts';
 import { askUntil, type ScaSubject, timedOut } from '../sca.ts';
+import { outcomeUnknown } from '../unknown.ts';
 import type { Verifying } from './begin.ts';
-import { askDecision, outcomeUnknown, recordOutcome } from './outcome.ts';
+import { askDecision } from './outcome.ts';
 import { lookAt, progressOf, resourceOf } from './status.ts';
 
 // SCA of a payment at a bank whose links lead it. The payment may run as soon as the customer has a link.

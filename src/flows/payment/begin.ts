@@ -1,5 +1,5 @@
 import type { BeforeSend } from '../../bank/ports/call.ts';
-import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import type { PaymentCalls, Verified } from '../../bank/ports/payment-calls.ts';
 import { because, refusedBecause } from '../../domain/bank-reason.ts';
 import {
   isPending,
@@ -8,23 +8,14 @@ import {
   type OperationEvent,
   type OrderTarget,
   type StepEvent,
-  type Verification,
 } from '../../domain/operation.ts';
-import { type BankReason, Psd2Error } from '../../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
-import { NeverLeft, type Revoking } from '../once.ts';
+import { type Once, type Revoking, recordFound, recordOutcome, refused, sendOnce } from '../once.ts';
 import type { FlowPorts } from '../ports.ts';
-import {
-  hasBegunNothing,
-  isAboutContent,
-  isBanksRefusal,
-  isInterruption,
-  isOvertaken,
-  isRefusal,
-  isTurningAway,
-} from '../refusals.ts';
+import { hasBegunNothing, isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
+import { outcomeUnknown } from '../unknown.ts';
 import { assertRepeatable, type BankClock, mayExecuteUnseen, readClock } from './lost-initiation.ts';
-import { outcomeUnknown, recordFound, recordOutcome, refusedAlone } from './outcome.ts';
 import { resourceOf } from './status.ts';
 
 /** The run of an operation, as its verification needs it. */
@@ -55,36 +46,58 @@ export async function verify<Order extends OrderTarget>(
 ): Promise<void> {
   if (await wasSentBefore(run, operation)) {
     await run.open.record({ type: 'execute-unanswered', description: SENT_BEFORE });
-    return;
-  }
-  await orRefused(run, async () => {
-    // The bank may have carried out another delivery of what it turned away, and nobody can ask it.
-    const revoking = mayExecuteUnseen(operation) ? NOT_BEGUN : NOTHING_MOVED;
+  } else if (operation.commits === 'by the customer') {
     const clock = await readClock(run.ports, operation);
-    const more = clock ? { bankTime: clock.bank.toISOString() } : {};
-    const send = () => run.calls.verify(run.announcing('verify-sent', revoking, more));
-    const { isRejected, reasons, ...verification } = await send()
-      .catch((error: unknown) => {
-        if (!isTurningAway(error) || !error.hadToken || !hasBegunNothing(error)) throw error;
-        // With a new token.
-        return send();
-      })
-      .catch((error: unknown) => lostInitiation(run, error));
-    const verified = { type: 'verified', ...verification } as const;
-    if (operation.commits === 'on execute') await run.open.record(verified);
-    else await recordInitiated(run, verified);
-    if (isRejected) await recordRejected(run, verification, reasons);
-  });
+    await sendOnce(initiation(run, operation, clock));
+  } else {
+    await orRefused(run, async () => {
+      const verified = await run.calls.verify(run.announcing('verify-sent', NOTHING_MOVED));
+      await recordVerified(run, verified, (event) => run.open.record(event));
+    });
+  }
 }
 
-/** The bank has rejected the payment in its answer to the initiation. It may not have it afterwards, so that it cannot be asked. */
-async function recordRejected<Order extends OrderTarget>(
-  { open }: Verifying<Order>,
-  { bank }: Verification,
-  reasons: BankReason[] | undefined,
+/** The initiation of a payment, as what cannot be undone: the bank may execute it from now on. */
+function initiation<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  operation: Operation<Order>,
+  clock: BankClock | null,
+): Once<Operation<Order>, OperationEvent<Order>, Verified> {
+  const mayExecute = mayExecuteUnseen(operation);
+  const more = clock ? { bankTime: clock.bank.toISOString() } : {};
+  return {
+    ...{ open: run.open, asking: null },
+    words: { call: 'the initiation', did: 'taken', what: `the ${run.calls.name}` },
+    events: {
+      sent: (intent) => ({ type: 'verify-sent', ...intent, ...more }),
+      // The bank may have carried out another delivery of what it turned away, and nobody can ask it.
+      revoking: mayExecute ? NOT_BEGUN : NOTHING_MOVED,
+      unanswered: (why) => ({ type: 'execute-unanswered', ...why }),
+      refused: (why) => ({ type: 'execute-refused', ...why }),
+      begunNothing: (error) =>
+        hasBegunNothing(error) || (isBanksRefusal(error) && !mayExecute)
+          ? { type: 'verify-refused', ...refusedBecause(error) }
+          : null,
+    },
+    send: (beforeSend) => run.calls.verify(beforeSend),
+    answered: (verified) => recordVerified(run, verified, (event) => recordInitiated(run, event)),
+  };
+}
+
+/** Records the answer to a verification. If the bank has rejected the payment in it, it may not have it afterwards, and cannot be asked. */
+async function recordVerified<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  { isRejected, reasons, ...verification }: Verified,
+  record: (verified: Extract<StepEvent, { nextStep: string }>) => Promise<unknown>,
 ): Promise<void> {
+  await record({ type: 'verified', ...verification });
+  if (!isRejected) return;
+  const { bank } = verification;
   const why = { description: null, ...because(reasons) };
-  await recordFound(open, { type: 'settlement', status: 'KO', ...why, ...(bank && { bank }) });
+  await recordFound<Operation<Order>, OperationEvent<Order>>(run.open, {
+    ...{ type: 'settlement', status: 'KO', ...why },
+    ...(bank && { bank }),
+  });
 }
 
 /** Whether psd2 has sent it, although a store that was restored from an older state has lost the lines about it. */
@@ -206,53 +219,6 @@ function isOthers(error: unknown): error is Psd2Error {
   return error instanceof Psd2Error && error.code === 'bank_answer';
 }
 
-/**
- * The initiation failed. If the customer commits and the bank may have the payment, psd2 does not send it again.
- *
- * @throws Psd2Error `outcome_unknown` then
- */
-async function lostInitiation<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  error: unknown,
-): Promise<never> {
-  const isOpen = run.open.current.mayExecuteWithoutUs && !isBanksRefusal(error) && !hasBegunNothing(error);
-  if (!isOpen || isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
-  if (isTurningAway(error)) {
-    await recordOutcome(run.open, { type: 'execute-unanswered', ...refusedBecause(error) });
-    const why = `The bank turned the initiation away, but this does not show whether it had taken the ${run.calls.name} before`;
-    throw outcomeUnknown(run.open.current, why, error);
-  }
-  await recordOutcome(run.open, { type: 'execute-unanswered' });
-  throw outcomeUnknown(
-    run.open.current,
-    `The bank may have the ${run.calls.name}, but gave no usable answer to it`,
-    error,
-  );
-}
-
-/**
- * The bank refused an initiation. As with `execute`, the refusal is about one delivery only: the bank may have carried out
- * another one (command contract, "Money moves at most once").
- *
- * @throws Psd2Error `error`, which says that the reference stays reserved; `outcome_unknown` if it may mean "already done"
- */
-async function refusedInitiation<Order extends OrderTarget>(
-  { open, calls }: Verifying<Order>,
-  error: Psd2Error,
-): Promise<never> {
-  const why = refusedBecause(error);
-  if (isAboutContent(error)) {
-    await recordOutcome(open, { type: 'execute-refused', ...why });
-    throw refusedAlone(open.current, error);
-  }
-  await recordOutcome(open, { type: 'execute-unanswered', ...why });
-  throw outcomeUnknown(
-    open.current,
-    `The bank refused the initiation, but this does not show whether it had taken the ${calls.name} before`,
-    error,
-  );
-}
-
 /** Runs the further step that the bank asks for. @throws Psd2Error `further_data_needed` */
 export async function verifyFurther<Order extends OrderTarget>(
   run: Verifying<Order>,
@@ -326,7 +292,8 @@ async function orRefused<Order extends OrderTarget>(
     const isNothing = hasBegunNothing(error);
     if (!isNothing && !isBanksRefusal(error)) throw error;
     if (await isPast()) return;
-    if (!isNothing && mayExecuteUnseen(run.open.current)) await refusedInitiation(run, error);
+    if (!isNothing && mayExecuteUnseen(run.open.current))
+      return refused(initiation(run, run.open.current, null), error);
     await run.open.record({ type: 'verify-refused', ...refusedBecause(error) });
     throw error;
   }

@@ -12,11 +12,11 @@ import {
   type ReturnPorts,
   returnAddress,
 } from '../linked-sca.ts';
-import { announcing } from '../once.ts';
+import { announcing, recordFound } from '../once.ts';
 import type { FlowPorts } from '../ports.ts';
 import { isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
-import { findOut, recordFound } from './outcome.ts';
+import { findOut } from '../unknown.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */

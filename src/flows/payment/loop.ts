@@ -1,6 +1,5 @@
 import type { BeforeSend } from '../../bank/ports/call.ts';
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
-import { refusedBecause } from '../../domain/bank-reason.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import {
   isPending,
@@ -12,18 +11,19 @@ import {
 import { Psd2Error } from '../../errors.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
 import { type ReturnPorts, recordLinksLeft } from '../linked-sca.ts';
-import { announcing, NeverLeft, type Revoking } from '../once.ts';
-import type { FlowPorts } from '../ports.ts';
 import {
-  isAboutContent,
-  isBanksRefusal,
-  isInterruption,
-  isOvertaken,
-  isRefusal,
-  isTrouble,
-  isTurningAway,
-} from '../refusals.ts';
+  announcing,
+  askBefore,
+  type Once,
+  type Revoking,
+  recordFound,
+  recordOutcome,
+  sendOnce,
+} from '../once.ts';
+import type { FlowPorts } from '../ports.ts';
+import { isRefusal, isTrouble } from '../refusals.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca } from '../sca.ts';
+import { outcomeUnknown } from '../unknown.ts';
 import {
   authorisePayment,
   awaitPayment,
@@ -41,11 +41,6 @@ import {
   askOutcome,
   askSettlement,
   endOfOperation,
-  isUnrecorded,
-  outcomeUnknown,
-  recordFound,
-  recordOutcome,
-  refusedAlone,
   settlementEvent,
 } from './outcome.ts';
 import { lookAt, needsLoginAgain, resourceOf, statusOf, whatHappened } from './status.ts';
@@ -260,77 +255,53 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   }
 
   async execute(operation: Operation<Order>): Promise<void> {
-    const { resourceId } = resourceOf(operation);
     if (!this.#authorizedNow) {
       // The flow was resumed, or `execute` was turned away. Ask the bank first, because the resource may have changed.
       const settled = operation.refusedUnconfirmed
         ? await askIfSettled(this.ports, this.calls, operation, this.#endOfExecute(operation), 'once')
         : null;
-      for (const found of settled ?? [await this.#statusBeforeExecute(operation)])
-        await this.open.record(found);
+      const ask = async () => settled ?? [await this.statusOf(operation)];
+      for (const found of await askBefore(this.#execution(operation), ask)) await this.open.record(found);
       this.#authorizedNow = true;
       return;
     }
-    const { customer, world } = this.ports;
+    await sendOnce(this.#execution(operation));
+  }
+
+  /** `execute`, as what cannot be undone. */
+  #execution(
+    operation: Operation<Order>,
+  ): Once<Operation<Order>, OperationEvent<Order>, { cro: string | null }> {
+    const { resourceId } = resourceOf(operation);
     const { name, execute } = this.calls;
+    const { customer, world } = this.ports;
     if (!execute) throw new TypeError(`The bank has no execute for ${operation.flow}`);
-    try {
-      const sent = this.announcing('execute-sent', { notBegun: { type: 'execute-not-begun' } });
-      const { cro } = await customer.whileWaiting(`Executing the ${name}`, execute(resourceId, sent));
-      await recordOutcome(this.open, { type: 'executed', cro });
-    } catch (error) {
-      // Either the call was not announced, because there was no token or the journal could not be written, or the journal
-      // already has that it did not begin.
-      if (this.open.current.state !== 'executing' || isUnrecorded(error) || isOvertaken(error)) throw error;
-      if (isInterruption(error) || error instanceof NeverLeft) throw error;
-      this.#executeEnded = world.now().getTime();
-      if (isTurningAway(error)) await this.#turnedAway(error);
-      else if (isBanksRefusal(error)) await this.#refused(operation, error);
-      else await recordOutcome(this.open, { type: 'execute-unanswered' });
-    }
-    this.#executeEnded = world.now().getTime();
-  }
-
-  /**
-   * The status without which nothing is executed. @throws Psd2Error `outcome_unknown` if `execute` was sent before, and the bank
-   * refuses its status: the bank may have removed the resource because it has executed it
-   */
-  async #statusBeforeExecute(operation: Operation<Order>): Promise<StepEvent> {
-    try {
-      return await this.statusOf(operation);
-    } catch (error) {
-      if (!operation.refusedUnconfirmed || !isBanksRefusal(error)) throw error;
-      await recordOutcome(this.open, { type: 'execute-unanswered' });
-      const why = `The bank turned execute away, and does not say whether it had executed the ${this.calls.name} before`;
-      throw outcomeUnknown(operation, why, error);
-    }
-  }
-
-  /** The bank says that it refused `execute` unread. @throws Psd2Error `error`, unless `execute` may be sent again now */
-  async #turnedAway(error: Psd2Error): Promise<void> {
-    await recordOutcome(this.open, { type: 'execute-turned-away' });
-    const isFirst = !this.#wasTurnedAway;
-    this.#wasTurnedAway = true;
-    // The next step asks for the status, and sends `execute` again with a new token.
-    this.#authorizedNow = false;
-    if (isFirst && error.code === 'not_logged_in') return;
-    if (!(await this.#recordsOutcome(this.open.current))) throw error;
-  }
-
-  /** The bank refused `execute`. @throws Psd2Error unless its status shows the outcome */
-  async #refused(operation: Operation<Order>, error: Psd2Error): Promise<void> {
-    if (await this.#recordsOutcome(operation)) return;
-    const said = refusedBecause(error);
-    if (isAboutContent(error)) {
-      await recordOutcome(this.open, { type: 'execute-refused', ...said });
-      throw refusedAlone(this.open.current, error);
-    }
-    await recordOutcome(this.open, { type: 'execute-unanswered', ...said });
-    throw outcomeUnknown(
-      operation,
-      `The bank refused execute, but its status does not show whether it had executed the ${this.calls.name} before`,
-      error,
-    );
+    return {
+      open: this.open,
+      words: { call: 'execute', did: 'executed', what: `the ${name}` },
+      events: {
+        sent: (intent) => ({ type: 'execute-sent', ...intent }),
+        revoking: { notBegun: { type: 'execute-not-begun' } },
+        unanswered: (why) => ({ type: 'execute-unanswered', ...why }),
+        refused: (why) => ({ type: 'execute-refused', ...why }),
+      },
+      send: (beforeSend) =>
+        customer.whileWaiting(`Executing the ${name}`, execute(resourceId, beforeSend)).finally(() => {
+          this.#executeEnded = world.now().getTime();
+        }),
+      answered: ({ cro }) => recordOutcome(this.open, { type: 'executed', cro }),
+      asking: {
+        turnedAway: { type: 'execute-turned-away' },
+        ask: () => this.#recordsOutcome(this.open.current),
+        again: async () => {
+          if (this.#wasTurnedAway) return false;
+          this.#wasTurnedAway = true;
+          // The next step asks for the status, and sends it with a new token.
+          this.#authorizedNow = false;
+          return true;
+        },
+      },
+    };
   }
 
   /** Asks the bank once for the outcome of an `execute` that it refused. @returns whether the status shows one */

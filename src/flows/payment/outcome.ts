@@ -9,10 +9,12 @@ import {
   type SettlementStatus,
   type StepEvent,
 } from '../../domain/operation.ts';
-import { type BankReason, type ErrorContext, Psd2Error } from '../../errors.ts';
+import { type BankReason, Psd2Error } from '../../errors.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
+import { recordFound } from '../once.ts';
 import type { FlowPorts, WorldPorts } from '../ports.ts';
-import { isInterruption, isOvertaken } from '../refusals.ts';
+import { isInterruption } from '../refusals.ts';
+import { outcomeUnknown, unconfirmedRefusal } from '../unknown.ts';
 import { isNews, resourceOf, statusOf } from './status.ts';
 
 // Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
@@ -202,121 +204,6 @@ async function poll(
   return { status: 'PENDING', ...last };
 }
 
-/**
- * Records the outcome of an `execute`, or of the initiation if the customer commits. This also works if this process was stopped before the answer arrived, and another
- * process has taken over the flow without learning the outcome.
- *
- * @throws Psd2Error `outcome_unknown` if the journal cannot be written
- */
-export async function recordOutcome<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
-  outcome: StepEvent,
-): Promise<void> {
-  try {
-    await open.record(outcome);
-  } catch (error) {
-    if (isOvertaken(error)) {
-      // Another psd2 asks the bank now, and decides whether `execute` may be sent again.
-      if (outcome.type === 'execute-turned-away') throw error;
-      const { state, resolution } = await open.reread();
-      const isAwaited = state === 'executing';
-      const isUnknown = state === 'unknown' && outcome.type !== 'execute-unanswered';
-      // A person resolved the flow wrongly or too early.
-      const isContrary = resolution?.outcome === 'not-executed' && outcome.type === 'executed';
-      if (isAwaited || isUnknown || isContrary) await recordOutcome(open, outcome);
-      return;
-    }
-    const sent = open.current.commits === 'on execute' ? 'execute' : 'the payment';
-    const said = outcome.type === 'executed' ? 'The bank has executed it' : `psd2 has sent ${sent}`;
-    throw outcomeUnknown(open.current, `${said}, but the journal could not be written`, error);
-  }
-}
-
-/**
- * Records what the bank said after `execute`. If another process has taken over the operation, this one continues from what
- * that process wrote. This is safe, because nothing that moves money is sent any more.
- *
- * @returns whether it was recorded
- */
-export async function recordFound<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
-  ...events: StepEvent[]
-): Promise<boolean> {
-  try {
-    for (const event of events) await open.record(event);
-    return true;
-  } catch (error) {
-    if (!isOvertaken(error)) throw error;
-    await open.reread();
-    return false;
-  }
-}
-
-/** Whether the outcome of an `execute` could not be recorded. */
-export function isUnrecorded(error: unknown): boolean {
-  return error instanceof Psd2Error && error.code === 'outcome_unknown';
-}
-
-/**
- * The error for an operation that the bank refused to execute, if its status does not show what became of it. It says that
- * the reference stays reserved, and how to free it.
- */
-export function refusedAlone(
-  { kind, flow, transactionId }: Operation<OrderTarget>,
-  error: Psd2Error,
-): Psd2Error {
-  return error.with({
-    ...findOut(
-      kind,
-      flow,
-      'The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice.',
-    ),
-    transactionId,
-  });
-}
-
-/** The error if it is not known whether the money has moved. It says how to find out. */
-export function outcomeUnknown(
-  { kind, flow, transactionId }: Operation<OrderTarget>,
-  message: string,
-  cause?: unknown,
-): Psd2Error {
-  const said = cause instanceof Psd2Error ? idsOf(cause) : {};
-  return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
-    ...said,
-    ...findOut(kind, flow, 'First ask the bank again, which never pays twice.'),
-    transactionId,
-    cause,
-  });
-}
-
-/** What the bank's support asks for. */
-function idsOf({ httpStatus, bankCode, requestId, tppRequestId }: Psd2Error): ErrorContext {
-  return {
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(bankCode !== undefined && { bankCode }),
-    ...(requestId !== undefined && { requestId }),
-    ...(tppRequestId !== undefined && { tppRequestId }),
-  };
-}
-
-/** The commands that find out the outcome of a flow, and those with which a person resolves it if the bank does not say. */
-export function findOut(
-  kind: string,
-  flow: string,
-  what: string,
-): Pick<ErrorContext, 'flow' | 'hint' | 'next'> {
-  return {
-    flow,
-    hint: `${what} If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:`,
-    next: [
-      [kind, 'resume', flow],
-      [kind, 'resolve', flow, '--executed'],
-      [kind, 'resolve', flow, '--not-executed'],
-    ],
-  };
-}
-
 const NO_MONEY_MOVED = 'No money moved. You can make a new one.';
 
 /** Returns an executed or settled operation. @throws Psd2Error for any other end */
@@ -361,6 +248,6 @@ export function endOfOperation<Order extends OrderTarget>(
 
 /** Adds what the operator can do, depending on whether nothing but a refusal says that no money moved. */
 function refusal(operation: Operation<OrderTarget>, error: Psd2Error): Psd2Error {
-  if (operation.refusedUnconfirmed) return refusedAlone(operation, error);
+  if (operation.refusedUnconfirmed) return unconfirmedRefusal(operation, error);
   return error.with({ hint: NO_MONEY_MOVED, transactionId: operation.transactionId });
 }
