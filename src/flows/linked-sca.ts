@@ -1,33 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { BeforeSend, PsuIdentification } from '../bank/ports/call.ts';
-import type { ClientCredentials, Sca, ScaLinks, ScaTurn } from '../bank/ports/customer.ts';
+import type { BeforeSend } from '../bank/ports/call.ts';
+import type { Sca, ScaLinks, ScaTurn } from '../bank/ports/customer.ts';
 import { Psd2Error } from '../errors.ts';
-import type { StoredTokens } from '../store/ports/tokens.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import { readCode } from './login.ts';
-import type { Callback, FlowPorts } from './ports.ts';
+import type { Callback, FlowPorts, ReturnPorts } from './ports.ts';
 import { isTrouble } from './refusals.ts';
 import { awaitReturn, type ScaSubject } from './sca.ts';
 import { toStoredTokens } from './session.ts';
-
-/** What psd2 needs of the operator for SCA that the bank's links lead. */
-export interface ReturnPorts {
-  /** The OAuth client, for a bank where the customer logs in with the resource. */
-  client(): ClientCredentials;
-  /** Makes sure that the tokens of such a login can be stored. @throws Psd2Error `config` */
-  readyToKeep(): Promise<void>;
-  /** Stores the tokens of such a login. First makes sure that it can: `granted` uses up the code of the login. */
-  keepTokens(granted: () => Promise<StoredTokens>): Promise<void>;
-  /** Asks the operator for the address that the customer's browser ended at. Undefined: psd2 does not ask. */
-  askForReturn: ((state: string) => Promise<URLSearchParams>) | undefined;
-  /** Who the bank is told that authorises. Absent: nobody is named. */
-  psuId?: string | undefined;
-  /** The person whose authorisation begins, if it is not the customer's own. */
-  person?: PsuIdentification | undefined;
-  say(text: string): void;
-  /** Tells the operator what the bank wants the customer to do, in the bank's words. */
-  quote(words: string): void;
-}
 
 /** The resource to authorise, at a bank whose links say how. */
 export interface LinkedSubject extends ScaSubject {

@@ -1,6 +1,7 @@
 import type { Announced, BeforeSend, Intent } from '../bank/ports/call.ts';
 import { refusedBecause } from '../domain/bank-reason.ts';
 import type { AnyFlow } from '../domain/flow.ts';
+import { type FlowState, isUntouched } from '../domain/flow-states.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import {
@@ -10,8 +11,10 @@ import {
   isInterruption,
   isOvertaken,
   isTurningAway,
+  outcomeUnknown,
+  type Told,
+  unconfirmedRefusal,
 } from './refusals.ts';
-import { outcomeUnknown, type Told, unconfirmedRefusal } from './unknown.ts';
 
 // The promise: what cannot be undone is done at most once (command contract, "Money moves at most once"). Three calls are like
 // this: `execute`, `confirm` of a consent, and the initiation of a payment that the customer commits. Each goes this way:
@@ -39,8 +42,8 @@ export class NeverLeft extends Psd2Error {}
  * @param sent makes the event that announces the attempt
  * @param revoking the events that revoke the announcement. If they cannot be recorded, the call throws {@link NeverLeft}
  */
-export function announcing<Flow, Event>(
-  open: Pick<OpenFlow<Flow, Event>, 'record' | 'assertOurs'>,
+export function announcing<Event>(
+  open: Pick<OpenFlow<unknown, Event>, 'record' | 'assertOurs'>,
   sent: (intent: Intent) => Event,
   revoking?: Revoking<Event>,
 ): BeforeSend {
@@ -62,10 +65,7 @@ export function announcing<Flow, Event>(
   };
 }
 
-async function revoke<Flow, Event>(
-  open: Pick<OpenFlow<Flow, Event>, 'record'>,
-  notBegun: Event,
-): Promise<void> {
+async function revoke<Event>(open: Pick<OpenFlow<unknown, Event>, 'record'>, notBegun: Event): Promise<void> {
   try {
     await open.record(notBegun);
   } catch (error) {
@@ -285,5 +285,22 @@ export async function recordFound<Flow, Event>(
     if (!isOvertaken(error)) throw error;
     await open.reread();
     return false;
+  }
+}
+
+/** After these errors a flow can continue: nothing is wrong with it. */
+const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
+
+/** Ends a flow whose command failed before anything reached the bank: there is nothing to continue. */
+export async function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
+  open: OpenFlow<Flow, { type: 'cancelled' }>,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
+  try {
+    await open.record({ type: 'cancelled' });
+  } catch (problem) {
+    // The command has already failed with its own error.
+    if (!(problem instanceof Psd2Error)) throw problem;
   }
 }

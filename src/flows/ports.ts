@@ -1,8 +1,12 @@
 import type { Bank } from '../bank/ports/bank.ts';
-import type { Operation, OrderTarget } from '../domain/operation.ts';
+import type { PsuIdentification } from '../bank/ports/call.ts';
+import type { ClientCredentials } from '../bank/ports/customer.ts';
+import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
+import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
 import type { TransferOrder } from '../domain/transfer.ts';
 import type { Psd2Error } from '../errors.ts';
-import type { ReadTokens, TokenSlot } from '../store/ports/tokens.ts';
+import type { OpenFlow } from '../store/ports/flows.ts';
+import type { ReadTokens, StoredTokens, TokenSlot } from '../store/ports/tokens.ts';
 
 /** The callback of a customer's browser after login or SCA. */
 export interface Callback {
@@ -81,6 +85,55 @@ export interface FlowPorts {
 
 /** What the machine knows of the initiations of a flow. `resourceId` is what the bank called the payment. */
 export type KnownInitiation = { answer: 'answered'; resourceId: string | null } | { answer: 'lost' | 'no' };
+
+/** What psd2 needs of the operator for SCA that the bank's links lead. */
+export interface ReturnPorts {
+  /** The OAuth client, for a bank where the customer logs in with the resource. */
+  client(): ClientCredentials;
+  /** Makes sure that the tokens of such a login can be stored. @throws Psd2Error `config` */
+  readyToKeep(): Promise<void>;
+  /** Stores the tokens of such a login. First makes sure that it can: `granted` uses up the code of the login. */
+  keepTokens(granted: () => Promise<StoredTokens>): Promise<void>;
+  /** Asks the operator for the address that the customer's browser ended at. Undefined: psd2 does not ask. */
+  askForReturn: ((state: string) => Promise<URLSearchParams>) | undefined;
+  /** Who the bank is told that authorises. Absent: nobody is named. */
+  psuId?: string | undefined;
+  /** The person whose authorisation begins, if it is not the customer's own. */
+  person?: PsuIdentification | undefined;
+  say(text: string): void;
+  /** Tells the operator what the bank wants the customer to do, in the bank's words. */
+  quote(words: string): void;
+}
+
+/** A payment, whatever its order says, and its journal. */
+export type Payment = Operation<OrderTarget>;
+export type OpenPayment = OpenFlow<Payment, StepEvent>;
+
+export interface OperationPorts<Order extends OrderTarget = OrderTarget> extends FlowPorts {
+  /** Shows the operator the verified order and asks for confirmation. False means no. */
+  accept(operation: Operation<Order>): Promise<boolean>;
+  /** Shows the operator the fees in the answer to an initiation and asks for confirmation. Absent: it needs none. */
+  acceptFees?(operation: Operation<Order>): Promise<boolean>;
+  /** For SCA at a bank whose links lead it. */
+  returns?: ReturnPorts;
+}
+
+/** One run of a payment: what its steps share, and what it knows that is not in the journal. */
+export interface Run {
+  readonly open: OpenPayment;
+  readonly calls: PaymentCalls;
+  readonly ports: OperationPorts;
+  /** It has sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
+  customerSent?: boolean;
+  /** The bank has the confirmation code. */
+  sentCode?: boolean;
+  /** The bank has reported the authorisation. */
+  authorizedNow?: boolean;
+  /** The bank has turned `execute` away. psd2 sends it again only once. */
+  wasTurnedAway?: boolean;
+  /** When `execute` ended, in milliseconds since 1970. */
+  executeEnded?: number;
+}
 
 /** The tokens of one customer, or of the client-credentials application. */
 export interface TokenKeeper {

@@ -1,6 +1,7 @@
-import { type FlowState, isUntouched } from '../domain/flow-states.ts';
-import { type ErrorCode, Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/ports/flows.ts';
+import type { AnyFlow } from '../domain/flow.ts';
+import { type ErrorCode, type ErrorContext, Psd2Error } from '../errors.ts';
+
+// What a refusal means, and what psd2 says if it means nothing: nobody knows what became of what was sent.
 
 /** Whether the bank, or a gateway before it, definitely refused a call, so that it had no effect. */
 export function isRefusal(error: unknown): error is Psd2Error {
@@ -57,19 +58,61 @@ export function isTrouble(error: unknown): error is Psd2Error {
 }
 const TROUBLES: readonly ErrorCode[] = ['bank_unreachable', 'bank_failing', 'bank_answer', 'too_many_calls'];
 
-/** After these errors a flow can continue: nothing is wrong with it. */
-const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
+/** What these errors need of a flow. */
+export type Told = Pick<AnyFlow<string>, 'flow' | 'transactionId'> & { kind: string };
 
-/** Ends a flow whose command failed before anything reached the bank: there is nothing to continue. */
-export async function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
-  open: OpenFlow<Flow, { type: 'cancelled' }>,
-  error: unknown,
-): Promise<void> {
-  if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
-  try {
-    await open.record({ type: 'cancelled' });
-  } catch (problem) {
-    // The command has already failed with its own error.
-    if (!(problem instanceof Psd2Error)) throw problem;
-  }
+/** The error if it is not known whether the money has moved, or the consent is confirmed. It says how to find out. */
+export function outcomeUnknown(
+  { kind, flow, transactionId }: Told,
+  message: string,
+  cause?: unknown,
+): Psd2Error {
+  const said = cause instanceof Psd2Error ? idsOf(cause) : {};
+  return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
+    ...said,
+    ...findOut(
+      kind,
+      flow,
+      kind === 'consent' ? OF_A_CONSENT : 'First ask the bank again, which never pays twice.',
+    ),
+    transactionId,
+    cause,
+  });
+}
+
+/** The error for a refusal that nothing confirms: the bank's status does not show what became of the flow. */
+export function unconfirmedRefusal({ kind, flow, transactionId }: Told, error: Psd2Error): Psd2Error {
+  const what = kind === 'consent' ? OF_A_CONSENT : OF_ONE_DELIVERY;
+  return error.with({ ...findOut(kind, flow, what), transactionId });
+}
+
+const OF_A_CONSENT = 'First ask the bank again. Also check whether you can read the accounts.';
+const OF_ONE_DELIVERY =
+  'The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice.';
+
+/** What the bank's support asks for. */
+function idsOf({ httpStatus, bankCode, requestId, tppRequestId }: Psd2Error): ErrorContext {
+  return {
+    ...(httpStatus !== undefined && { httpStatus }),
+    ...(bankCode !== undefined && { bankCode }),
+    ...(requestId !== undefined && { requestId }),
+    ...(tppRequestId !== undefined && { tppRequestId }),
+  };
+}
+
+/** The commands that find out the outcome of a flow, and those with which a person resolves it if the bank does not say. */
+export function findOut(
+  kind: string,
+  flow: string,
+  what: string,
+): Pick<ErrorContext, 'flow' | 'hint' | 'next'> {
+  return {
+    flow,
+    hint: `${what} If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:`,
+    next: [
+      [kind, 'resume', flow],
+      [kind, 'resolve', flow, '--executed'],
+      [kind, 'resolve', flow, '--not-executed'],
+    ],
+  };
 }

@@ -20,11 +20,7 @@ function journal(failure?: Error) {
     },
   };
   const announced = (revoking?: Revoking<string>) =>
-    announcing<string, string>(
-      open,
-      ({ requestId, digest }) => `sent ${requestId} ${digest}`,
-      revoking,
-    )(INTENT);
+    announcing<string>(open, ({ requestId, digest }) => `sent ${requestId} ${digest}`, revoking)(INTENT);
   return { lines, announced };
 }
 

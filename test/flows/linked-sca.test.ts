@@ -6,10 +6,9 @@ import {
   isLogin,
   type LinkedRecord,
   type LinkedSubject,
-  type ReturnPorts,
   returnAddress,
 } from '../../src/flows/linked-sca.ts';
-import type { Callback } from '../../src/flows/ports.ts';
+import type { Callback, ReturnPorts } from '../../src/flows/ports.ts';
 import type { StoredTokens } from '../../src/store/ports/tokens.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { customerElsewhere, errorOf, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';

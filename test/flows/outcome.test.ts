@@ -14,7 +14,7 @@ import {
   endOfOperation,
   pollSettlement,
 } from '../../src/flows/payment/outcome.ts';
-import { outcomeUnknown, unconfirmedRefusal } from '../../src/flows/unknown.ts';
+import { outcomeUnknown, unconfirmedRefusal } from '../../src/flows/refusals.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
 import {
@@ -181,14 +181,15 @@ describe('the settlement of an instant transfer', () => {
       const ended = ports.world.now().getTime();
       return {
         asked,
-        askIfSettled: (polls: 'once' | 'to the end') => askIfSettled(ports, calls, current, ended, polls),
-        askOutcome: () => askOutcome(ports, calls, current, ended),
+        askIfSettled: (polls: 'once' | 'to the end') =>
+          askIfSettled({ ports, calls, executeEnded: ended }, current, polls),
+        askOutcome: () => askOutcome({ ports, calls, executeEnded: ended }, current),
         askSettlement: () => askSettlement(ports, calls, current, ended),
         without: () => {
           const { executionStatus: _, ...others } = calls;
           const lacking = { ...others, executionStatus: null };
           return {
-            askIfSettled: () => askIfSettled(ports, lacking, current, ended, 'once'),
+            askIfSettled: () => askIfSettled({ ports, calls: lacking, executeEnded: ended }, current, 'once'),
             askSettlement: () => askSettlement(ports, lacking, current, ended),
           };
         },
@@ -278,7 +279,8 @@ describe('the bank’s status', () => {
     return {
       asked: sca.asked,
       decision: () => askDecision(ports, current),
-      outcome: () => askOutcome(ports, { ...calls, executionStatus: null }, current, 0, 'once'),
+      outcome: () =>
+        askOutcome({ ports, calls: { ...calls, executionStatus: null }, executeEnded: 0 }, current, 'once'),
     };
   }
 

@@ -2,13 +2,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ResourceStatus, Sca, ScaLinks, ScaProgress, ScaTurn } from '../../src/bank/ports/customer.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import type { ReturnPorts } from '../../src/flows/linked-sca.ts';
 import {
   authorisePayment,
   awaitPayment,
   feesRefused,
   unknownIfUnsaid,
 } from '../../src/flows/payment/authorise.ts';
+import type { ReturnPorts } from '../../src/flows/ports.ts';
 import type { ScaSubject } from '../../src/flows/sca.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, waitsOf } from './doubles.ts';

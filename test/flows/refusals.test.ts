@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FlowState } from '../../src/domain/flow-states.ts';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../../src/errors.ts';
+import { endIfUntouched } from '../../src/flows/once.ts';
 import {
-  endIfUntouched,
   isAboutContent,
   isBanksRefusal,
   isInterruption,

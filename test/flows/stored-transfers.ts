@@ -2,11 +2,8 @@ import { join } from 'node:path';
 import type { ResourceStatus, Sca } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { transferEvent } from '../../src/domain/events.ts';
-import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
-import { announcing } from '../../src/flows/once.ts';
-import type { Verifying } from '../../src/flows/payment/begin.ts';
-import { statusOf } from '../../src/flows/payment/status.ts';
-import type { FlowPorts } from '../../src/flows/ports.ts';
+import type { TransferEvent } from '../../src/domain/transfer.ts';
+import type { FlowPorts, Run } from '../../src/flows/ports.ts';
 import { readFlowFile } from '../../src/store/files/flows/file.ts';
 import type { Flows, Open } from '../../src/store/ports/flows.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
@@ -151,17 +148,18 @@ export function runOf(
     calls = {},
     ports = {},
   }: { sca?: Sca; calls?: Partial<PaymentCalls>; ports?: Partial<FlowPorts> } = {},
-): Verifying<TransferOrder> & { ports: FlowPorts; sleeps: number[] } {
+): Run & { sleeps: number[] } {
   const { order, transactionId } = open.current;
   const bank = answeringBank(() => ({ data: {} }));
   const world = fakeWorld();
-  const run: Verifying<TransferOrder> = {
+  const run: Run = {
     open,
     calls: { ...bank.payments.transfer({ order, transactionId }), name: 'transfer', ...calls },
-    ports: { bank: { ...bank, sca: sca ?? scaThatSays() }, world, customer: fakeCustomer(), ...ports },
-    announcing: (type, revoking) =>
-      announcing<Transfer, TransferEvent>(open, (intent) => ({ type, ...intent }), revoking),
-    statusOf: (operation) => statusOf(run.ports, operation),
+    ports: {
+      ...{ bank: { ...bank, sca: sca ?? scaThatSays() }, world, customer: fakeCustomer() },
+      accept: async () => true,
+      ...ports,
+    },
   };
   return { ...run, sleeps: world.sleeps };
 }

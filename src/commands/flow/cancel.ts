@@ -3,7 +3,7 @@ import { writeCommand } from '../../advice.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { isBanksToCancel, isOpen, standingOf } from '../../domain/flow-states.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
-import { findOut } from '../../flows/unknown.ts';
+import { findOut } from '../../flows/refusals.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';

@@ -1,7 +1,7 @@
 import { type FlowState, isOver, type Progress, standingOf } from '../../domain/flow-states.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
+import { endIfUntouched } from '../../flows/once.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
-import { endIfUntouched } from '../../flows/refusals.ts';
 import type { FlowOf, Kind, Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import type { FlowNoun } from './describe.ts';

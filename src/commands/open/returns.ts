@@ -1,8 +1,8 @@
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { paymentHolder } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { ReturnPorts } from '../../flows/linked-sca.ts';
 import { readReturnAddress } from '../../flows/login.ts';
+import type { ReturnPorts } from '../../flows/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { customerPortsOf } from '../flow/ports.ts';

@@ -1,6 +1,6 @@
 import { isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import { findOut } from '../../flows/unknown.ts';
+import { findOut } from '../../flows/refusals.ts';
 import type { SmokeWarning } from '../../smoke/result.ts';
 import { endLogin } from '../auth/logout.ts';
 import { CONSENTS } from '../consent/consents.ts';

@@ -5,7 +5,7 @@ import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
 import { cancelAtBank } from '../../flows/payment/cancel.ts';
 import { runOperation } from '../../flows/payment/loop.ts';
-import { findOut } from '../../flows/unknown.ts';
+import { findOut } from '../../flows/refusals.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { flowPortsOf } from '../flow/ports.ts';

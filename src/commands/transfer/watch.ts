@@ -6,7 +6,7 @@ import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { decidesOutcome, pollSettlement } from '../../flows/payment/outcome.ts';
 import { statusOf, whatHappened } from '../../flows/payment/status.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
-import { outcomeUnknown } from '../../flows/unknown.ts';
+import { outcomeUnknown } from '../../flows/refusals.ts';
 import { withWords } from './words.ts';
 
 /** The first and the longest pause between two questions. Each pause is half as long again as the one before. */

@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { mayExecuteUnseen } from '../payment/lost-initiation.ts';
+import { mayExecuteUnseen } from '../payment/begin.ts';
 import { basketWithoutLink } from './basket.ts';
 import type { KnownLine } from './known-lines.ts';
 import type { Choice } from './pay-share.ts';

@@ -7,8 +7,7 @@ import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows, GenericOperation, Open } from '../../store/ports/flows.ts';
-import type { ReturnPorts } from '../linked-sca.ts';
-import type { FlowPorts, WorldPorts } from '../ports.ts';
+import type { FlowPorts, ReturnPorts, WorldPorts } from '../ports.ts';
 
 /** A customer who pays lines of a batch: their bank, and what a run must know of their orders. */
 export interface Payer {

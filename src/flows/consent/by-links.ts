@@ -16,14 +16,13 @@ import {
   type LinkedRecord,
   type LinkedSubject,
   lacksReturn,
-  type ReturnPorts,
   recordLinksLeft,
   returnAddress,
 } from '../linked-sca.ts';
 import { announcing, type Revoking } from '../once.ts';
 import { othersMust } from '../payment/authorise.ts';
 import { lackingResource } from '../payment/status.ts';
-import type { FlowPorts } from '../ports.ts';
+import type { FlowPorts, ReturnPorts } from '../ports.ts';
 import { isBanksRefusal, isInterruption, isRefusal } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
 import { endOf } from './loop.ts';
@@ -174,7 +173,7 @@ async function request(
       ...(terms && { terms }),
       redirectUri: returnAddress(customer.redirectUri, stateOf(open.current)),
       transactionId,
-      beforeSend: announcing<Consent, ConsentEvent>(
+      beforeSend: announcing<ConsentEvent>(
         open,
         (intent) => ({ type: 'request-sent', ...intent }),
         REQUEST_NOT_BEGUN,
@@ -352,7 +351,7 @@ function subjectOf(consent: Consent): LinkedSubject {
 }
 
 function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): LinkedRecord {
-  const approach = announcing<Consent, ConsentEvent>(open, (intent) => ({
+  const approach = announcing<ConsentEvent>(open, (intent) => ({
     type: 'approach-sent',
     ...intent,
   }));

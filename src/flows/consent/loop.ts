@@ -6,9 +6,15 @@ import type { Open } from '../../store/ports/flows.ts';
 import { announcing, askBefore, type Once, type Revoking, recordOutcome, sendOnce } from '../once.ts';
 import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts } from '../ports.ts';
-import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
+import {
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isRefusal,
+  outcomeUnknown,
+  unconfirmedRefusal,
+} from '../refusals.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from '../sca.ts';
-import { outcomeUnknown, unconfirmedRefusal } from '../unknown.ts';
 
 type OpenConsent = Open<'consent'>;
 
@@ -170,7 +176,7 @@ class ConsentRun {
     type: Extract<ConsentEvent, { digest: string | null }>['type'],
     revoking?: Revoking<ConsentEvent>,
   ): BeforeSend {
-    return announcing<Consent, ConsentEvent>(this.#open, (intent) => ({ type, ...intent }), revoking);
+    return announcing<ConsentEvent>(this.#open, (intent) => ({ type, ...intent }), revoking);
   }
 }
 

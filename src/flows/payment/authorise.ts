@@ -1,48 +1,147 @@
 import { type PersonsAuthorisation, whoAuthorised } from '../../domain/authorisations.ts';
 import type { AnyFlow } from '../../domain/flow.ts';
-import { type Initiation, isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
+import { type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
-import {
-  authoriseByLinks,
-  type LinkedSubject,
-  lacksReturn,
-  type ReturnPorts,
-  recordLinksLeft,
-} from '../linked-sca.ts';
-import { recordOutcome } from '../once.ts';
-import { isRefusal, isTrouble } from '../refusals.ts';
-import { askUntil, type ScaSubject, timedOut } from '../sca.ts';
-import { outcomeUnknown } from '../unknown.ts';
-import type { Verifying } from './begin.ts';
+import { authoriseByLinks, type LinkedSubject, lacksReturn, recordLinksLeft } from '../linked-sca.ts';
+import { announcing, recordOutcome } from '../once.ts';
+import type { Payment, ReturnPorts, Run } from '../ports.ts';
+import { isRefusal, isTrouble, outcomeUnknown } from '../refusals.ts';
+import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
 import { askDecision } from './outcome.ts';
-import { lookAt, progressOf, resourceOf } from './status.ts';
+import { lookAt, needsLoginAgain, progressOf, resourceOf, whatHappened } from './status.ts';
 
-// SCA of a payment at a bank whose links lead it. The payment may run as soon as the customer has a link.
+/** Sends the customer to the bank. */
+export async function authorise(run: Run, operation: Payment): Promise<void> {
+  const { open, ports } = run;
+  const { returns } = ports;
+  try {
+    if (operation.initiation && returns) {
+      run.sentCode = await authorisePayment(run, operation, operation.initiation, returns);
+    } else {
+      await sendCustomerToSca(ports, subjectOf(run, operation), {
+        beforeSend: announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent })),
+        started: async () => {
+          await open.record({ type: 'sca-started' });
+        },
+        returned: async () => {
+          await open.record({ type: 'sca-returned' });
+        },
+      });
+    }
+    run.customerSent = true;
+  } catch (error) {
+    if (error instanceof Psd2Error && error.isDeadEnd) return giveUp(run, error);
+    // The customer may have decided in the meantime, on a page that an earlier run opened.
+    const decision = isRefusal(error) && (await askDecision(ports, operation));
+    if (!decision) throw isUnsaid(open.current, error) ? unsaid(run, error) : error;
+    await open.record(decision);
+    run.authorizedNow = true;
+  }
+}
 
 /**
- * Takes the customer to the bank. What the flow keeps of the links is durable before the customer has one.
+ * Ends an operation before the customer has a link to it, because they must not get one.
+ *
+ * @throws Psd2Error `why`, unless the bank has executed it meanwhile
+ */
+export async function giveUp({ open, calls, ports }: Run, why: Psd2Error): Promise<void> {
+  const { giveUpUnauthorised } = await import('./cancel.ts');
+  await giveUpUnauthorised(open, calls, ports, why);
+  ports.returns?.say(`The bank has executed the ${calls.name} at once. ${why.message}.`);
+}
+
+/** Whether the bank's trouble stopped a payment for which the customer had a link. */
+function isUnsaid({ mayExecuteWithoutUs, state }: Payment, error: unknown): boolean {
+  return mayExecuteWithoutUs && isTrouble(error) && (state === 'authorizing' || error.code !== 'bank_answer');
+}
+
+/** Waits for the customer's decision, or takes them to the bank again. */
+export async function awaitAuthorisation(run: Run, operation: Payment): Promise<void> {
+  const { open, ports } = run;
+  if (run.customerSent && operation.initiation) {
+    const decided = awaitPayment(run, operation, subjectOf(run, operation), run.sentCode ?? false);
+    await unknownIfUnsaid(run, decided);
+  } else if (run.customerSent) {
+    // The status shows an `execute` that an older journal has lost.
+    await open.record(await awaitDecision(ports, subjectOf(run, operation), whatHappened));
+  } else {
+    const found = await unknownIfUnsaid(run, decisionOrAgain(run, operation));
+    if (found === 'another person') return authoriseAnother(run, operation);
+    if (found) await open.record(found);
+    run.customerSent = found === null;
+  }
+  run.authorizedNow = true;
+}
+
+/** Another person authorises it, too. What they do or cannot do ends nothing of what others have authorised. */
+async function authoriseAnother(run: Run, operation: Payment): Promise<void> {
+  const { returns } = run.ports;
+  if (!operation.initiation || !returns) throw new TypeError('Only links lead several persons to the bank');
+  try {
+    run.sentCode = await authorisePayment(run, operation, operation.initiation, returns);
+  } catch (error) {
+    throw isTrouble(error) ? unsaid(run, error) : error;
+  }
+  run.customerSent = true;
+}
+
+/**
+ * The customer's decision, asked for once. Without one, they go to the bank again. Null: they have authorised it, so they do not,
+ * and the bank has not said what becomes of it.
+ */
+async function decisionOrAgain(
+  { open, ports }: Run,
+  operation: Payment,
+): Promise<StepEvent | null | 'another person'> {
+  try {
+    const { found, isSigned, partly } = await lookAt(ports, operation, operation.refusedUnconfirmed);
+    await recordLinksLeft(open, ports.bank.sca);
+    if (!isPending(found)) return found;
+    if (ports.returns?.person) return 'another person';
+    if (partly) {
+      await open.record(found);
+      throw othersMust(open.current, open.current.transactionStatus);
+    }
+    return isSigned ? null : { type: 'sca-again' };
+  } catch (error) {
+    // The token of the customer's login with this payment is lost or has ended. Only another login gives one.
+    if (!needsLoginAgain(error, operation)) throw error;
+    return { type: 'sca-again' };
+  }
+}
+
+/** What the customer authorises. */
+function subjectOf({ calls }: Run, operation: Payment): ScaSubject {
+  const { kind, flow, transactionId } = operation;
+  return {
+    transactionId,
+    doing: `authorise the ${calls.name}`,
+    whenLate: { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow },
+    resourceId: resourceOf(operation).resourceId,
+  };
+}
+
+/**
+ * Takes the customer to a bank whose links lead them. The payment may run as soon as they have a link. What the flow keeps of the links is durable before the customer has one.
  *
  * @returns whether the bank has the confirmation code
  */
-export async function authorisePayment<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  operation: Operation<Order>,
+export async function authorisePayment(
+  run: Run,
+  operation: Payment,
   { returnState: state }: Initiation,
   returns: ReturnPorts,
 ): Promise<boolean> {
-  const { open, ports, calls } = run;
-  const { kind, flow, transactionId, links } = operation;
+  const { open, ports } = run;
+  const { kind, flow, links } = operation;
   const whose: { psuId?: string } = returns.psuId === undefined ? {} : { psuId: returns.psuId };
   const subject: LinkedSubject = {
-    ...{ kind, flow, transactionId, state },
-    again: [kind, 'resume', flow],
-    resourceId: resourceOf(operation).resourceId,
-    doing: `authorise the ${calls.name}`,
-    whenLate: { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow },
+    ...subjectOf(run, operation),
+    ...{ kind, flow, state, again: [kind, 'resume', flow] },
   };
   return authoriseByLinks(subject, returns.person ? null : links, ports, returns, {
-    approach: run.announcing('approach-sent', undefined, whose),
-    code: run.announcing('code-sent'),
+    approach: announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent, ...whose })),
+    code: announcing<StepEvent>(open, (intent) => ({ type: 'code-sent', ...intent })),
     async started(found) {
       await open.record({ type: 'sca-started', links: found, ...whose });
     },
@@ -67,9 +166,9 @@ export async function authorisePayment<Order extends OrderTarget>(
  * @throws Psd2Error `partly_authorised` if another person must authorise it, too; `authorisation_timeout` if their time is over, `outcome_unknown` if they have authorised it, and the bank does
  *   not say what becomes of it; `usage` if only the return of their browser helps
  */
-export async function awaitPayment<Order extends OrderTarget>(
-  { open, ports: { bank, customer, world }, calls }: Verifying<Order>,
-  operation: Operation<Order>,
+export async function awaitPayment(
+  { open, ports: { bank, customer, world }, calls }: Run,
+  operation: Payment,
   subject: ScaSubject,
   sentCode: boolean,
 ): Promise<void> {
@@ -143,8 +242,8 @@ export function othersMust(
  *
  * @throws Psd2Error `outcome_unknown` if the bank does not say, and the customer commits
  */
-export async function unknownIfUnsaid<Order extends OrderTarget, Answer>(
-  { open, calls }: Verifying<Order>,
+export async function unknownIfUnsaid<Answer>(
+  { open, calls }: Run,
   answer: Promise<Answer>,
 ): Promise<Answer> {
   try {
@@ -158,15 +257,12 @@ export async function unknownIfUnsaid<Order extends OrderTarget, Answer>(
 }
 
 /** The error for a payment that may run, if psd2 cannot find out. */
-export function unsaid<Order extends OrderTarget>(
-  { open, calls }: Pick<Verifying<Order>, 'open' | 'calls'>,
-  why: unknown,
-): Psd2Error {
+export function unsaid({ open, calls }: Pick<Run, 'open' | 'calls'>, why: unknown): Psd2Error {
   return outcomeUnknown(open.current, `The bank does not say what became of the ${calls.name}`, why);
 }
 
 /** The operator does not want the fees, but the bank may execute the payment all the same. */
-export function feesRefused({ kind, flow, transactionId }: Operation<OrderTarget>, name: string): Psd2Error {
+export function feesRefused({ kind, flow, transactionId }: Payment, name: string): Psd2Error {
   return new Psd2Error(
     'cancelled',
     `The customer was not asked to authorise the ${name}, but the bank has it`,

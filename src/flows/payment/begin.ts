@@ -1,36 +1,18 @@
-import type { BeforeSend } from '../../bank/ports/call.ts';
-import type { PaymentCalls, Verified } from '../../bank/ports/payment-calls.ts';
+import type { Verified } from '../../bank/ports/payment-calls.ts';
 import { because, refusedBecause } from '../../domain/bank-reason.ts';
-import {
-  isPending,
-  nextFurtherData,
-  type Operation,
-  type OperationEvent,
-  type OrderTarget,
-  type StepEvent,
-} from '../../domain/operation.ts';
+import { isPending, nextFurtherData, type StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OpenFlow } from '../../store/ports/flows.ts';
-import { type Once, type Revoking, recordFound, recordOutcome, refused, sendOnce } from '../once.ts';
-import type { FlowPorts } from '../ports.ts';
-import { hasBegunNothing, isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
-import { outcomeUnknown } from '../unknown.ts';
-import { assertRepeatable, type BankClock, mayExecuteUnseen, readClock } from './lost-initiation.ts';
-import { resourceOf } from './status.ts';
-
-/** The run of an operation, as its verification needs it. */
-export interface Verifying<Order extends OrderTarget> {
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>;
-  calls: PaymentCalls;
-  ports: FlowPorts;
-  announcing(
-    type: Extract<StepEvent, { digest: string | null }>['type'],
-    revoking?: Revoking<StepEvent>,
-    more?: { bankTime?: string; psuId?: string },
-  ): BeforeSend;
-  /** What the bank's status says of it. */
-  statusOf(operation: Operation<Order>): Promise<StepEvent>;
-}
+import { announcing, type Once, recordFound, recordOutcome, refused, sendOnce } from '../once.ts';
+import type { FlowPorts, Payment, Run } from '../ports.ts';
+import {
+  hasBegunNothing,
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isRefusal,
+  outcomeUnknown,
+} from '../refusals.ts';
+import { resourceOf, statusOf } from './status.ts';
 
 /** Why the outcome of an operation is unknown although its journal has no `execute`. */
 const SENT_BEFORE = 'The journal is older than what the bank or the log of calls knows';
@@ -40,10 +22,7 @@ const NOT_BEGUN = { notBegun: { type: 'verify-not-begun' } } as const;
 const NOTHING_MOVED = { ...NOT_BEGUN, turnedAway: { type: 'verify-not-begun' } } as const;
 
 /** Verifies the order, as a new resource at the bank. If the customer commits, this initiates the payment. */
-export async function verify<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  operation: Operation<Order>,
-): Promise<void> {
+export async function verify(run: Run, operation: Payment): Promise<void> {
   if (await wasSentBefore(run, operation)) {
     await run.open.record({ type: 'execute-unanswered', description: SENT_BEFORE });
   } else if (operation.commits === 'by the customer') {
@@ -51,18 +30,20 @@ export async function verify<Order extends OrderTarget>(
     await sendOnce(initiation(run, operation, clock));
   } else {
     await orRefused(run, async () => {
-      const verified = await run.calls.verify(run.announcing('verify-sent', NOTHING_MOVED));
+      const verified = await run.calls.verify(
+        announcing<StepEvent>(run.open, (intent) => ({ type: 'verify-sent', ...intent }), NOTHING_MOVED),
+      );
       await recordVerified(run, verified, (event) => run.open.record(event));
     });
   }
 }
 
 /** The initiation of a payment, as what cannot be undone: the bank may execute it from now on. */
-function initiation<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  operation: Operation<Order>,
+function initiation(
+  run: Run,
+  operation: Payment,
   clock: BankClock | null,
-): Once<Operation<Order>, OperationEvent<Order>, Verified> {
+): Once<Payment, StepEvent, Verified> {
   const mayExecute = mayExecuteUnseen(operation);
   const more = clock ? { bankTime: clock.bank.toISOString() } : {};
   return {
@@ -85,8 +66,8 @@ function initiation<Order extends OrderTarget>(
 }
 
 /** Records the answer to a verification. If the bank has rejected the payment in it, it may not have it afterwards, and cannot be asked. */
-async function recordVerified<Order extends OrderTarget>(
-  run: Verifying<Order>,
+async function recordVerified(
+  run: Run,
   { isRejected, reasons, ...verification }: Verified,
   record: (verified: Extract<StepEvent, { nextStep: string }>) => Promise<unknown>,
 ): Promise<void> {
@@ -94,87 +75,20 @@ async function recordVerified<Order extends OrderTarget>(
   if (!isRejected) return;
   const { bank } = verification;
   const why = { description: null, ...because(reasons) };
-  await recordFound<Operation<Order>, OperationEvent<Order>>(run.open, {
+  await recordFound(run.open, {
     ...{ type: 'settlement', status: 'KO', ...why },
     ...(bank && { bank }),
   });
 }
 
 /** Whether psd2 has sent it, although a store that was restored from an older state has lost the lines about it. */
-async function wasSentBefore<Order extends OrderTarget>(
-  { ports }: Verifying<Order>,
-  { initiation, reached, transactionId, isBegunAgain }: Operation<Order>,
+async function wasSentBefore(
+  { ports }: Run,
+  { initiation, reached, transactionId, isBegunAgain }: Payment,
 ): Promise<boolean> {
   if (!initiation) return reached && ((await ports.hasSent?.(transactionId)) ?? false);
   const answer = (await ports.initiated?.(transactionId))?.answer ?? 'no';
   return answer === 'answered' || (answer === 'lost' && !isBegunAgain);
-}
-
-/**
- * Repeats an initiation whose answer was lost: the same bytes with the same id. Whatever goes wrong, and whatever the bank
- * refuses now, says nothing of the first attempt.
- *
- * @throws Psd2Error `outcome_unknown` without a usable answer
- */
-export async function repeatInitiation<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  operation: Operation<Order>,
-  requestId: string,
-  clock: BankClock | null,
-): Promise<void> {
-  const announce = run.announcing('verify-sent');
-  try {
-    // Whether the bank has rejected the first attempt, its status says.
-    const {
-      isRejected: _,
-      reasons: _reasons,
-      ...verification
-    } = await run.calls.verify(async (intent) => {
-      const announced = await announce(intent);
-      return {
-        ...announced,
-        async beforeFirstByte() {
-          await announced?.beforeFirstByte?.();
-          assertRepeatable(operation, clock, run.ports.world.now());
-        },
-      };
-    }, requestId);
-    await recordInitiated(run, { type: 'verified', ...verification } as const);
-  } catch (error) {
-    if (isInterruption(error) || isOvertaken(error)) throw error;
-    // The payments of a basket are at the bank already, so that none of them can run twice.
-    if (operation.initiation?.service === 'signing-baskets' && hasBegunNothing(error)) {
-      await run.open.record({ type: 'verify-refused', ...refusedBecause(error) });
-      throw error;
-    }
-    await recordOutcome(run.open, { type: 'execute-unanswered' });
-    throw outcomeUnknown(
-      run.open.current,
-      `psd2 has repeated the initiation, but the bank gave no usable answer to it`,
-      error,
-    );
-  }
-}
-
-/**
- * The journal does not have the answer to an initiation, because psd2 was killed or the journal was restored. If the log of
- * calls has what the bank called the payment, the bank can be asked about it. Somebody may have its link, so psd2 asks before
- * it sends the customer anywhere.
- *
- * @returns whether it has
- * @throws Psd2Error `outcome_unknown` if another flow has this payment
- */
-export async function recordsLogged<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  { transactionId }: Operation<Order>,
-): Promise<boolean> {
-  const known = await run.ports.initiated?.(transactionId);
-  if (known?.answer !== 'answered' || known.resourceId === null) return false;
-  const { resourceId } = known;
-  const unsaid = { totalAmount: null, commissions: null, bankName: null };
-  await recordInitiated(run, { type: 'verified', resourceId, ...unsaid, nextStep: 'authorisation' });
-  await run.open.record({ type: 'sca-started' });
-  return true;
 }
 
 /**
@@ -183,8 +97,8 @@ export async function recordsLogged<Order extends OrderTarget>(
  *
  * @throws Psd2Error `overtaken` then, `outcome_unknown` if the journal cannot be written
  */
-async function recordInitiated<Order extends OrderTarget>(
-  { open }: Verifying<Order>,
+export async function recordInitiated(
+  { open }: Run,
   verified: Extract<StepEvent, { nextStep: string }>,
 ): Promise<void> {
   const { executeRequestId: sent } = open.current;
@@ -220,10 +134,7 @@ function isOthers(error: unknown): error is Psd2Error {
 }
 
 /** Runs the further step that the bank asks for. @throws Psd2Error `further_data_needed` */
-export async function verifyFurther<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  operation: Operation<Order>,
-): Promise<void> {
+export async function verifyFurther(run: Run, operation: Payment): Promise<void> {
   if (operation.furtherStepOpen) {
     if (await isPastVerification(run, operation)) return;
     // The bank accepts a step only once, and does not say whether it has. A new resource has no steps yet, but if the
@@ -248,7 +159,7 @@ export async function verifyFurther<Order extends OrderTarget>(
     );
   }
   const verifying = async () => {
-    const sent = run.announcing('further-verify-sent');
+    const sent = announcing<StepEvent>(run.open, (intent) => ({ type: 'further-verify-sent', ...intent }));
     const verification = await run.calls.verifyFurther(resourceId, nextStep, data, sent);
     await run.open.record({ type: 'further-verified', ...verification });
   };
@@ -261,15 +172,14 @@ export async function verifyFurther<Order extends OrderTarget>(
  *
  * @returns whether something was recorded
  */
-async function isPastVerification<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  operation: Operation<Order>,
-): Promise<boolean> {
-  const status = await run.statusOf(operation).catch((error: unknown) => {
-    // The bank may have no status before SCA.
-    if (isRefusal(error)) return null;
-    throw error;
-  });
+async function isPastVerification(run: Run, operation: Payment): Promise<boolean> {
+  const status = await statusOf(run.ports, operation, operation.refusedUnconfirmed).catch(
+    (error: unknown) => {
+      // The bank may have no status before SCA.
+      if (isRefusal(error)) return null;
+      throw error;
+    },
+  );
   if (!status || isPending(status)) return false;
   const isAuthorized = status.type === 'authorization' && status.status === 'AUTHORIZED';
   await run.open.record(isAuthorized ? { type: 'execute-unanswered', description: SENT_BEFORE } : status);
@@ -281,11 +191,7 @@ async function isPastVerification<Order extends OrderTarget>(
  *
  * @param isPast records it if the operation is further than its journal says
  */
-async function orRefused<Order extends OrderTarget>(
-  run: Verifying<Order>,
-  step: () => Promise<void>,
-  isPast = async () => false,
-): Promise<void> {
+async function orRefused(run: Run, step: () => Promise<void>, isPast = async () => false): Promise<void> {
   try {
     await step();
   } catch (error) {
@@ -297,4 +203,37 @@ async function orRefused<Order extends OrderTarget>(
     await run.open.record({ type: 'verify-refused', ...refusedBecause(error) });
     throw error;
   }
+}
+
+/** The bank's time, and when this machine asked for it. */
+export interface BankClock {
+  bank: Date;
+  askedAt: Date;
+}
+
+/**
+ * The bank's time, if it matters: for a bank that gives the same answer again for some minutes. Null if it does not, or the bank
+ * does not say.
+ */
+export async function readClock(
+  { bank, world }: Pick<FlowPorts, 'bank' | 'world'>,
+  { initiation }: Payment,
+): Promise<BankClock | null> {
+  if (!initiation || initiation.repeatMinutes === null) return null;
+  const askedAt = world.now();
+  try {
+    const time = await bank.clock?.();
+    return time ? { bank: time, askedAt } : null;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
+}
+
+/**
+ * Whether a payment whose initiation had no usable answer may run all the same: the bank executes it without SCA, or asks the
+ * customer in its app. Elsewhere only a link starts SCA, and nobody has it.
+ */
+export function mayExecuteUnseen({ initiation }: Pick<Payment, 'initiation'>): boolean {
+  return initiation !== null && (!initiation.needsLink || initiation.executesWithoutSca !== 'never');
 }

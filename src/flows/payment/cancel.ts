@@ -2,21 +2,13 @@ import type { BeforeSend } from '../../bank/ports/call.ts';
 import type { Decides, Sca, ScaLinks } from '../../bank/ports/customer.ts';
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../../domain/operation.ts';
+import type { StepEvent } from '../../domain/operation.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import type { OpenFlow } from '../../store/ports/flows.ts';
-import {
-  authoriseByLinks,
-  type LinkedSubject,
-  lacksReturn,
-  type ReturnPorts,
-  returnAddress,
-} from '../linked-sca.ts';
+import { authoriseByLinks, type LinkedSubject, lacksReturn, returnAddress } from '../linked-sca.ts';
 import { announcing, recordFound } from '../once.ts';
-import type { FlowPorts } from '../ports.ts';
-import { isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
+import type { FlowPorts, OpenPayment, Payment, ReturnPorts } from '../ports.ts';
+import { findOut, isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
-import { findOut } from '../unknown.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
@@ -38,18 +30,18 @@ interface CancellationSca {
  * @throws Psd2Error `usage` if the bank does not cancel it, `payment_failed`… as the bank refuses; `not_authorised` if the
  *   customer does not authorise the cancellation; `bank_refused` if the bank has executed it; `outcome_unknown` if the bank does not say that it is cancelled
  */
-export async function cancelAtBank<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+export async function cancelAtBank(
+  open: OpenPayment,
   calls: PaymentCalls,
   ports: FlowPorts,
   returns: ReturnPorts,
-): Promise<Operation<Order>> {
+): Promise<Payment> {
   const { sca, cancellation } = calls;
   const { initiation, kind, flow, transactionId } = open.current;
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation for ${flow}`);
   const { customer, world } = ports;
   const { resourceId } = resourceOf(open.current);
-  const announced = announcing<Operation<Order>, OperationEvent<Order>>(open, (intent) => ({
+  const announced = announcing<StepEvent>(open, (intent) => ({
     type: 'cancel-sent',
     ...intent,
   }));
@@ -98,7 +90,7 @@ export async function cancelAtBank<Order extends OrderTarget>(
 }
 
 /** The error if the bank does not say that a payment is cancelled. */
-function notSaid<Order extends OrderTarget>(operation: Operation<Order>, name: string): Psd2Error {
+function notSaid(operation: Payment, name: string): Psd2Error {
   const { kind, flow, transactionId } = operation;
   const isOrdered = standingOf(operation) === 'done';
   return new Psd2Error('outcome_unknown', `The bank does not say that the ${name} is cancelled`, {
@@ -116,14 +108,14 @@ function notSaid<Order extends OrderTarget>(operation: Operation<Order>, name: s
  * @returns where the customer authorises it. Null: the bank has taken it. `ended`: its status says so
  * @throws Psd2Error `bank_refused` if the bank has executed it
  */
-async function requested<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+async function requested(
+  open: OpenPayment,
   { name }: PaymentCalls,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
   request: (announced: BeforeSend) => Promise<ScaLinks | null>,
 ): Promise<ScaLinks | null | 'ended'> {
   const { kind, flow } = open.current;
-  const announce = announcing<Operation<Order>, OperationEvent<Order>>(open, (intent) => ({
+  const announce = announcing<StepEvent>(open, (intent) => ({
     type: 'cancel-sent',
     ...intent,
   }));
@@ -186,8 +178,8 @@ async function assertAuthorisable(sca: Sca, subject: LinkedSubject, asked: Cance
  * @param isTaken the bank has taken the cancellation. What it does not know any more is cancelled then
  * @returns whether it has ended. Any other error says nothing of it
  */
-async function hasEnded<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+async function hasEnded(
+  open: OpenPayment,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
   isTaken = false,
 ): Promise<boolean> {
@@ -196,8 +188,8 @@ async function hasEnded<Order extends OrderTarget>(
   return isEnd && recordFound(open, found);
 }
 
-async function foundAt<Order extends OrderTarget>(
-  { current }: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+async function foundAt(
+  { current }: OpenPayment,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
   isTaken = false,
 ): Promise<StepEvent | null> {
@@ -225,8 +217,8 @@ function isGone(error: unknown): boolean {
  * @param why psd2 does not go on with it
  * @throws Psd2Error `why`, with what became of it, unless the bank has executed it all the same: this returns then
  */
-export async function giveUpUnauthorised<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+export async function giveUpUnauthorised(
+  open: OpenPayment,
   calls: PaymentCalls,
   ports: FlowPorts,
   why: Psd2Error,
@@ -256,8 +248,8 @@ export async function giveUpUnauthorised<Order extends OrderTarget>(
 }
 
 /** Asks the bank to cancel a payment that no customer can authorise. @returns why it is not cancelled. Null: it is */
-async function cancelUnasked<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+async function cancelUnasked(
+  open: OpenPayment,
   calls: PaymentCalls,
   { customer, world }: FlowPorts,
 ): Promise<string | null> {
@@ -281,8 +273,8 @@ async function cancelUnasked<Order extends OrderTarget>(
 }
 
 /** Records that the bank has executed a payment meanwhile. @throws Psd2Error `bank_refused` if it has */
-async function refuseExecuted<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+async function refuseExecuted(
+  open: OpenPayment,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
   name: string,
 ): Promise<void> {

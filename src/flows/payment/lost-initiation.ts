@@ -1,7 +1,45 @@
-import type { Operation, OrderTarget } from '../../domain/operation.ts';
+import { refusedBecause } from '../../domain/bank-reason.ts';
+import type { StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { FlowPorts } from '../ports.ts';
-import { isInterruption } from '../refusals.ts';
+import { announcing, recordFound, recordOutcome } from '../once.ts';
+import type { FlowPorts, Payment, Run } from '../ports.ts';
+import { hasBegunNothing, isInterruption, isOvertaken, outcomeUnknown } from '../refusals.ts';
+import { type BankClock, mayExecuteUnseen, readClock, recordInitiated } from './begin.ts';
+
+/**
+ * What to do about a payment whose initiation has no usable answer. psd2 does not know what the bank calls it, so it cannot ask.
+ *
+ * @returns false if it is not such a payment
+ * @throws Psd2Error `outcome_unknown` if nothing can tell: a person must
+ */
+export async function isRecovered(run: Run, operation: Payment): Promise<boolean> {
+  const { open, calls, ports } = run;
+  const { state, commits, flow, executeRequestId, transactionId } = operation;
+  const isSent = state === 'unknown' || (state === 'executing' && commits === 'by the customer');
+  if (operation.verification || !isSent) return false;
+  const clock = await readClock(ports, operation);
+  const way = await recoveryOf(operation, ports, clock);
+  if (way === 'repeat' && executeRequestId !== null) {
+    await repeatInitiation(run, operation, executeRequestId, clock);
+    return true;
+  }
+  if (way === 'begin again') {
+    ports.returns?.say(
+      `The answer to the initiation was lost. Nobody has the link to authorise that ${calls.name}, so psd2 initiates it again under the same reference.`,
+    );
+    await open.record({ type: 'initiate-again' });
+    return true;
+  }
+  if (await recordsLogged(run, operation)) return true;
+  if (state !== 'unknown' && !(await recordFound(open, { type: 'execute-unanswered' }))) return true;
+  const isAnswered = (await ports.initiated?.(transactionId))?.answer === 'answered';
+  throw outcomeUnknown(
+    operation,
+    isAnswered
+      ? `The bank has answered the initiation, but the journal of ${flow} does not have the answer. It may be older than a link that the customer has, so psd2 initiates nothing`
+      : `The journal of ${flow} does not say which resource of the bank it has, so psd2 cannot ask whether the ${calls.name} was executed`,
+  );
+}
 
 /**
  * What psd2 does about an initiation whose answer was lost, by what the bank file said when the flow began (NextGenPSD2,
@@ -13,7 +51,7 @@ import { isInterruption } from '../refusals.ts';
  * @returns null if nothing can tell: a person must
  */
 export async function recoveryOf(
-  operation: Operation<OrderTarget>,
+  operation: Payment,
   { world, initiated }: Pick<FlowPorts, 'world' | 'initiated'>,
   clock: BankClock | null,
 ): Promise<'repeat' | 'begin again' | null> {
@@ -25,39 +63,6 @@ export async function recoveryOf(
   return (await initiated?.(transactionId))?.answer === 'answered' ? null : 'begin again';
 }
 
-/** The bank's time, and when this machine asked for it. */
-export interface BankClock {
-  bank: Date;
-  askedAt: Date;
-}
-
-/**
- * The bank's time, if it matters: for a bank that gives the same answer again for some minutes. Null if it does not, or the bank
- * does not say.
- */
-export async function readClock(
-  { bank, world }: Pick<FlowPorts, 'bank' | 'world'>,
-  { initiation }: Operation<OrderTarget>,
-): Promise<BankClock | null> {
-  if (!initiation || initiation.repeatMinutes === null) return null;
-  const askedAt = world.now();
-  try {
-    const time = await bank.clock?.();
-    return time ? { bank: time, askedAt } : null;
-  } catch (error) {
-    if (isInterruption(error)) throw error;
-    return null;
-  }
-}
-
-/**
- * Whether a payment whose initiation had no usable answer may run all the same: the bank executes it without SCA, or asks the
- * customer in its app. Elsewhere only a link starts SCA, and nobody has it.
- */
-export function mayExecuteUnseen({ initiation }: Pick<Operation<OrderTarget>, 'initiation'>): boolean {
-  return initiation !== null && (!initiation.needsLink || initiation.executesWithoutSca !== 'never');
-}
-
 /** The computers of a bank may differ by so much. */
 const MARGIN_MS = 30_000;
 
@@ -66,7 +71,7 @@ const MARGIN_MS = 30_000;
  * have left another machine, and either clock may have been set since.
  */
 export function isRepeatable(
-  { initiation, initiatedAt, initiatedAtBank }: Operation<OrderTarget>,
+  { initiation, initiatedAt, initiatedAtBank }: Payment,
   clock: BankClock | null,
   now: Date,
 ): boolean {
@@ -81,15 +86,75 @@ export function isRepeatable(
 }
 
 /** @throws Psd2Error `outcome_unknown` if the time of a repetition is over: the process may have stood still */
-export function assertRepeatable(
-  operation: Operation<OrderTarget>,
-  clock: BankClock | null,
-  now: Date,
-): void {
+export function assertRepeatable(operation: Payment, clock: BankClock | null, now: Date): void {
   if (isRepeatable(operation, clock, now)) return;
   throw new Psd2Error(
     'outcome_unknown',
     'The time in which the bank gives the same answer again may be over, so psd2 has not repeated the initiation',
     { flow: operation.flow, transactionId: operation.transactionId },
   );
+}
+
+/**
+ * Repeats an initiation whose answer was lost: the same bytes with the same id. Whatever goes wrong, and whatever the bank
+ * refuses now, says nothing of the first attempt.
+ *
+ * @throws Psd2Error `outcome_unknown` without a usable answer
+ */
+export async function repeatInitiation(
+  run: Run,
+  operation: Payment,
+  requestId: string,
+  clock: BankClock | null,
+): Promise<void> {
+  const announce = announcing<StepEvent>(run.open, (intent) => ({ type: 'verify-sent', ...intent }));
+  try {
+    // Whether the bank has rejected the first attempt, its status says.
+    const {
+      isRejected: _,
+      reasons: _reasons,
+      ...verification
+    } = await run.calls.verify(async (intent) => {
+      const announced = await announce(intent);
+      return {
+        ...announced,
+        async beforeFirstByte() {
+          await announced?.beforeFirstByte?.();
+          assertRepeatable(operation, clock, run.ports.world.now());
+        },
+      };
+    }, requestId);
+    await recordInitiated(run, { type: 'verified', ...verification } as const);
+  } catch (error) {
+    if (isInterruption(error) || isOvertaken(error)) throw error;
+    // The payments of a basket are at the bank already, so that none of them can run twice.
+    if (operation.initiation?.service === 'signing-baskets' && hasBegunNothing(error)) {
+      await run.open.record({ type: 'verify-refused', ...refusedBecause(error) });
+      throw error;
+    }
+    await recordOutcome(run.open, { type: 'execute-unanswered' });
+    throw outcomeUnknown(
+      run.open.current,
+      `psd2 has repeated the initiation, but the bank gave no usable answer to it`,
+      error,
+    );
+  }
+}
+
+/**
+ * The journal does not have the answer to an initiation, because psd2 was killed or the journal was restored. If the log of
+ * calls has what the bank called the payment, the bank can be asked about it. Somebody may have its link, so psd2 asks before
+ * it sends the customer anywhere.
+ *
+ * @returns whether it has
+ * @throws Psd2Error `outcome_unknown` if another flow has this payment
+ */
+export async function recordsLogged(run: Run, { transactionId }: Payment): Promise<boolean> {
+  const known = await run.ports.initiated?.(transactionId);
+  if (known?.answer !== 'answered' || known.resourceId === null) return false;
+  const { resourceId } = known;
+  const unsaid = { totalAmount: null, commissions: null, bankName: null };
+  await recordInitiated(run, { type: 'verified', resourceId, ...unsaid, nextStep: 'authorisation' });
+  await run.open.record({ type: 'sca-started' });
+  return true;
 }

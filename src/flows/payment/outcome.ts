@@ -1,29 +1,116 @@
 import type { Decides } from '../../bank/ports/customer.ts';
 import type { ExecutionStatus, PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { isAccepted } from '../../domain/flow-states.ts';
+import { nextOperationStep } from '../../domain/next-step.ts';
 import {
   isPending,
   type Operation,
-  type OperationEvent,
   type OrderTarget,
   type SettlementStatus,
   type StepEvent,
 } from '../../domain/operation.ts';
 import { type BankReason, Psd2Error } from '../../errors.ts';
-import type { OpenFlow } from '../../store/ports/flows.ts';
 import { recordFound } from '../once.ts';
-import type { FlowPorts, WorldPorts } from '../ports.ts';
-import { isInterruption } from '../refusals.ts';
-import { outcomeUnknown, unconfirmedRefusal } from '../unknown.ts';
+import type { FlowPorts, OpenPayment, Payment, Run, WorldPorts } from '../ports.ts';
+import { isInterruption, outcomeUnknown, unconfirmedRefusal } from '../refusals.ts';
+import { askUntil } from '../sca.ts';
+import { isRecovered } from './lost-initiation.ts';
 import { isNews, resourceOf, statusOf } from './status.ts';
 
-// Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
+/**
+ * Asks what became of an operation whose outcome is open, and records it.
+ *
+ * @throws Psd2Error `outcome_unknown` if the bank does not say
+ */
+export async function findOutcome(run: Run, operation: Payment): Promise<void> {
+  const { open, calls, ports } = run;
+  const { executeRequestId, commits, isRepeated } = operation;
+  if (executeRequestId !== null && !isRepeated && (await ports.neverLeft?.(executeRequestId))) {
+    await open.record({ type: commits === 'on execute' ? 'execute-not-begun' : 'verify-not-begun' });
+    return;
+  }
+  if (await isRecovered(run, operation)) return;
+  const outcome = await whatBecame(run, operation);
+  const found: StepEvent[] =
+    outcome ?? (operation.state === 'unknown' ? [] : [{ type: 'execute-unanswered' }]);
+  if (!(await recordFound(open, ...found)) || outcome) return;
+  throw outcomeUnknown(operation, `The bank does not say yet whether the ${calls.name} was executed`);
+}
+
+/** The outcome of an operation, or null. After the customer's yes, a payment that runs without psd2 gets their time for it. */
+function whatBecame(run: Run, operation: Payment): Promise<StepEvent[] | null> {
+  const { customer, world } = run.ports;
+  // An instant payment is over soon after the SCA.
+  const isRunning = operation.state === 'authorized' && run.calls.executionStatus === null;
+  run.executeEnded ??= Date.parse(operation.updatedAt);
+  const ask = () => askOutcome(run, operation, isRunning ? 'once' : 'to the end');
+  return customer.whileWaiting(
+    `Asking the bank for the outcome of the ${run.calls.name}`,
+    isRunning ? askUntil(world, customer.scaTimeoutMs, ask) : ask(),
+    isRunning ? customer.scaTimeoutMs : undefined,
+  );
+}
+
+/** Asks the bank once for the outcome of an `execute` that it refused. @returns whether the status shows one */
+export async function recordsOutcome(run: Run, operation: Payment): Promise<boolean> {
+  const outcome = await run.ports.customer.whileWaiting(
+    `Asking the bank what became of the ${run.calls.name}`,
+    askOutcome(run, operation, 'once'),
+  );
+  if (outcome) await recordFound(run.open, ...outcome);
+  return outcome !== null;
+}
+
+/**
+ * Asks again about an operation that is resumed although it has ended: one that a refusal alone has ended may have been executed
+ * all the same, and a bank where the customer commits may still reject or cancel what it has accepted.
+ */
+export async function askAfterEnd(run: Run): Promise<void> {
+  const { open, calls, ports } = run;
+  const isDone = nextOperationStep(open.current, calls.executionStatus !== null) === 'done';
+  if (!open.current.verification || !isDone) return;
+  if (open.current.refusedUnconfirmed) await recordsOutcome(run, open.current);
+  await askIfFinal(open, ports);
+}
+
+/** What these questions need of the run. */
+type Asked = Pick<Run, 'calls' | 'executeEnded'> & { ports: FlowPorts };
+
+/**
+ * Asks for the outcome of an `execute` without an answer, or with a refusal, or of a payment that runs without psd2. Null if the bank's answers do not decide it.
+ *
+ * @param polls `once`: does not wait for the settlement of an instant transfer
+ */
+export async function askOutcome(
+  run: Asked,
+  operation: Payment,
+  polls: 'once' | 'to the end' = 'to the end',
+): Promise<StepEvent[] | null> {
+  const settled = await askIfSettled(run, operation, polls);
+  if (settled) return settled;
+  const found = await ifAnswered(statusOf(run.ports, operation, true));
+  return found && decidesOutcome(found, operation) ? [found] : null;
+}
+
+/** Asks whether an instant transfer is settled. Null if not, and for operations that have no execution status. */
+export async function askIfSettled(
+  { ports: { world }, calls: { executionStatus }, executeEnded }: Asked,
+  operation: Payment,
+  polls: 'once' | 'to the end',
+): Promise<StepEvent[] | null> {
+  if (!executionStatus) return null;
+  const ask = (decides?: Decides) => executionStatus(resourceOf(operation).resourceId, decides);
+  const poll = polls === 'once' ? askSettlementOnce : pollSettlement;
+  const settlement = await ifAnswered(poll(world, ask, executeEnded ?? Date.parse(operation.updatedAt)));
+  // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
+  if (!settlement || settlement.status === 'PENDING') return null;
+  // Its authorisation says whether the customer has refused it.
+  if (settlement.status === 'KO' && operation.initiation) return null;
+  return [{ type: 'executed', cro: null }, settlementEvent(settlement, operation)];
+}
 
 /** The customer's decision, or the outcome. Null if it is still open or the bank does not say. */
-export async function askDecision(
-  { bank }: FlowPorts,
-  operation: Operation<OrderTarget>,
-): Promise<StepEvent | null> {
+export async function askDecision({ bank }: FlowPorts, operation: Payment): Promise<StepEvent | null> {
   const found = await ifAnswered(statusOf({ bank }, operation));
   return found && isPending(found) ? null : found;
 }
@@ -32,31 +119,13 @@ export async function askDecision(
  * Asks the bank about a payment that it has accepted, and records what has changed: it has executed or settled it, or has rejected or
  * cancelled it all the same (NextGenPSD2, section 4, "What a status means").
  */
-export async function askIfFinal<Order extends OrderTarget>(
-  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+export async function askIfFinal(
+  open: OpenPayment,
   { bank }: { bank: Pick<FlowPorts['bank'], 'sca'> },
 ): Promise<void> {
   if (!isAccepted(open.current) || !open.current.verification) return;
   const found = await ifAnswered(statusOf({ bank }, open.current));
   if (found && isNews(open.current, found)) await recordFound(open, found);
-}
-
-/**
- * Asks for the outcome of an `execute` without an answer, or with a refusal, or of a payment that runs without psd2. Null if the bank's answers do not decide it.
- *
- * @param polls `once`: does not wait for the settlement of an instant transfer
- */
-export async function askOutcome(
-  ports: FlowPorts,
-  calls: PaymentCalls,
-  operation: Operation<OrderTarget>,
-  executeEnded: number,
-  polls: 'once' | 'to the end' = 'to the end',
-): Promise<StepEvent[] | null> {
-  const settled = await askIfSettled(ports, calls, operation, executeEnded, polls);
-  if (settled) return settled;
-  const found = await ifAnswered(statusOf(ports, operation, true));
-  return found && decidesOutcome(found, operation) ? [found] : null;
 }
 
 /**
@@ -66,35 +135,45 @@ export async function askOutcome(
  */
 export function decidesOutcome(
   found: StepEvent,
-  { commits, state }: Pick<Operation<OrderTarget>, 'commits' | 'state'>,
+  { commits, state }: Pick<Payment, 'commits' | 'state'>,
 ): boolean {
   if (found.type !== 'authorization' || found.status === 'NOT_AUTHORIZED') return true;
   return found.status === 'EXPIRED' && commits === 'by the customer' && state === 'authorizing';
 }
 
-/** Asks whether an instant transfer is settled. Null if not, and for operations that have no execution status. */
-export async function askIfSettled(
-  { world }: FlowPorts,
-  { executionStatus }: PaymentCalls,
-  operation: Operation<OrderTarget>,
-  executeEnded: number,
-  polls: 'once' | 'to the end',
-): Promise<StepEvent[] | null> {
-  if (!executionStatus) return null;
-  const ask = (decides?: Decides) => executionStatus(resourceOf(operation).resourceId, decides);
-  const poll = polls === 'once' ? askSettlementOnce : pollSettlement;
-  const settlement = await ifAnswered(poll(world, ask, executeEnded));
-  // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
-  if (!settlement || settlement.status === 'PENDING') return null;
-  // Its authorisation says whether the customer has refused it.
-  if (settlement.status === 'KO' && operation.initiation) return null;
-  return [{ type: 'executed', cro: null }, settlementEvent(settlement, operation)];
+/** The answer, or null after an error. An error decides nothing: the resource may be removed, or the bank may be failing. */
+async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
+}
+
+/** Waits for the settlement, and records it. @throws Psd2Error `outcome_unknown` if the bank does not say it in time */
+export async function awaitSettlement(
+  { open, calls, ports, executeEnded }: Run,
+  operation: Payment,
+): Promise<void> {
+  const ended = executeEnded ?? Date.parse(operation.updatedAt);
+  const settlement = await ports.customer.whileWaiting(
+    'Waiting for the instant transfer to settle',
+    askSettlement(ports, calls, operation, ended),
+  );
+  if (!(await recordFound(open, settlementEvent(settlement, operation)))) return;
+  if (settlement.status === 'PENDING') {
+    throw outcomeUnknown(
+      operation,
+      `The instant transfer is executed, but its status at the bank is still ${settlement.said ?? 'PENDING'}`,
+    );
+  }
 }
 
 /** The event of a settlement, with the bank's own word if it is a transaction status. */
 export function settlementEvent(
   { status, description, said, reasons }: Settlement,
-  { initiation }: Pick<Operation<OrderTarget>, 'initiation'>,
+  { initiation }: Pick<Payment, 'initiation'>,
 ): StepEvent {
   const words = { bank: { transactionStatus: said, scaStatus: null } };
   return { type: 'settlement', status, description, ...(reasons && { reasons }), ...(initiation && words) };
@@ -110,7 +189,7 @@ export function settlementIn(answer: ExecutionStatus): Settlement {
 export async function askSettlement(
   { world }: FlowPorts,
   { executionStatus }: PaymentCalls,
-  operation: Operation<OrderTarget>,
+  operation: Payment,
   executeEnded: number,
 ): Promise<Settlement> {
   const { resourceId } = resourceOf(operation);
@@ -124,16 +203,6 @@ export async function askSettlement(
       'The instant transfer is executed, but psd2 could not get its status',
       error,
     );
-  }
-}
-
-/** The answer, or null after an error. An error decides nothing: the resource may be removed, or the bank may be failing. */
-async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isInterruption(error)) throw error;
-    return null;
   }
 }
 
@@ -247,7 +316,7 @@ export function endOfOperation<Order extends OrderTarget>(
 }
 
 /** Adds what the operator can do, depending on whether nothing but a refusal says that no money moved. */
-function refusal(operation: Operation<OrderTarget>, error: Psd2Error): Psd2Error {
+function refusal(operation: Payment, error: Psd2Error): Psd2Error {
   if (operation.refusedUnconfirmed) return unconfirmedRefusal(operation, error);
   return error.with({ hint: NO_MONEY_MOVED, transactionId: operation.transactionId });
 }

@@ -1,16 +1,10 @@
 import type { Decides, ResourceStatus, Sca, ScaProgress } from '../../bank/ports/customer.ts';
 import { because } from '../../domain/bank-reason.ts';
-import {
-  endsUnpaid,
-  type Operation,
-  type OrderTarget,
-  type StepEvent,
-  type Verification,
-} from '../../domain/operation.ts';
+import { endsUnpaid, type OrderTarget, type StepEvent, type Verification } from '../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isLogin } from '../linked-sca.ts';
-import type { FlowPorts } from '../ports.ts';
+import type { FlowPorts, Payment } from '../ports.ts';
 import { isInterruption, isRefusal, isTurningAway } from '../refusals.ts';
 
 // What the bank's status says of an operation. Nothing here changes the journal or anything at the bank.
@@ -24,7 +18,7 @@ import { isInterruption, isRefusal, isTurningAway } from '../refusals.ts';
  */
 export function statusOf(
   ports: { bank: Pick<FlowPorts['bank'], 'sca'> },
-  operation: Operation<OrderTarget>,
+  operation: Payment,
   decides?: Decides,
 ): Promise<StepEvent> {
   // Callers take a refusal by the bank for no answer. A damaged journal is none.
@@ -40,7 +34,7 @@ export function statusOf(
  */
 export async function lookAt(
   { bank }: { bank: Pick<FlowPorts['bank'], 'sca'> },
-  operation: Operation<OrderTarget>,
+  operation: Payment,
   decides?: Decides,
   inBasket = false,
 ): Promise<Looked> {
@@ -63,7 +57,7 @@ export interface Looked {
 
 async function lookOnce(
   { sca }: Pick<FlowPorts['bank'], 'sca'>,
-  operation: Operation<OrderTarget>,
+  operation: Payment,
   decides: Decides,
   inBasket: boolean,
 ): Promise<Looked> {
@@ -103,7 +97,7 @@ async function lookOnce(
  * have authorised it since, or not. If they logged in for it, they have.
  */
 function saysWhatItSaid(
-  { state, transactionStatus, links, bulk, returned }: Operation<OrderTarget>,
+  { state, transactionStatus, links, bulk, returned }: Payment,
   status: ResourceStatus,
 ): boolean {
   const isSame = status.authorizationStatus === transactionStatus && state !== 'authorized';
@@ -114,12 +108,7 @@ function saysWhatItSaid(
   return hasWay && !(returned && isLogin(links));
 }
 
-function isWay({
-  redirect,
-  oauth,
-  approach,
-  message,
-}: NonNullable<Operation<OrderTarget>['links']>): boolean {
+function isWay({ redirect, oauth, approach, message }: NonNullable<Payment['links']>): boolean {
   return (redirect ?? oauth ?? message) !== undefined || approach === 'decoupled';
 }
 
@@ -134,7 +123,7 @@ function isOnlyChecked({ authorization, became }: ResourceStatus): boolean {
  */
 export function needsLoginAgain(
   error: unknown,
-  { state, links }: Pick<Operation<OrderTarget>, 'state' | 'links'>,
+  { state, links }: Pick<Payment, 'state' | 'links'>,
 ): error is Psd2Error {
   const logsIn = state === 'authorizing' && links !== null && isLogin(links);
   return logsIn && isTurningAway(error) && error.code === 'not_logged_in';
@@ -142,7 +131,7 @@ export function needsLoginAgain(
 
 async function linkedStatus(
   sca: Sca,
-  operation: Operation<OrderTarget>,
+  operation: Payment,
   resourceId: string,
   { status, progress, isNoNews }: { status: ResourceStatus; progress: ScaProgress | null; isNoNews: boolean },
 ): Promise<StepEvent> {
@@ -177,12 +166,12 @@ function isInstant(order: OrderTarget & Partial<TransferOrder>): boolean {
   return needsSettlement({ instant: order.instant === true, futureDated: order.futureDated === true });
 }
 
-function isDone({ state }: Pick<Operation<OrderTarget>, 'state'>): boolean {
+function isDone({ state }: Pick<Payment, 'state'>): boolean {
   return state === 'ordered' || state === 'executed' || state === 'settled';
 }
 
 /** Whether the bank's word says something new of a payment that it has accepted. */
-export function isNews(operation: Operation<OrderTarget>, found: StepEvent): boolean {
+export function isNews(operation: Payment, found: StepEvent): boolean {
   if (found.type === 'executed')
     return operation.state === 'ordered' || (found.isFinal === true && !operation.isFinal);
   return found.type === 'settlement' || found.type === 'cancelled';
@@ -195,7 +184,7 @@ function isGoingOn(progress: ScaProgress | null): boolean {
 /** Whether the customer may have another authorisation. So it is while the bank fails to say. */
 async function hasOtherAuthorisation(
   sca: Sca,
-  { transactionId }: Pick<Operation<OrderTarget>, 'transactionId'>,
+  { transactionId }: Pick<Payment, 'transactionId'>,
   resourceId: string,
 ): Promise<boolean> {
   const count = (await sca.count?.(resourceId, transactionId).catch(failureOf)) ?? 1;
@@ -205,7 +194,7 @@ async function hasOtherAuthorisation(
 /** How far the authorisation is. Null if the bank does not say. */
 export async function progressOf(
   sca: Sca,
-  { links, transactionId }: Pick<Operation<OrderTarget>, 'links' | 'transactionId'>,
+  { links, transactionId }: Pick<Payment, 'links' | 'transactionId'>,
   decides?: Decides,
 ): Promise<ScaProgress | null> {
   if (!links || !sca.progress) return null;
@@ -218,7 +207,7 @@ export async function progressOf(
  */
 async function progressWithoutLink(
   sca: Sca,
-  { initiation, bulk, links: all, transactionId, verification }: Operation<OrderTarget>,
+  { initiation, bulk, links: all, transactionId, verification }: Payment,
   status: ResourceStatus,
 ): Promise<ScaProgress | null> {
   const links = all && (sca.linksLeft?.(all) ?? all);
@@ -256,10 +245,7 @@ export function whatHappened({ authorization, became, isFinal, reasons }: Resour
 }
 
 /** The operation's resource at the bank. @throws Psd2Error `config` if the journal has none */
-export function resourceOf({
-  flow,
-  verification,
-}: Pick<Operation<OrderTarget>, 'flow' | 'verification'>): Verification {
+export function resourceOf({ flow, verification }: Pick<Payment, 'flow' | 'verification'>): Verification {
   if (!verification) throw lackingResource(flow);
   return verification;
 }
