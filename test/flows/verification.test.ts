@@ -316,7 +316,7 @@ describe('the bank refuses it', () => {
     const { verify: send, recorded } = await scene({ created: POSSIBLE, answers: [banks('content')] });
     expect(await errorOf(send())).toMatchObject({
       ...{ code: 'bank_refused', message: 'Wrong IBAN', next: FIND_OUT.next, flow: FLOW },
-      hint: expect.stringContaining('A refusal is about one delivery of the request only'),
+      hint: expect.stringContaining('The bank may have received the request twice'),
     });
     expect(recorded()).toEqual([SENT, { type: 'execute-refused', description: 'Wrong IBAN' }]);
   });
