@@ -54,3 +54,28 @@ export function whoAuthorised(known: Known): string[] {
   const done = known.filter(({ scaStatus }) => scaStatus === 'finalised' || scaStatus === 'exempted');
   return [...new Set(done.flatMap(({ psuId }) => psuId ?? []))];
 }
+
+/** What a flow that somebody still authorises waits for, as far as psd2 knows who it is. */
+export interface Waiting {
+  /** Who has authorised it. */
+  authorisedBy: string[];
+  /** Whose authorisation has begun. Empty: nobody's, or psd2 names nobody. */
+  waitsFor: string[];
+}
+
+/** Who has authorised it, and whose authorisation goes on. */
+export function waitingIn(known: Known): Waiting {
+  const authorisedBy = whoAuthorised(known);
+  const goesOn = known.filter(({ scaStatus }) => scaStatus !== 'failed' && scaStatus !== 'finalised');
+  const begun = new Set(goesOn.flatMap(({ psuId }) => psuId ?? []));
+  return { authorisedBy, waitsFor: [...begun].filter((each) => !authorisedBy.includes(each)) };
+}
+
+/** The same in words. Empty: psd2 knows nobody. */
+export function describeWaiting({ authorisedBy, waitsFor }: Waiting): string {
+  const whom = waitsFor.length > 0 ? waitsFor.join(', ') : authorisedBy.length > 0 ? 'another person' : '';
+  return [
+    ...(authorisedBy.length > 0 ? [`authorised by ${authorisedBy.join(', ')}`] : []),
+    ...(whom === '' ? [] : [`waits for ${whom}`]),
+  ].join(', ');
+}

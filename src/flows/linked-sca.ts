@@ -151,7 +151,7 @@ async function sendCustomer(
 ): Promise<boolean> {
   if (turn.links.message !== undefined) returns.quote(turn.links.message);
   if (turn.next === 'nothing' || turn.next === 'wait') return false;
-  await ports.customer.sendBrowser(turn.url);
+  await ports.customer.sendBrowser(turn.url, returns.psuId);
   const parameters = returns.askForReturn
     ? await returns.askForReturn(subject.state)
     : listener && (await awaitReturn(received(listener, turn, ports, record), ports, subject));

@@ -26,7 +26,7 @@ export interface CustomerPorts {
    */
   listen(state: string, purpose: 'login' | 'authorisation'): Promise<Callback | null>;
   /** Shows the address and opens it in the customer's browser. @throws Psd2Error for an unsafe address */
-  sendBrowser(url: string): Promise<void>;
+  sendBrowser(url: string, psuId?: string): Promise<void>;
   /**
    * The customer uses another device, whose browser cannot return to this machine. psd2 asks the bank for the decision
    * instead.

@@ -145,7 +145,7 @@ type TerminalEvent =
   /** psd2 has begun or continued a flow. */
   | { event: 'flow'; flow: string; kind: string; state: string }
   /** The customer must open this address. */
-  | { event: 'open'; url: string }
+  | { event: 'open'; url: string; psuId?: string }
   /** A call to the bank (`--verbose`). */
   | {
       event: 'call';

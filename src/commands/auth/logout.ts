@@ -66,7 +66,8 @@ export async function endLogin(
 async function consentsThatStay(context: Context, holder: Holder): Promise<string[]> {
   if (holder === null || !(await isNoted(context, holder))) return [];
   const { customers } = await context.store();
-  return ((await customers.read(holder))?.consents ?? []).map(({ flow }) => flow);
+  const { consents = [], funds = [] } = (await customers.read(holder)) ?? {};
+  return [...consents, ...funds].map(({ flow }) => flow);
 }
 
 /** A script that logs out serves a bank without logins too. */

@@ -47,6 +47,8 @@ export interface Limits {
   soon: 'warn' | 'fail';
   /** The last consent to end, of those that depend on the TPP's certificates. */
   lastConsent?: LastingConsent | undefined;
+  /** Customers have consented to confirmations of funds. */
+  confirmsFunds?: boolean;
 }
 
 /** A consent in force, with its end. */
@@ -69,7 +71,7 @@ export function checkCertificate(
   const findings = [
     validity(eidas, daysLeft, limits),
     ...(use.isTpp ? endOfConsents(eidas, limits) : []),
-    ...suitability(eidas, use),
+    ...suitability(eidas, use, limits),
   ];
   const status = (['fail', 'warn'] as const).find((each) => findings.some((found) => found.status === each));
   const serious = findings.filter((found) => found.status === status && found.fix !== null);
@@ -117,7 +119,11 @@ function endOfConsents({ notAfter }: EidasCertificate, { now, lastConsent }: Lim
   return [finding('warn', detail, { hint, next: [['profile', 'set']] })];
 }
 
-function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: CertificateUse): Finding[] {
+function suitability(
+  eidas: EidasCertificate,
+  { qcType, isTpp, keyMatches }: CertificateUse,
+  { confirmsFunds = false }: Pick<Limits, 'confirmsFunds'>,
+): Finding[] {
   const findings: Finding[] = [];
   const add = (status: Finding['status'], detail: string, hint?: string) =>
     findings.push(finding(status, detail, hint === undefined ? null : { hint }));
@@ -149,7 +155,8 @@ function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: Cer
     );
   }
   if (eidas.roles.length > 0) add('ok', `roles ${eidas.roles.join(' ')}`);
-  const missing = Object.entries(NEEDED_ROLES).filter(([role]) => !eidas.roles.some((each) => each === role));
+  const needed = { ...NEEDED_ROLES, ...(confirmsFunds && { PSP_IC: 'confirmations of funds' }) };
+  const missing = Object.entries(needed).filter(([role]) => !eidas.roles.some((each) => each === role));
   if (missing.length > 0) {
     add(
       'warn',

@@ -9,7 +9,7 @@ import { flag, list } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { certificateCheck, checkCertificate } from './certificate-checks.ts';
 import { certificatesOfFile } from './certificates.ts';
-import { checkProfileCertificates, lastConsentOf } from './profile-certificates.ts';
+import { checkProfileCertificates, neededByConsents } from './profile-certificates.ts';
 
 const shape = () =>
   z.object({
@@ -48,7 +48,7 @@ async function checkCertificates(context: Context, file: string | undefined, day
     file === undefined
       ? await checkProfileCertificates(context, await context.unsealed(), {
           ...limits,
-          lastConsent: await lastConsentOf(context),
+          ...(await neededByConsents(context)),
         })
       : (await certificatesOfFile(context, file, undefined)).map(({ certificate, keyMatches }) => {
           const { qcType, roles } = readEidasCertificate(certificate.raw);

@@ -1,4 +1,5 @@
-import { type Consent, consentEnd } from '../../domain/consent.ts';
+import { type Consent, consentEnd, isForFunds } from '../../domain/consent.ts';
+import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Profile } from '../../store/machine/settings.ts';
 import type { Context, KeyRing } from '../context.ts';
@@ -32,14 +33,20 @@ export async function checkProfileCertificates(
   return checks;
 }
 
-/** The last consent of the profile to end; undefined if none is in force or psd2 cannot read the journals. */
-export async function lastConsentOf(context: Context): Promise<LastingConsent | undefined> {
+/** What the consents of the profile need of its certificates. Empty if psd2 cannot read the journals. */
+export async function neededByConsents(
+  context: Context,
+): Promise<Pick<Limits, 'lastConsent' | 'confirmsFunds'>> {
   try {
     const { flows } = await context.store();
-    return lastToEnd(await collect(flows.list('consent')), context.world.now());
+    const consents = await collect(flows.list('consent'));
+    return {
+      lastConsent: lastToEnd(consents, context.world.now()),
+      confirmsFunds: consents.some((each) => isForFunds(each) && standingOf(each) !== 'refused'),
+    };
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    return undefined;
+    return {};
   }
 }
 

@@ -1,7 +1,7 @@
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { chainOf } from '../../certificates/key-pair.ts';
 import type { Profile } from '../../store/machine/settings.ts';
-import { checkProfileCertificates, lastConsentOf } from '../cert/profile-certificates.ts';
+import { checkProfileCertificates, neededByConsents } from '../cert/profile-certificates.ts';
 import type { Context, KeyRing } from '../context.ts';
 import { finding } from '../shared/checks.ts';
 import type { Finding } from './diagnosis.ts';
@@ -23,8 +23,12 @@ export async function checkCertificates(
     ends = () => {},
   }: { days?: number; ends?: (name: string, notAfter: string) => void } = {},
 ) {
-  const lastConsent = await lastConsentOf(context);
-  const limits = { now: context.world.now(), days, soon: 'warn' as const, lastConsent };
+  const limits = {
+    now: context.world.now(),
+    days,
+    soon: 'warn' as const,
+    ...(await neededByConsents(context)),
+  };
   const checks = await checkProfileCertificates(context, profile, limits, keys);
   return checks.map(({ name, status, detail, fix, notAfter }): Finding & { name: string } => {
     ends(name, notAfter);

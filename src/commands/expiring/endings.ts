@@ -2,15 +2,18 @@ import type { X509Certificate } from 'node:crypto';
 import * as z from 'zod/mini';
 import { ACCESS } from '../../advice.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
+import { waitingIn, whoAuthorised } from '../../domain/authorisations.ts';
 import { endOfDay } from '../../domain/calendar.ts';
 import { type Consent, type ConsentState, consentEnd } from '../../domain/consent.ts';
 import type { ConsentCategory } from '../../domain/consent-category.ts';
+import { referenceToAsk } from '../../domain/order/account-reference.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Filter, Flows } from '../../store/ports/flows.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import { keylessOf } from '../cert/certificates.ts';
 import type { Context } from '../context.ts';
+import { waitingFields } from '../flow/fields.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
 import { list, oneOf, orNull, text, time } from '../shared/fields.ts';
 
@@ -21,6 +24,7 @@ export const ending = () =>
     name: text('QWAC, QSealC, ...; refresh token; or the category of the consent'),
     customerId: orNull(text('customer of the login or consent; null for a certificate')),
     endsAt: time('its end; in the past if it has already ended'),
+    ...waitingFields(),
     next: list(z.string(), 'words of the command that renews it'),
   });
 
@@ -108,29 +112,29 @@ async function allConsentEndings(
   logins: Logins,
   onDamaged: Filter['onDamaged'],
 ): Promise<Ending[]> {
-  const accesses = new Map<string, Access>();
-  const endings = await consentEndings(context, logins, accesses, onDamaged);
-  return [...endings, ...(await keptEndings(context, accesses))];
+  const known = { accesses: new Map<string, Access>(), renewals: new Map<string, Consent>() };
+  const endings = await consentEndings(context, logins, known, onDamaged);
+  return [...endings, ...(await keptEndings(context, known))];
 }
 
 /**
  * The newest confirmed consent for each category and product of each logged-in customer.
  *
- * @param accesses gets what each consent with terms was asked for
+ * @param journals gets what consents with terms have in theirs
  */
 async function consentEndings(
   context: Context,
   logins: Logins,
-  accesses: Map<string, Access>,
+  journals: FromJournals,
   onDamaged: Filter['onDamaged'],
 ): Promise<Ending[]> {
   const { flows } = await context.store();
   const customers = new Set(logins.map(({ customerId }) => customerId));
   const known = new Set<string>();
   const endings: Ending[] = [];
-  for await (const consent of flows.list('consent', { states: ['confirmed'], onDamaged })) {
+  for await (const consent of flows.list('consent', { states: ['confirmed', 'authorizing'], onDamaged })) {
     // What readings use of a consent with terms is in the record of its customer.
-    if (consent.terms) accesses.set(consent.flow, consent.terms.access);
+    if (consent.terms) note(journals, consent);
     const end = consentEnd(consent, context.world.now());
     if (!end || consent.terms) continue;
     if (!customers.has(consent.customerId)) continue;
@@ -147,17 +151,44 @@ async function consentEndings(
 }
 
 /** The consents of the customers whom the operator names: those that readings use, and that are meant to last. */
-async function keptEndings(context: Context, accesses: Map<string, Access>): Promise<Ending[]> {
+async function keptEndings(context: Context, { accesses, renewals }: FromJournals): Promise<Ending[]> {
   const { customers, flows } = await context.store();
   const kept = await customers.lasting();
   await addAccesses(flows, new Set(kept.map(({ flow }) => flow)), accesses);
   return kept.map(({ customer: customerId, flow, validUntil }) => {
+    const name = nameOf(accesses.get(flow));
+    const renewal = renewals.get(`${customerId} ${name}`);
+    if (renewal)
+      return {
+        ...{ kind: 'consent', name, customerId, endsAt: endOfDay(validUntil) },
+        ...waitingIn(renewal.authorisations),
+        next: [...psd2(context), '--customer', customerId, 'consent', 'resume', renewal.flow],
+      };
     // If somebody has removed its journal, nobody knows what it was asked for.
     const asked = optionsOf(accesses.get(flow));
     const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...asked];
-    const name = accesses.get(flow)?.type === 'funds' ? FUNDS : 'ACCOUNT_INFO';
     return { kind: 'consent', name, customerId, endsAt: endOfDay(validUntil), next };
   });
+}
+
+/** What the journals of consents with terms say. */
+interface FromJournals {
+  /** What each was asked for. */
+  accesses: Map<string, Access>;
+  /** The newest ones that somebody has authorised, and others must, by customer and category: they renew one that ends. */
+  renewals: Map<string, Consent>;
+}
+
+function note({ accesses, renewals }: FromJournals, consent: Consent): void {
+  const access = consent.terms?.access;
+  accesses.set(consent.flow, access);
+  const key = `${consent.customerId} ${nameOf(access)}`;
+  const isPartly = consent.state === 'authorizing' && whoAuthorised(consent.authorisations).length > 0;
+  if (isPartly && !renewals.has(key)) renewals.set(key, consent);
+}
+
+function nameOf(access: Access): ConsentCategory {
+  return access?.type === 'funds' ? FUNDS : 'ACCOUNT_INFO';
 }
 
 /** All but `confirmed`. */
@@ -186,13 +217,13 @@ const FUNDS: ConsentCategory = 'FUNDS_AVAILABILITY';
 type Access = NonNullable<Consent['terms']>['access'];
 
 /** The options that ask for the same access. */
-function optionsOf(access: Access): string[] {
+export function optionsOf(access: Access): string[] {
   switch (access?.type) {
     case 'dedicated': {
       const { accounts, balances, transactions } = access;
       const isLess = balances.length === 0 || transactions.length === 0;
       return [
-        ...accounts.flatMap((account) => ['--account', account]),
+        ...accounts.flatMap((account) => ['--account', referenceToAsk(account)]),
         ...(isLess && balances.length > 0 ? ['--balances'] : []),
         ...(isLess && transactions.length > 0 ? ['--transactions'] : []),
       ];
@@ -202,7 +233,7 @@ function optionsOf(access: Access): string[] {
     case 'list-only':
       return ['--list-only'];
     case 'funds':
-      return ['--category', FUNDS, '--account', access.account];
+      return ['--category', FUNDS, '--account', referenceToAsk(access.account)];
     default:
       return [];
   }

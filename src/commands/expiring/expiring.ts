@@ -1,3 +1,4 @@
+import { describeWaiting } from '../../domain/authorisations.ts';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import type { Column } from '../../terminal/output/output.ts';
@@ -11,10 +12,15 @@ import { notify } from './notify.ts';
 
 const shape = () => list(ending());
 
+function writeName({ name, authorisedBy = [], waitsFor = [] }: Ending): string {
+  const waiting = describeWaiting({ authorisedBy, waitsFor });
+  return waiting === '' ? name : `${name} (the new one: ${waiting})`;
+}
+
 const COLUMNS: Column<Ending>[] = [
   { title: 'ENDS', value: ({ endsAt }) => endsAt, kind: 'time' },
   { title: 'KIND', value: ({ kind }) => kind, whole: true },
-  { title: 'NAME', value: ({ name }) => name },
+  { title: 'NAME', value: writeName },
   { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 1 },
   { title: 'RENEW WITH', value: ({ next }) => next.map(quoteForShell).join(' '), whole: true },
 ];

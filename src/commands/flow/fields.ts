@@ -22,6 +22,17 @@ export const authorisationsField = () =>
     'the authorisations that psd2 knows, one for each person who must authorise (NextGenPSD2)',
   );
 
+/** Whom something waits for, if several persons must authorise it. */
+export const waitingFields = () => ({
+  authorisedBy: z.optional(list(z.string(), 'who has authorised it; others must, too (NextGenPSD2)')),
+  waitsFor: z.optional(
+    list(
+      z.string(),
+      'whose authorisation has begun; empty: another person, whom psd2 does not know (NextGenPSD2)',
+    ),
+  ),
+});
+
 /** The same for a person to read. */
 export function authorisedBy(all: readonly PersonsAuthorisation[]): { title: string; value: () => string }[] {
   if (all.length < 2) return [];

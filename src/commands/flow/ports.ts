@@ -5,6 +5,7 @@ import { endSentence, Psd2Error } from '../../errors.ts';
 import type { CustomerPorts, FlowPorts } from '../../flows/ports.ts';
 import type { LoggedCall } from '../../store/machine/call-log.ts';
 import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
+import { cleanText } from '../../terminal/clean.ts';
 import { writeTimeLeft } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { browserOf } from '../shared/browser.ts';
@@ -38,15 +39,13 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
       isListening = listener !== null;
       return listener;
     },
-    async sendBrowser(url) {
+    async sendBrowser(url, psuId) {
       const { assertOpenable, openInBrowser } = await import('../../terminal/browser.ts');
       const address = assertOpenable(url).href;
       const browser = browserOf(context);
       terminal.tell(
-        { event: 'open', url: address },
-        terminal.marked(
-          `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
-        ),
+        { event: 'open', url: address, ...(psuId !== undefined && { psuId }) },
+        terminal.marked(`${whereToOpen(browser === 'none', psuId)}:\n  ${address}`),
       );
       if (globals.qrCode) await showQrCode(context, address);
       const hint = returnHint(context, new URL(redirectUri), isListening);
@@ -137,6 +136,12 @@ async function listenOrWait(
       await world.sleep(LOOK_AGAIN_MS);
     }
   }
+}
+
+/** @param psuId who authorises, as the bank was told */
+function whereToOpen(byHand: boolean, psuId: string | undefined): string {
+  const whose = psuId === undefined ? '' : ` (${cleanText(psuId)} authorises)`;
+  return byHand ? `Open this address in the customer's browser${whose}` : `Opening in the browser${whose}`;
 }
 
 async function showQrCode({ terminal }: Context, address: string): Promise<void> {

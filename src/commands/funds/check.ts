@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { AskedFunds } from '../../bank/ports/bank.ts';
 import { isWholeCardNumber, maskedReference } from '../../domain/order/account-reference.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
@@ -7,7 +6,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { debitedAccount, looksLikeIban } from '../open/debited-account.ts';
-import { fundsConsentFor } from '../open/kept-customer.ts';
+import { confirmFunds } from '../open/funds.ts';
 import { readReferences } from '../shared/account-references.ts';
 import { decimal, flag, text } from '../shared/fields.ts';
 
@@ -44,7 +43,7 @@ async function checkFunds(context: Context, account: string, text: string): Prom
   const transactionId = context.world.newId();
   const whole = reference ?? (await ibanOf(context, opened, account, transactionId));
   const asked = { account: maskedReference(whole), amount, currency: 'EUR' };
-  const fundsAvailable = await ask(context, opened, { ...asked, account: whole }, transactionId);
+  const fundsAvailable = await confirmFunds(context, opened, { ...asked, account: whole }, transactionId);
   context.output.record(
     { ...asked, fundsAvailable },
     [
@@ -67,35 +66,6 @@ async function referenceIn(context: Context, account: string): Promise<string | 
   if (isReference || isWholeCardNumber(account)) return (await readReferences(context, [account]))[0];
   const named = (await context.bankInterface()).readAccountId(account);
   return looksLikeIban(named) ? parseSepaIban(named) : undefined;
-}
-
-/** @throws Psd2Error of the bank. If it is for want of a consent, with the command that asks for one */
-async function ask(
-  context: Context,
-  { bank, customerId }: CustomerBank,
-  asked: AskedFunds,
-  transactionId: string,
-): Promise<boolean> {
-  const { has } = await context.bankInterface();
-  const { customers } = await context.store();
-  const takesConsents = has.has('consents for confirmations of funds');
-  const consent = takesConsents
-    ? fundsConsentFor(await customers.read(customerId), asked.account)
-    : undefined;
-  try {
-    const available = await bank.payments.funds?.({ ...asked, ...(consent && { consent }) }, transactionId);
-    if (available === undefined) throw new TypeError('The interface says that it confirms funds');
-    return available;
-  } catch (error) {
-    const isForWant =
-      error instanceof Psd2Error &&
-      ((error.code === 'not_logged_in' && error.next === undefined) ||
-        (error.code === 'forbidden' && consent === undefined));
-    if (!isForWant || !takesConsents) throw error;
-    const account = asked.account.startsWith('pan:') ? 'pan:@FILE' : asked.account;
-    const request = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', account];
-    throw error.with({ hint: 'Ask the customer for a consent to that:', next: [request] });
-  }
 }
 
 /** The IBAN of an account that the operator named by its id. @throws Psd2Error of the reading, with what to do instead */

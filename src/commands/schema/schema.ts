@@ -141,7 +141,11 @@ const event = () =>
         kind: z.enum(['transfer', 'consent', 'operation']),
         state: text('state of the flow at that time'),
       }),
-      z.object({ event: z.literal('open'), url: text('address for the customer to open') }),
+      z.object({
+        event: z.literal('open'),
+        url: text('address for the customer to open'),
+        psuId: z.optional(text('who authorises, as the bank was told')),
+      }),
       z.object({
         event: z.literal('call'),
         method: text('GET, POST, PUT or DELETE'),

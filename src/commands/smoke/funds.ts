@@ -1,7 +1,8 @@
 import { isIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
+import { confirmFunds } from '../open/funds.ts';
 import { chosenAccount } from './readings.ts';
-import { bankOf, type Found, missing, type Smoke, wrongAnswer } from './smoke.ts';
+import { bankOf, type Found, missing, type Smoke } from './smoke.ts';
 
 export const NO_FUNDS: Found = { skipped: 'this bank has no confirmation of funds' };
 
@@ -14,7 +15,6 @@ export async function funds(smoke: Smoke): Promise<Found> {
   const account = named ?? (await chosenAccount(smoke, opened))?.iban;
   if (!account) return missing('no account with an IBAN is known: name one with --account');
   const asked = { account, amount: parsePaymentAmount('0.01'), currency: 'EUR' };
-  const answer = await opened.bank.payments.funds?.(asked, context.world.newId());
-  if (answer === undefined) throw wrongAnswer('The bank does not confirm funds');
+  const answer = await confirmFunds(context, opened, asked, context.world.newId());
   return { detail: answer ? 'available' : 'not available' };
 }

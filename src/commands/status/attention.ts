@@ -1,17 +1,25 @@
 import { ACCESS, commandOf } from '../../advice.ts';
+import { describeWaiting, type Waiting, waitingIn } from '../../domain/authorisations.ts';
 import type { Psd2Error } from '../../errors.ts';
 import { unapproved } from '../../flows/batch/approval.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
 import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
-import { allEndings, DAY_MS, type Ending, endingBefore, type Logins } from '../expiring/endings.ts';
+import {
+  allEndings,
+  DAY_MS,
+  type Ending,
+  endingBefore,
+  type Logins,
+  optionsOf,
+} from '../expiring/endings.ts';
 import { SOON_DAYS } from '../expiring/warn.ts';
 import { customerIdOf } from '../flow/customer.ts';
 import { listedFlows } from '../flow/list.ts';
 import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
-import { whyWithdrawn, withdrawnConsents } from '../open/withdrawn.ts';
+import { whyWithdrawn, withdrawnConsents, withdrawnFunds } from '../open/withdrawn.ts';
 import { FLOW_KINDS, type Item } from './item.ts';
 import { staleData } from './stale.ts';
 
@@ -52,13 +60,24 @@ function damagedItem(context: Context, kind: Kind | 'batch', id: string, { messa
 
 function itemOf(context: Context, flow: FlowOf<Kind>): Item {
   const customerId = customerIdOf(flow);
+  const waiting = waitingOf(flow);
   const money = 'order' in flow && 'amount' in flow.order ? flow.order : { amount: null, currency: null };
   return {
     ...{ kind: flow.kind, id: flow.flow, state: flow.state, since: flow.updatedAt, customerId },
     ...{ amount: money.amount, currency: money.currency },
-    message: [describe(flow), 'order' in flow && flow.executionStatusDescription].filter(Boolean).join(': '),
+    message: [
+      [describe(flow), 'order' in flow && flow.executionStatusDescription].filter(Boolean).join(': '),
+      ...(waiting ? [describeWaiting(waiting)] : []),
+    ].join(', '),
+    ...waiting,
     next: commandOf(commandThatContinues(flow), { profile: context.repeated.profile }),
   };
+}
+
+/** Who must authorise a flow, if psd2 knows of somebody. */
+function waitingOf({ state, authorisations }: FlowOf<Kind>): Waiting | null {
+  const waiting = state === 'authorizing' ? waitingIn(authorisations) : null;
+  return waiting && describeWaiting(waiting) !== '' ? waiting : null;
 }
 
 function describe(flow: FlowOf<Kind>): string {
@@ -112,13 +131,15 @@ async function refusedLogins(context: Context): Promise<Item[]> {
 }
 
 async function withdrawnItems(context: Context): Promise<Item[]> {
-  return (await withdrawnConsents(context)).map(({ flow, state, updatedAt: since, customerId }) => ({
-    ...{ kind: 'consent', id: flow, state, since, customerId, amount: null, currency: null },
-    message: whyWithdrawn({ state }),
-    next: commandOf(['consent', 'request', '--customer', customerId], {
-      profile: context.repeated.profile,
+  return [...(await withdrawnConsents(context)), ...(await withdrawnFunds(context))].map(
+    ({ flow, state, updatedAt: since, customerId, terms }) => ({
+      ...{ kind: 'consent', id: flow, state, since, customerId, amount: null, currency: null },
+      message: whyWithdrawn({ state }),
+      next: commandOf(['consent', 'request', '--customer', customerId, ...optionsOf(terms?.access)], {
+        profile: context.repeated.profile,
+      }),
     }),
-  }));
+  );
 }
 
 /** Logins and consents that have ended, and certificates that end soon. */

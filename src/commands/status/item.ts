@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Kind } from '../../store/ports/flows.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
+import { waitingFields } from '../flow/fields.ts';
 import { decimal, list, oneOf, orNull, text, time } from '../shared/fields.ts';
 
 /** The flows that can need a person. */
@@ -26,6 +27,7 @@ export const item = () =>
     amount: orNull(decimal('amount of a transfer; of a batch in one currency, its total')),
     currency: orNull(text('ISO 4217 code of the amount')),
     message: text('what it is about, in words'),
+    ...waitingFields(),
     next: list(z.string(), 'words of the command that helps'),
   });
 

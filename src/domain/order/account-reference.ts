@@ -74,6 +74,12 @@ function checked(kind: Other, id: string): string {
   throw new Psd2Error('usage', `What follows "${kind}:" ${says}`, { hint: WRITTEN });
 }
 
+/** A reference as a command takes it that asks for the same: the number of a card comes from a file. */
+export function referenceToAsk(written: string): string {
+  const { kind, currency } = accountReferenceOf(written);
+  return kind === 'pan' ? `pan:@FILE${currency === null ? '' : `:${currency}`}` : written;
+}
+
 /** Whether a reference names a card by a number of which psd2 has kept a part alone. */
 export function isMaskedReference(written: string): boolean {
   const { kind, id } = accountReferenceOf(written);

@@ -283,6 +283,18 @@ describe('a consent that depends on a certificate', () => {
     expect(detail).not.toContain('consent');
   });
 
+  it('a consent for confirmations of funds needs a role of its own', async () => {
+    const at = async (confirmsFunds: boolean) => {
+      const certificate = await qwacFor(undefined, { roles: ['PSP_AI', 'PSP_PI'] });
+      return checkCertificate(certificate, USE, { ...LIMITS, confirmsFunds });
+    };
+    expect((await at(false)).detail).not.toContain('PSP_IC');
+    expect(await at(true)).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('without the role PSP_IC, needed for confirmations of funds'),
+    });
+  });
+
   it('the warning is about the consent that ends last', () => {
     const consent = (customerId: string, state: Consent['state'], updatedAt: string): Consent => ({
       ...CONSENT,

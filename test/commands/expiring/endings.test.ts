@@ -4,6 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certificates/eidas.ts';
 import { allEndings } from '../../../src/commands/expiring/endings.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
+import type { Consent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent, storeLogin } from '../access.ts';
@@ -126,5 +127,50 @@ it('a category that the bank refused, or that a newer consent has, hides none of
   expect(found).toEqual([
     ['ACCOUNT_INFO', '2026-10-28'],
     ['PAYMENTS', '2026-08-28'],
+  ]);
+});
+
+it('a consent that another one will renew waits for the other person', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context } = openCommand(folder, MARCH);
+  const { customers, flows } = await context.store();
+  const begin = (access: NonNullable<NonNullable<Consent['terms']>['access']>, ...persons: string[]) =>
+    flows.begin(
+      'consent',
+      { transactionId: 't', customerId: 'shop', categories: [], terms: { access } },
+      async (open) => {
+        await open.record({ type: 'requested', resourceId: open.current.flow, outcomes: [] });
+        for (const [index, psuId] of persons.entries()) {
+          await open.record({ type: 'sca-started', links: { approach: null, id: psuId }, psuId });
+          if (index === 0) await open.record({ type: 'noted', bankStatus: 'partly', scaStatus: 'finalised' });
+        }
+        return open.current.flow;
+      },
+    );
+  const funds = { type: 'funds', account: 'pan:525412******3241' } as const;
+  const ends = { validUntil: bankDay(new Date(MAY)), grantedAt: MARCH };
+  const record = { consentId: 'c', accounts: null, reads: [], recurring: true, frequencyPerDay: 4 } as const;
+  const [reading, asked] = [await begin({ type: 'list-only' }), await begin(funds)];
+  await customers.change('shop', (before) => ({
+    ...before,
+    consents: [{ ...record, ...ends, flow: reading }],
+    funds: [{ ...ends, flow: asked, consentId: 'f', transactionId: 't', account: funds.account }],
+  }));
+  const found = async () =>
+    (await allEndings(context)).map(({ name, next, ...more }) => [
+      name,
+      next.slice(3),
+      more.authorisedBy,
+      more.waitsFor,
+    ]);
+  const FUNDS = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', 'pan:@FILE'];
+  expect(await found()).toEqual([
+    ['ACCOUNT_INFO', ['consent', 'request', '--list-only'], undefined, undefined],
+    ['FUNDS_AVAILABILITY', FUNDS, undefined, undefined],
+  ]);
+  const [renewal, other] = [await begin({ type: 'list-only' }, 'dora', 'emil'), await begin(funds, 'dora')];
+  expect(await found()).toEqual([
+    ['ACCOUNT_INFO', ['consent', 'resume', renewal], ['dora'], ['emil']],
+    ['FUNDS_AVAILABILITY', ['consent', 'resume', other], ['dora'], []],
   ]);
 });

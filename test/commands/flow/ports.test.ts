@@ -107,6 +107,13 @@ describe("the customer's browser", () => {
     expect(at.events).toEqual([{ event: 'open', url: ADDRESS }]);
   });
 
+  it('is said to be of the person who authorises', async () => {
+    const at = operator({});
+    await at.ports.sendBrowser(ADDRESS, 'emil');
+    expect(at.said()).toContain("Open this address in the customer's browser (emil authorises):");
+    expect(at.events).toEqual([{ event: 'open', url: ADDRESS, psuId: 'emil' }]);
+  });
+
   it.each([
     [
       '/nowhere/browser',

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { whyWithdrawn, withdrawnConsents } from '../../../src/commands/open/withdrawn.ts';
+import { whyWithdrawn, withdrawnConsents, withdrawnFunds } from '../../../src/commands/open/withdrawn.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { granting } from '../../store/whole-store.ts';
@@ -15,21 +15,26 @@ const at = (day: number) => openCommand(folder, `2026-03-0${day}T00:00:00.000Z`)
 type End = 'open' | 'granted' | 'revoked' | 'expired' | 'cancelled' | 'revoked before it was granted';
 
 /** Stores a consent of a customer, from a day of March on. @returns its flow */
-async function consent(customerId: string, day: number, end: End): Promise<string> {
+async function consent(customerId: string, day: number, end: End, account?: string): Promise<string> {
   const { flows } = await at(day).store();
-  return flows.begin('consent', { transactionId: 't', customerId, categories: [] }, async (open) => {
-    await open.record({ type: 'requested', resourceId: open.current.flow, outcomes: [] });
-    if (end === 'granted' || end === 'revoked' || end === 'expired' || end === 'cancelled')
-      await open.record({
-        ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4 },
-        recurring: true,
-      });
-    if (end === 'revoked' || end === 'expired' || end === 'cancelled')
-      await open.record({ type: 'ended', state: end, bankStatus: null });
-    if (end === 'revoked before it was granted')
-      await open.record({ type: 'ended', state: 'revoked', bankStatus: null });
-    return open.current.flow;
-  });
+  const terms = account === undefined ? {} : { terms: { access: { type: 'funds' as const, account } } };
+  return flows.begin(
+    'consent',
+    { transactionId: 't', customerId, categories: [], ...terms },
+    async (open) => {
+      await open.record({ type: 'requested', resourceId: open.current.flow, outcomes: [] });
+      if (end === 'granted' || end === 'revoked' || end === 'expired' || end === 'cancelled')
+        await open.record({
+          ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4 },
+          recurring: true,
+        });
+      if (end === 'revoked' || end === 'expired' || end === 'cancelled')
+        await open.record({ type: 'ended', state: end, bankStatus: null });
+      if (end === 'revoked before it was granted')
+        await open.record({ type: 'ended', state: 'revoked', bankStatus: null });
+      return open.current.flow;
+    },
+  );
 }
 /** A customer with a record, from which the consents have been removed. */
 async function note(...names: string[]): Promise<void> {
@@ -86,4 +91,24 @@ it.each([
   ['expired', 'the consent has ended'],
 ] as const)('of a consent that is %s psd2 says: %s', (state, why) => {
   expect(whyWithdrawn({ state })).toBe(why);
+});
+
+it('a consent for confirmations of funds is apart from those for readings', async () => {
+  await note('ada');
+  const reading = await consent('ada', 1, 'revoked');
+  await consent('ada', 2, 'revoked', 'one');
+  const newest = await consent('ada', 3, 'expired', 'one');
+  await consent('ada', 4, 'revoked', 'two');
+  await consent('ada', 5, 'revoked before it was granted', 'three');
+  await consent('ada', 6, 'granted', 'four');
+  const { customers } = await at(9).store();
+  const two = { flow: 'co-2', transactionId: 't', consentId: 'f', account: 'two', validUntil: null };
+  await customers.change('ada', (before) => ({
+    ...before,
+    funds: [{ ...two, grantedAt: '2026-03-08T00:00:00.000Z' }],
+  }));
+  expect(await found()).toEqual([['ada', reading, 'revoked']]);
+  expect((await withdrawnFunds(at(9))).map(({ flow, state }) => [flow, state])).toEqual([
+    [newest, 'expired'],
+  ]);
 });

@@ -12,6 +12,7 @@ import { consent, useSecondDoor } from './second-door.ts';
 const IBAN = 'IT89F0999001600000010482620';
 const PAN = '5254120000003017';
 const operator = useSecondDoor(['--variation', 'funds-consents,company-account']);
+const WAITS = 'FUNDS_AVAILABILITY, authorised by dora, waits for another person';
 const shown = z.looseObject({ flow: z.string(), state: z.string() });
 const ASK = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--json', '--account'];
 
@@ -81,6 +82,10 @@ it('two persons give it', async () => {
   operator.env.PSD2_BROWSER = `${CUSTOMER} --user dora`;
   const { ended, consent: first } = await request(iban, '--psu-id', 'dora');
   expect([ended.code, first.state]).toEqual([6, 'authorizing']);
+  const { attention } = JSON.parse((await operator.psd2(['status', '--json'])).stdout);
+  expect(attention).toContainEqual(
+    expect.objectContaining({ id: first.flow, authorisedBy: ['dora'], waitsFor: [], message: WAITS }),
+  );
   operator.env.PSD2_BROWSER = `${CUSTOMER} --user emil`;
   expect((await operator.psd2(['consent', 'resume', first.flow, '--psu-id', 'emil'])).code).toBe(0);
   expect((await check(iban)).code).toBe(0);

@@ -1,0 +1,34 @@
+import type { AskedFunds } from '../../bank/ports/bank.ts';
+import { referenceToAsk } from '../../domain/order/account-reference.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context, CustomerBank } from '../context.ts';
+import { fundsConsentFor } from './kept-customer.ts';
+
+/** Whether the account has the amount. Sends the consent for that account, if there is one. @throws Psd2Error of the bank. If it is for want of a consent, with the command that asks for one */
+export async function confirmFunds(
+  context: Context,
+  { bank, customerId }: CustomerBank,
+  asked: AskedFunds,
+  transactionId: string,
+): Promise<boolean> {
+  const { has } = await context.bankInterface();
+  const { customers } = await context.store();
+  const takesConsents = has.has('consents for confirmations of funds');
+  const consent = takesConsents
+    ? fundsConsentFor(await customers.read(customerId), asked.account)
+    : undefined;
+  try {
+    const available = await bank.payments.funds?.({ ...asked, ...(consent && { consent }) }, transactionId);
+    if (available === undefined) throw new TypeError('The interface says that it confirms funds');
+    return available;
+  } catch (error) {
+    const isForWant =
+      error instanceof Psd2Error &&
+      ((error.code === 'not_logged_in' && error.next === undefined) ||
+        (error.code === 'forbidden' && consent === undefined));
+    if (!isForWant || !takesConsents) throw error;
+    const account = referenceToAsk(asked.account);
+    const request = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', account];
+    throw error.with({ hint: 'Ask the customer for a consent to that:', next: [request] });
+  }
+}
