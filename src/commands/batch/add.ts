@@ -2,11 +2,12 @@ import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import { neededApprovals } from '../../flows/batch/approval.ts';
-import { refuseRepeats } from '../../flows/batch/examine.ts';
+import { addCompared } from '../../flows/batch/examine.ts';
 import { readLines } from '../../flows/batch/known-lines.ts';
 import { checkPayees, describeCounts } from '../../flows/batch/payees.ts';
-import { AddedMeanwhile, contentIsStored } from '../../store/batch/refusals.ts';
+import { contentIsStored } from '../../store/batch/refusals.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -40,10 +41,8 @@ async function addFile(context: Context, file: string, options: FileOptions): Pr
   const profile = context.profile();
   const note = readNote(options.note);
   const lines: BatchLine[] = [];
-  const examined = await examineFile(context, file, undefined, {
-    ...(await examinationOf(context, options)),
-    keep: (line) => lines.push(line),
-  });
+  const how = await examinationOf(context, options);
+  const examined = await examineFile(context, file, undefined, how, (line) => lines.push(line));
   const { source, errors, problems, sameContent } = examined;
   for (const { place, message } of problems.filter(({ severity }) => severity === 'warning').slice(0, 20))
     context.terminal.warn(cleanText(`${place}: ${message}`));
@@ -63,21 +62,12 @@ async function addFile(context: Context, file: string, options: FileOptions): Pr
   const { format, messageId } = source;
   const approvalsNeeded = neededApprovals(controlsOf(profile), null, lines);
   const added = { format, messageId, note, retryOf: null, payees, approvalsNeeded, ...person };
-  const again = options.again ?? false;
-  let { compared } = examined;
-  const stored = async (): Promise<Batch> => {
-    try {
-      return await batches.add({ added, lines, again, compared });
-    } catch (error) {
-      if (!(error instanceof AddedMeanwhile)) throw error;
-      compared = refuseRepeats(await earlierPayments(context), lines);
-      return stored();
-    }
-  };
-  const batch = await stored();
+  const { compared } = examined;
+  const stored = { added, lines, again: how.again, compared };
+  const batch = await addCompared(batches, stored, () => earlierPayments(context));
   await auditBatch({ audit }, 'added', batch, person);
   if (batch.batch !== batch.sha256) warnOfReferences(context, lines);
-  await printAdded(context, { batch, lines }, async () => readLines(flows, batch, lines));
+  await printAdded(context, flows, { batch, lines });
 }
 
 /** Content that was stored again is paid again, apart from references of the file's own. */
@@ -92,10 +82,10 @@ function warnOfReferences({ terminal }: Context, lines: readonly BatchLine[]): v
 /** Prints a new batch, and what to do next. */
 export async function printAdded(
   context: Context,
+  flows: Flows,
   { batch, lines }: { batch: Batch; lines: BatchLine[] },
-  read: () => ReturnType<typeof readLines>,
 ): Promise<void> {
-  const data = batchData(context.profile(), { batch, lines, known: await read() });
+  const data = batchData(context.profile(), { batch, lines, known: await readLines(flows, batch, lines) });
   printBatch(context, data);
   const next =
     data.approvalsNeeded > 0

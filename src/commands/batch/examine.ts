@@ -2,11 +2,18 @@ import { open } from 'node:fs/promises';
 import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { Finding } from '../../batch-file/finding.ts';
 import { readBatchFile } from '../../batch-file/read.ts';
+import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { type EarlierPayments, readEarlierPayments } from '../../flows/batch/earlier-payments.ts';
-import { type Examination, type Examined, examine, type Yardstick } from '../../flows/batch/examine.ts';
-import { type KnownAccounts, readKnownAccounts } from '../../flows/batch/known-accounts.ts';
+import {
+  type Examination,
+  type Examined,
+  examine,
+  type KnownAccounts,
+  readKnownAccounts,
+  type Yardstick,
+} from '../../flows/batch/examine.ts';
 import { checkPayees } from '../../flows/batch/payees.ts';
 import { isMissing, reasonOf } from '../../store/disk/files.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
@@ -14,10 +21,10 @@ import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
 import { payeeCheckOf } from '../transfer/payee-check.ts';
 
-interface How extends Partial<Examination> {
-  instant?: boolean;
-  payeeVerified?: boolean;
-  transliterate?: boolean;
+interface How extends Omit<Examination, 'keep'> {
+  instant: boolean;
+  payeeVerified: boolean;
+  transliterate: boolean;
 }
 
 /**
@@ -25,17 +32,16 @@ interface How extends Partial<Examination> {
  * profile. It asks no bank.
  *
  * @param payeeCheck the operator's payee check, if it shall run for all lines
- * @param how what holds for all lines; `complete` adds to a line what its file does not say, `keep` gets each line
+ * @param how what holds for all lines. @param keep gets each line
  * @throws Psd2Error `usage` if the file cannot be read
  */
 export async function examineFile(
   context: Context,
   file: string,
   payeeCheck: string | undefined,
-  how: How = {},
+  { instant, payeeVerified, transliterate, again, complete }: How,
+  keep: (line: BatchLine) => void = () => {},
 ): Promise<Examined> {
-  const { again = false, complete = (line) => line, keep = () => {} } = how;
-  const { instant = false, payeeVerified = false, transliterate = false } = how;
   const today = bankDay(context.world.now());
   const bank = await context.bankInterface();
   const { readAccountId, readCustomerId } = bank;

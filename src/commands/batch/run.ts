@@ -5,16 +5,16 @@ import { shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { sumsOf } from '../../domain/batch/totals.ts';
 import { bankDay } from '../../domain/calendar.ts';
-import { endSentence, Psd2Error } from '../../errors.ts';
+import { endSentence, type Psd2Error } from '../../errors.ts';
 import { describeApprovals, refuseUnapproved } from '../../flows/batch/approval.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
 import { isAnyStuck, refuseUnpaid } from '../../flows/batch/end-of-run.ts';
-import { type KnownBatch, type KnownLine, readBatch, readLine } from '../../flows/batch/known-lines.ts';
-import { ProblemsOfLines } from '../../flows/batch/lines.ts';
-import { canGoOn } from '../../flows/batch/outcome.ts';
-import { type As, type Choice, chooseWay, payShare, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
+import { type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
+import { type LeftLine, payLines } from '../../flows/batch/pay-lines.ts';
+import { type As, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
-import { inOrder, runLines, type Share } from '../../flows/batch/run.ts';
+import { inOrder } from '../../flows/batch/run.ts';
+import { isInterruption } from '../../flows/refusals.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
 import { cleanLines, cleanText } from '../../terminal/clean.ts';
@@ -84,7 +84,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     options.stopAfter === undefined ? Infinity : readWholeNumber('--stop-after', options.stopAfter, 1);
   await context.needs('payments');
   refuseClientCredentials(context);
-  const way = chooseWay(await context.bankInterface(), options.as);
+  const choice = chooseWay(await context.bankInterface(), options.as);
   const profile = context.profile();
   const rules = controlsOf(profile);
   const data = await context.store();
@@ -93,7 +93,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const { batch, lines } = known;
   refuseUnapproved(rules, batch, lines);
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
-  const shares = sharesIn(known.known, chosen, way);
+  const shares = sharesIn(known.known, chosen, choice);
   await confirmRun(context, known, chosen);
 
   await auditBatch(
@@ -106,7 +106,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
 
   const progress = new Progress(chosen.length);
   const near = customerPortsOf(context, profile);
-  const payment: BatchRun = {
+  const run: BatchRun = {
     ...followed(context, data, batch.batch),
     links: linksOf(context, options.links),
     acceptsClose: options.acceptClose ?? false,
@@ -114,93 +114,29 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     payerOf: payers(context),
     whileWaiting: (text, work, ms) => near.whileWaiting(`${progress.write()} ${text}`, work, ms),
   };
-  const { ends, stop } = await payLines(context, payment, { shares, way }, progress, stopAfter);
+  const printer = linePrinter(context);
+  const { ends, stop } = await payLines(run, { shares, choice }, stopAfter, {
+    ended: (end) => {
+      progress.add(end);
+      printer.print(withReason(end));
+    },
+    stopped: (line, why) => warnOf(context, line, why),
+  });
+  await printer.end(ends.map(withReason));
   const { operator, machine } = actorOf(context.env);
-  if (!isInterrupted(stop) || stop === null)
+  if (stop === null || !isInterruption(stop))
     await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
   context.terminal.say(progress.write());
-  if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
+  if (stop !== null && !isInterruption(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
-  else if (stop !== null) throw withNext(batch.batch, stop);
-  refuseUnpaid(batch.batch, ends, { ...way, isStuck: await isAnyStuck(data.flows, ends) });
-}
-
-/** Pays lines and prints each. @returns their ends, and what stopped the run; null if nothing did */
-async function payLines(
-  context: Context,
-  payment: BatchRun,
-  { shares, way }: { shares: readonly Share[]; way: Choice },
-  progress: Progress,
-  stopAfter: number,
-): Promise<{ ends: KnownLine[]; stop: unknown }> {
-  const { batches, flows, batch } = payment;
-  const read = async (line: BatchLine) => readLine(flows, await batches.find(batch), line);
-  const reasons = new Map<number, string>();
-  const printed = new Set<number>();
-  const printer = linePrinter(context);
-  let failures = 0;
-  const finish = async (line: BatchLine) => {
-    const end = await read(line);
-    progress.add(end);
-    printed.add(line.line);
-    printer.print(withReason(end, reasons));
-    return end;
-  };
-  let stop: unknown = null;
-  try {
-    await runLines(batches, batch, shares, {
-      isOpen: async (line) => {
-        const { transfer, outcome } = await read(line);
-        return transfer ? canGoOn(transfer) && outcome !== 'not paid' : outcome === 'unfinished';
-      },
-      pay: (share) => payShare(payment, share, way),
-      ended: async (share, problem) => {
-        for (const line of share) {
-          const its = problem instanceof ProblemsOfLines ? problem.of(line) : problem;
-          if (its) reasons.set(line.line, its.message);
-          const { outcome } = await finish(line);
-          const isLeft = its?.isDeadEnd && line === share[0] && outcome !== 'paid' && outcome !== 'not paid';
-          if (its && (outcome === 'unfinished' || isLeft))
-            warnOf(context, line, isLeft ? withNext(batch, its) : its);
-          if (outcome === 'unknown' || outcome === 'not paid' || outcome === 'refused') failures += 1;
-        }
-        return failures < stopAfter;
-      },
-    });
-  } catch (error) {
-    stop = error;
-  }
-  const ends: KnownLine[] = [];
-  for (const line of inFileOrder(shares))
-    ends.push(printed.has(line.line) ? await read(line) : await finish(line));
-  await printer.end(ends.map((end) => withReason(end, reasons)));
-  return { ends, stop };
+  else if (stop !== null) throw stop;
+  refuseUnpaid(batch.batch, ends, { ...choice, isStuck: await isAnyStuck(data.flows, ends) });
 }
 
 /** Says why a payment goes no further in this run. */
 function warnOf({ terminal, repeated }: Context, { line }: BatchLine, problem: Psd2Error): void {
   const advice = adviceOf(problem, repeated) ?? '';
   terminal.warn(cleanLines(`Payment ${line}: ${endSentence(problem.message)} ${advice}`.trimEnd()));
-}
-
-/** The lines of all shares, in the order of the file. */
-function inFileOrder(shares: readonly Share[]): BatchLine[] {
-  return shares.flat().sort((one, other) => one.line - other.line);
-}
-
-function isInterrupted(error: unknown): boolean {
-  return !(error instanceof Psd2Error) || error.code === 'interrupted';
-}
-
-/** Adds how to go on to what stopped a run or a payment, unless it says something better. */
-function withNext<Stop>(batch: string, stop: Stop): Stop | Psd2Error {
-  if (!(stop instanceof Psd2Error) || stop.next !== undefined) return stop;
-  // What the bank has not cancelled has no command of its own if it is many payments.
-  if (stop.hint !== undefined && !stop.isDeadEnd) return stop;
-  return stop.with({
-    hint: `${stop.hint ?? 'Do not pay these payments in another way.'} psd2 goes on, and pays nothing twice, with:`,
-    next: [['batch', 'run', batch]],
-  });
 }
 
 /** @throws Psd2Error `usage` */
@@ -233,11 +169,10 @@ function writeSums(sums: ReadonlyMap<string, Big>): string {
   return [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
 }
 
-function withReason({ row, outcome }: KnownLine, reasons: ReadonlyMap<number, string>) {
+function withReason({ row, outcome, problem }: LeftLine) {
   const data = lineData(row);
   if (outcome === 'paid') return data;
-  const ofRun = reasons.get(row.line);
-  return { ...data, reason: (outcome === 'unknown' && ofRun) || (data.reason ?? ofRun ?? null) };
+  return { ...data, reason: (outcome === 'unknown' && problem) || (data.reason ?? problem ?? null) };
 }
 
 /** Prints the lines of a run: in a pipe each as a line of JSON as soon as it has ended, else all at the end. */

@@ -2,6 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
+import { type OrderOptions, readOrder } from '../../domain/order/read-order.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { withLogin } from '../../flows/batch/outcome.ts';
@@ -21,13 +22,7 @@ import { wasSaid } from '../shared/once.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
-import {
-  askForMissing,
-  type OrderOptions,
-  readOrder,
-  refuseAboveLimit,
-  refuseUncheckedPayee,
-} from './order.ts';
+import { askForMissing, refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
 import { describeStanding, TRANSFERS, writeDebited } from './transfers.ts';
 
 const CREATE_NOTE = `
@@ -186,7 +181,7 @@ export async function beginTransfer(
 }
 
 /** What the flow keeps of the payment, at a bank where the customer commits. */
-export function initiationOf(
+function initiationOf(
   { world }: Pick<Context, 'world'>,
   { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,
   order: TransferOrder,

@@ -1,12 +1,9 @@
 import Big from 'big.js';
-import type { Account, BankInterface } from '../../bank/ports/bank.ts';
-import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
-import { parseAddressPart, parseCountry } from '../../domain/order/address.ts';
+import type { Account } from '../../bank/ports/bank.ts';
 import { parseSepaIban, spacedIban } from '../../domain/order/iban.ts';
-import type { PayeeSource } from '../../domain/order/payee-check.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
-import { parseDescription, parsePayeeName, parseReference } from '../../domain/order/sepa-text.ts';
-import { type FREQUENCIES, parseExecutionDate, parseSepaCurrency } from '../../domain/order/terms.ts';
+import { checkGiven, isComplete, type OrderOptions } from '../../domain/order/read-order.ts';
+import { parseDescription, parsePayeeName } from '../../domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isRefusal } from '../../flows/refusals.ts';
@@ -15,149 +12,6 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { writeMoney } from '../shared/money.ts';
-
-/** The options of an order, as given. */
-export interface OrderOptions {
-  from?: string | undefined;
-  to?: string | undefined;
-  name?: string | undefined;
-  amount?: string | undefined;
-  currency: string;
-  description?: string | undefined;
-  instant: boolean;
-  date?: string | undefined;
-  urgent: boolean;
-  type?: string | undefined;
-  reference?: string | undefined;
-  /** The IBAN of the debited account, if it is known. */
-  fromIban?: string | undefined;
-  payeeSource?: PayeeSource | undefined;
-  payeeStreet?: string | undefined;
-  payeeBuilding?: string | undefined;
-  payeePostcode?: string | undefined;
-  payeeTown?: string | undefined;
-  payeeCountry?: string | undefined;
-  /** For a standing order. Its first day is `date`. */
-  standing?: { frequency: (typeof FREQUENCIES)[number]; end: string | undefined; day: number | null };
-}
-
-/** @throws Psd2Error `usage` and the `invalid_…` codes, before anything is sent */
-export function readOrder(
-  options: OrderOptions,
-  now: Date,
-  { readAccountId }: BankInterface,
-): Omit<TransferOrder, 'customerId'> {
-  const needed = { from: options.from, to: options.to, name: options.name, amount: options.amount };
-  if (!isComplete(needed)) throw optionsMissing(needed);
-  return {
-    from: readAccountId(needed.from),
-    to: parseSepaIban(needed.to),
-    name: parsePayeeName(needed.name),
-    amount: parsePaymentAmount(needed.amount),
-    ...readTerms(options, now),
-  };
-}
-
-/** Checks the given parts of an incomplete order. @throws as {@link readOrder} */
-function checkGiven(
-  { from, to, name, amount, ...terms }: OrderOptions,
-  now: Date,
-  { readAccountId }: BankInterface,
-): void {
-  if (from !== undefined) readAccountId(from);
-  if (to !== undefined) parseSepaIban(to);
-  if (name !== undefined) parsePayeeName(name);
-  if (amount !== undefined) parsePaymentAmount(amount);
-  readTerms(terms, now);
-}
-
-/** The parts of an order that have a default. */
-function readTerms(options: OrderOptions, now: Date) {
-  const today = bankDay(now);
-  const currency = parseSepaCurrency(options.currency);
-  const description = parseDescription(options.description ?? '');
-  const called = options.standing ? '--start' : '--date';
-  const executionDate = options.date === undefined ? today : parseExecutionDate(options.date, today, called);
-  if (options.instant && options.type !== undefined && options.type !== 'INSTANT') {
-    throw new Psd2Error('usage', `--instant and --type ${options.type} contradict each other`, {
-      hint: 'Give one of them.',
-    });
-  }
-  const type = options.instant ? 'INSTANT' : (options.type ?? null);
-  if (type !== null && !/^[A-Za-z0-9_-]{1,35}$/.test(type)) {
-    throw new Psd2Error('usage', `--type ${JSON.stringify(type)} may have only letters, digits, - and _`);
-  }
-  return {
-    currency,
-    description,
-    instant: type === 'INSTANT',
-    type,
-    executionDate,
-    futureDated: executionDate > today,
-    urgent: options.urgent,
-    reference: options.reference === undefined ? null : parseReference(options.reference),
-    fromIban: options.fromIban,
-    payeeSource: options.payeeSource,
-    ...readAddress(options),
-    ...(options.standing && { standing: readStanding(options.standing, executionDate) }),
-  };
-}
-
-/** @throws Psd2Error `invalid_date` for a last day before the first */
-function readStanding(
-  { frequency, end, day }: NonNullable<OrderOptions['standing']>,
-  start: IsoDate,
-): NonNullable<TransferOrder['standing']> {
-  const last = end === undefined ? null : parseDate('--end', end);
-  if (last !== null && last < start)
-    throw new Psd2Error('invalid_date', `--end ${last} is before --start ${start}`);
-  return { frequency, end: last, day };
-}
-
-/** The payee's address in parts, with town and country; or a country alone, which few banks take. @throws Psd2Error `usage`, `invalid_text` */
-function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'> {
-  const { payeeStreet, payeeBuilding, payeePostcode, payeeTown: town, payeeCountry: country } = options;
-  if ([payeeStreet, payeeBuilding, payeePostcode, town, country].every((part) => part === undefined))
-    return {};
-  const isCountryAlone = [payeeStreet, payeeBuilding, payeePostcode].every((part) => part === undefined);
-  if (country === undefined || (town === undefined && !isCountryAlone)) {
-    throw new Psd2Error('usage', `The payee's address has no ${town === undefined ? 'town' : 'country'}`, {
-      hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
-    });
-  }
-  const part = (option: string, text: string | undefined, longest: number) =>
-    text === undefined ? undefined : parseAddressPart(option, text, longest);
-  const street = part('--payee-street', payeeStreet, 70);
-  const building = part('--payee-building', payeeBuilding, 16);
-  const postcode = part('--payee-postcode', payeePostcode, 16);
-  const payeeAddress = {
-    ...(street !== undefined && { street }),
-    ...(building !== undefined && { building }),
-    ...(postcode !== undefined && { postcode }),
-    ...(town !== undefined && { town: parseAddressPart('--payee-town', town, 35) }),
-    country: parseCountry('--payee-country', country),
-  };
-  return { payeeAddress };
-}
-
-/** Whether all required options are there. */
-type Needed<Value> = Record<'from' | 'to' | 'name' | 'amount', Value>;
-
-function isComplete(needed: Needed<string | undefined>): needed is Needed<string> {
-  return Object.values(needed).every((value) => value !== undefined);
-}
-
-/** An error that names all missing options. */
-function optionsMissing(needed: Needed<string | undefined>): Psd2Error {
-  const missing = Object.entries(needed).flatMap(([name, value]) =>
-    value === undefined ? [`--${name}`] : [],
-  );
-  const what =
-    missing.length === 1
-      ? `The option ${missing[0]} is missing`
-      : `Options are missing: ${missing.join(', ')}`;
-  return new Psd2Error('usage', what, { hint: 'Add --help to see how the command is used.' });
-}
 
 // The rules that refuse a transfer before psd2 sends anything that moves money (command contract, "One set of rules").
 

@@ -17,19 +17,12 @@ import {
   type PaymentSaid,
   SIGNING_BASKET,
 } from './follow-basket.ts';
-import {
-  beginGroup,
-  type GroupKind,
-  newReturn,
-  sendGroup,
-  storedInitiation,
-  type Taken,
-  writeDown,
-} from './group.ts';
+import { beginGroup, type GroupKind, sendGroup, storedInitiation, type Taken, writeDown } from './group.ts';
 import { throwProblems, transferOf } from './lines.ts';
 import { isBeforeAll, linesIn } from './outcome.ts';
 import type { BatchRun, Payer } from './ports.ts';
 import { isAboutLine, type Share } from './run.ts';
+import { newReturn } from './send.ts';
 import { initiateLine } from './single.ts';
 
 /** A payment of its own for each line, which psd2 initiates, and one authorisation for all. */

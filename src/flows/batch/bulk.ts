@@ -10,7 +10,6 @@ import {
   beginGroup,
   type GroupKind,
   giveUp,
-  newReturn,
   purposeOf,
   sendGroup,
   storedInitiation,
@@ -29,6 +28,7 @@ import {
 import { isBeforeAll, linesIn } from './outcome.ts';
 import type { BatchRun, BatchStore, Payer } from './ports.ts';
 import type { Share } from './run.ts';
+import { newReturn } from './send.ts';
 import { SINGLE } from './single.ts';
 
 /**

@@ -1,7 +1,8 @@
 import Big from 'big.js';
-import type { BankInterface, PlannedPayment } from '../../bank/ports/bank.ts';
+import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import type { Finding } from '../../batch-file/finding.ts';
+import type { Batch } from '../../domain/batch/batch.ts';
 import { contentHash, orderedHash } from '../../domain/batch/content.ts';
 import type { BatchLine, BatchSource } from '../../domain/batch/line.ts';
 import type { BatchProblem } from '../../domain/batch/read-line.ts';
@@ -10,9 +11,11 @@ import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { PayeeResult } from '../../domain/order/payee-check.ts';
 import { Psd2Error } from '../../errors.ts';
-import { contentIsStored, orderedHashOf } from '../../store/batch/refusals.ts';
+import { AddedMeanwhile, contentIsStored, orderedHashOf } from '../../store/batch/refusals.ts';
+import type { Batches, NewBatch } from '../../store/ports/batches.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import type { EarlierPayments } from './earlier-payments.ts';
-import type { KnownAccounts } from './known-accounts.ts';
+import { plannedOf } from './order.ts';
 import { WANTS_BOOKING } from './pay-share.ts';
 import type { PayeeChecks } from './payees.ts';
 
@@ -123,7 +126,7 @@ export async function examine(
  * @returns the ids of all batches that it was compared with
  * @throws Psd2Error `usage` if a batch has them, or one of them
  */
-export function refuseRepeats(known: EarlierPayments, lines: readonly BatchLine[]): ReadonlySet<string> {
+function refuseRepeats(known: EarlierPayments, lines: readonly BatchLine[]): ReadonlySet<string> {
   const same = known.sameContent(orderedHashOf(lines));
   if (same !== undefined) throw contentIsStored(same);
   for (const line of lines) {
@@ -216,23 +219,6 @@ function* problemsWith(
     yield warningAt(line, `The transfer ${same} of the last 30 days paid the same amount to the same payee`);
 }
 
-/** What the bank decides about, before there is an order. */
-export function plannedOf(line: BatchLine): PlannedPayment {
-  const { instant, urgent, executionDate, address, description, creditorReference } = line;
-  const planned = { instant, urgent, executionDate, description, address: address && partsOf(address) };
-  return { ...planned, ...(creditorReference && { creditorReference }) };
-}
-
-function partsOf({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {
-  const { streetName, buildingNumber, postCode } = rest;
-  return {
-    ...{ country, town: townName },
-    ...(streetName !== null && { street: streetName }),
-    ...(buildingNumber !== null && { building: buildingNumber }),
-    ...(postCode !== null && { postcode: postCode }),
-  };
-}
-
 function errorOf(work: () => void): Psd2Error | undefined {
   try {
     work();
@@ -268,4 +254,49 @@ function collectProblems() {
     /** Payee checks end in any order. What is about no line comes first. */
     sorted: () => kept.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)),
   };
+}
+
+/** The accounts that the store knows of each customer, by their consents. */
+export interface KnownAccounts {
+  /** What is wrong with the account that a line debits; undefined if nothing is, or nobody knows. */
+  problemWith(line: BatchLine): string | undefined;
+}
+
+/** Reads the consents of all customers. It asks no bank. @param usual the customer who pays what names none */
+export async function readKnownAccounts(flows: Flows, usual: string | undefined): Promise<KnownAccounts> {
+  const accounts = new Map<string, Set<string>>();
+  for await (const consent of flows.list('consent', { onDamaged: () => {} })) {
+    if (consent.state !== 'confirmed') continue;
+    const known = accounts.get(consent.customerId) ?? new Set();
+    for (const { products } of consent.categories) for (const product of products) known.add(product);
+    accounts.set(consent.customerId, known);
+  }
+  return {
+    problemWith({ customer, from }) {
+      const payer = customer ?? usual;
+      const known = payer === undefined ? undefined : accounts.get(payer);
+      if (from === null || !known || known.size === 0 || known.has(from)) return undefined;
+      return `The account ${from} is not one that customer ${payer} has given a consent for`;
+    },
+  };
+}
+
+/**
+ * Stores a batch. If another one was added since it was compared, it is compared again.
+ *
+ * @param compare reads what it is compared with
+ * @throws Psd2Error `usage` if a batch has its lines, or one of them
+ */
+export async function addCompared(
+  batches: Pick<Batches, 'add'>,
+  batch: NewBatch,
+  compare: () => Promise<EarlierPayments>,
+): Promise<Batch> {
+  try {
+    return await batches.add(batch);
+  } catch (error) {
+    if (!(error instanceof AddedMeanwhile)) throw error;
+    const compared = refuseRepeats(await compare(), batch.lines);
+    return addCompared(batches, { ...batch, compared }, compare);
+  }
 }

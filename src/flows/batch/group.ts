@@ -10,7 +10,6 @@ import type { Initiation, StepEvent } from '../../domain/operation.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
-import { returnAddress } from '../linked-sca.ts';
 import { endIfUntouched } from '../once.ts';
 import { runOperation } from '../payment/loop.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
@@ -76,12 +75,6 @@ function describe({ batch }: BatchRun, first: Taken, taken: readonly Taken[]): s
     ...{ batch, lines, amount: written(sum), largest, currency, instant, futureDated },
   };
   return JSON.stringify(data);
-}
-
-/** Where the customer's browser returns to, with a new state. */
-export function newReturn({ ports, world }: Payer): { address: string; state: string } {
-  const state = world.newId();
-  return { address: returnAddress(ports().customer.redirectUri, state), state };
 }
 
 /**

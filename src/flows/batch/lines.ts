@@ -6,6 +6,7 @@ import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-ch
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
+import { orderOf } from './order.ts';
 import { keptCheck, referenceOf } from './outcome.ts';
 import type { BatchRun, BatchStore, Payer } from './ports.ts';
 
@@ -164,7 +165,7 @@ export async function prepareLine<T extends object>(
   { line, before }: Pick<Prepared, 'line' | 'before'>,
   fits: (order: TransferOrder) => T | Promise<T>,
 ): Promise<(Prepared & { fitting: T }) | null> {
-  const order = await orRefused(run, line, () => payer.orderOf(batch, line));
+  const order = await orRefused(run, line, () => orderOf(payer, batch, line));
   const fitting = order && (await orRefused(run, line, () => fits(order)));
   if (!fitting) return null;
   const checked = await checkedPayee(run, payer, batch, line);

@@ -1,8 +1,6 @@
-import type { Account, Bank } from '../../bank/ports/bank.ts';
+import type { Account, Bank, BankInterface } from '../../bank/ports/bank.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
-import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import type { Initiation } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import type { Batches } from '../../store/ports/batches.ts';
@@ -12,13 +10,16 @@ import type { FlowPorts, ReturnPorts, WorldPorts } from '../ports.ts';
 /** A customer who pays lines of a batch: their bank, and what a run must know of their orders. */
 export interface Payer {
   bank: Bank;
+  customerId: string;
   world: WorldPorts;
   /** Their accounts. The bank is asked once. */
   accounts(): Promise<Account[]>;
-  /** What a line orders, by the rules of a transfer. @throws Psd2Error for what psd2 does not pay, and if it cannot read the accounts */
-  orderOf(batch: Batch, line: BatchLine): Promise<TransferOrder>;
-  /** What a transfer of its own keeps of its payment, at a bank where the customer commits. @throws Psd2Error `usage`, `invalid_…` */
-  initiationOf(order: TransferOrder): { initiation?: Initiation };
+  /** What psd2 knows of the bank's interface. */
+  bankInterface: BankInterface;
+  /** @throws Psd2Error `invalid_amount` if the operator allows no such amount */
+  refuseAboveLimit(order: Pick<TransferOrder, 'amount' | 'currency'>): void;
+  /** The order with the IBAN of the debited account, at a bank whose payments name it. @throws Psd2Error `usage`, `invalid_iban` */
+  withDebtor(order: TransferOrder): Promise<TransferOrder>;
   /** The operator's payee check. Null: there is none. */
   checkPayee: ((line: BatchLine) => Promise<PayeeCheck>) | null;
   /** Cancels a payment at the bank, which may have the customer authorise that. */

@@ -1,5 +1,6 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
+import { returnAddress } from '../linked-sca.ts';
 import { lookAt } from '../payment/status.ts';
 import type { CustomerPorts } from '../ports.ts';
 import type { BatchRun, Links, Payer } from './ports.ts';
@@ -74,4 +75,10 @@ function byLink(ports: CustomerPorts, links: Links, link: object, given: () => P
       await given();
     },
   };
+}
+
+/** Where the customer's browser returns to, with a new state. */
+export function newReturn({ ports, world }: Payer): { address: string; state: string } {
+  const state = world.newId();
+  return { address: returnAddress(ports().customer.redirectUri, state), state };
 }

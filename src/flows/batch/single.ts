@@ -8,7 +8,7 @@ import { runOperation } from '../payment/loop.ts';
 import { beginLine, checkedPayee, holderOf, prepareLine, refuseOtherOrder, takesLine } from './lines.ts';
 import { isBeforeAll } from './outcome.ts';
 import type { BatchRun, Payer } from './ports.ts';
-import { awaitsCustomer, payingPorts } from './send.ts';
+import { awaitsCustomer, newReturn, payingPorts } from './send.ts';
 import type { Sending, Way } from './way.ts';
 
 /**
@@ -42,7 +42,7 @@ async function takeLine(run: BatchRun, line: BatchLine, extent: Extent): Promise
   if (known && !isBeforeAll(known)) return resumeLine(run, line, known, extent);
   const payer = await run.payerOf(line);
   const prepared = await prepareLine(run, payer, batch, { line, before }, (order) => {
-    const { initiation } = payer.initiationOf(order);
+    const initiation = payer.bank.payments.initiation?.(order, newReturn(payer), payer.world.newId);
     if (!initiation) return {};
     return {
       initiation: extent === 'for a basket' ? { ...initiation, forBasket: true as const } : initiation,

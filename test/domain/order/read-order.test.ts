@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { type OrderOptions, readOrder } from '../../../src/commands/transfer/order.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { type OrderOptions, readOrder } from '../../../src/domain/order/read-order.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { account, BankHere } from '../../commands/bank-here.ts';
+import { ANNA, endOf, payerAt } from '../../commands/payer-here.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { account, BankHere } from '../bank-here.ts';
-import { ANNA, endOf, payerAt } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
 const NOON = new Date('2026-11-20T11:00:00Z');
@@ -131,7 +131,25 @@ it('a wrong order is refused with what is wrong', () => {
       "usage | --type "ab\\n" may have only letters, digits, - and _",
       "invalid_text | --reference is empty",
       "usage | The payee's address has no country | SEPA allows only addresses with both: --payee-town and --payee-country.",
-      "usage | The payee's address has no town | SEPA allows only addresses with both: --payee-town and --payee-country.",
+      {
+        "amount": "12.50",
+        "currency": "EUR",
+        "description": "",
+        "executionDate": "2026-11-20",
+        "from": "0000012345",
+        "fromIban": undefined,
+        "futureDated": false,
+        "instant": false,
+        "name": "Mario Rossi",
+        "payeeAddress": {
+          "country": "IT",
+        },
+        "payeeSource": undefined,
+        "reference": null,
+        "to": "IT60X0542811101000000123456",
+        "type": null,
+        "urgent": false,
+      },
       "usage | The payee's address has no town | SEPA allows only addresses with both: --payee-town and --payee-country.",
       "usage | --payee-country "Italy" is not a code of two capital letters",
       "invalid_text | --payee-town is empty",
