@@ -60,10 +60,7 @@ export async function fetchStatement(
   let balance = await balanceNow();
   const currency = currencyOf(account, balance.money);
   const needed = range.from && balance.day ? earlier(range.from, addDays(balance.day, 1)) : range.from;
-  // To reach the day of the balance, psd2 reads no days that the bank shows only after SCA.
-  const first = needed && range.from && earlier(range.from, later(needed, addDays(today, -DAYS_WITHOUT_SCA)));
-  const earliest = bank.accounts.earliestDay?.();
-  const from = first && earliest ? later(first, earliest) : first;
+  const from = needed && range.from && firstDay(needed, range.from, today, bank.accounts.earliestDay?.());
   // The balance at the end of the range also depends on later transactions.
   const query = { customerId, productId, from, transactionId, status: 'booked' as const };
   const readings = new WholeReadings(bank.accounts, { ...query, to: undefined });
@@ -95,6 +92,12 @@ export async function fetchStatement(
     balance = after;
   }
   throw keepsChanging({ productId, transactionId });
+}
+
+/** The first day to read. To reach the day of the balance, psd2 reads no days that the bank shows only after SCA. */
+function firstDay(needed: IsoDate, asked: IsoDate, today: IsoDate, earliest: IsoDate | undefined): IsoDate {
+  const first = earlier(asked, later(needed, addDays(today, -DAYS_WITHOUT_SCA)));
+  return earliest ? later(first, earliest) : first;
 }
 
 /** What the bookings say of a range. @param reaches whether they reach back to the day of the balance */
