@@ -16,6 +16,8 @@ export function isDecimal(text: string): text is Decimal {
 export function normalDecimal(decimal: Decimal): Decimal {
   // Nearly all amounts are: rows are compared by the million.
   if (/^-?\d+\.\d\d$/.test(decimal)) return decimal;
+  const short = /^-?\d+\.\d\d(?=0$)/.exec(decimal)?.[0] ?? '';
+  if (isDecimal(short)) return short;
   const [whole = '', decimals = ''] = decimal.replace(/^\+/, '').split('.');
   const text = `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
   if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);

@@ -21,8 +21,8 @@ export function decimalIn(value: unknown): Decimal | null {
   const text = textOf(value) ?? '';
   if (text.length > LONGEST_DECIMAL) return null;
   // Nearly all are: an answer may have a million rows.
-  if (/^-?\d+\.\d\d$/.test(text) && isDecimal(text)) return text;
   // Amounts that psd2 prints have no plus sign.
+  if (isDecimal(text) && !text.startsWith('+')) return text;
   const plain = text
     .trim()
     .replace(/^[+\u2212]/, (sign) => (sign === '+' ? '' : '-'))

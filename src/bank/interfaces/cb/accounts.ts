@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { bankLocalTime, type IsoDate } from '../../../domain/calendar.ts';
-import { plainIban, textOf } from '../../../domain/odd-values.ts';
+import { decimalIn, plainIban, textOf } from '../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, CallFacts } from '../../call/call.ts';
 import type {
@@ -17,11 +17,12 @@ import { linkedPath } from './links.ts';
 import {
   balanceMoney,
   currency,
+  currencyIn,
   flagIn,
+  isRecord,
   listOf,
   optionalWords,
   rowDayIn,
-  rowDecimal,
   text,
   wholeNumber,
   writeBankDate,
@@ -73,58 +74,67 @@ export const balanceAnswer = z
     ),
   );
 
-/** An amount of a transaction: `{amount, currency}`, or the bare decimal. */
-const transactionAmount = z.union([
-  z.object({ amount: rowDecimal, currency }),
-  z.pipe(
-    rowDecimal,
-    z.transform((amount) => ({ amount, currency: '' })),
-  ),
-]);
-
 /** A paging cursor. 0, null and missing mean that the list has ended. */
 const cursor = z.pipe(
   z.nullish(z.union([wholeNumber, z.literal('')])),
   z.transform((value) => (value ? value : null)),
 );
 
-/** Only the amount is required, and for a booked transaction a day. What else cannot be read counts as missing. */
-const transaction = z.pipe(
-  z.looseObject({ amountTransaction: transactionAmount }),
-  z.transform(({ amountTransaction, ...row }) => {
-    let unread: string[] | undefined;
-    const read = <T>(name: string, missing: T, readIn: (value: unknown) => T | undefined): T => {
-      const value = row[name];
-      if (value === undefined || value === null) return missing;
-      const found = readIn(value);
-      if (found === undefined) unread = [...(unread ?? []), name];
-      return found ?? missing;
-    };
-    const fields = {
-      amountTransaction,
-      index: read('index', '', textOf),
-      shortDescription: read('shortDescription', '', textOf),
-      extendedDescription: read('extendedDescription', '', textOf),
-      dateAccountingCurrency: read('dateAccountingCurrency', null, rowDayIn),
-      dateLiquidationValue: read('dateLiquidationValue', null, rowDayIn),
-      codeDescription: read('codeDescription', '', textOf),
-      idMoneyTransfer: read('idMoneyTransfer', '', textOf),
-      isFeeCharge: read('isFeeCharge', null, flagIn),
-    };
-    return { ...fields, unread };
-  }),
-);
-export type WireTransaction = z.infer<typeof transaction>;
+/**
+ * Only the amount is required, and for a booked transaction a day. What else cannot be read counts as missing. Without a schema for each
+ * field, because a list may have a million rows.
+ */
+const rowOf = (isBooked: boolean) =>
+  z.pipe(
+    z.unknown(),
+    z.transform((value, context) => {
+      const row: Readonly<Record<string, unknown>> = isRecord(value) ? value : {};
+      let unread: string[] | undefined;
+      const read = <T>(name: string, missing: T, readIn: (value: unknown) => T | undefined): T => {
+        const value = row[name];
+        if (value === undefined || value === null) return missing;
+        const found = readIn(value);
+        if (found === undefined) unread = [...(unread ?? []), name];
+        return found ?? missing;
+      };
+      const refuse = (message: string, path: PropertyKey[]) => {
+        context.issues.push({ code: 'custom', message, input: value, path });
+        return z.NEVER;
+      };
+      const given = row.amountTransaction;
+      const { amount: bare, currency = '' } = isRecord(given) ? given : { amount: given };
+      const amount = decimalIn(bare);
+      if (amount === null) {
+        const path = ['amountTransaction', ...(isRecord(given) ? ['amount'] : [])];
+        return refuse('expected a decimal number', path);
+      }
+      const dateAccountingCurrency = read('dateAccountingCurrency', null, rowDayIn);
+      const dateLiquidationValue = read('dateLiquidationValue', null, rowDayIn);
+      if (
+        isBooked &&
+        !dateAccountingCurrency &&
+        !dateLiquidationValue &&
+        unread?.includes('dateAccountingCurrency')
+      )
+        return refuse('expected a date', ['dateAccountingCurrency']);
+      return {
+        amountTransaction: { amount, currency: currencyIn(currency) },
+        index: read('index', '', textOf),
+        shortDescription: read('shortDescription', '', textOf),
+        extendedDescription: read('extendedDescription', '', textOf),
+        dateAccountingCurrency,
+        dateLiquidationValue,
+        codeDescription: read('codeDescription', '', textOf),
+        idMoneyTransfer: read('idMoneyTransfer', '', textOf),
+        isFeeCharge: read('isFeeCharge', null, flagIn),
+        unread,
+      };
+    }),
+  );
 
-const booked = transaction.check(
-  z.refine(
-    ({ dateAccountingCurrency, dateLiquidationValue, unread }) =>
-      dateAccountingCurrency !== null ||
-      dateLiquidationValue !== null ||
-      !unread?.includes('dateAccountingCurrency'),
-    { message: 'expected a date', path: ['dateAccountingCurrency'] },
-  ),
-);
+const booked = rowOf(true);
+const pending = rowOf(false);
+export type WireTransaction = z.infer<typeof booked>;
 
 /** The positions of the next page of the two lists. */
 export const cursors = { nextAccounting: cursor, nextNotAccounting: cursor };
@@ -145,7 +155,7 @@ const total = z.catch(
 export const transactionsAnswer = z
   .object({
     transactionsAccounting: z.nullish(listOf(booked)),
-    transactionsNotAccounting: z.nullish(listOf(transaction)),
+    transactionsNotAccounting: z.nullish(listOf(pending)),
     numberTransactionsAccounting: total,
     numberTransactionsNotAccounting: total,
     ...cursors,

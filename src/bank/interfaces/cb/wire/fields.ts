@@ -138,11 +138,18 @@ export const optionalWords = z.pipe(
   z.transform((value) => (textOf(value) ?? '').trim()),
 );
 
-/** The currency of an account or a transaction. */
-export const currency = z.pipe(
-  optionalWords,
-  z.transform((word) => (/^[a-z]{3}$/i.test(word) ? word.toUpperCase() : word)),
-);
+/** The currency of an account or a balance. */
+export const currency = z.pipe(z.nullish(z.unknown()), z.transform(currencyIn));
+
+/** The currency of a transaction; `''` if it is missing, or no text. */
+export function currencyIn(value: unknown): string {
+  const word = (textOf(value) ?? '').trim();
+  return /^[a-z]{3}$/i.test(word) ? word.toUpperCase() : word;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** The amount of a balance, as banks write it. Null if it is missing or null, or the amount is empty. */
 export const balanceMoney = z.pipe(
@@ -161,19 +168,20 @@ export const balanceMoney = z.pipe(
   }),
 );
 
-/** The exact amount of a transaction, as banks write it. */
-export const rowDecimal = z.pipe(
-  z.unknown(),
-  z.transform((value, context) => {
-    const found = decimalIn(value);
-    if (found !== null) return found;
-    context.issues.push({ code: 'custom', message: 'expected a decimal number', input: value });
-    return z.NEVER;
-  }),
-);
-
 /** The day of a transaction, as banks write it. Null for an empty one, undefined for what is none. */
 export function rowDayIn(value: unknown): IsoDate | null | undefined {
+  const known = typeof value === 'string' ? rowDays.get(value) : undefined;
+  if (known !== undefined) return known;
+  const day = findRowDay(value);
+  if (rowDays.size >= MAX_KNOWN) rowDays.clear();
+  if (day && typeof value === 'string' && value.length <= LONGEST_KNOWN) rowDays.set(value, day);
+  return day;
+}
+
+/** A cache, as {@link knownDates}. */
+const rowDays = new Map<string, IsoDate>();
+
+function findRowDay(value: unknown): IsoDate | null | undefined {
   const given = textOf(value)?.trim();
   const day = dayIn(given?.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1') ?? value);
   if (day !== 'unreadable') return day;
@@ -189,9 +197,7 @@ export function flagIn(value: unknown): boolean | undefined {
 /** A list. Banks write null for an empty one, and the only row of a list without the list. */
 export function listOf<T>(item: z.ZodMiniType<T>) {
   return z.pipe(
-    z.transform((value: unknown) =>
-      value === null ? [] : typeof value === 'object' && !Array.isArray(value) ? [value] : value,
-    ),
+    z.transform((value: unknown) => (value === null ? [] : isRecord(value) ? [value] : value)),
     z.array(item),
   );
 }
