@@ -200,6 +200,10 @@ function firstDay(since: string, now: Date): IsoDate {
 }
 
 async function showStats(context: Context, options: Options): Promise<void> {
+  if (options.excludeSmoke && options.onlySmoke)
+    throw new Psd2Error('usage', '--exclude-smoke and --only-smoke cannot be used together', {
+      hint: 'Choose one.',
+    });
   const { world, folder, output } = context;
   const { from, to } = readPeriod(options, world.now());
   const limits = {
@@ -382,18 +386,29 @@ async function printTable(
     say(`The log is whole from ${terminal.writeTime(logFrom)}. Before, the daily counts are known.`);
 }
 
+/** What banks call the confirmation of funds. */
+const FUNDS = ['piis', 'funds', 'fcs', 'cof', 'cbpii'];
 const METRICS = ['uptime_pct', 'error_rate_pct', 'mean_ms'] as const;
 
 /** The bank's own figures, beside those from here. No verdict. @throws Psd2Error `usage` */
 function publishedBeside(path: string | undefined, rows: readonly Row[]) {
   if (path === undefined) return [];
-  const [, ...lines] = readNamed(path).split(/\r?\n/).filter(Boolean);
+  const [head = '', ...lines] = readNamed(path).split(/\r?\n/).filter(Boolean);
+  if (head.replaceAll(' ', '') !== 'date,service,metric,value')
+    throw new Psd2Error('usage', `${path} does not begin with date,service,metric,value`, {
+      hint: 'Write these names in its first line.',
+    });
   return lines.map((line, index) => {
     const [date = '', service = '', metric = '', value = ''] = line.split(',').map((cell) => cell.trim());
     const theirs = Number(value);
-    if (!METRICS.some((known) => known === metric) || value === '' || Number.isNaN(theirs))
+    if (
+      !isIsoDate(date) ||
+      !METRICS.some((known) => known === metric) ||
+      value === '' ||
+      Number.isNaN(theirs)
+    )
       throw new Psd2Error('usage', `Line ${index + 2} of ${path} is not date,service,metric,value`, {
-        hint: `The metrics are ${METRICS.join(', ')}.`,
+        hint: `For example 2026-11-25,ais,mean_ms,180. The metrics are ${METRICS.join(', ')}.`,
       });
     const found = rows.find(({ period }) => period === date);
     const ours = found ? oursOf(found, service.toLowerCase(), metric) : null;
@@ -404,9 +419,8 @@ function publishedBeside(path: string | undefined, rows: readonly Row[]) {
 function oursOf(found: Row, service: string, metric: string): number | null {
   if (metric === 'uptime_pct') return found.uptime;
   if (metric === 'error_rate_pct') return found.errorRate;
-  const of =
-    service === 'pis' ? found.pis : service === 'piis' || service === 'funds' ? found.piis : found.ais;
-  return of.mean;
+  if (service === 'ais' || service === 'pis') return found[service].mean;
+  return FUNDS.includes(service) ? found.piis.mean : null;
 }
 
 function readNamed(path: string): string {

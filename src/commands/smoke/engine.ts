@@ -64,7 +64,9 @@ export async function runSteps(
         (found) => ({ ended: found }),
         (error: unknown) => ({ error }),
       );
-    const blocking = blockedBy(id, failed);
+    // A consent for the list alone has shown one form, which can be compared.
+    const isListed = id === 'shapes' && steps.some((step) => step.id === 'accounts' && isDone(step));
+    const blocking = blockedBy(id, isListed ? failuresOf(steps) : failed);
     const why = whyNot(id, plan, gentle.aborted, blocking);
     const step = add(why ? skippedStep(id, why) : await runStep(smoke, id));
     const isMissing = step.warnings.some(({ code }) => code === 'skipped');
@@ -75,6 +77,16 @@ export async function runSteps(
   const cleaned = await cleanUp(smoke, left, earlier);
   add(cleaned);
   return { smoke, steps, wasInterrupted: gentle.aborted, thrown: smoke.thrown };
+}
+
+function isDone({ status }: Pick<SmokeStep, 'status'>): boolean {
+  return status === 'pass' || status === 'warn';
+}
+
+function failuresOf(steps: readonly SmokeStep[]): Map<StepId, StepId> {
+  return new Map(
+    steps.filter(({ status }) => status === 'fail' || status === 'known').map(({ id }) => [id, id]),
+  );
 }
 
 /** The steps that only an option asks for. */
@@ -253,18 +265,18 @@ function judged(
   if (status === 'fail' && mayFail) return { status: 'known', warnings };
   const isPersons =
     PERSONS.includes(id) || (id === 'login' && login === 'new') || (id === 'consent' && asked === 'new');
-  const isDone = status === 'pass' || status === 'warn';
+  const hasPassed = isDone({ status });
   const more = [
-    ...(isDone && milliseconds > slowMs && !isPersons
+    ...(hasPassed && milliseconds > slowMs && !isPersons
       ? [{ code: 'slow', message: `slower than ${slowMs / 1000} s` }]
       : []),
     ...(flaky ? [{ code: 'flaky', message: 'passed only when it was tried again' }] : []),
-    ...(isDone && known.has(id)
+    ...(hasPassed && known.has(id)
       ? [{ code: 'known_passes', message: 'it passes, although --known names it' }]
       : []),
   ];
   const all = [...more, ...warnings];
-  return { status: isDone && all.length > 0 ? 'warn' : status, warnings: all };
+  return { status: hasPassed && all.length > 0 ? 'warn' : status, warnings: all };
 }
 
 async function timed(smoke: Smoke, id: StepId, work: () => Promise<Found>): Promise<SmokeStep> {

@@ -1,3 +1,4 @@
+import type { SmokeWarning } from '../../smoke/result.ts';
 import type { Context } from '../context.ts';
 import { checkPath, checkProbe } from '../doctor/connection.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
@@ -19,17 +20,24 @@ export async function certificates({ context, plan, ends }: Smoke): Promise<Foun
   const diagnosis = new Diagnosis();
   const profile = await context.unsealed();
   const keys = await context.keys();
+  const soon: SmokeWarning[] = [];
   const note = (name: string, notAfter: string) => {
+    const days = daysUntil(context, notAfter);
+    const message = `${name} ends in ${days} ${days === 1 ? 'day' : 'days'}`;
+    // One that has ended fails.
+    if (days >= 0 && days < plan.withinDays) soon.push({ code: 'certificate_ends', message });
     if (name === 'QWAC') ends.qwac = notAfter;
     if (name === 'QSealC') ends.qsealc = notAfter;
   };
-  await diagnosis.add('QWAC', () =>
-    checkCertificates(context, profile, keys, { days: plan.withinDays, ends: note }),
-  );
+  await diagnosis.add('QWAC', () => checkCertificates(context, profile, keys, { days: 0, ends: note }));
   await diagnosis.make('chain', () => checkChains(context, profile, keys));
   await diagnosis.make('signer', () => checkSigner(context, profile, keys));
   const left = [ends.qwac, ends.qsealc].flatMap((end) => (end === null ? [] : [daysUntil(context, end)]));
-  return foundBy(diagnosis, left.length > 0 ? `${Math.min(...left)} days left` : undefined);
+  const { warnings = [], ...found } = foundBy(
+    diagnosis,
+    left.length > 0 ? `${Math.min(...left)} days left` : undefined,
+  );
+  return { ...found, warnings: [...soon, ...warnings] };
 }
 
 /** Step 3: the call of the doctor, as far as it shows the way to the bank. */

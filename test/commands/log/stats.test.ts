@@ -357,19 +357,30 @@ describe('psd2 log stats', () => {
     const csv = join(folder.root, 'bank.csv');
     writeFileSync(
       csv,
-      'date,service,metric,value\n2026-11-25,ais,uptime_pct,100\n2026-11-25,ais,mean_ms,80\n2026-11-01,ais,mean_ms,80\n',
+      'date,service,metric,value\n2026-11-25,ais,uptime_pct,100\n2026-11-25,ais,mean_ms,80\n2026-11-01,ais,mean_ms,80\n2026-11-25,FCS,mean_ms,80\n2026-11-25,common,mean_ms,80\n',
     );
     const { published } = await stats(folder, '--since', '2026-11-25', '--published', csv);
     expect(published.map(({ ours, difference }) => [ours, difference])).toEqual([
       [99.514, -0.486],
       [100, 20],
-      [null, null],
+      ...[0, 1, 2].map(() => [null, null]),
     ]);
     const failed = async (...words: string[]) => failureOf(stats(folder, '--since', '2026-11-25', ...words));
     expect(await failed('--fail-below', '99.9')).toMatchObject({ code: 'below_target', exitCode: 12 });
     expect(await failed('--fail-above-rate', '0.5%')).toMatchObject({ code: 'below_target', exitCode: 12 });
     await stats(folder, '--since', '2026-11-25', '--fail-below', '99.5', '--fail-above-rate', '90');
     expect(await failed('--quarter', '2026Q5')).toMatchObject({ exitCode: 2 });
+    expect(await failed('--only-smoke', '--exclude-smoke')).toMatchObject({ code: 'usage', exitCode: 2 });
+    const head = 'date,service,metric,value\n';
+    for (const wrong of [
+      '',
+      'day,value\n',
+      `${head}25/11/2026,ais,mean_ms,80\n`,
+      `${head}2026-11-25,ais,p95,80\n`,
+    ]) {
+      writeFileSync(csv, wrong);
+      expect(await failed('--published', csv), wrong).toMatchObject({ code: 'usage', exitCode: 2 });
+    }
     expect((await stats(folder, '--quarter', '2026Q4')).total.calls).toBe(6);
   });
 });

@@ -186,6 +186,13 @@ describe('psd2 smoke', () => {
     expect([late.code, late.stderr]).toEqual([12, expect.stringContaining('too_slow')]);
   });
 
+  it('says in a few words which certificates end, and counts it as a warning', async () => {
+    const { code, of } = await smoke(operator, ['--within', '400', '--steps', 'settings..connection']);
+    const said = of('certificates')?.warnings.map(({ code: kind, message }) => `${kind}: ${message}`) ?? [];
+    expect([code, said.length > 1]).toEqual([0, true]);
+    for (const each of said) expect(each).toMatch(/^certificate_ends: [\w ]+ ends in \d+ days$/);
+  });
+
   it('reads at most as often a day as the law allows without the customer', async () => {
     const asked = () => operator.psd2(['smoke', '--json', '--fail-on', 'skip']);
     let last = await asked();
