@@ -82,6 +82,8 @@ export interface BankReason {
 
 /** Details of an error and of the call that failed. A bank's support asks for the ids. */
 export interface ErrorContext extends Advice {
+  /** What a person reads in place of the message, which then comes below: what it means for them, and the bank's words. */
+  meaning?: string;
   /** The local id of the flow. */
   flow?: string;
   httpStatus?: number;

@@ -31,7 +31,15 @@ export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: 
   }
   if (style.asJson) stderr.write(`${toJson(errorData(error, style.repeated))}\n`);
   else {
-    const lines = [...sentencesOf(error, adviceOf(error, style.repeated)), ...idsOf(error)];
+    const { meaning, message } = error;
+    const lines = [
+      ...sentencesOf(meaning ?? message, adviceOf(error, style.repeated)),
+      // The bank's words are in the meaning.
+      ...(meaning === undefined
+        ? []
+        : [`  ${endSentence(cleanText(message.replace(/(\(HTTP \d+\)): .*$/s, '$1')))}`]),
+      ...idsOf(error),
+    ];
     stderr.write(`${lines.map((line, at) => wrapLine(line, at === 0 ? 0 : 2, stderr)).join('\n')}\n`);
   }
   return exitCodeOf(error.code);
@@ -47,7 +55,7 @@ function reportBug(error: unknown, stderr: NodeJS.WriteStream, asJson: boolean):
 }
 
 /** @param hint already ends with a full stop, or with a command to copy */
-function sentencesOf({ message }: Psd2Error, hint: string | undefined): string[] {
+function sentencesOf(message: string, hint: string | undefined): string[] {
   const first = `psd2: ${endSentence(cleanText(message))}`;
   const advice = hint === undefined ? [] : cleanLines(hint).split('\n');
   return [first, ...advice.map((line) => `  ${line}`)];

@@ -26,6 +26,13 @@ export function wrapWords(text: string, width: number): string[] {
   return lines;
 }
 
+/** The same in a column: a word that is longer than the column is cut into pieces. */
+export function wrapInColumn(text: string, width: number): string[] {
+  return wrapWords(text, width).flatMap((line) =>
+    widthOf(line) > width ? cutIntoPieces(line, width) : [line],
+  );
+}
+
 /** Cuts a text into pieces of at most `width` cells, even within a word. */
 export function cutIntoPieces(text: string, width: number): string[] {
   const pieces = [''];

@@ -42,6 +42,11 @@ const verified = () =>
     sha256: orNull(text('SHA-256 of the last line; keep it elsewhere')),
   });
 
+/** Who approved or rejected a batch, if they are named: the account of the system may be another person's. */
+function approverIn(about: string | null): string | null {
+  return /, by ([^,]+)/.exec(about ?? '')?.[1] ?? null;
+}
+
 const COLUMNS: Column<Row>[] = [
   { title: 'TIME', value: ({ at }) => at, kind: 'second' },
   { title: 'ACTION', value: ({ action }) => action, whole: true },
@@ -56,6 +61,7 @@ const COLUMNS: Column<Row>[] = [
   { title: 'FLOW', value: ({ flow }) => flow, whole: true },
   { title: 'ABOUT', value: ({ about }) => about },
   { title: 'VERSION', value: ({ version }) => version, dispensable: 3 },
+  { title: 'APPROVER', value: ({ about }) => approverIn(about) },
 ];
 
 /** `psd2 audit`: who did what, from the audit log of the profile (operations page, "Who did it"). */

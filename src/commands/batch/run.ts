@@ -24,6 +24,7 @@ import { refuseClientCredentials } from '../flow/drive.ts';
 import { customerPortsOf } from '../flow/ports.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
+import { drawBar, writeLeft } from '../shared/progress.ts';
 import { readPerson } from '../shared/psu.ts';
 import { LINE_COLUMNS, LINES, lineData, lineRows } from './batches.ts';
 import { linksOf } from './links.ts';
@@ -105,6 +106,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   );
 
   const progress = new Progress(chosen.length);
+  const began = context.world.now().getTime();
   const near = customerPortsOf(context, profile);
   const run: BatchRun = {
     ...followed(context, data, batch.batch),
@@ -112,7 +114,8 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     acceptsClose: options.acceptClose ?? false,
     person: await readPerson(context, options),
     payerOf: payers(context),
-    whileWaiting: (text, work, ms) => near.whileWaiting(`${progress.write()} ${text}`, work, ms),
+    whileWaiting: (text, work, ms) =>
+      near.whileWaiting(`${progress.draw(context.world.now().getTime() - began)} ${text}`, work, ms),
   };
   const printer = linePrinter(context);
   const { ends, stop } = await payLines(run, { shares, choice }, stopAfter, {
@@ -211,6 +214,15 @@ class Progress {
   add({ outcome, line: { currency, amount } }: KnownLine): void {
     this.#ended[outcome] += 1;
     if (outcome === 'paid') this.#paid.set(currency, (this.#paid.get(currency) ?? new Big(0)).plus(amount));
+  }
+
+  /** For example `[====>               ] 8 of 40 paid (120.00 EUR), 0.8/s, 40 s left.` */
+  draw(milliseconds: number): string {
+    const { unfinished: _, ...ended } = this.#ended;
+    const done = Object.values(ended).reduce((sum, count) => sum + count, 0);
+    const rate = done === 0 ? '' : `, ${(done / (milliseconds / 1000)).toFixed(1)}/s`;
+    const left = writeLeft(this.#count, done, milliseconds);
+    return `${drawBar(this.#count, done)} ${this.write().slice(0, -1)}${rate}${left}.`;
   }
 
   write(): string {

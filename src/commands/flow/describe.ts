@@ -28,6 +28,8 @@ export interface FlowNoun<K extends Kind> {
   prints: Printed;
   /** Prints one flow. */
   print(context: Context, flow: FlowOf<K>): void;
+  /** The end of a flow in one line, if the operator has just confirmed the rest. Undefined or absent: print all of it. */
+  inOneLine?(context: Context, flow: FlowOf<K>): string | undefined;
   /** The list for people. @param now the time for which it is right */
   columns(now: Date): Column<FlowOf<K>>[];
   /** A row of the list, for programs. */

@@ -1,4 +1,10 @@
-import { type FlowState, isOver, type Progress, standingOf } from '../../domain/flow-states.ts';
+import {
+  type FlowState,
+  isOver,
+  isPlainlyFailed,
+  type Progress,
+  standingOf,
+} from '../../domain/flow-states.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { endIfUntouched } from '../../flows/once.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
@@ -25,20 +31,33 @@ export async function driveFlow<K extends Kind>(
   confirmed: string[] = [],
 ): Promise<void> {
   tellFlow(context.terminal, open.current);
+  const isForTerminal = context.output.format === 'table' && context.stdoutIsTerminal;
   try {
     await run(flowPortsOf(context, opened));
   } catch (error) {
     await endIfUntouched(open, error);
     const flow: FlowOf<K> = open.current;
-    noun.print(context, flow);
+    const meaning = noun.payment && meaningOf(error, flow);
+    if (meaning === undefined || !isForTerminal) noun.print(context, flow);
     await noun.tidy?.(context, flow);
     await notifyOfOutcome(context, flow);
-    const warned = noun.payment ? withWarning(error, flow, noun.payment(flow)) : error;
+    const told = meaning !== undefined && error instanceof Psd2Error ? error.with({ meaning }) : error;
+    const warned = noun.payment ? withWarning(told, flow, noun.payment(flow)) : told;
     throw withNext(warned, flow, 'accepted' in flow && flow.accepted ? [] : confirmed);
   }
-  noun.print(context, open.current);
+  const short = isForTerminal ? noun.inOneLine?.(context, open.current) : undefined;
+  if (short === undefined) noun.print(context, open.current);
+  else context.output.text(short);
   await noun.tidy?.(context, open.current);
   await notifyOfOutcome(context, open.current);
+}
+
+/** What a refusal means for somebody who wanted to pay. Undefined unless the payment has certainly failed. */
+function meaningOf(error: unknown, flow: Progress): string | undefined {
+  if (!(error instanceof Psd2Error) || error.code !== 'bank_refused' || !isPlainlyFailed(flow))
+    return undefined;
+  const [, why] = /\(HTTP \d+\): (.+)$/s.exec(error.message) ?? [];
+  return `Not paid${why === undefined ? '' : `: ${why}`}${why?.endsWith('.') ? '' : '.'} No money moved`;
 }
 
 /** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */

@@ -1,15 +1,35 @@
+import { leavesOf } from '../../terminal/output/leaves.ts';
+import type { Context } from '../context.ts';
 import { bareVerb, examples, type Noun } from '../declare.ts';
-import { BANK_DATA, showBankData } from '../shared/bank-data.ts';
+import { BANK_DATA, printBankData } from '../shared/bank-data.ts';
 
 const list = bareVerb(
   BANK_DATA,
   examples('psd2 products list --json'),
   async (context) => {
     await context.needs('products');
-    await showBankData(context, (customerId) => ({ what: 'products', customerId }));
+    const { bank, customerId } = await context.bank();
+    const data = await bank.accounts.details({ what: 'products', customerId }, context.world.newId());
+    await printProducts(context, data);
   },
   'inquiry',
 );
+
+/** At a terminal a table of the first list in the bank's answer; else the answer, since the columns have no heading there. */
+async function printProducts(context: Context, data: object): Promise<void> {
+  const list: unknown = [data, ...Object.values(data)].find(Array.isArray);
+  if (context.output.format !== 'table' || !context.stdoutIsTerminal || !Array.isArray(list))
+    return printBankData(context, data);
+  const rows = list.map((each) => ({ values: new Map(leavesOf(each)) }));
+  const titles = [
+    ...new Set(rows.flatMap(({ values }) => [...values].flatMap(([path, value]) => (value ? path : [])))),
+  ];
+  await context.output.table(
+    rows,
+    titles.map((path) => ({ title: path, value: ({ values }) => values.get(path) })),
+    'The customer has no products.',
+  );
+}
 
 /** `psd2 products`: what the customer has at the bank, in the bank's own words. */
 export const products: Noun = {

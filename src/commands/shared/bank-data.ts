@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Details } from '../../bank/ports/bank.ts';
+import { leavesOf } from '../../terminal/output/leaves.ts';
 import type { Shape } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
@@ -25,14 +26,7 @@ export async function showBankData(
 export function printBankData({ output }: Context, data: object): void {
   output.record(
     data,
-    [...leaves(data, '')].map(([path, value]) => ({ title: path, value: () => value })),
+    [...leavesOf(data)].map(([path, value]) => ({ title: path, value: () => value })),
     bankData,
   );
-}
-
-function* leaves(value: unknown, path: string): Generator<[string, string]> {
-  if (typeof value === 'object' && value !== null) {
-    for (const [key, inner] of Object.entries(value))
-      yield* leaves(inner, path === '' ? key : `${path}.${key}`);
-  } else yield [path, value === null || value === undefined ? '' : String(value)];
 }

@@ -70,8 +70,19 @@ function itemOf(context: Context, flow: FlowOf<Kind>): Item {
       ...(waiting ? [describeWaiting(waiting)] : []),
     ].join(', '),
     ...waiting,
-    next: commandOf(commandThatContinues(flow), { profile: context.repeated.profile }),
+    next: commandOf(isFailed(flow) ? endOf(flow) : commandThatContinues(flow), {
+      profile: context.repeated.profile,
+    }),
   };
+}
+
+/** A refusal alone keeps the reference. To ask the bank again leads to the same refusal, and a person ends it. */
+function isFailed({ state }: FlowOf<Kind>): boolean {
+  return state === 'failed';
+}
+
+function endOf({ kind, flow }: FlowOf<Kind>): string[] {
+  return [kind, 'resolve', flow, '--not-executed'];
 }
 
 /** Who must authorise a flow, if psd2 knows of somebody. */
@@ -89,11 +100,11 @@ function describe(flow: FlowOf<Kind>): string {
 
 /** Batches that other people must approve before psd2 pays them. */
 async function waitingBatches(context: Context): Promise<Item[]> {
-  const { batches } = await context.store();
+  const store = await context.store();
   const items: Item[] = [];
   const onDamaged: OnDamagedBatch = (damage, batch) =>
     items.push(damagedItem(context, 'batch', batch, damage));
-  for await (const batch of unapproved(controlsOf(context.profile()), batches, onDamaged)) {
+  for await (const batch of unapproved(controlsOf(context.profile()), store, onDamaged)) {
     const [total, ...others] = batch.totals;
     const isOne = total !== undefined && others.length === 0;
     items.push({

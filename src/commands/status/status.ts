@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
-import { cleanText } from '../../terminal/clean.ts';
 import { type Column, linesAs } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
@@ -44,7 +43,7 @@ ${examples('psd2 status', "psd2 status --json | jq -r '.attention[] | [.kind, .i
 
 /** @throws Psd2Error `needs_attention` if anything needs a person */
 async function showStatus(context: Context): Promise<void> {
-  const { output, terminal } = context;
+  const { output } = context;
   // The profile first: without one, nothing else makes sense.
   const { name, settings } = context.profile();
   const store = await context.wholeStore();
@@ -62,22 +61,70 @@ async function showStatus(context: Context): Promise<void> {
     customers: known.size,
     attention,
   };
-  const columns: Column<Status>[] = [
+  const count = attention.length;
+  const headline = count === 1 ? '1 thing needs a person' : `${count} things need a person`;
+  if (output.format !== 'table' || !context.stdoutIsTerminal)
+    output.record(found, columnsOf(found, store.place), shape);
+  else await printForPeople(context, found, count === 0 ? 'Nothing needs a person' : headline, store.place);
+  if (count > 0) throw new Psd2Error('needs_attention', headline);
+}
+
+/** For a pipe, for example to a mail: each thing that needs a person has a line. */
+function columnsOf({ attention }: Status, place: string): Column<Status>[] {
+  const lines = attention.map(({ kind, id, state, since, amount, currency, message, customerId, next }) => {
+    const money = amount === null ? '' : `${amount} ${currency} `;
+    const customer = customerId === null ? '' : `, customer ${customerId}`;
+    const when = since === null ? '' : ` ${state === 'ends' ? 'at' : 'since'} ${since}`;
+    return `${kind} ${id} ${state}${when}, ${money}${message}${customer}: ${next.map(quoteForShell).join(' ')}`;
+  });
+  return [
     { title: 'Profile', value: ({ profile }) => profile },
     { title: 'Environment', value: ({ environment }) => environment },
     { title: 'Interface', value: (each) => each.interface },
-    { title: 'Store', value: () => store.place.replace(/^in /, '') },
+    { title: 'Store', value: () => place.replace(/^in /, '') },
     { title: 'Customers', value: ({ customers: count }) => String(count) },
-    ...linesAs('Attention', writeItems(attention, terminal.writeTime), context.stdoutIsTerminal),
+    ...linesAs('Attention', lines.length === 0 ? ['nothing'] : lines, false),
   ];
-  output.record(found, columns, shape);
-  if (attention.length === 0) return;
-  const count = attention.length;
-  throw new Psd2Error(
-    'needs_attention',
-    `${count === 1 ? '1 thing needs' : `${count} things need`} a person`,
-  );
 }
+
+/** The id of a batch is unique by its beginning. */
+function shortId(word: string): string {
+  return /^[0-9a-f]{64}$/.test(word) ? word.slice(0, 12) : word;
+}
+
+/** What needs a person, then the profile. */
+async function printForPeople(
+  { output, terminal }: Context,
+  { profile, environment, interface: named, customers, attention }: Status,
+  headline: string,
+  place: string,
+): Promise<void> {
+  const facts = [environment, named, `${customers} ${customers === 1 ? 'customer' : 'customers'}`, place];
+  output.lines([`${headline}.`, `Profile ${profile}: ${facts.filter(Boolean).join(', ')}.`]);
+  if (attention.length === 0) return;
+  output.text('');
+  await output.table(attention.slice(0, MAX_SHOWN), COLUMNS, '');
+  const more = attention.length - MAX_SHOWN;
+  if (more > 0) terminal.say(`And ${more} more: psd2 status --json has all.`);
+}
+
+/** The call that the bank refused: what it said of it comes after. */
+const CALL = /The bank refused \S+ \S+ \(HTTP \d+\): /;
+
+const COLUMNS: Column<Item>[] = [
+  { title: 'SINCE', value: ({ since }) => since, kind: 'time', dispensable: 2 },
+  { title: 'WHAT', value: ({ kind }) => kind },
+  { title: 'STATE', value: ({ state }) => state, kind: 'state' },
+  {
+    title: 'AMOUNT',
+    value: ({ amount, currency }) => amount && `${amount} ${currency}`,
+    right: true,
+  },
+  { title: 'CUSTOMER', value: ({ customerId }) => customerId, dispensable: 1 },
+  { title: 'WHY', value: ({ message }) => message.replace(CALL, '') },
+  // Last, and whole, so that it can be copied.
+  { title: 'NEXT', value: ({ next }) => next.map(shortId).map(quoteForShell).join(' '), whole: true },
+];
 
 /**
  * Nobody can use the profile if all that it has belongs to other base URLs. That is no item: nobody knows since when, and nothing is
@@ -88,22 +135,4 @@ async function warnOfElsewhere(context: Context): Promise<void> {
   const elsewhere = await describeElsewhere(store);
   if (elsewhere === undefined) return;
   context.terminal.warn(`${elsewhere}. If the same bank has a new address, psd2 auth move takes them along.`);
-}
-
-/** At least one line. */
-function writeItems(items: readonly Item[], writeTime: (time: string) => string): string[] {
-  if (items.length === 0) return ['nothing'];
-  const lines = items.slice(0, MAX_SHOWN).map((each) => cleanText(writeItem(each, writeTime)));
-  const more = items.length - lines.length;
-  return [...lines, ...(more > 0 ? [`and ${more} more: psd2 status --json has all`] : [])];
-}
-
-/** `transfer tr-… unknown since 21 Nov 10:00, 12.50 EUR to Ada Lovelace, customer 1048262: psd2 transfer resume tr-…` */
-function writeItem(each: Item, writeTime: (time: string) => string): string {
-  const amount = each.amount === null ? '' : `${each.amount} ${each.currency} `;
-  const customer = each.customerId === null ? '' : `, customer ${each.customerId}`;
-  const when =
-    each.since === null ? '' : ` ${each.state === 'ends' ? 'at' : 'since'} ${writeTime(each.since)}`;
-  const command = each.next.map(quoteForShell).join(' ');
-  return `${each.kind} ${each.id} ${each.state}${when}, ${amount}${each.message}${customer}: ${command}`;
 }

@@ -65,7 +65,7 @@ export function withOptions(command: Command) {
     .option('--cores <n>', 'number of cores to use; default: all')
     .option(
       '--unattended-reads <n>',
-      'maximum reads of an account a day while the customer is absent (no --psu-ip); default: 4, or what the consent allows',
+      'maximum reads of an account a day while the customer is absent (no --psu-ip); default: 4, or what the consent allows; no limit in a sandbox without --every',
     )
     .option('--every <duration>', 'keep running; begin a round at this interval: 30s, 15m, 6h, 1d')
     .option(
@@ -83,6 +83,7 @@ export type SyncOptions = OptionsOf<typeof withOptions>;
 
 /** How often a bank lets psd2 read an account without the customer, if nothing else is said. */
 const READS_A_DAY = 4;
+const MOST_READS_A_DAY = 9999;
 const LONGEST_EVERY_MS = 7 * 86_400_000;
 
 /** The parsed options. */
@@ -122,8 +123,12 @@ export async function readPlan(context: Context, options: SyncOptions, needsFold
       hint: 'Leave one of them out.',
     });
   }
+  const isByConsent =
+    unattendedReads === undefined && (await context.bankInterface()).customers === 'named by the operator';
+  // Somebody who learns reads more often than a bank would allow.
+  const isFree = context.profile().settings.environment === 'sandbox' && options.every === undefined;
   return {
-    ...{ out, allCustomers, metricsAt: metricsAtOf(options) },
+    ...{ out, allCustomers, metricsAt: metricsAtOf(options), isByConsent },
     since: since && (await withinHistoryOf(context, since)),
     concurrency: readWholeNumber('--concurrency', options.concurrency, 1, 99),
     cores:
@@ -132,10 +137,10 @@ export async function readPlan(context: Context, options: SyncOptions, needsFold
         : readWholeNumber('--cores', options.cores, 1, 999),
     unattendedReads:
       unattendedReads === undefined
-        ? READS_A_DAY
-        : readWholeNumber('--unattended-reads', unattendedReads, 1, 9999),
-    isByConsent:
-      unattendedReads === undefined && (await context.bankInterface()).customers === 'named by the operator',
+        ? isFree && !isByConsent
+          ? MOST_READS_A_DAY
+          : READS_A_DAY
+        : readWholeNumber('--unattended-reads', unattendedReads, 1, MOST_READS_A_DAY),
     every: options.every === undefined ? undefined : readDuration('--every', options.every, LONGEST_EVERY_MS),
   };
 }

@@ -9,6 +9,7 @@ import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { day, list, orNull, text, time, whole } from '../shared/fields.ts';
+import { drawBar, writeLeft } from '../shared/progress.ts';
 import { type CustomerReport, customerReport } from './customers.ts';
 
 /** The result of a sync. */
@@ -177,21 +178,10 @@ export function stopped({ totals, firstFailure }: SyncTally, all: number): Psd2E
   });
 }
 
-const BAR_WIDTH = 20;
-
 /** For example `[=====>              ] 120 of 500 customers, 35.2 calls/s, 1 min left`. */
 export function progressLine(all: number, done: number, calls: number, milliseconds: number): string {
-  const filled = all === 0 ? BAR_WIDTH : Math.floor((done / all) * BAR_WIDTH);
-  const bar = `${'='.repeat(filled)}${filled < BAR_WIDTH ? '>' : ''}`.padEnd(BAR_WIDTH);
-  const seconds = milliseconds / 1000;
-  const left = done === 0 ? '' : `, ${writeDuration((seconds / done) * (all - done))} left`;
-  const rate = seconds < 1 ? '' : `, ${(calls / seconds).toFixed(1)} calls/s`;
-  return `[${bar}] ${done} of ${all} customers${rate}${left}`;
-}
-
-function writeDuration(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`;
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+  const rate = milliseconds < 1000 ? '' : `, ${(calls / (milliseconds / 1000)).toFixed(1)} calls/s`;
+  return `${drawBar(all, done)} ${done} of ${all} customers${rate}${writeLeft(all, done, milliseconds)}`;
 }
 
 /** The maximum number of incomplete customers to report, if psd2 does not report all customers. */

@@ -23,7 +23,7 @@ import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/p
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
 import { askForMissing, refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
-import { describeStanding, TRANSFERS, writeDebited } from './transfers.ts';
+import { describeStanding, noteConfirmed, sayPaid, TRANSFERS, writeDebited } from './transfers.ts';
 
 const CREATE_NOTE = `
 On a terminal, the command asks for what is missing: the account (from a list with balances), the payee, the IBAN and the
@@ -250,28 +250,22 @@ export async function driveTransfer(
       }),
     [...(payeeVerified ? ['--payee-verified'] : []), ...(globals.yes ? ['--yes'] : [])],
   );
-  if (output.format === 'table') terminal.say(cleanText(sayPaid(open.current)));
+  // At a terminal, that may be all that is printed.
+  if (output.format === 'table' && TRANSFERS.inOneLine?.(context, open.current) === undefined)
+    terminal.say(cleanText(sayPaid(open.current)));
 }
 
 /** Shows the fees that came with the answer to the initiation. A person at a terminal confirms them. */
-async function acceptFees({ globals, terminal }: Context, open: Open<'transfer'>): Promise<boolean> {
+async function acceptFees(context: Context, open: Open<'transfer'>): Promise<boolean> {
+  const { globals, terminal } = context;
   const summary = terminal.marked(showVerified(terminal, open.current));
+  noteConfirmed(context, open.current);
   if (globals.yes || !terminal.canAsk) {
     terminal.say(summary);
     return true;
   }
   terminal.warn(summary);
   return terminal.confirm('The bank takes fees. Send the customer to authorise this transfer?');
-}
-
-/** The outcome of an executed transfer, in one sentence. */
-function sayPaid({ order, state, cro }: Transfer): string {
-  const { standing, futureDated } = order;
-  const what = `${standing || futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
-  const when = futureDated ? ` ${standing ? 'from' : 'for'} ${order.executionDate}` : '';
-  const often = standing ? ` (${describeStanding(standing)})` : '';
-  const facts = [state, cro && `CRO ${cro}`, order.reference && `reference ${order.reference}`];
-  return `${[`${what}${when}${often}`, ...facts].filter(Boolean).join(', ')}.`;
 }
 
 /** Checks the payee, shows what the bank verified, and asks the operator (command contract, "Nobody pays by accident"). */
@@ -284,6 +278,7 @@ async function accept(
   const { globals, terminal } = context;
   if (!payeeVerified) await recordPayeeCheck(context, opened, open);
   const summary = terminal.marked(showVerified(terminal, open.current));
+  noteConfirmed(context, open.current);
   // The person who confirms must see it.
   if (globals.yes) terminal.say(summary);
   else terminal.warn(summary);

@@ -22,6 +22,7 @@ import {
 } from '../flow/fields.ts';
 import { day, decimal, flag, list, money, oneOf, orNull, text } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
+import { isFirst, wasSaid } from '../shared/once.ts';
 
 const shape = () =>
   z.object({
@@ -69,6 +70,8 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   example: 'tr-0mwq9zj41',
   prints: { what: 'a transfer', shape },
   print: printTransfer,
+  inOneLine: ({ isForPerson, terminal }, transfer) =>
+    isForPerson && wasSaid(terminal, confirmation(transfer)) ? sayPaid(transfer) : undefined,
   columns: () => [
     { title: 'FLOW', value: ({ flow }) => flow, whole: true },
     { title: 'STATE', value: ({ state }) => state, kind: 'state' },
@@ -224,7 +227,8 @@ function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Resource', value: ({ resourceId }) => resourceId },
     { title: 'Transaction', value: ({ transactionId }) => transactionId },
   ];
-  output.record(toData(transfer), fields, shape);
+  // The JSON does not say how often a standing order pays.
+  output.record(toData(transfer), fields, shape, transfer.order.standing ? undefined : 'keys');
 }
 
 /** How often a standing order pays. */
@@ -238,4 +242,30 @@ export function writeDebited({ order }: Pick<Transfer, 'order'>): string {
   return order.fromIban === undefined || order.fromIban === order.from
     ? order.from
     : `${order.fromIban} (${order.from})`;
+}
+
+const confirmation = ({ flow }: Pick<Transfer, 'flow'>) => `confirmed ${flow}`;
+
+/** Notes that the operator sees what they pay, so that the end of the payment need not repeat it. */
+export function noteConfirmed(
+  { terminal }: Pick<Context, 'terminal'>,
+  transfer: Pick<Transfer, 'flow'>,
+): void {
+  isFirst(terminal, confirmation(transfer));
+}
+
+/** The outcome of an executed transfer, in one sentence. */
+export function sayPaid({ order, state, cro, flow, createdAt, updatedAt }: Transfer): string {
+  const { standing, futureDated } = order;
+  const what = `${standing || futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
+  const when = futureDated ? ` ${standing ? 'from' : 'for'} ${order.executionDate}` : '';
+  const often = standing ? ` (${describeStanding(standing)})` : '';
+  const seconds = Math.max(1, Math.round((Date.parse(updatedAt) - Date.parse(createdAt)) / 1000));
+  const facts = [
+    `${state} after ${seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`}`,
+    cro && `CRO ${cro}`,
+    order.reference && `reference ${order.reference}`,
+    flow,
+  ];
+  return `${[`${what}${when}${often}`, ...facts].filter(Boolean).join(', ')}.`;
 }

@@ -7,7 +7,7 @@ import { Psd2Error } from '../../errors.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
 import type { Batches, OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import type { KnownBatch } from './known-lines.ts';
+import { type KnownBatch, readLines } from './known-lines.ts';
 import { hasEnded } from './outcome.ts';
 
 /** What the settings demand of a batch. */
@@ -57,7 +57,7 @@ export interface Unapproved {
  */
 export async function* unapproved(
   rules: ApprovalRules,
-  batches: Batches,
+  { batches, flows }: { batches: Batches; flows: Flows },
   onDamaged: OnDamagedBatch,
 ): AsyncGenerator<Unapproved> {
   for await (const batch of batches.list(onDamaged)) {
@@ -70,6 +70,8 @@ export async function* unapproved(
     if (!lines) continue;
     const needed = neededApprovals(rules, batch, lines);
     if (has >= needed) continue;
+    // An approval of what has ended is refused.
+    if ((await readLines(flows, batch, lines)).every(({ outcome }) => hasEnded(outcome))) continue;
     const totals = [...sumsOf(lines)].map(([currency, sum]) => ({ currency, amount: sum.toFixed(2) }));
     yield { batch: batch.batch, addedAt: batch.addedAt, lines: batch.count, has, needed, totals };
   }

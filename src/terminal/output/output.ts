@@ -1,14 +1,19 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
+import { wrapWords } from '../cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../clean.ts';
 import { writeLocalTime } from '../local-time.ts';
 import { writeCsv } from './csv.ts';
+import { leavesOf } from './leaves.ts';
 import type { Query } from './query.ts';
 import { columnsOf, type Printed, type Shape } from './shape.ts';
 import type { DrawnColumn } from './table.ts';
 
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** The least width of a value beside its title. */
+const NARROWEST = 20;
 
 /** A column of a table, and how a row fills it. */
 export interface Column<Row> extends DrawnColumn {
@@ -42,11 +47,16 @@ export interface Output {
   readonly format: OutputFormat;
   /** Whether {@link pages} writes nothing until all pages have arrived. */
   readonly collectsPages: boolean;
-  /** One object: JSON, or one field per line. */
+  /**
+   * One object: JSON, or one field per line.
+   *
+   * @param inPipe `keys`: in a pipe, the keys of the JSON with their values, if they have one
+   */
   record<T extends RecordOf<S> & object, S extends Shaped = Shape>(
     data: T,
     fields: Column<T>[],
     shape?: S,
+    inPipe?: 'keys',
   ): void;
   /** A list: a JSON array, one line per row, or a table. The shape is that of the array. */
   table<T extends RowOf<S> & object, S extends Shaped = readonly string[]>(
@@ -143,8 +153,9 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
     get collectsPages() {
       return query !== undefined || format === 'json' || (format === 'table' && stdout.isTTY);
     },
-    record(data, fields, shape) {
-      if (format === 'table') people.fields(data, fields);
+    record(data, fields, shape, inPipe) {
+      if (format === 'table' && inPipe && !stdout.isTTY) people.keys(data);
+      else if (format === 'table') people.fields(data, fields);
       else write(programs.write(data, shape));
     },
     async table(rows, fields, whenEmpty, shape) {
@@ -245,15 +256,25 @@ function forPeople(
   };
   return {
     writeTime,
+    /** The keys of one object that have a value. */
+    keys(data: object) {
+      for (const [key, value] of leavesOf(data))
+        if (value !== '') write(`${cleanText(key)}\t${cleanText(value)}`);
+    },
     /** One object, one field per line. */
     fields<T>(data: T, fields: Column<T>[]) {
       // If the data has an unknown shape, its titles come from the bank too.
       const rows = fields.map((field) => ({ title: cleanText(field.title), cell: cell(field, data), field }));
       const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
       for (const { title, cell, field } of rows) {
-        const value = field.kind === 'state' ? paintState(cell) : cell;
-        if (!stdout.isTTY) write(`${title}\t${value}`);
-        else if (value !== '') write(`${title.padEnd(width)}  ${value}`);
+        if (!stdout.isTTY) write(`${title}\t${field.kind === 'state' ? paintState(cell) : cell}`);
+        if (!stdout.isTTY || cell === '') continue;
+        const [first = '', ...further] = wrapWords(
+          cell,
+          Math.max(NARROWEST, (stdout.columns || 80) - width - 2),
+        );
+        write(`${title.padEnd(width)}  ${field.kind === 'state' ? paintState(first) : first}`);
+        for (const line of further) write(`${' '.repeat(width)}  ${line}`);
       }
     },
     async table<T>(rows: T[], columns: Column<T>[]) {

@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import { cutIntoPieces, widthOf } from '../cells.ts';
+import { widthOf, wrapInColumn, wrapWords } from '../cells.ts';
 import { paintState } from './states.ts';
 
 const GAP = 2;
@@ -10,9 +10,9 @@ const LEGIBLE = 12;
 /** A column as a terminal draws it. */
 export interface DrawnColumn {
   title: string;
-  /** Aligned right, like amounts. Never cut. */
+  /** Aligned right, like amounts. Never wrapped. */
   right?: boolean;
-  /** Never cut, even if the terminal is narrow: a part of an id is useless. */
+  /** Never wrapped, even if the terminal is narrow: a part of an id is useless. */
   whole?: boolean;
   /**
    * How a terminal shows the value. `amount`: money in or out, with its sign and a colour. `time`: ISO 8601 with zone, as
@@ -25,8 +25,8 @@ export interface DrawnColumn {
 }
 
 /**
- * A table for a terminal: no lines, a heading, columns two spaces apart. If it is wider than the terminal, the widest
- * text columns are cut, but never amounts and ids. If that would cut them too short, dispensable columns are left out
+ * A table for a terminal: no lines, a heading, columns two spaces apart. If it is wider than the terminal, the texts of the
+ * widest columns are wrapped, but never amounts and ids. If that would make them too narrow, dispensable columns are left out
  * first. If that is not enough, each row shows all of its fields, one per line.
  *
  * @param width of the terminal, in cells
@@ -46,34 +46,48 @@ export function drawTerminalTable(
   const columns = all.filter((_, index) => kept.includes(index));
   const shown = whole.map((row) => kept.map((index) => row[index] ?? ''));
   const widths = kept.map((index) => needed[index] ?? 0);
-  const cuttable = columns.flatMap((column, index) => (isCuttable(column) ? [index] : []));
+  const wrapped = columns.flatMap((column, index) => (isWrapped(column) ? [index] : []));
   const excess = () => widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
   while (excess() > 0) {
-    const widest = cuttable.reduce(
+    const widest = wrapped.reduce(
       (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
       -1,
     );
-    const cut = widths[widest];
-    if (cut === undefined || cut <= NARROWEST) break;
-    widths[widest] = cut - 1;
+    const wide = widths[widest];
+    if (wide === undefined || wide <= NARROWEST) break;
+    widths[widest] = wide - 1;
   }
   if (excess() > 0 && rows.length > 0) return drawRecords(all, whole, { width, colour });
 
   const line = (cells: string[], paint: (cell: string, column: DrawnColumn) => string) =>
     columns
       .map((column, index) => {
-        const cell = cutTo(cells[index] ?? '', widths[index] ?? 0);
-        const spaces = ' '.repeat((widths[index] ?? 0) - widthOf(cell));
+        const cell = cells[index] ?? '';
+        const spaces = ' '.repeat(Math.max(0, (widths[index] ?? 0) - widthOf(cell)));
         const painted = colour ? paint(cell, column) : cell;
         return column.right || column.kind === 'amount' ? spaces + painted : painted + spaces;
       })
       .join(' '.repeat(GAP))
       .trimEnd();
   const heading = columns.map(({ title }) => title);
-  return [line(heading, (title) => chalk.bold(title)), ...shown.map((row) => line(row, painted))].join('\n');
+  /** The lines of a row. The last column may be wider than the terminal, so that a link in it can be copied. */
+  const wrap = (row: string[]) => {
+    const cells = row.map((cell, index) => {
+      if (!wrapped.includes(index)) return [cell];
+      return (index === row.length - 1 ? wrapWords : wrapInColumn)(cell, widths[index] ?? 0);
+    });
+    const height = Math.max(...cells.map(({ length }) => length));
+    return Array.from({ length: height }, (_, at) =>
+      line(
+        cells.map((lines) => lines[at] ?? ''),
+        painted,
+      ),
+    );
+  };
+  return [line(heading, (title) => chalk.bold(title)), ...shown.flatMap(wrap)].join('\n');
 }
 
-function isCuttable({ right, whole, kind }: DrawnColumn): boolean {
+function isWrapped({ right, whole, kind }: DrawnColumn): boolean {
   return !right && !whole && !kind;
 }
 
@@ -85,7 +99,7 @@ function isCuttable({ right, whole, kind }: DrawnColumn): boolean {
 function columnsThatFit(columns: DrawnColumn[], needed: number[], width: number): number[] {
   const least = columns.map((column, index) => {
     const own = needed[index] ?? 0;
-    return isCuttable(column) ? Math.min(own, LEGIBLE) : own;
+    return isWrapped(column) ? Math.min(own, LEGIBLE) : own;
   });
   const going = columns
     .flatMap(({ dispensable }, index) => (dispensable === undefined ? [] : [{ index, dispensable }]))
@@ -131,7 +145,7 @@ function drawRecords(
       }
       cell += marks;
       marks = '';
-      const [first = '', ...further] = cutIntoPieces(cell, Math.max(NARROWEST, width - titles - GAP));
+      const [first = '', ...further] = wrapWords(cell, Math.max(NARROWEST, width - titles - GAP));
       const heading = colour ? chalk.bold(column.title) : column.title;
       const spaces = ' '.repeat(titles - widthOf(column.title) + GAP);
       lines.push(`${heading}${spaces}${colour ? painted(first, column) : first}`);
@@ -151,10 +165,4 @@ function painted(cell: string, { kind }: DrawnColumn): string {
   if (kind === 'state') return paintState(cell);
   if (kind !== 'amount' || !/[1-9]/.test(cell)) return cell;
   return cell.startsWith('-') ? chalk.red(cell) : chalk.green(cell);
-}
-
-/** The text, or its beginning with an ellipsis. */
-function cutTo(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
-  return `${cutIntoPieces(text, width - 1)[0] ?? ''}…`;
 }

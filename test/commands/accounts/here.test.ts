@@ -65,7 +65,8 @@ describe('psd2 accounts list', () => {
       0000012345  DE02100100109307118603  Current account
       ",
         "PRODUCT ID  IBAN                    NAME
-      0000012345  DE02100100109307118603  Current a…
+      0000012345  DE02100100109307118603  Current
+                                          account
       ",
       ]
     `);

@@ -59,7 +59,9 @@ it('a person says that an unknown transfer was executed, and that is recorded wi
     ]
   `);
   const shown = await payer.run(['transfer', 'show', 'tr-1'], { format: 'table' });
-  expect(shown.printed).toContain('Resolved\texecuted, by ada@machine at NOW: On the � statement\n');
+  expect(shown.printed).toContain(
+    'resolution.outcome\texecuted\nresolution.by\tada@machine\nresolution.at\tNOW\nresolution.note\tOn the � statement\n',
+  );
   expect(payer.journal('tr-1').at(-1)).toMatchObject({ type: 'resolved', outcome: 'executed' });
 });
 

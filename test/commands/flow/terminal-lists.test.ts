@@ -41,19 +41,24 @@ it('a list of transfers cuts the payee and the reference only, and leaves out wh
     tr-1  authorizing  12.50 EUR  Mario Rossi and Daughters  IT60X0542811101000000123456  THE TIME  DE02100100109307118603  INVOICE-2026-0001  customer-of-the-company
 
     FLOW               STATE           AMOUNT  TO              IBAN                         CREATED           FROM                    REFERENCE        CUSTOMER
-    tr-1  authorizing  12.50 EUR  Mario Rossi a…  IT60X0542811101000000123456  THE TIME  DE02100100109307118603  INVOICE-2026-0…  customer-of-the-company
+    tr-1  authorizing  12.50 EUR  Mario Rossi     IT60X0542811101000000123456  THE TIME  DE02100100109307118603  INVOICE-2026-00  customer-of-the-company
+                                               and Daughters                                                                          01
 
     FLOW               STATE           AMOUNT  TO                         IBAN                         CREATED           REFERENCE          CUSTOMER
     tr-1  authorizing  12.50 EUR  Mario Rossi and Daughters  IT60X0542811101000000123456  THE TIME  INVOICE-2026-0001  customer-of-the-company
 
     FLOW               STATE           AMOUNT  TO                        IBAN                         REFERENCE          CUSTOMER
-    tr-1  authorizing  12.50 EUR  Mario Rossi and Daughte…  IT60X0542811101000000123456  INVOICE-2026-0001  customer-of-the-company
+    tr-1  authorizing  12.50 EUR  Mario Rossi and           IT60X0542811101000000123456  INVOICE-2026-0001  customer-of-the-company
+                                               Daughters
 
     FLOW               STATE           AMOUNT  TO               IBAN                         CUSTOMER
-    tr-1  authorizing  12.50 EUR  Mario Rossi an…  IT60X0542811101000000123456  customer-of-the-company
+    tr-1  authorizing  12.50 EUR  Mario Rossi and  IT60X0542811101000000123456  customer-of-the-company
+                                               Daughters
 
     FLOW               STATE           AMOUNT  TO         IBAN
-    tr-1  authorizing  12.50 EUR  Mario Ro…  IT60X0542811101000000123456
+    tr-1  authorizing  12.50 EUR  Mario      IT60X0542811101000000123456
+                                               Rossi and
+                                               Daughters
 
     FLOW       tr-1
     STATE      authorizing
@@ -80,13 +85,19 @@ it('a list of operations cuts the name of the operation only, and leaves out wha
     op-1  authorizing  standingOrderOfTheWholeCompany  DE02100100109307118603  THE TIME  customer-of-the-company
 
     FLOW               STATE        NAME               PRODUCT                 CUSTOMER
-    op-1  authorizing  standingOrderOfT…  DE02100100109307118603  customer-of-the-company
+    op-1  authorizing  standingOrderOfTh  DE02100100109307118603  customer-of-the-company
+                                    eWholeCompany
 
     FLOW               STATE        NAME            PRODUCT
-    op-1  authorizing  standingOrder…  DE02100100109307118603
+    op-1  authorizing  standingOrderO  DE02100100109307118603
+                                    fTheWholeCompa
+                                    ny
 
     FLOW               STATE        NAME       PRODUCT
-    op-1  authorizing  standing…  DE02100100109307118603
+    op-1  authorizing  standingO  DE02100100109307118603
+                                    rderOfThe
+                                    WholeComp
+                                    any
 
     FLOW      op-1
     STATE     authorizing

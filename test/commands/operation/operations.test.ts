@@ -66,19 +66,18 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
   });
   const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table' });
   expect(shown.printed).toMatchInlineSnapshot(`
-    "Operation	op-1
-    Name	standingOrder
-    State	executed
-    Customer	1048262
-    Product	0000012345
-    Next step	
-    Total	
-    Commission	
-    Authorization	AUTHORIZED
-    CRO	cro-pay-1
-    Resolved	
-    Resource	pay-1
-    Transaction	an-id
+    "flow	op-1
+    kind	operation
+    state	executed
+    resourceId	pay-1
+    transactionId	an-id
+    customerId	1048262
+    operation	standingOrder
+    product	0000012345
+    authorizationStatus	AUTHORIZED
+    cro	cro-pay-1
+    createdAt	NOW
+    updatedAt	NOW
     "
   `);
   const no = await payer.run(operation('run'), { answers: [false] });

@@ -207,7 +207,8 @@ it('the table on a terminal has titles, and a narrow one shortens only the reaso
     1000001   A        bank_failing: It is bank_failing  YYYY-MM-DD hh:mm  1                    no          psd2 --customer 1000001 sync
     ",
       "CUSTOMER  PRODUCT  WHY                     SINCE             TIMES  LAST SUCCESS  NEXT
-    1000001   A        bank_failing: It is b…  YYYY-MM-DD hh:mm  1                    psd2 --customer 1000001 sync
+    1000001   A        bank_failing: It is     YYYY-MM-DD hh:mm  1                    psd2 --customer 1000001 sync
+                       bank_failing
     ",
       "CUSTOMER      1000001
     PRODUCT       A

@@ -197,34 +197,34 @@ it('a person sees all that the bank and the operator say of a transfer, and what
     ]
   `);
   expect(printed).toMatchInlineSnapshot(`
-    "Transfer	tr-1
-    State	settled
-    Customer	1048262
-    From	0000012345
-    To	Mario Rossi
-    IBAN	IT60X0542811101000000123456
-    Amount	12.50 EUR
-    Commission	0.50 EUR
-    Total	13.00 EUR
-    Description	Invoice 7
-    Payee reference	
-    Execution date	TODAY
-    Instant	yes
-    Repeated	
-    Product	
-    End-to-end id	
-    Status	
-    SCA	
-    Bank says	The name is close
-    Name given by	the payer
-    Payee check	
-    Reference	INV-1
-    Authorization	AUTHORIZED
-    Execution	OK
-    CRO	cro-pay-1
-    Resolved	
-    Resource	pay-1
-    Transaction	an-id
+    "flow	tr-1
+    kind	transfer
+    state	settled
+    resourceId	pay-1
+    transactionId	an-id
+    customerId	1048262
+    instant	true
+    reference	INV-1
+    from	0000012345
+    to	IT60X0542811101000000123456
+    name	Mario Rossi
+    amount	12.50
+    currency	EUR
+    description	Invoice 7
+    executionDate	TODAY
+    totalAmount.amount	13.00
+    totalAmount.currency	EUR
+    commissions.amount	0.50
+    commissions.currency	EUR
+    bankName	Banca �[31mRossa
+    messages.0	The name
+    messages.1	is close
+    payeeSource	payer
+    authorizationStatus	AUTHORIZED
+    executionStatus	OK
+    cro	cro-pay-1
+    createdAt	NOW
+    updatedAt	NOW
     "
   `);
   expect(said).toMatchInlineSnapshot(`
@@ -244,7 +244,7 @@ it('a person sees all that the bank and the operator say of a transfer, and what
       Bank says     The name is close
     Open this address in the customer's browser:
       https://customers.bank.example/pay-1
-    Paid 12.50 EUR to Mario Rossi, settled, CRO cro-pay-1, reference INV-1.
+    Paid 12.50 EUR to Mario Rossi, settled after 1 s, CRO cro-pay-1, reference INV-1, tr-1.
     "
   `);
   expect(bank.last.asked).toMatchObject({
@@ -263,7 +263,9 @@ it('a transfer for a later day is ordered, and psd2 asks for no settlement, also
   );
   expect(failure).toBeNull();
   expect(said).toContain(`  Execution     ${later}, instant\n`);
-  expect(said).toContain(`Ordered 12.50 EUR to Mario Rossi for ${later}, executed, CRO cro-pay-1.\n`);
+  expect(said).toContain(
+    `Ordered 12.50 EUR to Mario Rossi for ${later}, executed after 1 s, CRO cro-pay-1, tr-1.\n`,
+  );
   expect(bank.calls).toEqual(['verify transfer', 'sca pay-1', 'status pay-1', 'execute pay-1']);
   expect(bank.last.asked).toMatchObject({ futureDated: true, executionDate: later, urgent: true });
 });
@@ -327,6 +329,7 @@ it('whatever stops a transfer, psd2 says what that means and how to go on', asyn
         "exit 7, bank_refused of tr-1: The bank does not want it",
         "refusal: "content"",
         "isBanks: true",
+        "meaning: "Not paid. No money moved"",
       ],
       [
         "the answer to the verification is lost",

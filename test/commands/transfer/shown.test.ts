@@ -223,7 +223,7 @@ it('the state has the colour of its meaning, for a transfer and for an operation
     order,
   } as const;
   OPERATIONS.print(context, applyOperationEvent('operation', undefined, created, AT));
-  expect(written().match(/.*<.*/g)).toEqual(['State\t<created>', 'State\t<created>']);
+  expect(written().match(/.*<.*/g)).toEqual(['State\t<created>']);
 });
 
 it.each([

@@ -192,11 +192,11 @@ it('--all continues every unfinished transfer, the oldest first, and exits as th
   expect([ran.said, endOf(ran), bank.sent]).toMatchInlineSnapshot(`
     [
       "Transfer tr-1
-    Paid 12.50 EUR to Mario Rossi, executed, CRO cro-pay-1.
+    Paid 12.50 EUR to Mario Rossi, executed after 1 s, CRO cro-pay-1, tr-1.
     Transfer tr-2
     Transfer tr-2: The customer did not authorise the transfer. No money moved. You can make a new one.
     Transfer tr-3
-    Paid 8.00 EUR to Mario Rossi, executed, CRO cro-pay-3.
+    Paid 8.00 EUR to Mario Rossi, executed after 1 s, CRO cro-pay-3, tr-3.
     Transfer tr-4
     Open this address in the customer's browser:
       https://customers.bank.example/pay-4
@@ -615,5 +615,5 @@ it('the debited account is shown with its IBAN where both are known and differ',
   const payer = await payerAt(bank, temporary);
   await payer.run([...CREATE, '--from', OWN_IBAN]);
   const { printed } = await payer.run(['transfer', 'show', 'tr-1'], { format: 'table' });
-  expect(printed).toContain(`From\t${OWN_IBAN}\n`);
+  expect(printed).toContain(`from\t${OWN_IBAN}\n`);
 });

@@ -26,7 +26,7 @@ describe.concurrent('psd2 demo', () => {
       'accounts balance',
       'smoke',
     ]);
-    expect(stdout).toMatch(/^State\tsettled$/m);
+    expect(stdout).toMatch(/^state\tsettled$/m);
     const [, cro = ''] = /^CRO\t(\d+)$/m.exec(stdout) ?? [];
     expect(cro).not.toBe('');
     expect(stderr).toContain(`The instant transfer is settled with the reference ${cro}.`);
@@ -40,7 +40,7 @@ describe.concurrent('psd2 demo', () => {
       totalAmount: z.object({ amount: z.literal('13.000') }),
     });
     await json.json(shape, ['demo']);
-    expect(json.history[0]?.stderr).toMatch(/^State\tsettled$/m);
+    expect(json.history[0]?.stderr).toMatch(/^state\tsettled$/m);
     await expectNothingLeft(json);
   });
 

@@ -101,7 +101,7 @@ describe.concurrent('the quick start', () => {
     const { stdout, stderr } = await runBlocks(operator, shellOf('README.md'), FRESH_COMPUTER);
     expect(stderr).toContain('The sandbox is ready.');
     expect(stdout).toMatch(/^0010482620\tIT89F0999001600000010482620\tEUR\t/m);
-    expect(stdout.match(/^State\tsettled$/gm)).toHaveLength(1);
+    expect(stdout.match(/^state\tsettled$/gm)).toHaveLength(1);
     const second = shapes.transfer.parse(
       JSON.parse(readFileSync(join(operator.folder, 'transfer.json'), 'utf8')),
     );
@@ -132,8 +132,8 @@ describe.concurrent('the first day', () => {
 
   it('the commands of the first-day guide work as it says', async () => {
     const { stdout, stderr } = await runBlocks(operator, shellOf('docs/first-day.md'), FRESH_COMPUTER);
-    expect(stdout.match(/^State\t\w+$/gm)).toEqual(
-      ['confirmed', 'executed', 'settled', 'rejected'].map((state) => `State\t${state}`),
+    expect(stdout.match(/^state\t\w+$/gim)?.map((line) => line.toLowerCase())).toEqual(
+      ['confirmed', 'executed', 'settled', 'rejected'].map((state) => `state\t${state}`),
     );
     expect(stdout).toMatch(/^refused with exit code 2$/m);
     expect(stdout).toMatch(/^ended with exit code 6$/m);

@@ -151,7 +151,7 @@ describe('Ctrl-C while psd2 waits for the customer and a browser is connected', 
     psd2.kill('SIGINT');
     const { code, stdout, stderr } = await psd2.ended;
     expect(code).toBe(130);
-    const [, flow = ''] = /^Transfer\t(\S+)$/m.exec(stdout) ?? [];
+    const [, flow = ''] = /^flow\t(\S+)$/m.exec(stdout) ?? [];
     expect(stderr).toMatch(
       new RegExp(`^psd2: Interrupted\\.\\n {2}Continue with: psd2 transfer resume ${flow}$`, 'm'),
     );

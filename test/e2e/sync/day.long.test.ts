@@ -42,7 +42,16 @@ afterAll(async () => {
 /** Node's own clock writes the date of an answer. psd2 would take its day for the bank's, and read too far back. */
 const SINCE = ['--since', addDays(TODAY, -30)];
 const sync = (...more: string[]) =>
-  operator.psd2(['sync', '--out', join(operator.folder, 'out'), ...SINCE, '--json', ...more]);
+  operator.psd2([
+    'sync',
+    '--out',
+    join(operator.folder, 'out'),
+    ...SINCE,
+    '--unattended-reads',
+    '4',
+    '--json',
+    ...more,
+  ]);
 const report = ({ stdout }: Ended) => shapes.syncReport.parse(JSON.parse(stdout));
 const during = async <T>(fault: string[], work: () => Promise<T>): Promise<T> => {
   const added = await operator.psd2(['sandbox', 'fault', 'add', ...fault]);
