@@ -81,12 +81,14 @@ async function revoke<Event>(open: Pick<OpenFlow<unknown, Event>, 'record'>, not
 /** A flow with a call that is made once. */
 export type OnceFlow = AnyFlow<string> & Told & { commits?: 'on execute' | 'by the customer' };
 
+type Typed = { type: string };
+
 /** Why the bank refused a call, as an event has it. */
 export type Why = ReturnType<typeof refusedBecause>;
 
 /** A call that is made at most once, in the words and events of its flow. */
-export interface Once<Flow, Event, Answer = unknown> {
-  open: OpenFlow<Flow, Event>;
+export interface Once<Event, Answer = unknown> {
+  open: OpenFlow<OnceFlow, Event>;
   /** In messages: the call, what it is about, and what the bank has done with that if it took the call. */
   words: { call: string; did: string; what: string };
   events: {
@@ -122,9 +124,7 @@ export interface Asking<Event> {
  * @throws Psd2Error the refusal if nothing came of the call, as far as anybody can say; `outcome_unknown` if it may have; what
  *   prevented it from leaving
  */
-export async function sendOnce<Flow extends OnceFlow, Event extends { type: string }, Answer>(
-  once: Once<Flow, Event, Answer>,
-): Promise<void> {
+export async function sendOnce<Event extends Typed, Answer>(once: Once<Event, Answer>): Promise<void> {
   const { open, events } = once;
   const send = () => once.send(announcing(open, events.sent, events.revoking));
   let answer: Answer;
@@ -140,10 +140,7 @@ export async function sendOnce<Flow extends OnceFlow, Event extends { type: stri
   await once.answered(answer);
 }
 
-async function withoutSuccess<Flow extends OnceFlow, Event extends { type: string }>(
-  once: Once<Flow, Event>,
-  error: unknown,
-): Promise<void> {
+async function withoutSuccess<Event extends Typed>(once: Once<Event>, error: unknown): Promise<void> {
   const { open, events, words, asking } = once;
   if (isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
   const nothing = events.begunNothing?.(error);
@@ -166,10 +163,7 @@ async function withoutSuccess<Flow extends OnceFlow, Event extends { type: strin
 }
 
 /** @throws Psd2Error `error`, unless the status shows the outcome, or the call may be sent again now */
-async function turnedAway<Flow extends OnceFlow, Event extends { type: string }>(
-  once: Once<Flow, Event>,
-  error: Psd2Error,
-): Promise<void> {
+async function turnedAway<Event extends Typed>(once: Once<Event>, error: Psd2Error): Promise<void> {
   const { open, events, asking } = once;
   if (!asking) {
     await recordOutcome(open, events.unanswered(refusedBecause(error)));
@@ -181,12 +175,7 @@ async function turnedAway<Flow extends OnceFlow, Event extends { type: string }>
 }
 
 /** @throws Psd2Error unless the bank's status shows the outcome */
-export async function refused<Flow extends OnceFlow, Event extends { type: string }>(
-  once: Pick<Once<Flow, Event>, 'open' | 'words' | 'asking'> & {
-    events: Pick<Once<Flow, Event>['events'], 'refused' | 'unanswered'>;
-  },
-  error: Psd2Error,
-): Promise<void> {
+export async function refused<Event extends Typed>(once: Once<Event>, error: Psd2Error): Promise<void> {
   const { open, events, asking } = once;
   if (await asking?.ask('refused')) return;
   const why = refusedBecause(error);
@@ -198,8 +187,8 @@ export async function refused<Flow extends OnceFlow, Event extends { type: strin
   throw mayHaveBeen(once, 'refused', error);
 }
 
-function mayHaveBeen<Flow extends OnceFlow, Event>(
-  { open, words: { call, did, what }, asking }: Pick<Once<Flow, Event>, 'open' | 'words' | 'asking'>,
+function mayHaveBeen<Event>(
+  { open, words: { call, did, what }, asking }: Pick<Once<Event>, 'open' | 'words' | 'asking'>,
   was: 'refused' | 'turned away',
   error: Psd2Error,
 ): Psd2Error {
@@ -215,8 +204,8 @@ function mayHaveBeen<Flow extends OnceFlow, Event>(
  * @throws Psd2Error `outcome_unknown` if the call was turned away before, and the bank refuses its status: it may have removed the
  *   resource because it has done what was asked; what `ask` throws
  */
-export async function askBefore<Flow extends OnceFlow, Event extends { type: string }, Found>(
-  { open, events, words: { call, did, what } }: Pick<Once<Flow, Event>, 'open' | 'events' | 'words'>,
+export async function askBefore<Event extends Typed, Found>(
+  { open, events, words: { call, did, what } }: Pick<Once<Event>, 'open' | 'events' | 'words'>,
   ask: () => Promise<Found>,
 ): Promise<Found> {
   try {
@@ -240,8 +229,8 @@ function isAwaited({ state }: { state: string }): boolean {
  *
  * @throws Psd2Error `outcome_unknown` if the journal of a payment cannot be written
  */
-export async function recordOutcome<Flow extends OnceFlow, Event extends { type: string }>(
-  open: OpenFlow<Flow, Event>,
+export async function recordOutcome<Event extends Typed>(
+  open: OpenFlow<OnceFlow, Event>,
   outcome: Event,
 ): Promise<void> {
   const { type } = outcome;
@@ -274,8 +263,8 @@ function unwritten(flow: OnceFlow, isDone: boolean, error: unknown): unknown {
  *
  * @returns whether it was recorded
  */
-export async function recordFound<Flow, Event>(
-  open: OpenFlow<Flow, Event>,
+export async function recordFound<Event>(
+  open: OpenFlow<unknown, Event>,
   ...events: Event[]
 ): Promise<boolean> {
   try {
@@ -292,8 +281,8 @@ export async function recordFound<Flow, Event>(
 const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
 
 /** Ends a flow whose command failed before anything reached the bank: there is nothing to continue. */
-export async function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
-  open: OpenFlow<Flow, { type: 'cancelled' }>,
+export async function endIfUntouched(
+  open: OpenFlow<{ state: FlowState; reached: boolean }, { type: 'cancelled' }>,
   error: unknown,
 ): Promise<void> {
   if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;

@@ -19,13 +19,13 @@ import {
   recordLinksLeft,
   returnAddress,
 } from '../linked-sca.ts';
-import { announcing, type Revoking } from '../once.ts';
+import { announcing } from '../once.ts';
 import { othersMust } from '../payment/authorise.ts';
 import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts, ReturnPorts } from '../ports.ts';
 import { isBanksRefusal, isInterruption, isRefusal } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
-import { endOf } from './loop.ts';
+import { announcingRequest, endOf } from './loop.ts';
 
 /** The bank as a consent needs it: consents for confirmations of funds are a service of their own. */
 export function bankFor<Own extends Pick<Bank, 'ofFunds'>>(bank: Own, consent: Pick<Consent, 'terms'>): Own {
@@ -173,11 +173,7 @@ async function request(
       ...(terms && { terms }),
       redirectUri: returnAddress(customer.redirectUri, stateOf(open.current)),
       transactionId,
-      beforeSend: announcing<ConsentEvent>(
-        open,
-        (intent) => ({ type: 'request-sent', ...intent }),
-        REQUEST_NOT_BEGUN,
-      ),
+      beforeSend: announcingRequest(open),
     });
     await open.record({ type: 'requested', ...requested });
   } catch (error) {
@@ -389,9 +385,3 @@ function withoutLogin({ flow, customerId }: Consent): ErrorContext {
     ],
   };
 }
-
-/** Nothing is granted yet, so a request that the bank has not read is no trace of the flow there. */
-const REQUEST_NOT_BEGUN: Revoking<ConsentEvent> = {
-  notBegun: { type: 'request-not-begun' },
-  turnedAway: { type: 'request-not-begun' },
-};

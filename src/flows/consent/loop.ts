@@ -3,7 +3,7 @@ import { type Consent, type ConsentEvent, nextConsentStep } from '../../domain/c
 import { type Authorization, isPending } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
-import { announcing, askBefore, type Once, type Revoking, recordOutcome, sendOnce } from '../once.ts';
+import { announcing, askBefore, type Once, recordOutcome, sendOnce } from '../once.ts';
 import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts } from '../ports.ts';
 import {
@@ -67,7 +67,7 @@ class ConsentRun {
 
   async request({ customerId, categories, transactionId }: Consent): Promise<void> {
     try {
-      const beforeSend = this.#announcing('request-sent', REQUEST_NOT_BEGUN);
+      const beforeSend = announcingRequest(this.#open);
       const requested = await this.#ports.bank.consents.request({
         customerId,
         categories,
@@ -85,7 +85,7 @@ class ConsentRun {
   async authorize(consent: Consent): Promise<void> {
     try {
       await sendCustomerToSca(this.#ports, subjectOf(consent), {
-        beforeSend: this.#announcing('approach-sent'),
+        beforeSend: announcing<ConsentEvent>(this.#open, (intent) => ({ type: 'approach-sent', ...intent })),
         started: async () => {
           await this.#open.record({ type: 'sca-started' });
         },
@@ -113,7 +113,7 @@ class ConsentRun {
   }
 
   /** `confirm`, as what cannot be undone. */
-  #confirmation(consent: Consent): Once<Consent, ConsentEvent> {
+  #confirmation(consent: Consent): Once<ConsentEvent> {
     const { customerId, transactionId } = consent;
     const { resourceId } = subjectOf(consent);
     return {
@@ -171,26 +171,22 @@ class ConsentRun {
       'The bank gave no usable answer to the confirmation of the consent, and does not report the outcome',
     );
   }
-
-  #announcing(
-    type: Extract<ConsentEvent, { digest: string | null }>['type'],
-    revoking?: Revoking<ConsentEvent>,
-  ): BeforeSend {
-    return announcing<ConsentEvent>(this.#open, (intent) => ({ type, ...intent }), revoking);
-  }
 }
 
-/** Nothing is granted yet, so a refused request may be sent again. */
-const REQUEST_NOT_BEGUN: Revoking<ConsentEvent> = {
-  notBegun: { type: 'request-not-begun' },
-  turnedAway: { type: 'request-not-begun' },
-};
+/** Announces the request of a consent. Nothing is granted yet, so one that the bank has not read may be sent again. */
+export function announcingRequest(open: OpenConsent): BeforeSend {
+  const notBegun = { type: 'request-not-begun' } as const;
+  return announcing<ConsentEvent>(open, (intent) => ({ type: 'request-sent', ...intent }), {
+    notBegun,
+    turnedAway: notBegun,
+  });
+}
 
 /** The bank turned `confirm` away, so it may be sent again. */
 const TURNED_AWAY = { type: 'confirm-turned-away' } as const;
 
 /** The words and events of `confirm`. */
-function onceOf(open: OpenConsent): Pick<Once<Consent, ConsentEvent>, 'open' | 'words' | 'events'> {
+function onceOf(open: OpenConsent): Pick<Once<ConsentEvent>, 'open' | 'words' | 'events'> {
   return {
     open,
     words: { call: 'confirm', did: 'confirmed', what: 'the consent' },

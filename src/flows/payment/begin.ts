@@ -39,11 +39,7 @@ export async function verify(run: Run, operation: Payment): Promise<void> {
 }
 
 /** The initiation of a payment, as what cannot be undone: the bank may execute it from now on. */
-function initiation(
-  run: Run,
-  operation: Payment,
-  clock: BankClock | null,
-): Once<Payment, StepEvent, Verified> {
+function initiation(run: Run, operation: Payment, clock: BankClock | null): Once<StepEvent, Verified> {
   const mayExecute = mayExecuteUnseen(operation);
   const more = clock ? { bankTime: clock.bank.toISOString() } : {};
   return {

@@ -21,7 +21,7 @@ export async function execute(run: Run, operation: Payment): Promise<void> {
 }
 
 /** `execute`, as what cannot be undone. */
-function execution(run: Run, operation: Payment): Once<Payment, StepEvent, { cro: string | null }> {
+function execution(run: Run, operation: Payment): Once<StepEvent, { cro: string | null }> {
   const { open, calls, ports } = run;
   const { resourceId } = resourceOf(operation);
   const { name, execute: call } = calls;
