@@ -127,11 +127,18 @@ function accountIn(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
     return IBAN.test(text) ? { iban: plainIban(text), account: null } : { iban: null, account: text };
   if (!isObject(value)) return null;
   const { bban, msisdn, maskedPan, pan, other } = value;
-  const named = [bban, maskedPan, withoutCardNumber(pan), msisdn, other].map((each) =>
-    wordsIn(isObject(each) ? each.identification : each),
-  );
   const ownIban = wordsIn(value.iban);
-  return { iban: ownIban && plainIban(ownIban), account: named.find((each) => each !== null) ?? null };
+  const account =
+    numberIn(bban) ??
+    numberIn(maskedPan) ??
+    numberIn(withoutCardNumber(pan)) ??
+    numberIn(msisdn) ??
+    numberIn(other);
+  return { iban: ownIban && plainIban(ownIban), account };
+}
+
+function numberIn(value: unknown): string | null {
+  return wordsIn(isObject(value) ? value.identification : value);
 }
 
 /** The number of a card stays with the bank, but for its last digits. */
@@ -191,13 +198,7 @@ class RowReader {
   /** @param currency of the row */
   facts(currency: string): WireFacts {
     const facts: WireFacts = {};
-    for (const name of [
-      'mandateId',
-      'creditorId',
-      'purposeCode',
-      'ultimateDebtor',
-      'ultimateCreditor',
-    ] as const) {
+    for (const name of PLAIN_FACTS) {
       const value = this.words(name);
       if (value !== null) facts[name] = value;
     }
@@ -219,6 +220,7 @@ class RowReader {
   }
 }
 
+const PLAIN_FACTS = ['mandateId', 'creditorId', 'purposeCode', 'ultimateDebtor', 'ultimateCreditor'] as const;
 const NO_ACCOUNT = { iban: null, account: null };
 
 /** A bank writes an empty text, list or object for what a row does not have. */
@@ -229,6 +231,10 @@ function isNothing(value: unknown): boolean {
 }
 
 function moneyIn(value: unknown): z.infer<typeof amount> | null {
+  // Nearly all amounts are in this form.
+  const { amount: text, currency } = isObject(value) ? value : {};
+  const plain = typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? decimalIn(text) : null;
+  if (plain !== null && typeof currency === 'string') return { amount: plain, currency };
   return amount.safeParse(value).data ?? null;
 }
 
@@ -244,51 +250,57 @@ function exchangeIn(value: unknown): { rate: Decimal; currencies: string[] } | n
  * A transaction of an account or a card. A card's has other names for some fields. Only the amount is required, and for a booked
  * one a day. What is only shown is read leniently, and without a schema for each field: a list has many rows.
  */
-const transaction = z.pipe(
-  z.looseObject({ transactionAmount: amount }),
-  z.transform(({ transactionAmount, ...row }) => {
-    const reader = new RowReader(row);
-    const read = {
-      bookingDate: reader.day('bookingDate'),
-      valueDate: reader.day('valueDate') ?? reader.day('transactionDate'),
-      transactionAmount,
-      transactionId: idIn(row.transactionId) ?? idIn(row.cardTransactionId),
-      entryReference: idIn(row.entryReference),
-      internalTransactionId: idIn(row.internalTransactionId),
-      endToEndId: reader.words('endToEndId'),
-      creditor: reader.party('creditor'),
-      debtor: reader.party('debtor'),
-      remittance:
-        reader.remittance('remittanceInformationUnstructured') ??
-        reader.remittance('remittanceInformationUnstructuredArray'),
-      transactionDetails: reader.words('transactionDetails'),
-      additionalInformation: reader.words('additionalInformation'),
-      bankTransactionCode: reader.words('bankTransactionCode'),
-      proprietaryBankTransactionCode: reader.words('proprietaryBankTransactionCode'),
-      facts: reader.facts(transactionAmount.currency),
-    };
-    return { ...read, unread: reader.unread };
-  }),
-);
-export type WireTransaction = z.infer<typeof transaction>;
+const rowOf = (isBooked: boolean) =>
+  z.pipe(
+    z.unknown(),
+    z.transform((value, context) => {
+      const row = isObject(value) ? value : {};
+      const transactionAmount = moneyIn(row.transactionAmount);
+      const refuse = (message: string, path: PropertyKey[]) => {
+        context.issues.push({ code: 'custom', message, input: value, path });
+        return z.NEVER;
+      };
+      if (!transactionAmount) {
+        const [issue] = amount.safeParse(row.transactionAmount).error?.issues ?? [];
+        return refuse(issue?.message ?? '', ['transactionAmount', ...(issue?.path ?? [])]);
+      }
+      const reader = new RowReader(row);
+      const bookingDate = reader.day('bookingDate');
+      const valueDate = reader.day('valueDate') ?? reader.day('transactionDate');
+      // A day is needed to find a booked row again. One that the bank leaves out is shown as missing.
+      if (isBooked && !bookingDate && !valueDate && reader.unread?.includes('bookingDate'))
+        return refuse('expected a date', ['bookingDate']);
+      return {
+        bookingDate,
+        valueDate,
+        transactionAmount,
+        transactionId: idIn(row.transactionId) ?? idIn(row.cardTransactionId),
+        entryReference: idIn(row.entryReference),
+        internalTransactionId: idIn(row.internalTransactionId),
+        endToEndId: reader.words('endToEndId'),
+        creditor: reader.party('creditor'),
+        debtor: reader.party('debtor'),
+        remittance:
+          reader.remittance('remittanceInformationUnstructured') ??
+          reader.remittance('remittanceInformationUnstructuredArray'),
+        transactionDetails: reader.words('transactionDetails'),
+        additionalInformation: reader.words('additionalInformation'),
+        bankTransactionCode: reader.words('bankTransactionCode'),
+        proprietaryBankTransactionCode: reader.words('proprietaryBankTransactionCode'),
+        facts: reader.facts(transactionAmount.currency),
+        // Evaluated last, after all fields.
+        unread: reader.unread,
+      };
+    }),
+  );
+const booked = rowOf(true);
+export type WireTransaction = z.infer<typeof booked>;
 
 /** An id of a row as it is: it is compared with that of other readings. */
 function idIn(value: unknown): string | null {
   const text = textOf(value);
   return text === undefined || text.trim() === '' ? null : cleanWords(text);
 }
-
-/** A day is needed to find a booked row again. One that the bank leaves out is shown as missing. */
-const booked = transaction.check(
-  z.refine(
-    ({ bookingDate, valueDate, unread }) =>
-      bookingDate !== null || valueDate !== null || !unread?.includes('bookingDate'),
-    {
-      message: 'expected a date',
-      path: ['bookingDate'],
-    },
-  ),
-);
 
 /** A HAL link: an object, a list of one, or a text. `href` is what the bank sent: it can lead anywhere. Anything else counts as none. */
 export const link = z.pipe(
@@ -304,7 +316,7 @@ const links = z.catch(z.nullish(z.object({ next: link, download: link })), null)
 
 const report = z.object({
   booked: z.optional(listOf(booked)),
-  pending: z.optional(listOf(transaction)),
+  pending: z.optional(listOf(rowOf(false))),
   _links: links,
 });
 
