@@ -492,6 +492,13 @@ const payments = z.strictObject({
     ),
     'optional',
   ),
+  debtorAccount: z._default(
+    oneOf(
+      ['required', 'optional', 'never'],
+      'whether a payment names the account to debit. If it does not, the customer chooses it at the bank',
+    ),
+    'required',
+  ),
   final: z._default(
     orderedSet(
       z.enum(['ACCC', 'ACSC', 'ACSP', 'ACWC', 'ACCP', 'ACFC', 'ACTC']),

@@ -168,6 +168,8 @@ export const stepEvent = z.lazy(() =>
     z.object({ type: z.literal('cancelled'), description: z.exactOptional(z.string()), reasons, bank }),
     scaStarted,
     linksLeft,
+    /** The account that the customer has chosen at the bank, as the bank names it. Null: psd2 has forgotten the customer. */
+    z.object({ type: z.literal('debtor-named'), account: textOrNull }),
     z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()), reasons }),
     z.object({
       type: z.literal('payee-checked'),
@@ -251,8 +253,11 @@ const standingTerms = z.object({
   day: z.nullable(z.number()),
 });
 
-/** The fields of every order: the customer, and the product of the operation. */
-const target = { customerId: z.string(), from: productId };
+/**
+ * The fields of every order: the customer, and the product of the operation. Null: the customer chooses the account to debit at
+ * the bank.
+ */
+const target = { customerId: z.string(), from: z.nullable(productId) };
 
 /** The order is what the operator ordered. */
 export const transferEvent = z.lazy(() =>

@@ -66,6 +66,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   kind: OperationKind;
   commits: Commits;
   order: Order;
+  /** The account that the customer has chosen at the bank, as the bank names it. Null: the order names it, or the bank has not. */
+  debtor: string | null;
   /** The `data` of the further steps `verify<N>`, in order: JSON from the operator, unchanged. */
   furtherData: string[];
   /** The number of further steps that the bank has accepted. */
@@ -158,6 +160,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       kind,
       commits: event.commits,
       order: event.order,
+      debtor: null,
       furtherData: event.furtherData ?? [],
       furtherSteps: 0,
       furtherStepOpen: false,
@@ -188,7 +191,9 @@ export function applyOperationEvent<Order extends OrderTarget>(
   }
   const before = begun(operation, event);
   const changed = changes(before, event, at);
-  const after = { ...before, ...changed, ...reasonsIn(event, changed), ...wordsIn(event), updatedAt: at };
+  // Nothing becomes of the payment by its name.
+  const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
+  const after = { ...before, ...changed, ...reasonsIn(event, changed), ...wordsIn(event), updatedAt };
   const said = 'bank' in event ? event.bank?.scaStatus : undefined;
   if (said == null) return after;
   return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, said) };
@@ -288,6 +293,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { furtherData: event.data };
     case 'further-verify-sent':
       return { furtherStepOpen: true };
+    case 'debtor-named':
+      return { debtor: event.account };
     case 'verify-refused':
       return { state: 'failed', executionStatusDescription: event.description ?? null };
     case 'verify-again':

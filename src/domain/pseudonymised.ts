@@ -55,6 +55,7 @@ export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
   for (const name of ['furtherData', 'data'])
     if (Array.isArray(kept[name])) kept[name] = kept[name].map((text) => factsOf(text, nameOf));
   if (kept.type === 'resolved') kept.note = null;
+  if (kept.type === 'debtor-named') kept.account = null;
   return withNames(kept, nameOf);
 }
 

@@ -207,9 +207,9 @@ export class BankHere {
         transfer: ({ order, initiation }) =>
           this.#calls('transfer', initiation?.body ?? order, order.instant && !order.futureDated),
         operation: ({ order }) => this.#calls(order.operation, order, false),
-        terms: ({ from }) => this.#attempt('terms', from, () => ({ ...NO_TERMS, ...this.terms })),
+        terms: ({ from }) => this.#attempt('terms', from ?? '', () => ({ ...NO_TERMS, ...this.terms })),
         operationTerms: ({ from, operation }) =>
-          this.#attempt('terms', from, () => ({ data: { operation, from } })),
+          this.#attempt('terms', from ?? '', () => ({ data: { operation, from } })),
         receipt: (_target, resourceId) =>
           this.#attempt('receipt', resourceId, () => Buffer.from(`receipt of ${resourceId}`)),
       },

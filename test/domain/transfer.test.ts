@@ -104,6 +104,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
       scaStatus: null,
     },
     bulk: null,
+    debtor: null,
     refusedUnconfirmed: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',

@@ -126,6 +126,8 @@ export interface BankInterface {
   has: ReadonlySet<Capability>;
   /** Absent: the bank has no bulk payments. */
   bulk?: BulkTerms;
+  /** Whether a payment may name the account to debit. If it does not, the customer chooses it at the bank. Absent: it must. */
+  debtorAccount?: 'optional' | 'never';
   /**
    * Refuses a payment that the bank does not take, as far as that is known without asking it. Absent: nothing is known.
    *

@@ -46,6 +46,12 @@ export interface PaymentCalls {
   execute: ((resourceId: string, beforeSend: BeforeSend) => Promise<{ cro: string | null }>) | null;
   /** Asks for the execution status. Null if there is none: only instant transfers that are executed at once have one. */
   executionStatus: ((resourceId: string, decides?: Decides) => Promise<ExecutionStatus>) | null;
+  /**
+   * The account that it debits, as the bank names it. Null: the bank does not say. Absent: the order always names it.
+   *
+   * @throws Psd2Error if the bank gives no usable answer
+   */
+  debtor?: (resourceId: string) => Promise<string | null>;
   /** Its SCA and its status, if they are not at `Bank.sca`. */
   sca?: Sca;
   /** Cancels it at the bank. Absent: the bank has no such call. */

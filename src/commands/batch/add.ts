@@ -46,7 +46,9 @@ async function addFile(context: Context, file: string, options: FileOptions): Pr
   const { source, errors, problems, sameContent } = examined;
   for (const { place, message } of problems.filter(({ severity }) => severity === 'warning').slice(0, 20))
     context.terminal.warn(cleanText(`${place}: ${message}`));
-  const homeless = lines.find(({ from, fromIban }) => from === null && fromIban === null);
+  const { debtorAccount } = await context.bankInterface();
+  const homeless =
+    debtorAccount === undefined && lines.find(({ from, fromIban }) => from === null && fromIban === null);
   if (homeless)
     throw new Psd2Error('usage', `${homeless.place} names no account to debit`, {
       hint: 'Add --from <account>.',

@@ -13,7 +13,10 @@ export const FILE = 'CSV or pain.001; - reads standard input';
 /** Declares what the payments of a file have that the file does not say. */
 export function takingFile<Args extends unknown[]>(command: Command<Args>) {
   return command
-    .option('--from <account>', 'account to debit, for payments whose file names none: its id or IBAN')
+    .option(
+      '--from <account>',
+      'account to debit, for payments whose file names none: its id or IBAN (required, unless the customer may choose it at the bank)',
+    )
     .option('--date <date>', 'execution day, YYYY-MM-DD, for payments whose file has none')
     .option('--instant', 'make all payments instant transfers')
     .option('--payee-verified', 'you have checked all names and IBANs')

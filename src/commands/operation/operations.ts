@@ -82,7 +82,7 @@ function toData(operation: GenericOperation) {
   return {
     ...flowData({ ...operation, kind: 'operation' }, order.customerId, verification?.resourceId),
     operation: order.operation,
-    product: order.from,
+    product: order.from ?? operation.debtor ?? '',
     nextStep: state === 'verified' ? (verification?.nextStep ?? null) : null,
     totalAmount: verification?.totalAmount ?? null,
     commissions: verification?.commissions ?? null,

@@ -63,7 +63,7 @@ export const create: Verb = {
       command
         .option(
           '--from <productId>',
-          'account to debit: its id, or its IBAN (NextGenPSD2) (required; psd2 asks on a terminal)',
+          'account to debit: its id, or its IBAN (NextGenPSD2) (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
         )
         .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
         .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
@@ -331,10 +331,11 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
 }
 
 /** What the bank verified and the operator must confirm. */
-function showVerified(terminal: Terminal, { order, verification, payeeCheck, initiation }: Transfer): string {
+function showVerified(terminal: Terminal, transfer: Transfer): string {
+  const { order, verification, payeeCheck, initiation } = transfer;
   const unsaid = verification?.messages?.filter((text) => !wasSaid(terminal, text));
   const lines: [string, string | null][] = [
-    ['From', writeDebited({ order })],
+    ['From', writeDebited(transfer)],
     ['Payee', order.name],
     ['IBAN', spacedIban(order.to)],
     ['Name given by', order.payeeSource ? `the ${order.payeeSource}` : null],

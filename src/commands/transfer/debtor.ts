@@ -21,7 +21,7 @@ export async function withDebtor(
   list = () => bank.accounts.list(order.customerId, transactionId),
 ): Promise<TransferOrder> {
   const { from, customerId, fromIban } = order;
-  if (!bank.payments.initiation || fromIban !== undefined) return order;
+  if (!bank.payments.initiation || fromIban !== undefined || from === null) return order;
   const named = looksLikeIban(from) ? parseSepaIban(from) : null;
   if (named !== null && !(await knowsAccounts(context, customerId))) return { ...order, fromIban: named };
   try {

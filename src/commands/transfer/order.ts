@@ -60,12 +60,15 @@ export async function askForMissing<Options extends OrderOptions>(
 ): Promise<Options> {
   const { terminal, world } = context;
   const { from, to, name, amount, currency } = options;
-  if (isComplete({ from, to, name, amount }) || !terminal.canAsk) return options;
-  checkGiven(options, world.now(), await context.bankInterface());
+  const bankInterface = await context.bankInterface();
+  const isChosen = from === undefined && bankInterface.debtorAccount !== undefined;
+  const isKnown = from !== undefined || isChosen;
+  if ((isKnown && isComplete({ to, name, amount })) || !terminal.canAsk) return options;
+  checkGiven(options, world.now(), bankInterface);
   refuseClientCredentials(context);
   const profile = context.profile();
 
-  const account = from === undefined ? await chooseAccount(context) : { productId: from, iban: null };
+  const account = isKnown ? { productId: from, iban: null } : await chooseAccount(context);
   const asked = {
     name: name ?? (await terminal.ask("Payee's name:", { check: (text) => void parsePayeeName(text) })),
     to: to ?? (await terminal.ask("Payee's IBAN:", { check: (text) => void parseSepaIban(text) })),

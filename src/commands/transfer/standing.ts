@@ -15,7 +15,7 @@ export const standing: Verb = {
       command
         .option(
           '--from <account>',
-          'account to debit: its id or its IBAN (required; psd2 asks on a terminal)',
+          'account to debit: its id or its IBAN (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
         )
         .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
         .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")

@@ -6,7 +6,7 @@ import { isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { withLogin } from '../../flows/batch/outcome.ts';
-import { askIfFinal, endOfOperation } from '../../flows/payment/outcome.ts';
+import { askDebtor, askIfFinal, endOfOperation } from '../../flows/payment/outcome.ts';
 import { statusOf } from '../../flows/payment/status.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -81,8 +81,9 @@ async function askAgain(context: Context, transfer: Transfer): Promise<Transfer>
   if ((await flows.atWork()).some(({ flow }) => flow === transfer.flow)) return transfer;
   return flows.resume('transfer', transfer.flow, async (open) => {
     const before = open.current;
-    const { sca = bank.sca } = bank.payments.transfer(await withLogin(flows, before));
-    await askIfFinal(open, { bank: { sca } });
+    const calls = bank.payments.transfer(await withLogin(flows, before));
+    await askIfFinal(open, { bank: { sca: calls.sca ?? bank.sca } });
+    await askDebtor(open, calls);
     await TRANSFERS.tidy?.(context, open.current);
     return open.current === before ? transfer : open.current;
   });

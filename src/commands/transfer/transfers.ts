@@ -29,7 +29,11 @@ const shape = () =>
     ...flowBegins('transfer', OPERATION_STATES),
     instant: flag('true for SCT Inst'),
     reference: orNull(text("the operator's own reference, different for each transfer")),
-    from: text('productId of the debited account'),
+    from: orNull(
+      text(
+        'productId of the debited account; if the customer chooses it at the bank, as the bank names it afterwards',
+      ),
+    ),
     to: text('IBAN of the payee'),
     name: text('name of the payee'),
     amount: decimal('amount that the payee gets'),
@@ -79,14 +83,17 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     { title: 'TO', value: ({ order }) => order.name },
     { title: 'IBAN', value: ({ order }) => order.to, whole: true },
     { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 2 },
-    { title: 'FROM', value: ({ order }) => order.fromIban ?? order.from, whole: true, dispensable: 1 },
+    {
+      ...{ title: 'FROM', whole: true, dispensable: 1 },
+      value: ({ order, debtor }) => order.fromIban ?? order.from ?? debtor,
+    },
     { title: 'REFERENCE', value: ({ order }) => order.reference, dispensable: 3 },
     { title: 'CUSTOMER', value: ({ order }) => order.customerId, whole: true, dispensable: 3 },
   ],
   row: toData,
   rows: () => list(shape()),
-  describe: ({ order }) => [
-    ['From', writeDebited({ order })],
+  describe: ({ order, debtor }) => [
+    ['From', writeDebited({ order, debtor })],
     ['Payee', order.name],
     ['IBAN', spacedIban(order.to)],
     ['Amount', writeMoney(order)],
@@ -164,7 +171,7 @@ function toData(transfer: Transfer) {
     ...flowData({ ...transfer, kind: 'transfer' }, order.customerId, verification?.resourceId),
     instant: order.instant,
     reference: order.reference,
-    from: order.from,
+    from: order.from ?? transfer.debtor,
     to: order.to,
     name: order.name,
     amount: order.amount,
@@ -238,7 +245,8 @@ export function describeStanding({ frequency, day, end }: NonNullable<TransferOr
 }
 
 /** The debited account: its product id, with its IBAN if that is known. */
-export function writeDebited({ order }: Pick<Transfer, 'order'>): string {
+export function writeDebited({ order, debtor }: Pick<Transfer, 'order' | 'debtor'>): string {
+  if (order.from === null) return debtor ?? 'the account that the customer chooses at the bank';
   return order.fromIban === undefined || order.fromIban === order.from
     ? order.from
     : `${order.fromIban} (${order.from})`;

@@ -7,11 +7,13 @@ import { parseSepaIban } from './iban.ts';
 import type { PayeeSource } from './payee-check.ts';
 import { parsePaymentAmount } from './payment-amount.ts';
 import { parseDescription, parsePayeeName, parseReference } from './sepa-text.ts';
-import { type FREQUENCIES, parseExecutionDate, parseSepaCurrency } from './terms.ts';
+import { type FREQUENCIES, parseExecutionDate, parseSepaCurrency, takesNoDebtor } from './terms.ts';
 
 /** How a bank names accounts. @throws Psd2Error `invalid_product_id` and others */
 interface Accounts {
   readAccountId(text: string): AccountId;
+  /** Whether a payment may name the account to debit. If it does not, the customer chooses it at the bank. Absent: it must. */
+  debtorAccount?: 'optional' | 'never';
 }
 
 /** The options of an order, as given. */
@@ -43,12 +45,16 @@ export interface OrderOptions {
 export function readOrder(
   options: OrderOptions,
   now: Date,
-  { readAccountId }: Accounts,
+  { readAccountId, debtorAccount }: Accounts,
 ): Omit<TransferOrder, 'customerId'> {
-  const needed = { from: options.from, to: options.to, name: options.name, amount: options.amount };
-  if (!isComplete(needed)) throw optionsMissing(needed);
+  const { from, to, name, amount } = options;
+  const needed = { to, name, amount };
+  const isChosen = from === undefined && debtorAccount !== undefined;
+  if (!isComplete(needed) || (from === undefined && !isChosen))
+    throw optionsMissing(isChosen ? needed : { from, ...needed });
+  if (from !== undefined && debtorAccount === 'never') throw takesNoDebtor();
   return {
-    from: readAccountId(needed.from),
+    from: from === undefined ? null : readAccountId(from),
     to: parseSepaIban(needed.to),
     name: parsePayeeName(needed.name),
     amount: parsePaymentAmount(needed.amount),
@@ -139,14 +145,14 @@ function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'>
 }
 
 /** Whether all required options are there. */
-type Needed<Value> = Record<'from' | 'to' | 'name' | 'amount', Value>;
+type Needed<Value> = Record<'to' | 'name' | 'amount', Value>;
 
 export function isComplete(needed: Needed<string | undefined>): needed is Needed<string> {
   return Object.values(needed).every((value) => value !== undefined);
 }
 
 /** An error that names all missing options. */
-function optionsMissing(needed: Needed<string | undefined>): Psd2Error {
+function optionsMissing(needed: Readonly<Record<string, string | undefined>>): Psd2Error {
   const missing = Object.entries(needed).flatMap(([name, value]) =>
     value === undefined ? [`--${name}`] : [],
   );

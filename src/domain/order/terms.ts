@@ -34,3 +34,14 @@ export function parseExecutionDate(text: string, today: IsoDate, called = '--dat
   if (day >= today) return day;
   throw new Psd2Error('invalid_date', `${called} ${day} is in the past: at the bank it is ${today}`);
 }
+
+/** The bank takes no account to debit (`payments.debtorAccount` of its file). */
+export function takesNoDebtor(): Psd2Error {
+  return new Psd2Error(
+    'usage',
+    'At this bank the customer chooses the account to debit, and a payment names none',
+    {
+      hint: 'psd2 has sent nothing. Leave out --from.',
+    },
+  );
+}

@@ -1,6 +1,6 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
-import { askIfFinal } from '../payment/outcome.ts';
+import { askDebtor, askIfFinal } from '../payment/outcome.ts';
 import { isInterruption } from '../refusals.ts';
 import { followInBulk } from './bulk.ts';
 import { tidy } from './group.ts';
@@ -34,6 +34,7 @@ export async function askAccepted(
         await flows.resume('transfer', flow, async (open) => {
           const its = payments.transfer(await withLogin(flows, open.current));
           await askIfFinal(open, { bank: { sca: its.sca ?? sca } });
+          await askDebtor(open, its);
           await store.tidy(open.current);
         });
       else if (bulk !== null && payments.bulk && !asked.has(bulk)) {
@@ -43,6 +44,7 @@ export async function askAccepted(
           const { initiation, transactionId } = open.current;
           const its = initiation && bulks.calls({ order, transactionId, initiation });
           await askIfFinal(open, { bank: { sca: its?.sca ?? sca } });
+          if (its) await askDebtor(open, its);
           return open.current;
         });
         await followInBulk(store, payer, known);

@@ -5,7 +5,7 @@ import { nextOperationStep } from '../../domain/next-step.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
-import { settlementEvent, settlementIn } from '../payment/outcome.ts';
+import { askDebtor, lacksDebtor, settlementEvent, settlementIn } from '../payment/outcome.ts';
 import { lookAt } from '../payment/status.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
@@ -142,6 +142,7 @@ async function followInBasket(run: BatchRun, payer: Payer, basket: GenericOperat
       if (!isOpenIn(known, basket)) continue;
       const said = await askOf(payer, known, basket);
       await writeDown(run, known, (transfer) => followBasket(transfer, basket, said));
+      await nameDebtor(run, payer, known.flow, basket);
       const now = await flows.find('transfer', flow);
       // psd2 waits for nothing that the bank has accepted, unless it is instant.
       if (isOpenIn(now, basket) && (!isAccepted(now) || needsSettlement(now.order))) left.push(flow);
@@ -170,6 +171,19 @@ async function followInBasket(run: BatchRun, payer: Payer, basket: GenericOperat
       if (isOpenIn(open.current, basket) && standingOf(open.current) !== 'done' && state !== 'unknown')
         await open.record({ type: 'execute-unanswered' });
     });
+}
+
+/** Records the account that the customer has chosen for a payment that names none. */
+async function nameDebtor(
+  { flows }: BatchRun,
+  { bank }: Payer,
+  flow: string,
+  { transactionId: authorisedBy }: GenericOperation,
+): Promise<void> {
+  if (!lacksDebtor(await flows.find('transfer', flow))) return;
+  await flows.resume('transfer', flow, (open) =>
+    askDebtor(open, bank.payments.transfer({ ...open.current, authorisedBy })),
+  );
 }
 
 /** For a bank that does not say how often it may be asked. */

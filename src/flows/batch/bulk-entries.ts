@@ -31,7 +31,7 @@ async function entriesOf(
 ): Promise<ReadonlyMap<string, EntryState>> {
   const found = await saidOfEach(payer, bulk);
   const left = transfers.filter(({ order }) => !found.has(order.reference ?? ''));
-  const booked = (await ifAnswered(bookedIn(payer, left, bulk.createdAt))) ?? new Set<string>();
+  const booked = (await ifAnswered(bookedIn(payer, left, bulk))) ?? new Set<string>();
   for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
   return found;
 }
@@ -51,13 +51,13 @@ async function saidOfEach(
 async function bookedIn(
   { bank, accounts }: Payer,
   [first, ...others]: readonly Transfer[],
-  since: string,
+  { createdAt: since, debtor }: Operation<OrderTarget>,
 ): Promise<Set<string>> {
   if (!first) return new Set();
   const { from, fromIban } = first.order;
   const wanted = [first, ...others].map(({ order }) => order);
   const account = (await accounts()).find(
-    ({ iban, accountId }) => accountId === from || iban === (fromIban ?? from),
+    ({ iban, accountId }) => accountId === from || (iban !== null && iban === (fromIban ?? from ?? debtor)),
   );
   if (!account) return new Set();
   const booked = new Set<string>();

@@ -10,6 +10,7 @@ import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { PayeeResult } from '../../domain/order/payee-check.ts';
+import { takesNoDebtor } from '../../domain/order/terms.ts';
 import { Psd2Error } from '../../errors.ts';
 import { AddedMeanwhile, contentIsStored, orderedHashOf } from '../../store/batch/refusals.ts';
 import type { Batches, NewBatch } from '../../store/ports/batches.ts';
@@ -183,7 +184,9 @@ function* problemsOf(line: BatchLine, yardstick: Yardstick, isRepeated: boolean)
   yield* problemsWith(line, limit, known, isRepeated);
   const { refusePayment } = bank;
   const refusal = refusePayment && errorOf(() => refusePayment(plannedOf(line), today))?.message;
-  for (const message of [refusal, accounts?.problemWith(line)])
+  const isNamed = line.from !== null || line.fromIban !== null;
+  const debited = bank.debtorAccount === 'never' && isNamed ? takesNoDebtor().message : undefined;
+  for (const message of [refusal, debited, accounts?.problemWith(line)])
     if (message !== undefined) yield { ...warningAt(line, message), severity: 'error' };
   if (line.address && !bank.has.has('addresses of payees')) yield withoutAddress(line);
   if (line.instant && !line.payeeVerified && !yardstick.checksPayees) yield warningAt(line, UNCHECKED_PAYEE);

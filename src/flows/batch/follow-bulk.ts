@@ -32,6 +32,17 @@ export function followBulk(
   bulk: Operation<OrderTarget>,
   entry: EntryState | undefined,
 ): StepEvent[] {
+  const becomes = whatFollows(transfer, bulk, entry);
+  const isNamed = transfer.bulk === bulk.flow && transfer.order.from === null && transfer.debtor === null;
+  if (!isNamed || bulk.debtor === null) return becomes;
+  return [...becomes, { type: 'debtor-named', account: bulk.debtor }];
+}
+
+function whatFollows(
+  transfer: Transfer,
+  bulk: Operation<OrderTarget>,
+  entry: EntryState | undefined,
+): StepEvent[] {
   if (transfer.bulk !== bulk.flow || (isOver(transfer) && !transfer.refusedUnconfirmed)) return [];
   if (isKnown(transfer, bulk)) return [];
   const words: BankWords = {

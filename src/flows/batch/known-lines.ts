@@ -48,7 +48,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
   return {
     ...{ line: line.line, batch: batch.batch, reference },
     ...{ flow: own?.flow ?? null, state: stateOf(batch, line, own) },
-    from: line.fromIban ?? line.from,
+    from: line.fromIban ?? line.from ?? own?.debtor ?? null,
     ...{ name: line.name, iban: line.iban, amount: line.amount, currency: line.currency },
     description: line.description,
     remittanceStructured: line.creditorReference?.reference ?? null,

@@ -6,7 +6,7 @@ import type { OperationPorts, Payment, Run } from '../ports.ts';
 import { authorise, awaitAuthorisation, feesRefused, giveUp } from './authorise.ts';
 import { verify, verifyFurther } from './begin.ts';
 import { execute } from './execute.ts';
-import { askAfterEnd, awaitSettlement, endOfOperation, findOutcome } from './outcome.ts';
+import { askAfterEnd, askDebtor, awaitSettlement, endOfOperation, findOutcome } from './outcome.ts';
 
 /**
  * Runs an operation (a transfer is one) from the state in its journal to its end: verify, the operator's confirmation, SCA,
@@ -73,7 +73,8 @@ export async function runOperation<Order extends OrderTarget>(
         await awaitSettlement(run, operation);
         break;
       case 'done':
-        return endOfOperation(operation, calls.name);
+        await askDebtor(open, calls);
+        return endOfOperation(open.current, calls.name);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Decides } from '../../bank/ports/customer.ts';
 import type { ExecutionStatus, PaymentCalls } from '../../bank/ports/payment-calls.ts';
-import { isAccepted } from '../../domain/flow-states.ts';
+import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
 import {
   isPending,
@@ -126,6 +126,22 @@ export async function askIfFinal(
   if (!isAccepted(open.current) || !open.current.verification) return;
   const found = await ifAnswered(statusOf({ bank }, open.current));
   if (found && isNews(open.current, found)) await recordFound(open, found);
+}
+
+/** Whether the bank has accepted a payment, and nobody knows which account it debits. */
+export function lacksDebtor(operation: Payment): boolean {
+  return operation.order.from === null && operation.debtor === null && standingOf(operation) === 'done';
+}
+
+/**
+ * Asks once which account the customer has chosen at the bank, if the order names none, and records it. Whatever the bank says,
+ * nothing else follows from it.
+ */
+export async function askDebtor(open: OpenPayment, calls: Pick<PaymentCalls, 'debtor'>): Promise<void> {
+  const { verification } = open.current;
+  if (!lacksDebtor(open.current) || !verification || !calls.debtor) return;
+  const account = await ifAnswered(calls.debtor(verification.resourceId));
+  if (account !== null) await recordFound(open, { type: 'debtor-named', account });
 }
 
 /**

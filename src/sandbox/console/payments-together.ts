@@ -82,7 +82,12 @@ function atSecondDoor(bank: Bank): Paid[] {
       const { orders, debtor, createdAt, id } = payment;
       const joint = orders.length > 1 ? id : baskets.withPayment(id)?.id;
       return orders.map((order, index) => ({
-        ...{ at: createdAt, account: debtor.product.iban, customer: debtor.customer.user, joint },
+        ...{
+          at: createdAt,
+          account: debtor?.product.iban ?? '',
+          customer: debtor?.customer.user ?? '',
+          joint,
+        },
         ...{ amount: order.amount, to: order.beneficiaryName, state: orderStatus(bank, payment, index) },
       }));
     });

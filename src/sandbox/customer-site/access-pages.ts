@@ -5,6 +5,8 @@ import { decisionButtons, decisionCard, type Html, hidden, loggedInAs, row } fro
 
 /** The names of the check boxes with which a customer chooses accounts. */
 export const ACCOUNT_FIELD = 'account-';
+/** The name of the field with which a customer chooses the account to pay from. */
+export const DEBTOR_FIELD = 'debtor';
 
 interface Asked {
   request: AccessRequest;
@@ -35,7 +37,7 @@ function questionOf({ tppName, consent, payments }: AccessRequest): Html {
 }
 
 function contentOf({ consent, payments }: AccessRequest, shown: AccessShown): Html {
-  if (payments) return html`${payments.all.map(paymentDetails)}`;
+  if (payments) return html`${payments.all.map(paymentDetails)}${shown.choose ? accountChoice(shown) : ''}`;
   if (consent) return accountList(shown);
   return html`<p>It may ask for your consents and your payments. You decide on each of them here.</p>`;
 }
@@ -58,12 +60,22 @@ ${row('Fee', moneyText(fee))}
 <div class="total"><dt>Total</dt><dd>${moneyText(total)}</dd></div>
 ${row('Type', kind)}
 ${row('When', when)}
-${row('From your account', html`<span class="digits">${debitIban}</span>`)}
+${debitIban === undefined ? '' : row('From your account', html`<span class="digits">${debitIban}</span>`)}
 </dl>`;
 }
 
 function moneyText({ amount, currency }: Money): string {
   return `${amount} ${currency}`;
+}
+
+/** The accounts that the customer can pay from. The first one is chosen. */
+function accountChoice({ accounts }: AccessShown): Html {
+  return html`
+<fieldset><legend>Pay from your account</legend>${accounts.map(
+    ({ productId, description, number }, index) => html`
+<label><input type="radio" name="${DEBTOR_FIELD}" value="${productId}"${index === 0 ? ' checked' : ''}> <bdi>${description}</bdi> <span class="digits">${number}</span></label>`,
+  )}
+</fieldset>`;
 }
 
 /** The accounts, with a box to tick for each if the customer chooses. All are ticked. */

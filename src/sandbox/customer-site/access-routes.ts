@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import {
   ACCOUNT_FIELD,
   accessPage,
+  DEBTOR_FIELD,
   donePage,
   foreignAccountsPage,
   otherCustomerPage,
@@ -81,8 +82,10 @@ function decisionRoutes({ access, desk }: Pages): Hono {
   return routes;
 }
 
-/** The product ids of the boxes that are ticked. */
+/** The product id of the account to pay from, or those of the boxes that are ticked. */
 function chosenIn(fields: Record<string, string>): string[] {
+  const debtor = fields[DEBTOR_FIELD];
+  if (debtor !== undefined) return [debtor];
   return Object.keys(fields)
     .filter((name) => name.startsWith(ACCOUNT_FIELD))
     .map((name) => name.slice(ACCOUNT_FIELD.length));

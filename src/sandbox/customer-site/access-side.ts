@@ -5,7 +5,8 @@ import type { Money } from './bank-side.ts';
 /** A payment as the customer sees it before they authorise it (dynamic linking: RTS (EU) 2018/389, article 5). */
 export interface PaymentShown {
   kind: string;
-  debitIban: string;
+  /** Undefined: the customer chooses it. */
+  debitIban: string | undefined;
   orders: { name: string; iban: string; amount: Money; description: string }[];
   fee: Money;
   total: Money;

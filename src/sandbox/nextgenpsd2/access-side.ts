@@ -18,8 +18,10 @@ import {
   type Asked,
   askedOf,
   carryOut,
+  chooseDebtor,
   isCustomers,
   isWaiting,
+  payingAccounts,
   paymentsOf,
   plannedSca,
 } from './sca/asked.ts';
@@ -125,7 +127,12 @@ function requestOf(bank: Bank, { id, authorisation, asked }: Open): AccessReques
 function shownOf({ asked }: Open, customer: Customer): AccessShown | undefined {
   if (!asked) return { accounts: [], choose: false };
   if (asked.kind !== 'consent') {
-    return isCustomers(asked, customer, undefined) ? { accounts: [], choose: false } : undefined;
+    if (!isCustomers(asked, customer, undefined)) return undefined;
+    const choose = paymentsOf(asked).some(({ debtor }) => debtor === undefined);
+    const accounts = payingAccounts(customer).map(({ productId, description, iban }) => ({
+      ...{ productId, description, number: iban, rights: [] },
+    }));
+    return { accounts: choose ? accounts : [], choose };
   }
   const { consent } = asked;
   const grants = grantsFor(consent, customer, undefined);
@@ -157,6 +164,7 @@ function approve(
     if (!isCustomers(asked, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);
   }
   if (authorisation && asked && bank.door.authorisations.isOpen(authorisation)) {
+    chooseDebtor(asked, customer, chosen?.[0]);
     const planned = plannedSca(asked);
     if (planned !== undefined) return undecided(bank, { oauth, authorisation }, planned);
     const isFinished = bank.door.authorisations.approve(authorisation, { customerId, chosen });

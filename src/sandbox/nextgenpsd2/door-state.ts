@@ -28,7 +28,7 @@ export function newDoorState(rules: BankRules): DoorState {
   return {
     consents: new DoorConsents(rules),
     authorisations: new Authorisations(rules),
-    payments: new Shelf(({ debtor }) => [debtor.customer.customerId]),
+    payments: new Shelf(({ debtor }) => (debtor ? [debtor.customer.customerId] : [])),
     repeated: new RepeatedRequests(rules),
     baskets: new DoorBaskets(now),
     readings: new ReadingsOfDay(now),

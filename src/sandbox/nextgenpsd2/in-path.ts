@@ -25,7 +25,7 @@ export function paymentInPath(bank: Bank, call: DoorCall): DoorPayment {
   // Who has logged in with a basket has done so with its payments.
   const basket = bank.door.baskets.withPayment(payment.id);
   const isOfBasket = basket !== undefined && call.grant?.paymentId === basket.id;
-  checkGrant(call, payment.debtor.customer.customerId, isOfBasket ? basket.id : payment.id);
+  checkGrant(call, payment.debtor?.customer.customerId, isOfBasket ? basket.id : payment.id);
   if (lacksTokenOf(bank, call.grant, [payment.id, ...(basket ? [basket.id] : [])]))
     throw new DoorRefusal('TOKEN_INVALID', 'The call needs the access token of this payment');
   return payment;
@@ -34,12 +34,17 @@ export function paymentInPath(bank: Bank, call: DoorCall): DoorPayment {
 /**
  * Checks that the access token of a call is for a customer's payment.
  *
+ * @param customerId undefined if the customer has not chosen the account yet
  * @param paymentId undefined if the payment does not exist yet
  * @throws DoorRefusal `TOKEN_INVALID`
  */
-export function checkGrant({ grant }: DoorCall, customerId: string, paymentId: string | undefined): void {
+export function checkGrant(
+  { grant }: DoorCall,
+  customerId: string | undefined,
+  paymentId: string | undefined,
+): void {
   if (!grant) return;
-  const isOthers = grant.customerId !== undefined && grant.customerId !== customerId;
+  const isOthers = grant.customerId !== undefined && grant.customerId !== (customerId ?? grant.customerId);
   const isForOther =
     grant.consentId !== undefined || (grant.paymentId !== undefined && grant.paymentId !== paymentId);
   if (isOthers || isForOther)

@@ -166,6 +166,8 @@ function fieldOf(input: HTMLElement): Field[] {
   const name = input.getAttribute('name');
   const type = input.getAttribute('type')?.toLowerCase() ?? 'text';
   const value = input.getAttribute('value') ?? '';
+  // Of the choices of a question, the one that is made is sent.
+  if (type === 'radio' && input.getAttribute('checked') === undefined) return [];
   return name === undefined || ['submit', 'button', 'reset', 'image', 'file'].includes(type)
     ? []
     : [{ name, type, value }];

@@ -120,8 +120,8 @@ export function paymentsOf(bank: CbCaller): Payments {
       toTerms(await prepare(bank, { ...target, operation: TRANSFER }, transactionId, prepareAnswer)),
     operationTerms: (target, transactionId) =>
       prepare(bank, target, transactionId, z.record(z.string(), z.unknown())),
-    receipt: async ({ customerId, from }, resourceId, transactionId) => {
-      const path = `${productPath(customerId, from)}/common/printer/${pathSegment(resourceId)}/retrieve`;
+    receipt: async (target, resourceId, transactionId) => {
+      const path = `${targetPath(target)}/common/printer/${pathSegment(resourceId)}/retrieve`;
       return readDocument(await bank.send(get(path, transactionId)));
     },
   };
@@ -145,8 +145,13 @@ function operationCalls(
 }
 
 /** The path of an operation. The paths of its steps begin with it. */
-function operationPath({ customerId, from, operation }: OperationTarget): string {
-  return `${productPath(customerId, from)}/${pathSegment(operation)}`;
+function operationPath({ operation, ...target }: OperationTarget): string {
+  return `${targetPath(target)}/${pathSegment(operation)}`;
+}
+
+function targetPath({ customerId, from }: OrderTarget): string {
+  if (from === null) throw new TypeError('An operation of this bank names its product');
+  return productPath(customerId, from);
 }
 
 /** A call that changes something. */

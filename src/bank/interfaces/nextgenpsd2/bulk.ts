@@ -149,8 +149,9 @@ async function xmlBody(
 ): Promise<string> {
   const [first] = orders;
   const iban = first && debtorOf(first);
-  if (!first || iban === undefined || !isIban(iban))
-    throw new Psd2Error('usage', `The account ${iban} has no IBAN, so psd2 cannot debit it`);
+  if (!first || iban === undefined) throw new TypeError('A pain.001 has at least one transfer');
+  if (iban === null) throw xmlNamesDebtor();
+  if (!isIban(iban)) throw new Psd2Error('usage', `The account ${iban} has no IBAN, so psd2 cannot debit it`);
   const sum = orders.reduce((total, { amount }) => total.plus(amount), new Big(0));
   // No other call needs XML.
   const { writePain001 } = await import('../../../batch-file/pain001/write.ts');
@@ -192,6 +193,13 @@ async function xmlBody(
   }))
     pieces.push(piece);
   return pieces.join('');
+}
+
+/** A pain.001 has an account to debit, whatever the bank could do without. */
+export function xmlNamesDebtor(): Psd2Error {
+  return new Psd2Error('usage', 'The bank takes this payment as pain.001, which names the account to debit', {
+    hint: 'Name it with --from.',
+  });
 }
 
 /** The organisation of the certificate, as SEPA writes a name. */

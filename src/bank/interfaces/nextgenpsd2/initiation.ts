@@ -81,8 +81,8 @@ export function refuseUntaken(
   refuseUntakenFields(payments, texts);
 }
 
-/** The IBAN of the debited account. */
-export function debtorOf({ fromIban, from }: TransferOrder): string {
+/** The IBAN of the debited account. Null: the customer chooses it at the bank. */
+export function debtorOf({ fromIban, from }: TransferOrder): string | null {
   return fromIban ?? from;
 }
 
@@ -139,9 +139,10 @@ function refuseUntakenDate(executionDate: IsoDate, futureDays: number, today: Is
 export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldRules) {
   const { amount, currency, to, name, description, payeeAddress, standing, executionDate } = order;
   const { creditorReference } = order;
+  const debtor = debtorOf(order);
   const body = {
     ...(takesField(rules, 'endToEndIdentification') && { endToEndIdentification: endToEndId }),
-    debtorAccount: { iban: debtorOf(order) },
+    ...(debtor !== null && { debtorAccount: { iban: debtor } }),
     instructedAmount: { currency, amount },
     creditorAccount: { iban: to },
     creditorName: name,
@@ -158,14 +159,17 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
       }),
     }),
   };
-  const constant = Object.entries(rules.constant).reduce(
-    (filled, [path, value]) => fill(filled, path.split('.'), () => value),
-    body,
-  );
-  return rules.required.reduce(
-    (filled, path) => fill(filled, path.split('.'), () => demanded(path, order, endToEndId)),
-    constant,
-  );
+  // Nothing of an account that the customer chooses is known.
+  const isKnown = (path: string) => debtor !== null || path.split('.')[0] !== 'debtorAccount';
+  const constant = Object.entries(rules.constant)
+    .filter(([path]) => isKnown(path))
+    .reduce((filled, [path, value]) => fill(filled, path.split('.'), () => value), body);
+  return rules.required
+    .filter(isKnown)
+    .reduce(
+      (filled, path) => fill(filled, path.split('.'), () => demanded(path, order, endToEndId)),
+      constant,
+    );
 }
 
 function referenceIn({ reference, type, issuer }: NonNullable<TransferOrder['creditorReference']>) {

@@ -29,9 +29,11 @@ import { scaOfConsents } from './sca.ts';
 export function nextgenpsd2(description: BankDescription): KnownInterface {
   const paths = pathsOf(description);
   const bulk = bulkTermsOf(description);
+  const { debtorAccount } = description.payments;
   return {
     name: 'nextgenpsd2',
     ...(bulk && { bulk }),
+    ...(debtorAccount !== 'required' && { debtorAccount }),
     refusePayment(payment, today) {
       refuseUntaken(description.payments, payment, today);
       if (!bulk?.takes(payment)) productOfPayment(description.payments, payment);

@@ -16,11 +16,13 @@ import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './paymen
 import { reasonsIn } from './reasons.ts';
 import { type Authorised, linksOf, progressOf, scaOf, usableLinks } from './sca.ts';
 import { reportOf } from './status-report.ts';
+import { sameIban } from './whose.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
 import {
   authorisationsAnswer,
   cancellationAnswer,
   paymentAnswer,
+  paymentInformation,
   paymentStatusAnswer,
 } from './wire/payment.ts';
 
@@ -58,6 +60,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
       ? async (resourceId, decides) =>
           settlementOf(await status(resourceId, decides), description.payments.final, isBulk)
       : null,
+    debtor: (resourceId) => askDebtor(payment, resourceId),
     sca: scaOf(payment, payment.oauth, authorised),
     cancellation: cancellationOf(payment, authorised),
   };
@@ -73,6 +76,7 @@ export function aboutPayment({ send, ask }: NextGenCaller, authorisedBy: string)
 }
 
 type PaymentOperation =
+  | 'getPaymentInformation'
   | 'getPaymentInitiationStatus'
   | 'getPaymentInitiationAuthorisation'
   | 'startPaymentAuthorisation'
@@ -136,6 +140,22 @@ function allFees(fee: Fee, conversion: Fee): Fee {
   return { ...fee, amount: written(new Big(fee.amount).plus(conversion.amount)) };
 }
 type Fee = Verification['commissions'];
+
+/** The account that the bank says it debits. Null: it does not say, or its answer is about another payment. */
+async function askDebtor(payment: Payment, paymentId: string): Promise<string | null> {
+  const call = paymentCall(payment, 'getPaymentInformation', paymentId);
+  const { data } = await ask(payment.bank, call, paymentInformation);
+  const sent = paymentInformation.parse(JSON.parse(payment.initiation.body));
+  const [payee, ours = payee] = [data, sent].flatMap(({ creditorAccount }) => creditorAccount?.iban ?? []);
+  const [said = '0', ordered = said] = [data, sent].flatMap(
+    ({ instructedAmount }) => instructedAmount?.amount ?? [],
+  );
+  const isIt =
+    (data.paymentId ?? paymentId) === paymentId &&
+    sameIban(payee ?? '', ours ?? '') &&
+    new Big(said).eq(ordered);
+  return isIt ? data.debtorAccount : null;
+}
 
 /** @throws Psd2Error `bank_answer` for an answer about another payment: it decides nothing */
 async function askStatus(payment: Payment, paymentId: string, decides: Decides): Promise<PaymentSaid> {

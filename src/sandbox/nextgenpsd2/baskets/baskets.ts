@@ -17,7 +17,7 @@ export class DoorBaskets extends Shelf<DoorBasket> {
   readonly #now: () => Date;
 
   constructor(now: () => Date) {
-    super(({ payments }) => payments.map(({ debtor }) => debtor.customer.customerId));
+    super(({ payments }) => payments.flatMap(({ debtor }) => debtor?.customer.customerId ?? []));
     this.#now = now;
   }
 

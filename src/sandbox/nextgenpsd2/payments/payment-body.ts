@@ -28,7 +28,7 @@ const transfer = {
 };
 
 const single = {
-  debtorAccount: account,
+  debtorAccount: z.optional(account),
   ...transfer,
 };
 
@@ -48,7 +48,7 @@ export const periodicBody = z.looseObject({
 });
 
 export const bulkBody = z.looseObject({
-  debtorAccount: account,
+  debtorAccount: z.optional(account),
   payments: z.array(transferBody).check(z.minLength(1)),
   batchBookingPreferred: z.optional(z.boolean()),
   requestedExecutionDate: z.optional(z.iso.date()),

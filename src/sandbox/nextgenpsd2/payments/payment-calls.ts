@@ -26,13 +26,13 @@ export function initiatePayment(bank: Bank, call: DoorCall): DoorAnswer {
 function initiated(bank: Bank, call: DoorCall): DoorAnswer {
   readQuery(call.request, []);
   const initiation = readInitiation(bank, call);
-  const { customer, product } = initiation.debtor;
-  checkGrant(call, customer.customerId, undefined);
+  const { debtor } = initiation;
+  checkGrant(call, debtor?.customer.customerId, undefined);
   const wish = readScaWish(bank, call);
   const named = bank.customers.byUser(wish.psuId ?? '');
-  if (named && !holds(named, product)) {
+  if (named && debtor && !holds(named, debtor.product)) {
     const expected = `an account of ${wish.psuId}`;
-    const { iban } = product;
+    const { iban } = debtor.product;
     throw unexpected(
       'FORMAT_ERROR',
       'debtorAccount.iban',
@@ -45,7 +45,8 @@ function initiated(bank: Bank, call: DoorCall): DoorAnswer {
   const about = { createdAt: bank.now(), requestId, lateMs: latenessOf(bank, call) };
   const payment = bank.door.payments.keep(newPayment(initiation, about));
   bank.calls.tellChange();
-  return isExempted(bank, call) ? exempted(bank, payment) : waiting(bank, payment, wish);
+  // Without SCA nobody chooses the account.
+  return debtor && isExempted(bank, call) ? exempted(bank, payment) : waiting(bank, payment, wish);
 }
 
 /** The customer has to authorise it. */
@@ -111,7 +112,8 @@ function latenessOf({ rules }: Bank, { faults }: DoorCall): number {
 /** `GET /{payment-service}/{payment-product}/{paymentId}`. Each entry of a bulk has its own state. */
 export function getPaymentInformation(bank: Bank, call: DoorCall): DoorAnswer {
   const payment = paymentInPath(bank, call);
-  const { body } = payment;
+  const { body, debtor, authorisedAt } = payment;
+  const isChosen = body.debtorAccount === undefined && debtor && authorisedAt;
   const entries =
     payment.service === 'bulk-payments' && Array.isArray(body.payments)
       ? body.payments.map((entry: object, index) => ({
@@ -123,6 +125,7 @@ export function getPaymentInformation(bank: Bank, call: DoorCall): DoorAnswer {
     status: 200,
     body: {
       ...body,
+      ...(isChosen && { debtorAccount: { iban: debtor.product.iban } }),
       ...(entries && { payments: entries }),
       transactionStatus: transactionStatus(bank, payment),
     },

@@ -15,7 +15,7 @@ import type { TransferBody } from './payment-body.ts';
 /**
  * Reads a transfer whose fields have their form, and holds it against SEPA's rules and the bank file.
  *
- * @param debtorIban of the debited account
+ * @param debtorIban of the debited account, if the payment names it
  * @param at where it is in the whole body: `''` or `payments[0].`
  * @throws DoorRefusal `FORMAT_ERROR`, `PAYMENT_FAILED`
  */
@@ -25,7 +25,7 @@ export function readOrder(
     product,
     debtorIban,
     address,
-  }: { product: string; debtorIban: string } & Pick<BankDescription['payments'], 'address'>,
+  }: { product: string; debtorIban: string | undefined } & Pick<BankDescription['payments'], 'address'>,
   at: string,
 ): PaymentOrder {
   const { creditorName, creditorAccount, endToEndIdentification, remittanceInformationUnstructured } = body;
@@ -99,7 +99,7 @@ function readAmount({ amount, currency }: TransferBody['instructedAmount'], at: 
   throw unexpected('FORMAT_ERROR', `${path}.amount`, 'The amount is not valid', SEPA_AMOUNTS, amount);
 }
 
-function readPayee(iban: string, debtorIban: string, path: string): string {
+function readPayee(iban: string, debtorIban: string | undefined, path: string): string {
   if (!isSepaIban(iban)) {
     const expected = 'a valid IBAN of a SEPA country, in capitals without blanks';
     throw unexpected('FORMAT_ERROR', path, 'The account of the payee is not valid', expected, iban);

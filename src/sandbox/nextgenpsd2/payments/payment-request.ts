@@ -46,12 +46,12 @@ function readSingle(bank: Bank, { request }: DoorCall, product: string): Payment
   const { payments } = bank.rules.description;
   const body = readBody(request, singleBody);
   checkFields(body, 'payments', payments);
-  const debtor = readDebtor(bank, body.debtorAccount.iban);
+  const debtor = readDebtor(bank, body.debtorAccount);
   return {
     service: 'payments',
     product,
     debtor,
-    orders: [readOrder(body, orderRules(bank, product, debtor.product.iban), '')],
+    orders: [readOrder(body, orderRules(bank, product, debtor?.product.iban), '')],
     body,
     executionDay: readExecutionDay(bank, body.requestedExecutionDate, product),
     standing: undefined,
@@ -61,7 +61,7 @@ function readSingle(bank: Bank, { request }: DoorCall, product: string): Payment
 function readPeriodic(bank: Bank, { request }: DoorCall, product: string): PaymentInitiation {
   const body = readBody(request, periodicBody);
   checkFields(body, 'periodic-payments', bank.rules.description.payments);
-  const debtor = readDebtor(bank, body.debtorAccount.iban);
+  const debtor = readDebtor(bank, body.debtorAccount);
   const { startDate, endDate, frequency, executionRule, dayOfExecution } = body;
   const digits = bank.rules.description.payments.days === 'two-digits' ? 2 : 1;
   const isWritten =
@@ -84,7 +84,7 @@ function readPeriodic(bank: Bank, { request }: DoorCall, product: string): Payme
     service: 'periodic-payments',
     product,
     debtor,
-    orders: [readOrder(body, orderRules(bank, product, debtor.product.iban), '')],
+    orders: [readOrder(body, orderRules(bank, product, debtor?.product.iban), '')],
     body,
     executionDay: undefined,
     standing: {
@@ -116,8 +116,8 @@ function readBulk(bank: Bank, { request }: DoorCall, product: string): PaymentIn
       received,
     );
   }
-  const debtor = readDebtor(bank, body.debtorAccount.iban);
-  const rules = orderRules(bank, product, debtor.product.iban);
+  const debtor = readDebtor(bank, body.debtorAccount);
+  const rules = orderRules(bank, product, debtor?.product.iban);
   const entry = (one: TransferBody, index: number) => {
     const at = `payments[${index}].`;
     checkFields(one, 'entry', payments, at);
@@ -147,12 +147,27 @@ function checkBooking(
   throw new DoorRefusal('FORMAT_ERROR', `The bank ${what} the field ${path}`, '', { path });
 }
 
-function orderRules(bank: Bank, product: string, debtorIban: string): Parameters<typeof readOrder>[1] {
+function orderRules(
+  bank: Bank,
+  product: string,
+  debtorIban: string | undefined,
+): Parameters<typeof readOrder>[1] {
   return { product, debtorIban, address: bank.rules.description.payments.address };
 }
 
 /** The bank knows its own accounts before the customer has logged in. */
-function readDebtor({ customers }: Bank, iban: string): PaymentInitiation['debtor'] {
+function readDebtor(
+  { customers, rules }: Bank,
+  named: { iban: string } | undefined,
+): PaymentInitiation['debtor'] {
+  const rule = rules.description.payments.debtorAccount;
+  if (named ? rule === 'never' : rule === 'required') {
+    const what = named ? 'does not take' : 'needs';
+    const path = 'debtorAccount';
+    throw new DoorRefusal('FORMAT_ERROR', `The bank ${what} the field ${path}`, '', { path });
+  }
+  if (!named) return undefined;
+  const { iban } = named;
   const debtor = customers.byProduct(customers.accountByIban(iban)?.productId ?? '');
   if (debtor) return debtor;
   throw unexpected(

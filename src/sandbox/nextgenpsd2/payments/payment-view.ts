@@ -13,7 +13,7 @@ export function paymentShown(payment: DoorPayment): PaymentShown {
   const fee = sum(({ commissions }) => commissions);
   return {
     kind: product,
-    debitIban: debtor.product.iban,
+    debitIban: debtor?.product.iban,
     orders: orders.map(({ beneficiaryName, beneficiaryIban, amount, description }) => ({
       name: beneficiaryName,
       iban: beneficiaryIban,
@@ -42,7 +42,7 @@ export function listPayments(bank: Bank) {
     requestId: payment.requestId,
     service: payment.service,
     product: payment.product,
-    customer: payment.debtor.customer.user,
+    customer: payment.debtor?.customer.user ?? null,
     createdAt: payment.createdAt.toISOString(),
     authorised: payment.authorisedAt !== undefined,
     transactionStatus: transactionStatus(bank, payment),
@@ -55,7 +55,7 @@ export function listPayments(bank: Bank) {
       /** How often this payment moved the money. */
       paid: payment.executions.filter((one) => one.order === order && one.paid).length,
       /** How often the account was debited with this reference, by all payments together. */
-      debits: bank.ledger.debits(payment.debtor.product, referenceOf(order)),
+      debits: payment.debtor ? bank.ledger.debits(payment.debtor.product, referenceOf(order)) : 0,
     })),
   }));
 }

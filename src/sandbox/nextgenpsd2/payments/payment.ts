@@ -20,7 +20,8 @@ export interface PaymentOrder extends Transfer {
 export interface PaymentInitiation {
   service: PaymentService;
   product: string;
-  debtor: { customer: Customer; product: Product };
+  /** Undefined: the customer chooses the account when they authorise it (`payments.debtorAccount`). */
+  debtor: { customer: Customer; product: Product } | undefined;
   /** One, or those of a bulk. */
   orders: readonly PaymentOrder[];
   /** The body as it came, for `GET`. */

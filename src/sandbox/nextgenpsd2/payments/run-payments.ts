@@ -53,6 +53,7 @@ function dueAt({
 
 function execute(bank: Bank, payment: DoorPayment, order: PaymentOrder, at: Date): PaymentExecution {
   const { debtor } = payment;
+  if (!debtor) return { order, at, paid: false, settledAt: at };
   const { available } = bank.ledger.balance(debtor.product, bank.now());
   if (planOf(order.beneficiaryName).execute === 'refused' || totalOf(order) > available)
     return { order, at, paid: false, settledAt: at };

@@ -63,7 +63,28 @@ export function isCustomers(
   chosen: readonly string[] | undefined,
 ): boolean {
   if (asked.kind === 'consent') return grantsFor(asked.consent, customer, chosen) !== undefined;
-  return paymentsOf(asked).every(({ debtor }) => holds(customer, debtor.product));
+  return paymentsOf(asked).every(({ debtor }) => !debtor || holds(customer, debtor.product));
+}
+
+/**
+ * The customer chooses the account of what names none. A payment to that account stays without one.
+ *
+ * @param chosen its product id; undefined: the first account
+ * @throws RangeError if the customer has no such account
+ */
+export function chooseDebtor(asked: Asked, customer: Customer, chosen: string | undefined): void {
+  const open = paymentsOf(asked).filter(({ debtor }) => debtor === undefined);
+  if (open.length === 0) return;
+  const product = payingAccounts(customer).find(
+    ({ productId }) => chosen === undefined || productId === chosen,
+  );
+  if (!product) throw new RangeError(`${customer.user} has no such account to pay from`);
+  for (const payment of open) payment.debtor = { customer, product };
+}
+
+/** The accounts that a customer can pay from. */
+export function payingAccounts({ products }: Customer): Customer['products'] {
+  return products.filter(({ kind }) => kind !== 'card');
 }
 
 /** How the SCA ends that a payee's name plans, whatever the customer decides. */
@@ -86,7 +107,7 @@ function isComplete(
     asked.kind === 'consent' && customer ? grantsFor(asked.consent, customer, chosen) : undefined;
   const products = granted
     ? (customer?.products.filter(({ productId }) => granted.has(productId)) ?? [])
-    : paymentsOf(asked).map(({ debtor }) => debtor.product);
+    : paymentsOf(asked).flatMap(({ debtor }) => debtor?.product ?? []);
   const approved = door.authorisations.approvedBy(subjectIn(asked));
   return products.flatMap((product) => customers.holdersOf(product)).every((id) => approved.includes(id));
 }

@@ -141,6 +141,15 @@ function numberIn(value: unknown): string | null {
   return wordsIn(isObject(value) ? value.identification : value);
 }
 
+/** The account in a reference to it, by its IBAN or otherwise. Null: there is none. */
+export const accountReference = z.pipe(
+  z.nullish(z.unknown()),
+  z.transform((value) => {
+    const { iban = null, account = null } = accountIn(value) ?? {};
+    return iban?.replace(/\s/g, '').toUpperCase() ?? account;
+  }),
+);
+
 /** The number of a card stays with the bank, but for its last digits. */
 export function withoutCardNumber(pan: unknown): unknown {
   return textOf(pan)?.replace(/.(?=.{4})/g, '*') ?? null;

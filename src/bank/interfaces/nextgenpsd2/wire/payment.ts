@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { accountReference } from './accounts.ts';
 import { scaPart } from './consent.ts';
 import {
   amount,
@@ -48,6 +49,14 @@ export const bulkAnswer = z.object({
     ),
     null,
   ),
+});
+
+/** A payment as the bank has it, as far as it says which payment it is and what it debits. */
+export const paymentInformation = z.object({
+  paymentId: optionalWords,
+  creditorAccount: z.catch(z.nullish(z.object({ iban: optionalWords })), null),
+  instructedAmount: optionalAmount,
+  debtorAccount: accountReference,
 });
 
 /** The status of a payment. One that names its payment must name the one that was asked for. */
