@@ -25,7 +25,7 @@ const OF_ONE_BANK = [
     'transactions.id',
   ],
   ...['payments.repeatMinutes', 'payments.bulk.maxEntries', 'payments.bulk.batchBooking'],
-  ...['payments.constant', 'payments.days'],
+  ...['payments.constant', 'payments.days', 'payments.debtorAccount'],
 ];
 
 it('the standard and at least twelve more platforms come with psd2', () => {

@@ -214,6 +214,7 @@ const WRONG: Record<string, unknown[]> = {
   ],
   'payments.days': ['2'],
   'payments.address': ['never'],
+  'payments.debtorAccount': ['no'],
   'payments.final': [['RJCT'], []],
   errors: [{ X: 'forbiden' }, { X: 'usage' }, []],
 };
@@ -491,6 +492,7 @@ it('a wrong value is named with its field and what is allowed', async () => {
       "{"purposeCode":"env:PSD2_BANK_X"}: payments.constant.purposeCode must be a text: psd2 keeps payments, and no secrets in them",
       ""2": payments.days must be "plain" or "two-digits"",
       ""never": payments.address must be "optional", "required" or "country"",
+      ""no": payments.debtorAccount must be "required", "optional" or "never"",
       "["RJCT"]: payments.final[0] must be "ACCC", "ACSC", "ACSP", "ACWC", "ACCP", "ACFC" or "ACTC"",
       "[]: payments.final must have at least one element",
       "{"X":"forbiden"}: errors.X must be "invalid_iban", "invalid_amount", "invalid_date", "invalid_product_id", "invalid_text", "duplicate_reference", "further_data_needed", "certificate", "not_logged_in", "forbidden", "login_refused", "not_authorised", "authorisation_expired", "sca_required", "bank_refused", "bank_answer", "payment_failed", "outcome_unknown", "too_many_calls", "reads_used_up" or "bank_failing". Did you mean forbidden?",

@@ -118,6 +118,8 @@ it("a longer id goes from the bank's texts and a person's note goes whole", () =
   expect(
     pseudonymisedEvent({ type: 'execute-refused', description: 'account ACC0000001 is closed' }, nameOf),
   ).toEqual({ type: 'execute-refused', description: 'account p-account is closed' });
+  const named = { type: 'debtor-named', account: 'IT60X0542811101000000123456' };
+  expect(pseudonymisedEvent(named, nameOf)).toEqual({ ...named, account: null });
   const resolved = { type: 'resolved', outcome: 'executed', by: 'ada@pisp-1', note: 'Anna called' };
   expect(pseudonymisedEvent(resolved, nameOf)).toEqual({ ...resolved, note: null });
 });

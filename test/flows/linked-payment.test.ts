@@ -65,6 +65,35 @@ describe('a payment', () => {
     });
   });
 
+  it('the customer chooses the account at the bank, and psd2 records which one, once the bank names it', async () => {
+    const paying = await payment(
+      { debtorAccount: 'optional' },
+      { order: { from: null, fromIban: undefined } },
+    );
+    const self = '/v1/payments/sepa-credit-transfers/p1';
+    const named = { transactionStatus: 'ACSP', debtorAccount: { iban: 'DE02120300000000202051' } };
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSP');
+    recorded.expect('GET', self, refused('SERVICE_BLOCKED', 403));
+    expect(await paying.run()).toMatchObject({ state: 'executed', debtor: null });
+    expect(JSON.parse(String(posts()[0]?.body)).debtorAccount).toBeUndefined();
+    bank.sca('finalised');
+    bank.is('ACSP');
+    recorded.expect('GET', self, json({ ...named, paymentId: 'p2' }));
+    expect(await paying.run()).toMatchObject({ state: 'executed', debtor: null });
+    const { updatedAt } = await paying.stored();
+    bank.sca('finalised');
+    bank.is('ACSP');
+    recorded.expect('GET', self, json(named));
+    const debtor = 'DE02120300000000202051';
+    expect(await paying.run()).toMatchObject({ state: 'executed', debtor, updatedAt });
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect(await paying.run()).toMatchObject({ state: 'executed', debtor, isFinal: true });
+    expect(paying.events().slice(-3)).toEqual(['executed', 'debtor-named', 'executed']);
+  });
+
   it.each([
     ['RESOURCE_UNKNOWN', 404],
     ['FORMAT_ERROR', 400],

@@ -12,6 +12,23 @@ const GIVEN: OrderOptions = {
   ...{ from: '0000012345', to: 'it60x0542811101000000123456', name: 'Mario Rossi', amount: '12.5' },
   ...{ currency: 'EUR', instant: false, urgent: false },
 };
+it.each([
+  [undefined, undefined, /^The option --from is missing$/],
+  ['optional', undefined, null],
+  ['never', undefined, null],
+  ['optional', '0000012345', '0000012345'],
+  [
+    'never',
+    '0000012345',
+    /^At this bank the customer chooses the account to debit, and a payment names none$/,
+  ],
+] as const)('at a bank with debtorAccount %s, --from %s gives %s', (debtorAccount, from, expected) => {
+  const bank = { ...new BankHere().interface, ...(debtorAccount && { debtorAccount }) };
+  const order = () => readOrder({ ...GIVEN, from }, NOON, bank);
+  if (expected instanceof RegExp) expect(order).toThrow(expected);
+  else expect(order().from).toBe(expected);
+});
+
 const read = (changes: Partial<OrderOptions>) =>
   readOrder({ ...GIVEN, ...changes }, NOON, new BankHere().interface);
 

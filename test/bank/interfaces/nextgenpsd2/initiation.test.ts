@@ -132,6 +132,15 @@ describe('the initiation of a transfer', () => {
     expect(() => bodyOf(inBulk, order)).toThrow('only in its bulk payments');
   });
 
+  it('names no account if the customer chooses it, also where the bank demands more of it', () => {
+    const { debtorAccount: _, ...fields } = FIELDS;
+    const free = { ...SIMPLE, from: null, fromIban: undefined };
+    const required = ['debtorAccount.currency', 'chargeBearer'];
+    expect(bodyOf({ debtorAccount: 'optional', required }, free)).toEqual({
+      ...{ endToEndIdentification: 'INV-7', ...fields, chargeBearer: 'SLEV' },
+    });
+  });
+
   it('has the day only if it is a later one', () => {
     const day = date('2026-11-25');
     const later = { ...SIMPLE, executionDate: day, futureDated: true };

@@ -62,6 +62,40 @@ it.each([
   else expect(await asked).toBeNull();
 });
 
+describe('the account that the customer has chosen', () => {
+  const IBAN = 'DE02100100109307118603';
+  const debtorAccount = { iban: 'DE02 1001 0010 9307 1186 03' };
+  const sent = {
+    instructedAmount: { currency: 'EUR', amount: '12.50' },
+    creditorAccount: { iban: 'IT60X0542811101000000123456' },
+  };
+  it.each<[string, object, string | null]>([
+    ['is what the bank names', { ...sent, debtorAccount }, IBAN],
+    ['is what the bank names, with nothing else', { debtorAccount }, IBAN],
+    ['may be a masked card', { debtorAccount: { maskedPan: '525412******3241' } }, '525412******3241'],
+    ['is no card number', { debtorAccount: { pan: '5254123412343241' } }, '************3241'],
+    ['is unknown if the bank does not name it', sent, null],
+    ['is unknown if it is no account', { ...sent, debtorAccount: {} }, null],
+    ['is unknown of another payment', { debtorAccount, paymentId: 'p2' }, null],
+    [
+      'is unknown of another payee',
+      { debtorAccount, creditorAccount: { iban: 'DE89370400440532013000' } },
+      null,
+    ],
+    [
+      'is unknown of another amount',
+      { debtorAccount, instructedAmount: { currency: 'EUR', amount: '12.51' } },
+      null,
+    ],
+  ])('%s', async (_, answer, expected) => {
+    const { calls, sent: asked } = made([said({ transactionStatus: 'ACSC', ...answer })], {
+      initiation: { body: JSON.stringify(sent) },
+    });
+    expect(await calls.debtor?.('p1')).toBe(expected);
+    expect(asked).toEqual([about('GET', SELF)]);
+  });
+});
+
 describe('an initiation', () => {
   const received = (more: object, headers = {}) =>
     said({ transactionStatus: 'RCVD', paymentId: 'p1', ...more }, 201, headers);

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readError } from '../support/errors.ts';
+import * as shapes from '../support/shapes.ts';
+import { useSecondDoor } from './second-door-customer.ts';
+
+// The customer chooses the account to debit at the bank (payments.debtorAccount), and psd2 shows what the bank names afterwards.
+
+const TO = ['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '1.00'];
+const SCT = ['sepa-credit-transfers'];
+const IBAN = /^IT\d\d[A-Z0-9]{23}$/;
+const paid = z.object({ state: z.string(), from: z.string().nullable() });
+
+describe.each(['optional', 'never'] as const)('at a bank with payments.debtorAccount %s', (debtorAccount) => {
+  const operator = useSecondDoor([], {
+    payments: { debtorAccount, products: { 'bulk-payments': SCT, 'periodic-payments': SCT } },
+  });
+  const START = ['--frequency', 'Monthly', '--start', '2099-01-01'];
+
+  it.each([
+    ['a transfer', ['create'], /^(executed|ordered)$/],
+    ['an instant transfer', ['create', '--instant', '--payee-verified'], /^settled$/],
+    ['a standing order', ['standing', ...START], /^ordered$/],
+  ])('%s has the account that the customer chose', async (_, words, state) => {
+    const made = await operator.json(paid, ['transfer', ...words, ...TO, '--yes']);
+    expect(made).toMatchObject({
+      state: expect.stringMatching(state),
+      from: expect.stringMatching(IBAN),
+    });
+  });
+
+  it.each(['single', 'bulk', 'basket'])('payments of a file have it, too: --as %s', async (as) => {
+    const path = join(operator.folder, `${as}.csv`);
+    const rows = ['Ada', 'Bea'].map((name, n) => `${name},DE89370400440532013000,${n + 2}.00,${as}\n`);
+    writeFileSync(path, `name,iban,amount,description\n${rows.join('')}`);
+    const { batch } = await operator.json(z.object({ batch: z.string() }), ['batch', 'add', path]);
+    expect(await operator.psd2(['batch', 'run', batch, '--yes', '--as', as])).toMatchObject({ code: 0 });
+    const lines = await operator.json(shapes.batchLines, ['batch', 'report', batch]);
+    expect(lines.map(({ from }) => from)).toEqual([expect.stringMatching(IBAN), expect.stringMatching(IBAN)]);
+  });
+
+  it('--from is taken, or refused before anything is sent', async () => {
+    const ended = await operator.psd2([
+      ...['transfer', '--from', 'IT89F0999001600000010482620', ...TO, '--yes', '--json'],
+    ]);
+    if (debtorAccount === 'optional')
+      expect(paid.parse(JSON.parse(ended.stdout)).from).toBe('IT89F0999001600000010482620');
+    else
+      expect([ended.code, readError(ended).message]).toEqual([
+        2,
+        'At this bank the customer chooses the account to debit, and a payment names none',
+      ]);
+  });
+});
