@@ -92,7 +92,7 @@ function wrapLine(
 }
 
 function toJson(error: ErrorData): string {
-  return cleanJson(JSON.stringify({ error }));
+  return cleanJson(JSON.stringify({ event: 'error', error }));
 }
 
 /** The folder of the built program. */

@@ -123,7 +123,7 @@ ${writeRows([
 Amounts are exact decimal strings, never numbers. Dates are YYYY-MM-DD and times ISO 8601; on a terminal, times are local.
 If a list is longer than the terminal, the command in PSD2_PAGER shows it, or else the one in PAGER.
 
-With --json, if stderr is not a terminal, every line of stderr is a JSON object. An error is the last line: {"error": {"code",
+With --json, if stderr is not a terminal, every line of stderr is a JSON object. An error is the last line: {"event": "error", "error": {"code",
 "message", "exitCode", "hint", "next", "flow", "httpStatus", "bankCode", "requestId", "tppRequestId", "transactionId"}}.
 "next" has the commands to run next, as lists of arguments.`,
   },

@@ -109,6 +109,7 @@ describe('wrong use', () => {
     expect(rest).toEqual({ printed: '', exitCode: 2 });
     expect(line).toMatch(/^[^\n]+\n$/);
     expect(JSON.parse(line)).toEqual({
+      event: 'error',
       error: {
         code: 'usage',
         message: "Unknown command 'whoami'",

@@ -34,6 +34,7 @@ describe('an error', () => {
     expect(exitCode).toBe(7);
     expect(stderr).toMatch(/^[^\n]+\n$/);
     expect(JSON.parse(stderr)).toEqual({
+      event: 'error',
       error: {
         code: 'bank_refused',
         message: 'The bank refused POST /x (HTTP 422): bad character',
@@ -69,6 +70,7 @@ describe('an error', () => {
 
   it('a JSON error has null for unknown values', () => {
     expect(JSON.parse(report(new Psd2Error('usage', 'Wrong'), true).stderr)).toEqual({
+      event: 'error',
       error: {
         code: 'usage',
         message: 'Wrong',

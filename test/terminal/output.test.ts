@@ -259,6 +259,8 @@ describe('a query', () => {
     [['Rent', 'Caffè'], 'Rent\nCaffè\n'],
     [['Rent', 5, null, { a: 'b' }], 'Rent\n5\nnull\n{"a":"b"}\n'],
     [5, '5\n'],
+    // A script would take `null` for what it looked for.
+    [null, ''],
     ['\u{1b}[31mred', '\u{FFFD}[31mred\n'],
   ])("the strings in a query's result %j are printed bare if asked for", (result, expected) => {
     const { output, written } = openWith({ format: 'json', query: () => result, bareStrings: true });

@@ -6,7 +6,7 @@ import { seedFile } from '../../sandbox/seed/seed-schema.ts';
 import type { Shape } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { type Commands, examples, type Printed, type Verb } from '../declare.ts';
-import { list, text } from '../shared/fields.ts';
+import { list, oneOf, text } from '../shared/fields.ts';
 
 /** The files that an operator writes, by the word that names them for `psd2 schema`. */
 export const FILES: Readonly<Record<string, Printed>> = {
@@ -164,6 +164,7 @@ const event = () =>
 const error = () => {
   const known = (what: string) => z.nullable(text(what));
   return z.object({
+    event: oneOf(['error'], 'what the line is'),
     error: z.object({
       code: text('kind of error, from a closed list'),
       message: text('what happened'),

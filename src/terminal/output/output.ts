@@ -299,7 +299,8 @@ function forPrograms(
     write(data: unknown, shape?: Shaped): string {
       try {
         const result = query ? query(data) : data;
-        if (bareStrings) return each(result).map(bare).join('\n');
+        // A script would take `null` for what it looked for.
+        if (bareStrings) return result === null ? '' : each(result).map(bare).join('\n');
         if (format === 'csv') return writeCsv(result, query ? undefined : columns(shape));
         if (format === 'ndjson') return each(result).map(line).join('\n');
         return cleanJson(JSON.stringify(result, null, isTTY ? 2 : 0));

@@ -324,7 +324,7 @@ describe('psd2 refuses bad input before it calls the bank', () => {
 
   it('with --json, bad input gives one line of JSON, also where psd2 would show help', async () => {
     const { stderr } = await operator.psd2(['accounts', '--json']);
-    expect(stderr.split('\n')).toEqual([expect.stringMatching(/^\{"error":/), '']);
+    expect(stderr.split('\n')).toEqual([expect.stringMatching(/^\{"event":"error","error":/), '']);
     const asked = await operator.psd2(['accounts']);
     expect(asked).toMatchObject({ code: 2, stdout: '' });
     expect(asked.stderr).toMatch(/^Usage: psd2 accounts /);

@@ -273,6 +273,7 @@ export const generated = z.strictObject({
 export const saved = z.strictObject({ file: z.string(), bytes: z.int().positive() });
 
 export const error = z.strictObject({
+  event: z.literal('error'),
   error: z.strictObject({
     code: z.string(),
     message: z.string(),
