@@ -282,7 +282,7 @@ export const COMMANDS: Commands = {
     load: async () => (await import('../commands/products/noun.ts')).products,
   },
   funds: {
-    description: 'ask whether an account has an amount (NextGenPSD2)',
+    description: 'check that an account can cover an amount (NextGenPSD2)',
     load: async () => (await import('../commands/funds/noun.ts')).funds,
   },
   accounts: {
@@ -334,7 +334,7 @@ export const COMMANDS: Commands = {
     load: async () => (await import('../commands/smoke/noun.ts')).smoke,
   },
   store: {
-    description: 'keep tokens and flows where several machines share them',
+    description: 'share logins and payments between machines (PostgreSQL)',
     load: async () => (await import('../commands/store/noun.ts')).store,
   },
   sandbox: {

@@ -180,7 +180,7 @@ describe('the help of psd2 itself', () => {
         transfer               make SEPA and instant transfers
         batch                  make many payments from a file
         operation              run any operation of the bank by its name
-        funds                  ask whether an account has an amount (NextGenPSD2)
+        funds                  check that an account can cover an amount (NextGenPSD2)
 
       Operations:
         status                 show the profile, and what needs a person
@@ -195,7 +195,7 @@ describe('the help of psd2 itself', () => {
         profile                manage the settings for each bank and application
         bank                   check and show bank files (NextGenPSD2)
         cert                   inspect and check eIDAS certificates, make test ones
-        store                  keep tokens and flows where several machines share them
+        store                  share logins and payments between machines (PostgreSQL)
         schema                 print the JSON Schema of what --json prints
         completion             print a script for completion with the Tab key
         help                   show the help of a command or a topic

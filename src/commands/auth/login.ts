@@ -40,7 +40,7 @@ Examples:
       .option('--client-credentials', 'log in the client_credentials application instead; needs no customer')
       .option(
         '--paste',
-        "ask you for the address that the customer's browser ended at, instead of waiting for the callback",
+        'prompt for the address in the browser after the customer has finished, instead of waiting for the callback',
       )
       .option(
         '--payments',
@@ -86,7 +86,7 @@ async function noteCustomer(context: Context, customer: string): Promise<LoginSt
   await customers.change(customer, (before) => before);
   await tokens.remember(customer);
   context.terminal.say(
-    `This bank has no login: the customer authenticates when they consent. psd2 has noted the customer ${customer}.`,
+    `This bank has no separate login; the customer signs in when giving consent. psd2 will use the name ${customer}.`,
   );
   return describeLogin(context, 'authorization_code', customer, NO_TOKENS);
 }

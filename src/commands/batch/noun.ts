@@ -42,7 +42,7 @@ export const batch: Noun = {
       load: async () => (await import('./report.ts')).report,
     },
     retry: {
-      description: 'make a new batch of the payments that were surely not paid',
+      description: 'make a new batch of the payments that are known not to be paid',
       load: async () => (await import('./retry.ts')).retry,
     },
     cancel: {

@@ -36,7 +36,7 @@ ${examples('psd2 batch status 3f2a9c')}`,
       'payment_failed',
       `The bank has rejected ${rejected.length} of ${known.length} payments that it had accepted`,
       {
-        hint: 'Make a new batch of those that were surely not paid with:',
+        hint: 'Make a new batch of those that are known not to be paid with:',
         next: [['batch', 'retry', batch]],
       },
     );

@@ -64,7 +64,10 @@ export const request: Verb = {
       .option('--card-expiry-date <date>', 'last day of that card, YYYY-MM-DD (NextGenPSD2)')
       .option('--card-information <text>', 'what else the bank may know of that card (NextGenPSD2)')
       .option('--registration-information <text>', 'your contract with the customer (NextGenPSD2)')
-      .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
+      .option(
+        '--paste',
+        'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+      )
       .addHelpText(
         'after',
         `

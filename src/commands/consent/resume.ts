@@ -18,7 +18,10 @@ export const resume: Verb = {
       .argument('[flow]', 'default: the only unfinished consent, or the one you choose')
       .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
-      .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
+      .option(
+        '--paste',
+        'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+      )
       .action((flow, { allowPartial = false, paste = false, ...person }) =>
         run((context) =>
           resumeFlow(

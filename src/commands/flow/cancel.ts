@@ -24,7 +24,7 @@ export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
       .addOption(
         new Option(
           '--paste',
-          "ask you for the address that the customer's browser ended at (NextGenPSD2)",
+          'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
         ).hideHelp(noun.cancelAtBank === undefined),
       )
       .addHelpText(

@@ -29,7 +29,7 @@ export async function driveOperation(
   const { bank } = opened;
   const { terminal, globals } = context;
   const accept = async ({ order }: GenericOperation) =>
-    globals.yes || terminal.confirm(`Send the customer to authorise the ${order.operation}?`);
+    globals.yes || terminal.confirm(`Ask the customer to authorise the ${order.operation}?`);
   await driveFlow(
     context,
     OPERATIONS,

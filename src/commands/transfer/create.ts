@@ -100,7 +100,10 @@ export const create: Verb = {
           "the payee's country, which every address needs, for example DE (NextGenPSD2)",
         ),
     )
-      .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
+      .option(
+        '--paste',
+        'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+      )
       .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
       .addHelpText('after', CREATE_NOTE)
       .action(
@@ -265,7 +268,7 @@ async function acceptFees(context: Context, open: Open<'transfer'>): Promise<boo
     return true;
   }
   terminal.warn(summary);
-  return terminal.confirm('The bank takes fees. Send the customer to authorise this transfer?');
+  return terminal.confirm('The bank takes fees. Ask the customer to authorise this transfer?');
 }
 
 /** Checks the payee, shows what the bank verified, and asks the operator (command contract, "Nobody pays by accident"). */
@@ -283,7 +286,7 @@ async function accept(
   if (globals.yes) terminal.say(summary);
   else terminal.warn(summary);
   if (!payeeVerified && !(await isPayeeRight(context, open.current))) return false;
-  return globals.yes || terminal.confirm('Send the customer to authorise this transfer?');
+  return globals.yes || terminal.confirm('Ask the customer to authorise this transfer?');
 }
 
 /** Runs the operator's check of the payee, if there is one. */
@@ -327,7 +330,7 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
     said === null
       ? `Is ${order.name} verified as the payee behind ${order.to}?`
       : `The payee check says: ${said}. Is ${order.name} the right payee after all?`;
-  return terminal.confirm(`${question}${order.instant ? " You can't call back an instant transfer" : ''}`);
+  return terminal.confirm(`${question}${order.instant ? ' An instant transfer cannot be recalled' : ''}`);
 }
 
 /** What the bank verified and the operator must confirm. */

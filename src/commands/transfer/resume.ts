@@ -35,7 +35,10 @@ ${examples('psd2 transfer resume tr-0mwq9zj41', 'psd2 transfer resume --all --sc
         collect,
         [],
       )
-      .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
+      .option(
+        '--paste',
+        'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+      )
       .action((flow, { all = false, payeeVerified = false, paste = false, verifyData, ...person }) =>
         run((context) => {
           const options = { payeeVerified, paste, verifyData, person };

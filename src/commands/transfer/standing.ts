@@ -41,7 +41,7 @@ export const standing: Verb = {
         .option('--payee-town <text>', "the payee's town, which every address needs")
         .option('--payee-country <code>', "the payee's country, which every address needs, for example DE"),
     )
-      .option('--paste', "ask you for the address that the customer's browser ended at")
+      .option('--paste', 'prompt for the address in the browser after the customer has finished')
       .addHelpText(
         'after',
         examples(

@@ -133,11 +133,11 @@ export function refuseDecision(
   if (!isApproval || !hasDecided(batch, person)) return;
   throw new Psd2Error(
     'usage',
-    `${person.role === null ? person.by : `The database role ${person.role}`} has added or approved this batch already, so another person must approve it`,
+    `${person.role === null ? person.by : `The database role ${person.role}`} has added or approved this batch, so someone else must approve it`,
     {
       hint:
         person.role === null
-          ? 'If you are another person at the same account of the system, give your name with --by.'
+          ? 'If you share this system account, identify yourself with --by.'
           : 'Each person needs a database role of their own.',
     },
   );

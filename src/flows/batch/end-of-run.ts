@@ -91,7 +91,7 @@ function afterRefusals(
       hint: 'psd2 refused them and sent nothing: their reasons say what to correct. See them with:',
       next: [['batch', 'report', batch]],
     };
-  const retry = 'Make a new batch of those that were surely not paid with:';
+  const retry = 'Make a new batch of those that are known not to be paid with:';
   if (refused === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
   const kept = `The bank refused ${refused} and does not say that nothing was paid, so psd2 keeps their references until psd2 transfer resolve ends them.`;
   return unpaid > 0

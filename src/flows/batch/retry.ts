@@ -17,7 +17,7 @@ export function unpaidOf({ batch, known }: Pick<KnownBatch, 'batch' | 'known'>) 
     .map(({ line }, index) => ({ ...line, line: index + 1, reference: referenceOf(batch, line) }));
   const numbers = known.flatMap(({ line, outcome }) => (outcome === 'not paid' ? [line.line] : []));
   if (lines.length === 0)
-    throw new Psd2Error('usage', 'No payment of this batch was surely not paid', {
+    throw new Psd2Error('usage', 'There is nothing to retry: no payment is known to have failed', {
       hint: hintFor(known),
       next: [['batch', 'report', batch.batch]],
     });

@@ -125,7 +125,7 @@ describe('at a bank without logins', () => {
     });
     expect(printed()).toMatch(/^Customer +ada$/m);
     expect(said().split('\n')).toEqual([
-      'This bank has no login: the customer authenticates when they consent. psd2 has noted the customer ada.',
+      'This bank has no separate login; the customer signs in when giving consent. psd2 will use the name ada.',
       ...['Next:', '  psd2 consent request', '  psd2 accounts list', ''],
     ]);
     const { tokens, customers } = await operator.open().context.store();
@@ -278,7 +278,7 @@ describe('at a bank that answers in memory', () => {
     expect(status(printed())).toEqual({ grantType: 'client_credentials', customerId: 'ada' });
     expect(asked).toEqual([byCode('client_credentials')]);
     expect(said()).toBe(
-      'This bank has no login: the customer authenticates when they consent. psd2 has noted the customer ada.\n',
+      'This bank has no separate login; the customer signs in when giving consent. psd2 will use the name ada.\n',
     );
     expect(await stored()).toEqual({ logins: [], own: true, last: 'ada', noted: ['ada'] });
   });

@@ -291,7 +291,7 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
         "2 rejected tr-2 PENDING",
         "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
         "verify transfer",
         "verify transfer",
@@ -308,7 +308,7 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
         "2 rejected tr-2 PENDING",
         "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -317,7 +317,7 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
         "2 rejected tr-2 PENDING",
         "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
         "verify transfer",
         "verify transfer",
@@ -334,7 +334,7 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
         "2 rejected tr-2 PENDING",
         "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -560,7 +560,7 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
         "3 executed tr-3 ",
         "2 of 3 paid (22.00 EUR), 1 not paid.",
         "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -695,7 +695,7 @@ it('instant payments of a basket end once the bank says that the payee has the m
         "3 settled tr-3 ",
         "2 of 3 paid (22.00 EUR), 1 not paid.",
         "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [

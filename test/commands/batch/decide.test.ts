@@ -191,15 +191,15 @@ it('nobody approves what they have added or approved, and nobody decides about a
   expect(await ends(approve('Ada'), approve('bea'), approve(' BEA '), RUN)).toMatchInlineSnapshot(`
     [
       [
-        "exit 2, usage: Ada has added or approved this batch already, so another person must approve it",
-        "If you are another person at the same account of the system, give your name with --by.",
+        "exit 2, usage: Ada has added or approved this batch, so someone else must approve it",
+        "If you share this system account, identify yourself with --by.",
       ],
       [
         "done",
       ],
       [
-        "exit 2, usage: BEA has added or approved this batch already, so another person must approve it",
-        "If you are another person at the same account of the system, give your name with --by.",
+        "exit 2, usage: BEA has added or approved this batch, so someone else must approve it",
+        "If you share this system account, identify yourself with --by.",
       ],
       [
         "exit 2, usage: The batch needs 2 approvals, and has 1",

@@ -581,7 +581,7 @@ it('lines that somebody cancels or rejects before the bulk payment is written do
         "2 cancelled  ",
         "1 of 2 paid (10.00 EUR), 1 not paid.",
         "exit 8, payment_failed: 1 of 2 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -714,7 +714,7 @@ it('a line that is cancelled while its transfer is written down stops no other o
         "3 executed tr-2 ",
         "2 of 3 paid (23.00 EUR), 1 not paid.",
         "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [

@@ -53,7 +53,7 @@ it('what the bank says of a payment counts more than a booking, and nobody reads
         "3 executed tr-3 ",
         "2 of 3 paid (22.00 EUR), 1 not paid.",
         "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [

@@ -185,7 +185,7 @@ it('a run pays only the chosen lines, in the order of their days', async () => {
   expect(bank.payments).toHaveLength(3);
 });
 
-it('a refused line stops no other one, and only those that were surely not paid go into a retry', async () => {
+it('a refused line stops no other one, and only those that are known not to be paid go into a retry', async () => {
   const { bank, payer } = await withBatch(new BankHere(), ['Ada', 'Bea', 'Cleo']);
   bank.meets('verify', refused());
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
@@ -199,7 +199,7 @@ it('a refused line stops no other one, and only those that were surely not paid 
       "  https://customers.bank.example/pay-2",
       "2 of 3 paid (23.00 EUR), 1 not paid.",
       "exit 8, payment_failed: 1 of 3 payments was not made",
-      "Make a new batch of those that were surely not paid with:",
+      "Make a new batch of those that are known not to be paid with:",
       "$ batch retry batch-1",
     ]
   `);
@@ -224,7 +224,7 @@ it('a refused line stops no other one, and only those that were surely not paid 
   `);
   expect(endOf(await payer.run(['batch', 'retry', 'batch-2']))).toMatchInlineSnapshot(`
     [
-      "exit 2, usage: No payment of this batch was surely not paid",
+      "exit 2, usage: There is nothing to retry: no payment is known to have failed",
       "psd2 has stored nothing. See its payments with:",
       "$ batch report batch-2",
     ]
@@ -282,7 +282,7 @@ it('an unknown line counts more than a refused one, and --stop-after ends the ru
       "4 executed tr-4 ",
       "3 of 4 paid (36.00 EUR), 1 not paid.",
       "exit 8, payment_failed: 1 of 4 payments was not made",
-      "Make a new batch of those that were surely not paid with:",
+      "Make a new batch of those that are known not to be paid with:",
       "$ batch retry batch-1",
     ]
   `);
@@ -305,7 +305,7 @@ it('what the bank refuses by one answer alone keeps its reference', async () => 
   `);
   expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`
     [
-      "exit 2, usage: No payment of this batch was surely not paid",
+      "exit 2, usage: There is nothing to retry: no payment is known to have failed",
       "psd2 has stored nothing. The bank refused payment 1, and does not say that nothing was paid. Once you know that, end it with psd2 transfer resolve --not-executed. See its payments with:",
       "$ batch report batch-1",
     ]
@@ -726,7 +726,7 @@ it('if the bank rejects some of a bulk payment, its word or the bookings say whi
       "3 executed tr-3 ",
       "2 of 3 paid (22.00 EUR), 1 not paid.",
       "exit 8, payment_failed: 1 of 3 payments was not made",
-      "Make a new batch of those that were surely not paid with:",
+      "Make a new batch of those that are known not to be paid with:",
       "$ batch retry batch-1",
     ]
   `);
@@ -757,7 +757,7 @@ it('what becomes of a bulk payment becomes of each of its payments', async () =>
         "  https://customers.bank.example/pay-1",
         "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -768,7 +768,7 @@ it('what becomes of a bulk payment becomes of each of its payments', async () =>
         "  https://customers.bank.example/pay-1",
         "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -790,7 +790,7 @@ it('what becomes of a bulk payment becomes of each of its payments', async () =>
         "  https://customers.bank.example/pay-1",
         "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -838,7 +838,7 @@ it('a bulk payment whose answer was lost is unknown until each of its payments w
       "2 failed tr-2 ",
       "0 of 2 paid, 2 not paid.",
       "exit 8, payment_failed: 2 of 2 payments were not made",
-      "Make a new batch of those that were surely not paid with:",
+      "Make a new batch of those that are known not to be paid with:",
       "$ batch retry batch-1",
     ]
   `);
@@ -887,7 +887,7 @@ it('in a signing basket, what one payment lacks stops no other one', async () =>
         "  https://customers.bank.example/pay-3",
         "2 of 3 paid (23.00 EUR), 1 not paid.",
         "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       "["pay-1","pay-2"]",

@@ -116,7 +116,7 @@ it('what somebody decides about a line before its transfer is written down count
           "1 cancelled  ",
           "0 of 1 paid, 1 not paid.",
           "exit 8, payment_failed: 1 of 1 payments was not made",
-          "Make a new batch of those that were surely not paid with:",
+          "Make a new batch of those that are known not to be paid with:",
           "$ batch retry batch-1",
         ],
         [],
@@ -227,7 +227,7 @@ it('a payment that psd2 cannot begin is ended, and the next run begins another o
         "1 failed tr-1 Not allowed",
         "0 of 1 paid, 1 not paid.",
         "exit 8, payment_failed: 1 of 1 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -241,7 +241,7 @@ it('a payment that psd2 cannot begin is ended, and the next run begins another o
         "1 failed tr-1 Not allowed",
         "0 of 1 paid, 1 not paid.",
         "exit 8, payment_failed: 1 of 1 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -276,7 +276,7 @@ it('an instant payment that is not settled is unknown, and a later run asks only
         "1 failed tr-1 Account closed",
         "0 of 1 paid, 1 not paid.",
         "exit 8, payment_failed: 1 of 1 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [
@@ -389,7 +389,7 @@ it('a payment that the bank has verified is ended if the payee check of a later 
         "1 cancelled tr-1 The payee check says: no match, the account is held by Other",
         "0 of 1 paid, 1 not paid.",
         "exit 8, payment_failed: 1 of 1 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [],
@@ -404,7 +404,7 @@ it('a payment that the bank has verified is ended if the payee check of a later 
         "1 cancelled tr-1 The payee check says: no match, the account is held by Other",
         "0 of 1 paid, 1 not paid.",
         "exit 8, payment_failed: 1 of 1 payments was not made",
-        "Make a new batch of those that were surely not paid with:",
+        "Make a new batch of those that are known not to be paid with:",
         "$ batch retry batch-1",
       ],
       [

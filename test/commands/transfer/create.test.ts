@@ -193,7 +193,7 @@ it('a person sees all that the bank and the operator say of a transfer, and what
   expect(failure).toBeNull();
   expect(asked).toMatchInlineSnapshot(`
     [
-      "Send the customer to authorise this transfer?",
+      "Ask the customer to authorise this transfer?",
     ]
   `);
   expect(printed).toMatchInlineSnapshot(`
@@ -627,7 +627,7 @@ it('after a payee check, anything but a match needs a person, and nobody is sent
         "verify transfer",
         "sca pay-1",
         "execute pay-1",
-        "Send the customer to authorise this transfer?",
+        "Ask the customer to authorise this transfer?",
         {
           "name": "Maria Rossi",
           "problem": null,
@@ -677,7 +677,7 @@ it('after a payee check, anything but a match needs a person, and nobody is sent
         "sca pay-1",
         "execute pay-1",
         "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all?",
-        "Send the customer to authorise this transfer?",
+        "Ask the customer to authorise this transfer?",
         {
           "name": "Maria Rossi",
           "problem": null,
@@ -688,7 +688,7 @@ it('after a payee check, anything but a match needs a person, and nobody is sent
       ],
       [
         "verify transfer",
-        "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all? You can't call back an instant transfer",
+        "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all? An instant transfer cannot be recalled",
         {
           "name": "Maria Rossi",
           "problem": null,
@@ -701,8 +701,8 @@ it('after a payee check, anything but a match needs a person, and nobody is sent
       ],
       [
         "verify transfer",
-        "The payee check says: not possible: The payee check command did not print {"result": "match|close|none|unavailable"}. Is Mario Rossi the right payee after all? You can't call back an instant transfer",
-        "Send the customer to authorise this transfer?",
+        "The payee check says: not possible: The payee check command did not print {"result": "match|close|none|unavailable"}. Is Mario Rossi the right payee after all? An instant transfer cannot be recalled",
+        "Ask the customer to authorise this transfer?",
         {
           "name": null,
           "problem": "The payee check command did not print {"result": "match|close|none|unavailable"}",
@@ -731,7 +731,7 @@ it('without a payee check, a person confirms the payee of an instant transfer, a
   expect([no.asked, no.data.state, endOf(no)]).toMatchInlineSnapshot(`
     [
       [
-        "Is Mario Rossi verified as the payee behind IT60X0542811101000000123456? You can't call back an instant transfer",
+        "Is Mario Rossi verified as the payee behind IT60X0542811101000000123456? An instant transfer cannot be recalled",
       ],
       "cancelled",
       [
@@ -745,8 +745,8 @@ it('without a payee check, a person confirms the payee of an instant transfer, a
   expect([yes.asked, yes.data.state, endOf(yes)]).toMatchInlineSnapshot(`
     [
       [
-        "Is Mario Rossi verified as the payee behind IT60X0542811101000000123456? You can't call back an instant transfer",
-        "Send the customer to authorise this transfer?",
+        "Is Mario Rossi verified as the payee behind IT60X0542811101000000123456? An instant transfer cannot be recalled",
+        "Ask the customer to authorise this transfer?",
       ],
       "cancelled",
       [

@@ -60,7 +60,7 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
       Product       sepa-credit-transfers
     Open this address in the customer's browser:
       https://customers.bank.example/pay-1
-    Ordered 12.50 EUR to Mario Rossi (Monthly, day 31, until 2099-12-31), executed.
+    Ordered 12.50 EUR to Mario Rossi (Monthly, day 31, until 2099-12-31), executed after 1 s, tr-1.
     "
   `);
   expect(JSON.parse(String(bank.last.asked))).toMatchObject({
@@ -194,8 +194,8 @@ it('the operator confirms the fees of the bank before the customer is asked, and
   expect([no.asked, no.said, no.data.state, endOf(no), bank.sent]).toMatchInlineSnapshot(`
     [
       [
-        "Send the customer to authorise this transfer?",
-        "The bank takes fees. Send the customer to authorise this transfer?",
+        "Ask the customer to authorise this transfer?",
+        "The bank takes fees. Ask the customer to authorise this transfer?",
       ],
       "Transfer tr-1
     You are about to pay:

@@ -225,7 +225,7 @@ it('psd2 asks for what is missing, checks each answer, and asks for nothing that
       "Description for the payee (Enter for none):",
       "! --description has 141 characters, but at most 140 are allowed",
       "Description for the payee (Enter for none):",
-      "Send the customer to authorise this transfer?",
+      "Ask the customer to authorise this transfer?",
     ]
   `);
   const given = [
@@ -241,7 +241,7 @@ it('psd2 asks for what is missing, checks each answer, and asks for nothing that
   const rest = await payer.run(['transfer', 'create', ...given], { answers: ['7', true] });
   expect(rest.asked).toEqual([
     'Amount in EUR, for example 12.50:',
-    'Send the customer to authorise this transfer?',
+    'Ask the customer to authorise this transfer?',
   ]);
   expect(bank.last.asked).toMatchObject({ amount: '7.00', fromIban: undefined });
 });
@@ -349,7 +349,7 @@ it('if the bank does not list the accounts, the operator types the id, and other
       "Payee's name:",
       "Payee's IBAN:",
       "Description for the payee (Enter for none):",
-      "Send the customer to authorise this transfer?",
+      "Ask the customer to authorise this transfer?",
     ]
   `);
   bank.meets('accounts', new Psd2Error('bank_failing', 'The bank is failing'));

@@ -22,7 +22,7 @@ const ORDER = [
   ...['transfer', 'create', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '6.00'],
 ];
-const CONFIRM = /Send the customer to authorise this transfer\?/;
+const CONFIRM = /Ask the customer to authorise this transfer\?/;
 const PAYEE = /Is Ada Lovelace verified as the payee behind DE89370400440532013000\?/;
 const CTRL_C = '\u0003';
 const operator = keepRunning(useLoggedIn());

@@ -163,7 +163,7 @@ describe('a production profile', () => {
     const psd2 = await inTerminal([...ORDER, '--instant'], { env });
     await psd2.prints(/\[PRODUCTION sandbox\] Is Ada Lovelace verified as the payee/);
     await psd2.write('y\r');
-    await psd2.prints(/\[PRODUCTION sandbox\] Send the customer to authorise this transfer\?/);
+    await psd2.prints(/\[PRODUCTION sandbox\] Ask the customer to authorise this transfer\?/);
     await psd2.write('y\r');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
