@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { bankDay, type IsoDate } from '../../../src/domain/calendar.ts';
 import type { Customers, KeptCustomer } from '../../../src/store/ports/customers.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../support/named.ts';
@@ -151,6 +152,23 @@ describe.each(named(useBackends()))('what is kept of customers in %s', (_name, {
       consents: consents.filter(({ flow }) => flow !== 'co-1'),
     }));
     expect(await flowsOf('ada')).toEqual(['co-2']);
+  });
+
+  it('a consent for confirmations of funds is kept beside those for readings, and moves with them', async () => {
+    const asked = (flow: string, minute: number, validUntil: IsoDate | null = null) => ({
+      ...{ flow, transactionId: `t-${flow}`, consentId: `f-${flow}`, account: 'pan:525412******3241' },
+      ...{ validUntil, grantedAt: `2026-11-21T10:0${minute}:00.000Z` },
+    });
+    const [older, newer] = [asked('co-2', 2, bankDay(new Date('2028-12-31T12:00:00Z'))), asked('co-3', 3)];
+    await customers.change('ada', granting('co-1'));
+    await customers.change('ada', (before) => ({ ...before, funds: [older, newer] }));
+    await others.change('ada', granting('co-4', 4));
+    expect((await others.read('ada'))?.funds).toEqual([newer, older]);
+    expect(await flowsOf('ada')).toEqual(['co-1', 'co-4']);
+    expect((await customers.lasting()).map(({ flow }) => flow)).toContain('co-2');
+    const moved = (await place.worker()).open('bank', new URL('https://new.example')).customers;
+    expect(await moved.move(BANK.href)).toBe(1);
+    expect((await moved.read('ada'))?.funds).toEqual([newer, older]);
   });
 
   it('each customer has a record of their own, whatever letters their name has', async () => {
