@@ -77,7 +77,7 @@ export const CONSENTS: FlowNoun<'consent'> = {
     },
     {
       title: 'GRANTED',
-      value: (flow) => consentEnd(flow, now) && flow.updatedAt,
+      value: ({ state, updatedAt }) => (state === 'confirmed' ? updatedAt : null),
       kind: 'time',
       dispensable: 1,
     },
@@ -187,7 +187,9 @@ function termsFields({
       title: 'Accounts',
       value: () => (named.length > 0 ? named.join(' ') : access ? writeAccess(access) : null),
     },
-    ...(access?.type === 'funds' ? [{ title: 'Card', value: () => access.cardNumber ?? null }] : []),
+    ...(access?.type === 'funds' && access.cardNumber !== undefined
+      ? [{ title: 'Card', value: () => access.cardNumber ?? null }]
+      : []),
     { title: 'Readings', value: () => (recurring === false ? 'one' : readings) },
   ];
 }

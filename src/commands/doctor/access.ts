@@ -82,8 +82,11 @@ async function checkKeptConsents(context: Context): Promise<Finding> {
   const customerId = await customerOf(context);
   const store = await context.store();
   const record = await store.customers.read(customerId);
-  const kept = record?.consents ?? [];
+  const { consents: kept = [], funds = [] } = record ?? {};
   const fix = { next: [['consent', 'request', '--customer', customerId]] };
+  // Who only confirms funds reads nothing.
+  if (kept.length === 0 && funds.length > 0)
+    return finding('ok', `for confirmations of funds: ${funds.map(({ flow }) => flow).join(', ')}`);
   if (kept.length === 0) {
     const elsewhere = await describeElsewhere(store);
     const none = `customer ${customerId} ${record ? 'has no valid consent' : 'has given no consent'}`;

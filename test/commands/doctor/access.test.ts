@@ -275,6 +275,15 @@ describe('the consents that readings use', () => {
   }
   const until = (text: string) => ({ validUntil: parseDate('a day', text) });
 
+  it('a customer who has consented to confirmations of funds alone has what they need', async () => {
+    const [folder, how] = [newConfigFolder(temporary), { find, globals: { customer: 'ada' } }];
+    const { customers } = await openCommand(folder, NOW, how).context.store();
+    const funds = { flow: 'co-9', transactionId: 't', consentId: 'f', account: 'a', validUntil: null };
+    await customers.change('ada', (before) => ({ ...before, funds: [{ ...funds, grantedAt: NOW }] }));
+    const found = await checkConsents(openCommand(folder, NOW, how).context);
+    expect(found).toMatchObject({ status: 'ok', detail: 'for confirmations of funds: co-9' });
+  });
+
   it.each<[string, Partial<KeptConsent>[] | 'no record', string, string]>([
     ['none, and is not known', 'no record', 'warn', 'customer ada has given no consent'],
     ['none that is left', [], 'warn', 'customer ada has no valid consent'],
