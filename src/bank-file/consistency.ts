@@ -38,6 +38,7 @@ export function inconsistencies(bank: BankDescription): BankProblem[] {
     ...problemsOfConstants(bank.payments.constant),
     ...problemsOfOAuth(bank.oauth),
     ...problemsOfRepeat(bank.payments),
+    ...problemsOfIntegrated(bank),
   ];
 }
 
@@ -129,6 +130,19 @@ function problemsOfOAuth(oauth: BankDescription['oauth']): BankProblem[] {
     path: `oauth.${name}`,
     message: `oauth.${name} is missing: with oauth.mode "${oauth.mode}", psd2 needs oauth.metadata or ${listed(needed.map((each) => `oauth.${each}`)).replace(' or ', ' and ')}`,
   }));
+}
+
+/** What only a login with the consent gives. */
+function problemsOfIntegrated({ oauth, consent }: BankDescription): BankProblem[] {
+  const asks: [path: string, isAsked: boolean][] = [
+    ['oauth.applicationToken', oauth.applicationToken],
+    ['consent.status', consent.status === 'none'],
+  ];
+  return asks.flatMap(([path, isAsked]) =>
+    isAsked && oauth.mode !== 'integrated'
+      ? [{ path, message: `${path} is only possible with oauth.mode "integrated"` }]
+      : [],
+  );
 }
 
 function problemsOfRepeat({ repeat, repeatMinutes }: BankDescription['payments']): BankProblem[] {

@@ -16,11 +16,12 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
   adorsys: {
     interface: 'nextgenpsd2',
     name: 'adorsys XS2A',
-    source: 'https://github.com/adorsys/xs2a',
+    source:
+      'https://github.com/adorsys/xs2a, run as server 14.10. The profile of each bank decides: the default one has no signature, dedicated and list-only consents, booked and pending, single payments alone, and cancels without SCA',
     headers: { date: 'signed' },
     signing: {
       ifSent: ['psu-id', 'psu-corporate-id', 'date', 'tpp-redirect-uri'],
-      keyId: { serial: 'hex', case: 'lower', format: 'rfc2253', spaces: 'percent' },
+      keyId: { serial: 'hex', case: 'lower', format: 'rfc2253-oid', spaces: 'percent' },
       emptyBodyDigest: true,
       certificate: 'pem-line',
     },
@@ -51,11 +52,15 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     errors: { PSU_CREDENTIALS_INVALID: 'login_refused', SERVICE_BLOCKED: 'forbidden' },
     verifiedOn: '2026-11-26, its server 14.10, not a bank',
   },
-  /** The banks of the Volksbanken and Raiffeisenbanken in Germany. They demand a signature. */
+  /**
+   * The banks of the Volksbanken and Raiffeisenbanken in Germany. They demand a signature. Every public source shows embedded SCA with a
+   * PSU-ID alone: psd2 may not be able to authorise there.
+   */
   atruvia: {
     interface: 'nextgenpsd2',
     name: 'Atruvia (Volksbanken Raiffeisenbanken)',
-    source: 'https://github.com/Yolt-group/providers',
+    source:
+      'https://github.com/roodje/bespoke-providers, bespoke-atruviagroup. Sources differ: the adapter of adorsys has a hexadecimal serial number, RFC 2253, %20 and SHA256withRSA, and shows embedded SCA with a PSU-ID alone',
     signing: {
       when: 'always',
       ifSent: ['psu-id'],
@@ -69,7 +74,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       },
       algorithm: 'rsa-sha256',
     },
-    consent: { types: ['dedicated'], once: false },
+    consent: { types: ['all-accounts', 'dedicated'], once: false },
     accounts: { bookingStatuses: ['booked'], historyDays: 90 },
     verifiedOn: null,
   },
@@ -77,13 +82,36 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'Banca Transilvania',
     source: 'https://apistorebt.ro/bt/sb/',
+    api: {
+      paths: {
+        createConsent: '/bt-psd2-aisp-prd/v1/consents',
+        getConsentInformation: '/bt-psd2-aisp-prd/v1/consents/{consentId}',
+        getConsentStatus: '/bt-psd2-aisp-prd/v1/consents/{consentId}/status',
+        deleteConsent: '/bt-psd2-aisp-prd/v1/consents/{consentId}',
+        getAccountList: '/bt-psd2-aisp-prd/v1/accounts',
+        readAccountDetails: '/bt-psd2-aisp-prd/v1/accounts/{account-id}',
+        getBalances: '/bt-psd2-aisp-prd/v1/accounts/{account-id}/balances',
+        getTransactionList: '/bt-psd2-aisp-prd/v1/accounts/{account-id}/transactions',
+        initiatePayment: '/bt-psd2-pisp-prd/v1/{payment-service}/{payment-product}',
+        getPaymentInformation: '/bt-psd2-pisp-prd/v1/{payment-service}/{payment-product}/{paymentId}',
+        getPaymentInitiationStatus:
+          '/bt-psd2-pisp-prd/v1/{payment-service}/{payment-product}/{paymentId}/status',
+      },
+    },
+    signing: { when: 'never' },
     oauth: {
       mode: 'integrated',
       clientAuth: 'post',
       scope: { ais: 'AIS:{consentId}', pis: 'PIS:{paymentId}' },
     },
     sca: { approaches: ['oauth'] },
-    consent: { types: ['list-only', 'dedicated'] },
+    consent: { types: ['list-only', 'dedicated'], maxDays: 90 },
+    accounts: {
+      bookingStatuses: ['booked'],
+      historyDays: 89,
+      balances: { booked: ['expected'], available: ['expected'] },
+    },
+    payments: { products: { payments: ['ron-payment', 'other-currency-payment'] } },
     verifiedOn: null,
   },
   'banca-transilvania-sandbox': {
@@ -91,51 +119,97 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     name: 'Banca Transilvania (sandbox)',
     extends: 'banca-transilvania',
     source: 'https://apistorebt.ro/bt/sb/',
-    api: { version: 'v2' },
     verifiedOn: null,
   },
   /** Many private banks in Germany. */
   'bank-verlag': {
     interface: 'nextgenpsd2',
     name: 'Bank-Verlag',
-    source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/verlag-adapter',
+    source:
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/verlag-adapter. Sources differ: its sandbox has transactions as MT940 alone, and recordings show embedded SCA',
     headers: { contentType: 'application/json' },
     psu: { idType: 'optional' },
     signing: { when: 'never' },
     verifiedOn: null,
   },
-  /** Jyske Bank and other Danish banks. They name the key of the application. */
+  /**
+   * Jyske Bank and other Danish banks. They name the key of the application. Every call needs a token of the application: name
+   * oauth.mode "client-credentials" and oauth.tokenEndpoint.
+   */
   bankdata: {
     interface: 'nextgenpsd2',
     name: 'Bankdata',
-    source: 'https://developers.bankdata.dk/how_it_works/security',
+    source:
+      'https://developers.bankdata.dk/how_it_works/security. Sources differ: mutual TLS and the API key alone may be enough, without a signature',
     headers: { static: { 'x-api-key': 'env:PSD2_BANK_BANKDATA_API_KEY' } },
-    oauth: { mode: 'integrated', scope: { ais: 'ais:{consentId}', pis: 'pis:{paymentId}' } },
-    sca: { approaches: ['oauth'] },
+    sca: { approaches: ['redirect'], start: 'explicit' },
     verifiedOn: null,
   },
-  /**
-   * The gateway of the Italian banks. `aspsp-code` says which bank. The application needs a token of client credentials: name
-   * oauth.mode and oauth.tokenEndpoint.
-   */
+  /** The gateway of the Italian banks. `aspsp-code` says which bank. The application needs a token of client credentials. */
   'cbi-globe': {
     interface: 'nextgenpsd2',
     name: 'CBI Globe',
-    source: 'https://github.com/Yolt-group/providers',
+    source:
+      'https://github.com/roodje/bespoke-providers, bespoke-cbiglobe/swagger. Sources differ: RSA with SHA-256 or with SHA-512',
+    api: {
+      version: '',
+      paths: {
+        createConsent: '/platform/enabler/psd2orchestrator/ais/3.0.0/consents',
+        getConsentInformation: '/platform/enabler/psd2orchestrator/ais/3.0.0/consents/{consentId}',
+        getConsentStatus: '/platform/enabler/psd2orchestrator/ais/2.3.2/consents/{consentId}/status',
+        deleteConsent: '/platform/enabler/psd2orchestrator/ais/2.3.2/consents/{consentId}',
+        getAccountList: '/platform/enabler/psd2orchestrator/ais/3.0.0/accounts',
+        getBalances: '/platform/enabler/psd2orchestrator/ais/2.3.2/accounts/{account-id}/balances',
+        getTransactionList: '/platform/enabler/psd2orchestrator/ais/2.4.0/accounts/{account-id}/transactions',
+        initiatePayment: '/platform/enabler/psd2orchestrator/pis/2.3.2/{payment-service}/{payment-product}',
+        getPaymentInitiationStatus:
+          '/platform/enabler/psd2orchestrator/pis/2.3.2/{payment-service}/{payment-product}/{paymentId}/status',
+      },
+    },
     headers: {
       static: { 'aspsp-code': 'env:PSD2_BANK_CBI_ASPSP_CODE' },
-      perOperation: { createConsent: { 'aspsp-product-code': 'env:PSD2_BANK_CBI_ASPSP_PRODUCT_CODE' } },
-      date: 'signed',
+      perOperation: {
+        createConsent: { 'aspsp-product-code': 'env:PSD2_BANK_CBI_ASPSP_PRODUCT_CODE' },
+        initiatePayment: { 'aspsp-product-code': 'env:PSD2_BANK_CBI_ASPSP_PRODUCT_CODE' },
+      },
+      date: 'always',
     },
     psu: { corporateId: 'optional' },
     signing: {
       headers: ['digest', 'x-request-id', 'date'],
-      ifSent: ['tpp-redirect-uri', 'psu-id'],
+      ifSent: ['psu-id', 'psu-corporate-id', 'tpp-redirect-uri'],
+      algorithm: 'rsa-sha512',
       digest: 'SHA-512',
       certificate: 'der',
     },
-    oauth: { clientAuth: 'basic', tokenHeader: 'Authorization' },
-    accounts: { paging: { totalPagesHeader: 'cpaas-total-pages', pageParameter: 'offset' } },
+    oauth: {
+      mode: 'client-credentials',
+      tokenEndpoint: 'https://cbiglobeopenbankingapigateway.nexi.it/auth/oauth/v2/token',
+      clientAuth: 'basic',
+      scope: { preStep: 'production' },
+      tokenHeader: 'Authorization',
+    },
+    consent: { types: ['list-only', 'dedicated'], maxDays: 90 },
+    accounts: {
+      parameters: {
+        bookingStatus: 'booking_status',
+        dateFrom: 'date_from',
+        dateTo: 'date_to',
+        withBalance: 'with_balance',
+      },
+      paging: { totalPagesHeader: 'cpaas-total-pages', pageParameter: 'offset' },
+    },
+    payments: {
+      cancel: 'none',
+      products: {
+        payments: [
+          'sepa-credit-transfers',
+          'instant-sepa-credit-transfers',
+          'target-2-payments',
+          'cross-border-credit-transfers',
+        ],
+      },
+    },
     verifiedOn: null,
   },
   comdirect: {
@@ -145,15 +219,16 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     source: 'https://xs2a-developer.comdirect.de/content/howto/ais-manage-consents',
     verifiedOn: null,
   },
-  /** The token endpoint is `/v1/token` below the base URL, and not in the metadata: name it as oauth.tokenEndpoint. */
+  /**
+   * The token endpoint is `/v1/token` below the base URL, and not in the metadata: name it as oauth.tokenEndpoint. Decoupled SCA needs a
+   * PSU-ID with the PSU-ID-Type `retail`.
+   */
   commerzbank: {
     interface: 'nextgenpsd2',
     name: 'Commerzbank',
+    extends: 'worldline',
     source: 'https://psd2.developer.commerzbank.com/content/howto/ais-manage-consents',
-    signing: { when: 'never' },
-    oauth: { mode: 'integrated', pkce: 'S256', scope: { ais: 'AIS:{consentId}', pis: 'PIS:{paymentId}' } },
-    sca: { approaches: ['oauth', 'redirect'] },
-    consent: { types: ['all-accounts', 'dedicated'] },
+    sca: { approaches: ['oauth', 'redirect', 'decoupled'] },
     verifiedOn: null,
   },
   'commerzbank-sandbox': {
@@ -171,7 +246,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'Consorsbank',
     source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/consors-bank-adapter',
-    psu: { id: 'optional' },
+    psu: { id: 'never' },
     signing: { when: 'never' },
     verifiedOn: null,
   },
@@ -182,7 +257,8 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
   'deutsche-bank': {
     interface: 'nextgenpsd2',
     name: 'Deutsche Bank',
-    source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/deutsche-bank-adapter',
+    source:
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/deutsche-bank-adapter, and bespoke-deutschebank of https://github.com/roodje/bespoke-providers',
     api: {
       paths: {
         initiatePayment: '/pis/DE/DB/v1/{payment-service}/{payment-product}',
@@ -226,29 +302,34 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       },
     },
     headers: { date: 'always', accept: 'application/json', contentType: 'application/json' },
-    psu: { idType: 'required' },
+    psu: { id: 'required', idType: 'required' },
     signing: { when: 'never' },
+    consent: { types: ['bank-offered', 'dedicated'] },
     verifiedOn: null,
   },
   paysera: {
     interface: 'nextgenpsd2',
     name: 'Paysera',
-    source: 'https://developers.paysera.com/en/open-banking/v1.3/',
+    source:
+      'https://developers.paysera.com/en/open-banking/v1.3/. Its pages differ: mutual TLS with the QWAC and no signature; the products aspsp, domestic, foreign; no list-only; 15 minutes are those of a payment, a consent has a day',
     oauth: { mode: 'integrated' },
     sca: { approaches: ['oauth'], authorisationMinutes: 15 },
     consent: { maxDays: 180, frequencyPerDay: 4 },
     verifiedOn: null,
   },
-  /** The application needs a token of its own. Instant transfers end with ACCC. */
+  /** The application needs a token of its own. The bank gives its id at the first contact (`API-…`): name it as oauth.clientId. */
   'raiffeisen-austria': {
     interface: 'nextgenpsd2',
     name: 'Raiffeisen (Austria)',
-    source: 'https://developer.raiffeisen.at/en/faq.html',
+    source:
+      'https://developer.raiffeisen.at/en/faq.html, and RAIFFEISEN_AT of https://github.com/roodje/bespoke-providers',
+    signing: { when: 'never' },
     oauth: {
       mode: 'client-credentials',
-      tokenEndpoint: 'https://sso.raiffeisen.at/as/token.oauth2',
+      tokenEndpoint: 'https://sso-psd2.raiffeisen.at/as/token.oauth2',
       scope: { preStep: 'apic-psd2' },
     },
+    consent: { types: ['dedicated', 'list-only'] },
     accounts: { balances: { available: ['forwardAvailable', 'interimAvailable'] } },
     payments: { final: ['ACCC'] },
     verifiedOn: null,
@@ -257,52 +338,68 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
   'salt-edge': {
     interface: 'nextgenpsd2',
     name: 'Salt Edge PSD2 Compliance',
-    source: 'https://priora.saltedge.com/docs/berlingroup/other',
+    source: 'https://priora.saltedge.com/docs/berlingroup/ais',
     headers: { date: 'always' },
-    signing: { certificate: 'pem' },
+    signing: {
+      headers: ['digest', 'date', 'x-request-id'],
+      ifSent: ['psu-id', 'psu-corporate-id', 'tpp-redirect-uri'],
+      keyId: { form: 'SN={serial},DN={dn}', serial: 'decimal', format: 'one-line' },
+      certificate: 'pem',
+    },
     verifiedOn: null,
   },
-  /** The token endpoint is `/v1/oauth_matls/token` below the base URL: name it as oauth.tokenEndpoint. */
+  /**
+   * The token endpoint is `/v1/oauth_matls/token` below the base URL: name it as oauth.tokenEndpoint. The bank's link to its metadata is
+   * relative to the base URL: name oauth.metadata, too.
+   */
   'santander-consumer': {
     interface: 'nextgenpsd2',
     name: 'Santander Consumer Bank',
-    source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/santander-adapter',
+    source:
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/santander-adapter, its account information service',
+    psu: { id: 'never' },
     signing: { when: 'never' },
     oauth: {
       mode: 'integrated',
+      applicationToken: true,
       clientAuth: 'mtls',
       scope: { ais: 'AIS:{consentId}', pis: 'PIS:{paymentId}' },
     },
     sca: { approaches: ['oauth', 'redirect'] },
     verifiedOn: null,
   },
-  /** A token comes before everything, from two hosts, and says who the customer is. */
+  /** A token comes before everything, from two hosts, and says who the customer is. Name the bank: `oauth.parameters: {"bic": "…"}`. */
   sparda: {
     interface: 'nextgenpsd2',
     name: 'Sparda-Banken',
-    source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparda-bank-adapter',
-    psu: { id: 'never' },
+    source:
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparda-bank-adapter, its services for OAuth and account information',
+    psu: { id: 'token-sub' },
     signing: { when: 'never' },
     oauth: {
       mode: 'pre-step',
       authorizationEndpoint: 'https://idp.sparda-n.de/oauth2/authorize',
       tokenEndpoint: 'https://idp.sparda.de/oauth2/token',
-      scope: { preStep: 'ais pis' },
+      scope: { preStep: { ais: 'ais', pis: 'pis' } },
     },
     verifiedOn: null,
   },
-  /** The savings banks in Germany. The scope has a blank after the colon. */
+  /** The savings banks in Germany. The scope has a blank after the colon, and transactions come as camt.052 alone. */
   sparkassen: {
     interface: 'nextgenpsd2',
     name: 'Sparkassen (S-Payment)',
-    source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparkasse-adapter',
+    source:
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparkasse-adapter, and bespoke-sparkassengroup of https://github.com/roodje/bespoke-providers. Sources differ: dedicated consents (the first), lists with balances (the second)',
     signing: { when: 'never' },
     oauth: {
       mode: 'integrated',
       clientId: 'organization-id',
       scope: { ais: 'AIS: {consentId}', pis: 'PIS: {paymentId}' },
+      names: { client_id: 'clientId', response_type: 'responseType' },
     },
     sca: { approaches: ['redirect', 'oauth'] },
+    consent: { types: ['dedicated', 'list-with-balances'] },
+    accounts: { reports: ['camt'] },
     payments: { futureDays: 0 },
     verifiedOn: null,
   },
@@ -310,24 +407,249 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
   unicredit: {
     interface: 'nextgenpsd2',
     name: 'UniCredit (HypoVereinsbank)',
-    source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/unicredit-adapter',
+    source:
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/unicredit-adapter. Sources differ: a country alone is taken as an address; in Italy payments have none',
     headers: { accept: 'application/json', contentType: 'application/json' },
     psu: { idType: 'required', ip: 'required' },
     signing: { when: 'never' },
     accounts: { withBalance: false },
-    payments: { required: ['creditorAddress.townName', 'creditorAddress.country'], address: 'required' },
+    payments: {
+      products: { 'periodic-payments': ['sepa-credit-transfers'] },
+      required: ['creditorAddress.townName', 'creditorAddress.country'],
+      address: 'required',
+    },
     verifiedOn: null,
   },
   /** Its server can answer a repeated POST as it did the first time, but only where an installation has switched that on. */
   wso2: {
     interface: 'nextgenpsd2',
     name: 'WSO2 Open Banking, Berlin toolkit',
-    source: 'https://github.com/wso2/reference-implementation-nextgenpsd2',
+    source:
+      'https://github.com/wso2/reference-implementation-nextgenpsd2, and https://github.com/wso2/docs-ob-toolkit-berlin',
     headers: { date: 'signed' },
-    signing: { headers: ['digest', 'x-request-id', 'date'], ifSent: ['psu-id'] },
-    oauth: { mode: 'integrated', scope: { ais: 'ais:{consentId}', pis: 'pis:{paymentId}' } },
-    sca: { approaches: ['oauth', 'redirect'] },
-    payments: { repeat: 'unknown' },
+    signing: {
+      headers: ['digest', 'x-request-id', 'date'],
+      ifSent: ['psu-id', 'psu-corporate-id', 'tpp-redirect-uri'],
+      keyId: { format: 'rfc2253-oid' },
+      emptyBody: '{}',
+    },
+    oauth: {
+      mode: 'integrated',
+      applicationToken: true,
+      scope: { ais: 'ais:{consentId}', pis: 'pis:{paymentId}' },
+    },
+    sca: { approaches: ['oauth'] },
+    payments: { repeat: 'unknown', cancel: { payments: 'none' } },
+    verifiedOn: null,
+  },
+  /** Argenta in Belgium. It names the key of the application. */
+  argenta: {
+    interface: 'nextgenpsd2',
+    name: 'Argenta (Belgium)',
+    source: 'https://api.payments.argenta.be/berlingroup/v1/consents',
+    headers: { static: { apiKey: 'env:PSD2_BANK_ARGENTA_API_KEY' } },
+    signing: {
+      headers: ['digest', 'x-request-id'],
+      ifSent: [],
+      keyId: { serial: 'hex', dn: 'issuer', format: 'rfc1779' },
+      certificate: 'pem-line',
+    },
+    oauth: {
+      mode: 'integrated',
+      tokenEndpoint: 'https://api.payments.argenta.be/psd2/v1/berlingroup-auth/token',
+      clientId: 'organization-id',
+      scope: { ais: 'AIS:{consentId}' },
+    },
+    sca: { approaches: ['oauth'] },
+    consent: { types: ['all-accounts', 'dedicated', 'list-only'] },
+    accounts: { bookingStatuses: ['booked', 'both'] },
+    verifiedOn: null,
+  },
+  /** Banca Sella and other banks in Italy. */
+  fabrick: {
+    interface: 'nextgenpsd2',
+    name: 'Fabrick PSD2 Gateway (Banca Sella and others)',
+    source: 'https://github.com/roodje/bespoke-providers, bespoke-fabric',
+    signing: { when: 'never' },
+    oauth: { mode: 'none' },
+    sca: { approaches: ['redirect'] },
+    consent: { types: ['all-accounts'], frequencyPerDay: 4 },
+    verifiedOn: null,
+  },
+  /** KBC and CBC. No call tells how a consent is. */
+  kbc: {
+    interface: 'nextgenpsd2',
+    name: 'KBC and CBC (Belgium)',
+    source: 'https://developer.kbc.be/',
+    api: { version: 'v2' },
+    signing: { when: 'never' },
+    oauth: {
+      mode: 'integrated',
+      authorizationEndpoint: 'https://idp.kbc.com/ASK/oauth/authorize/1',
+      tokenEndpoint: 'https://openapi.kbc-group.com/ASK/oauth/token/1',
+      clientId: 'organization-id',
+      clientAuth: 'mtls',
+      scope: { ais: 'AIS:{consentId}' },
+    },
+    sca: { approaches: ['oauth'] },
+    consent: { types: ['dedicated'], frequencyPerDay: 4, status: 'none' },
+    accounts: { bookingStatuses: ['booked'], balances: { booked: ['closingBooked'], available: [] } },
+    verifiedOn: null,
+  },
+  n26: {
+    interface: 'nextgenpsd2',
+    name: 'N26',
+    source:
+      'https://github.com/n26/psd2-tpp-docs/blob/main/doc/dedicated-aisp.md. Its versions differ: a newer one has a token of the application (client credentials) in the place of the login',
+    signing: { when: 'never' },
+    oauth: {
+      mode: 'pre-step',
+      authorizationEndpoint: 'https://xs2a.tech26.de/oauth2/authorize',
+      tokenEndpoint: 'https://xs2a.tech26.de/oauth2/token?role=DEDICATED_AISP',
+      clientId: 'organization-id',
+      clientAuth: 'mtls',
+      scope: { preStep: 'DEDICATED_AISP' },
+    },
+    sca: { approaches: ['decoupled'], authorisationMinutes: 5, pollSeconds: 2 },
+    consent: { types: ['all-accounts', 'bank-offered', 'dedicated'], maxDays: 180, frequencyPerDay: 4 },
+    accounts: {
+      bookingStatuses: ['booked'],
+      historyDays: 90,
+      withBalance: false,
+      balances: { booked: ['expected'], available: ['expected'] },
+      paging: 'link',
+    },
+    payments: {
+      products: {
+        payments: ['sepa-credit-transfers', 'instant-sepa-credit-transfers'],
+        'periodic-payments': ['sepa-credit-transfers'],
+      },
+      final: ['ACCC'],
+    },
+    verifiedOn: null,
+  },
+  /** AIS alone: the consents and the accounts have paths of their own. */
+  'raiffeisen-romania': {
+    interface: 'nextgenpsd2',
+    name: 'Raiffeisen Bank Romania',
+    source: 'https://developer.raiffeisen.ro/aisp_flow',
+    api: {
+      paths: {
+        createConsent: '/psd2-bgs-consent-api-1.3.2-rbro/v1/consents',
+        getConsentInformation: '/psd2-bgs-consent-api-1.3.2-rbro/v1/consents/{consentId}',
+        getConsentStatus: '/psd2-bgs-consent-api-1.3.2-rbro/v1/consents/{consentId}/status',
+        deleteConsent: '/psd2-bgs-consent-api-1.3.2-rbro/v1/consents/{consentId}',
+        getAccountList: '/psd2-accounts-api-1.3.2-rbro/v1/accounts',
+        readAccountDetails: '/psd2-accounts-api-1.3.2-rbro/v1/accounts/{account-id}',
+        getBalances: '/psd2-accounts-api-1.3.2-rbro/v1/accounts/{account-id}/balances',
+        getTransactionList: '/psd2-accounts-api-1.3.2-rbro/v1/accounts/{account-id}/transactions',
+      },
+    },
+    headers: { static: { client_id: 'env:PSD2_BANK_RBRO_CLIENT_ID' } },
+    psu: { id: 'required' },
+    signing: { when: 'never' },
+    oauth: {
+      mode: 'integrated',
+      authorizationEndpoint: 'https://api-auth.raiffeisen.ro/psd2-rbro-oauth2-api/aisp/oauth2/authorize',
+      tokenEndpoint: 'https://api-auth.raiffeisen.ro/aisp/oauth2/token',
+      clientAuth: 'basic',
+      pkce: 'none',
+      scope: { ais: 'AISP' },
+    },
+    sca: { approaches: ['oauth'] },
+    consent: { types: ['dedicated'] },
+    verifiedOn: null,
+  },
+  /** The gateway of Spanish banks. A token comes before everything: name oauth.mode "pre-step" and the two endpoints of the bank. */
+  redsys: {
+    interface: 'nextgenpsd2',
+    name: 'Redsys (Spain)',
+    source: 'https://market.apis-i.redsys.es/psd2/xs2a/node/4577',
+    psu: { ip: 'own' },
+    signing: {
+      when: 'always',
+      headers: ['digest', 'x-request-id'],
+      ifSent: ['tpp-redirect-uri'],
+      keyId: { form: 'sn-ca', serial: 'decimal', dn: 'subject', format: 'rfc1779', spaces: 'strip' },
+      algorithm: 'SHA-256',
+      digest: 'SHA-256',
+      emptyBodyDigest: true,
+      certificate: 'der',
+    },
+    oauth: { clientId: 'organization-id', clientAuth: 'mtls', pkce: 'S256', scope: { preStep: 'AIS' } },
+    sca: { approaches: ['redirect'] },
+    consent: { types: ['all-accounts', 'dedicated'], frequencyPerDay: 4 },
+    accounts: {
+      bookingStatuses: ['booked'],
+      historyDays: 89,
+      balances: {
+        booked: ['closingBooked', 'interimBooked', 'openingBooked'],
+        available: ['interimAvailable', 'interimBooked', 'expected'],
+      },
+    },
+    payments: {
+      products: {
+        payments: [
+          'sepa-credit-transfers',
+          'instant-sepa-credit-transfers',
+          'target-2-payments',
+          'cross-border-credit-transfers',
+        ],
+      },
+    },
+    verifiedOn: null,
+  },
+  /** ASN, SNS and RegioBank. The application's id is the whole header Authorization where there is no token; no call tells how a consent is. */
+  'volksbank-nl': {
+    interface: 'nextgenpsd2',
+    name: 'de Volksbank (ASN, SNS, RegioBank)',
+    source: 'https://github.com/roodje/bespoke-providers, bespoke-volksbank/swagger/volksbank',
+    api: {
+      paths: {
+        getAccountList: '/v1.1/accounts',
+        getBalances: '/v1.1/accounts/{account-id}/balances',
+        getTransactionList: '/v1.1/accounts/{account-id}/transactions',
+        getPaymentInitiationStatus: '/v1.1/{payment-service}/{payment-product}/{paymentId}/status',
+      },
+    },
+    headers: {
+      perOperation: {
+        createConsent: { Authorization: 'env:PSD2_BANK_VOLKSBANK_CLIENT_ID' },
+        initiatePayment: { Authorization: 'env:PSD2_BANK_VOLKSBANK_CLIENT_ID' },
+        getPaymentInitiationStatus: { Authorization: 'env:PSD2_BANK_VOLKSBANK_CLIENT_ID' },
+      },
+    },
+    signing: { when: 'never' },
+    oauth: { mode: 'integrated', clientAuth: 'basic', pkce: 'none', scope: { ais: 'AIS', pis: 'PIS' } },
+    sca: { approaches: ['oauth'] },
+    consent: { types: ['bank-offered'], status: 'none' },
+    accounts: {
+      bookingStatuses: ['booked'],
+      balances: { booked: [], available: ['interimAvailable'] },
+    },
+    payments: {
+      products: { payments: ['sepa-credit-transfers'] },
+      cancel: 'none',
+      final: ['ACSC', 'ACCC'],
+    },
+    verifiedOn: null,
+  },
+  /** Worldline's server: Crelan, Keytrade, Nagelmackers, Europabank, Bank Van Breda, Commerzbank and comdirect. */
+  worldline: {
+    interface: 'nextgenpsd2',
+    name: 'Worldline Access to Account (berlingroup)',
+    source: 'https://devportal.tpp.europabank.be/content/howto/build-authorize-url',
+    signing: { when: 'never' },
+    oauth: {
+      mode: 'integrated',
+      clientId: 'organization-id',
+      clientAuth: 'mtls',
+      pkce: 'S256',
+      scope: { ais: 'AIS:{consentId}', pis: 'PIS:{paymentId}' },
+    },
+    sca: { approaches: ['oauth'] },
+    consent: { types: ['all-accounts', 'dedicated'], frequencyPerDay: 4 },
+    accounts: { historyDays: 90, paging: 'link' },
     verifiedOn: null,
   },
 };

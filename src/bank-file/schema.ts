@@ -269,6 +269,12 @@ const oauth = z.strictObject({
     {},
   ),
   pkce: z._default(oneOf(['S256', 'none'], 'PKCE'), 'S256'),
+  applicationToken: z._default(
+    flag(
+      'with `integrated`: whether calls that are not readings carry a token of the application (client credentials, with the scope of preStep)',
+    ),
+    false,
+  ),
   tokenHeader: z._default(headerName('header that has the token'), 'Authorization'),
 });
 
@@ -304,7 +310,7 @@ const sca = z.strictObject({
 const consent = z.strictObject({
   types: z._default(
     orderedSet(
-      z.enum(['dedicated', 'bank-offered', 'all-accounts', 'list-only']),
+      z.enum(['dedicated', 'bank-offered', 'all-accounts', 'list-only', 'list-with-balances']),
       'kinds of consent that the bank takes, the usual one first',
       1,
     ),
@@ -313,6 +319,20 @@ const consent = z.strictObject({
   maxDays: z._default(whole('longest validity of a consent', 1, 36_500), 180),
   frequencyPerDay: z._default(whole('readings a day without the customer', 1, 1000), 4),
   once: z._default(flag('whether the bank takes a consent for one reading (recurringIndicator false)'), true),
+  status: z._default(
+    oneOf(
+      ['call', 'none'],
+      "how psd2 learns the status of a consent; `none`: by no call. The tokens of the customer's login say that it is granted",
+    ),
+    'call',
+  ),
+  delete: z._default(
+    oneOf(
+      ['any', 'authorised'],
+      'which consents the bank deletes; `authorised`: not one that nobody has authorised',
+    ),
+    'any',
+  ),
 });
 
 const funds = z.strictObject({
@@ -354,6 +374,20 @@ const accounts = z.strictObject({
     ['booked', 'pending', 'both'],
   ),
   historyDays: z._default(whole('days that the bank looks back', 1, 36_500), 90),
+  history: z.optional(
+    noted(
+      z.strictObject({
+        afterSca: noted(
+          z.strictObject({
+            minutes: whole('minutes after the customer has authorised the consent', 1, 10_080),
+            days: whole('days that the bank looks back then', 1, 36_500),
+          }),
+          'how far the bank looks back just after SCA',
+        ),
+      }),
+      'where the bank looks back further than historyDays',
+    ),
+  ),
   delta: z._default(oneOf(['none', 'entryReferenceFrom'], 'how the bank gives only what is new'), 'none'),
   amounts: z._default(
     oneOf(

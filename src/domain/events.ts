@@ -314,7 +314,7 @@ const consentAccess = z.discriminatedUnion('type', [
     transactions: z.array(z.string()),
   }),
   z.object({ type: z.literal('bank-offered'), balances: z.boolean(), transactions: z.boolean() }),
-  z.object({ type: z.enum(['all-accounts', 'list-only']) }),
+  z.object({ type: z.enum(['all-accounts', 'list-only', 'list-with-balances']) }),
   // Numbers of cards are masked.
   z.object({
     type: z.literal('funds'),

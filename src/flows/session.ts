@@ -9,6 +9,8 @@ import { isInterruption } from './refusals.ts';
 const MIN_LEFT_MS = 30_000;
 
 export interface SessionSettings {
+  /** The application gets its first token by itself. */
+  begins?: boolean;
   /** Its calls have no token. */
   login: Login;
   grantType: GrantType;
@@ -59,6 +61,7 @@ class Session implements TokenSource {
   async current(): Promise<string> {
     const { keeper, grantType } = this.#settings;
     if (!this.#isFresh(this.#held) || this.#held.unproven) this.#held = await keeper.read();
+    if (!this.#held && this.#settings.begins) return this.#renew(() => true);
     if (!this.#held) throw notLoggedIn(grantType);
     if (this.#isFresh(this.#held) && !this.#held.unproven) return this.#held.accessToken;
     return this.#renew(() => true);

@@ -10,6 +10,11 @@ import { bankFolder } from './folder.ts';
 const { write } = bankFolder();
 
 const some = <T>(values: readonly T[], minLength = 0) => fc.subarray([...values], { minLength });
+/** Without those that fit one mode of OAuth alone. */
+const EXTENDED = Object.keys(PLATFORMS).filter((name) => {
+  const { oauth, consent } = PLATFORMS[name] ?? {};
+  return !oauth?.applicationToken && consent?.status === undefined;
+});
 const maybe = <T extends object>(fields: { [Name in keyof T]: fc.Arbitrary<T[Name]> }) =>
   fc.record(fields, { requiredKeys: [] });
 const word = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,9}$/);
@@ -41,7 +46,7 @@ const anyFile = fc
     {
       interface: fc.constant('nextgenpsd2'),
       name: fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => /\S/.test(text)),
-      extends: fc.constantFrom(...Object.keys(PLATFORMS)),
+      extends: fc.constantFrom(...EXTENDED),
       source: address,
       verifiedOn: fc.constantFrom(null, '2026-11-23', '2028-02-29, its server'),
       api: maybe({

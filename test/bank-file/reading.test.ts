@@ -80,7 +80,7 @@ describe('what psd2 says about a bank file', () => {
     const payments = { repeat: 'same-answer', repeatMinutes: 1440 } as const;
     const below = write('below.json', { ...LEAST, extends: 'wso2', payments });
     const inherited = (await readBankFile(below)).file.payments;
-    expect(inherited).toEqual(payments);
+    expect(inherited).toMatchObject(payments);
     const kept = await readBankFile(
       write('a.json', { ...LEAST, extends: 'below.json', payments: { cancel: 'none' } }),
     );

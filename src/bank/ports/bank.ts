@@ -148,6 +148,8 @@ export interface BankInterface {
    * no token.
    */
   logsIn: 'customers' | 'application' | 'with a consent' | 'nobody';
+  /** Calls that carry no token of a customer carry one of the application, which it gets by itself. */
+  hasApplicationToken?: boolean;
   /** Customers log in for readings, and with another login for payments. */
   hasLoginForPayments?: boolean;
   /** What {@link Login.probe} calls: the start of a login, or a reading. */

@@ -114,6 +114,8 @@ export interface ConsentSource {
     /** The consent covers no card account. */
     cards?: 'none';
   }>;
+  /** When the customer has granted the newest valid consent. */
+  lastGrantedAt?(): Date | undefined;
   /** The IBAN of an account that a list had. Undefined: no list had it, as far as psd2 knows. */
   ibanOf?(accountId: string): string | null | undefined;
   /** Whether a list had this id as that of a card. */

@@ -105,6 +105,7 @@ export type ConsentAccess =
   | { type: 'bank-offered'; balances: boolean; transactions: boolean }
   | { type: 'all-accounts' }
   | { type: 'list-only' }
+  | { type: 'list-with-balances' }
   | FundsAccess;
 
 /** What a consent for confirmations of funds is for: one account, and a card that its money pays for. No reading uses it. */

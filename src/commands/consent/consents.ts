@@ -204,6 +204,8 @@ function writeAccess(access: NonNullable<NonNullable<Consent['terms']>['access']
       return 'all';
     case 'list-only':
       return 'the list alone';
+    case 'list-with-balances':
+      return 'the list alone, with balances';
     case 'funds':
       return access.account;
   }

@@ -64,6 +64,7 @@ function askedCoverage({ terms }: Pick<Consent, 'terms'>): Coverage {
   const all: KeptConsent['reads'] = ['accounts', 'balances', 'transactions'];
   switch (access?.type) {
     case 'list-only':
+    case 'list-with-balances':
       return { accounts: null, reads: ['accounts'] };
     case 'dedicated': {
       const { accounts, balances, transactions } = access;

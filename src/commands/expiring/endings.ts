@@ -231,6 +231,7 @@ export function optionsOf(access: Access): string[] {
     case 'all-accounts':
       return ['--all-accounts'];
     case 'list-only':
+    case 'list-with-balances':
       return ['--list-only'];
     case 'funds':
       return ['--category', FUNDS, '--account', referenceToAsk(access.account)];

@@ -91,7 +91,7 @@ async function openBankFor(
   const { grant } = transport;
   const holder = grant === 'client_credentials' ? null : customerId;
   const login = await tokens.login(holder);
-  const { customers: named, logsIn } = await context.bankInterface();
+  const { customers: named, logsIn, hasApplicationToken = false } = await context.bankInterface();
   const kept = named === 'named by the operator' ? await readKept(context, customers, customerId) : undefined;
   const application = await openApplicationBank(context, transport, find, {
     apiTrackId: login?.apiTrackId,
@@ -106,14 +106,19 @@ async function openBankFor(
   const accessTokens = logsIn === 'with a consent' ? askingForConsent(noting, customerId) : noting;
   const counted = await context.reads();
   const reads = kept ? countingByConsent(counted, kept.consents) : counted;
-  const ofResources = resourceTokensOf(
-    tokens,
-    (owner) => sessionOf(owner, 'The login of a payment'),
-    async (consentId) =>
-      logsIn === 'with a consent' && (await tokens.read(holder))?.consent === consentId
-        ? accessTokens
-        : undefined,
-  );
+  const ofApplication = hasApplicationToken
+    ? sessionOf(null, 'The token of the application', true)
+    : undefined;
+  const ofResources: ResourceTokens = ofApplication
+    ? async ({ facts }) => (facts.login || facts.needsConsent ? undefined : ofApplication)
+    : resourceTokensOf(
+        tokens,
+        (owner) => sessionOf(owner, 'The login of a payment'),
+        async (consentId) =>
+          logsIn === 'with a consent' && (await tokens.read(holder))?.consent === consentId
+            ? accessTokens
+            : undefined,
+      );
   const askAgain = () => application.connectWith(accessTokens, { ofResources });
   // With --raw, nothing but the answer that was asked for is printed.
   const ends =
@@ -140,11 +145,13 @@ function sessionsAt(
   { grant, tally }: Transport,
   tokens: Tokens,
   world: Context['world'],
-): (owner: Holder, whose: string) => TokenSource {
-  return (owner, whose) =>
+): (owner: Holder, whose: string, begins?: boolean) => TokenSource {
+  return (owner, whose, begins = false) =>
     openSession({
       login: application.connect().login,
-      grantType: owner === null ? grant : 'authorization_code',
+      grantType:
+        owner === null && !begins ? grant : owner === null ? 'client_credentials' : 'authorization_code',
+      begins,
       holder: owner,
       client: application.client,
       keeper: {

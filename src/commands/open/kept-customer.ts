@@ -70,6 +70,7 @@ export async function readKept(
         usedUp.add(consentId);
         return unusedFor(valid, what);
       },
+      lastGrantedAt: () => grantedAtOf(validOf(kept?.consents ?? [], world.now())),
       ibanOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.iban,
       isCard: (account) =>
         kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
@@ -95,6 +96,11 @@ export async function readKept(
         }),
     },
   };
+}
+
+/** When the newest of them was granted. */
+function grantedAtOf([newest]: readonly KeptConsent[]): Date | undefined {
+  return newest && new Date(newest.grantedAt);
 }
 
 /** The listed accounts that a consent does not name, by their IBANs. None if it covers all, or names accounts otherwise. */

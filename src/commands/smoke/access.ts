@@ -163,7 +163,7 @@ async function requestTestConsent(smoke: Smoke): Promise<Found> {
   smoke.note((made) => [...made, { kind: 'consent', transactionId, run: smoke.run }]);
   const isLinked = (await context.bankInterface()).customers === 'named by the operator';
   const { types = [], once = false } = (await context.bankInterface()).consentTerms ?? {};
-  const listOnly = types.includes('list-only');
+  const listOnly = types.some((type) => type === 'list-only' || type === 'list-with-balances');
   const options = { category: isLinked ? [] : ['ACCOUNT_INFO'], product: [], allProducts: !isLinked };
   await requestBy(
     context,

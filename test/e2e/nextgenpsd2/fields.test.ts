@@ -206,6 +206,20 @@ const FIELDS: readonly Field[] = [
     beside: PRE_STEP,
     says: /does not take the header authorization/,
   },
+  {
+    field: 'oauth.applicationToken',
+    value: true,
+    other: false,
+    beside: OAUTH,
+    says: /token/i,
+  },
+  {
+    field: 'consent.status',
+    value: 'none',
+    other: 'call',
+    beside: OAUTH,
+    says: /does not (say|tell) how/,
+  },
   { field: 'consent.types', value: ['all-accounts'], other: ['bank-offered'], says: /access|consent/ },
   {
     field: 'consent.once',
@@ -235,6 +249,11 @@ const READS: readonly Omit<Field, 'says' | 'other'>[] = [
   { field: 'sca.start', value: 'explicit' },
   { field: 'accounts.withBalance', value: false },
   { field: 'accounts.amounts', value: 'unsigned' },
+  {
+    field: 'accounts.history',
+    value: { afterSca: { minutes: 60, days: 90 } },
+    beside: { 'accounts.historyDays': 1 },
+  },
   { field: 'links', value: 'host' },
   { field: 'links', value: 'base' },
   { field: 'accounts.reports', value: ['camt', 'json'] },

@@ -123,22 +123,30 @@ const EVERYWHERE = [
 
 /** Where a bank is not as the standard: what comes before `/consents`, further headers, further parameters. */
 export interface Differing {
-  version?: string;
+  version?: string | RegExp;
   headers?: readonly string[];
+  /** Parameters with names of the bank's own: the standard's by these. */
+  renamed?: Readonly<Record<string, string>>;
   /** How pages are asked for, beyond the standard. */
   parameters?: readonly string[];
+}
+
+function renamed(query: URLSearchParams, { renamed: names = {} }: Differing): URLSearchParams {
+  const sent = [...query].map(([name, value]): [string, string] => [names[name] ?? name, value]);
+  return new URLSearchParams(sent);
 }
 
 /** What the standard has against a request: its path, method, parameters, headers, body. Empty: nothing. */
 export function departuresOf(request: Recorded, differing: Differing = {}): string[] {
   const [path = '', query = ''] = request.target.split('?', 2);
   const version = differing.version ?? '/v1';
-  const below = path.startsWith(version) ? path.slice(version.length) : path;
+  const root = typeof version === 'string' ? version : (version.exec(path)?.[0] ?? '');
+  const below = path.startsWith(root) ? path.slice(root.length) : path;
   const operation = OPERATIONS.find((each) => each.method === request.method && each.path.test(below));
   if (!operation) return [`${request.method} ${path} is no operation of the standard`];
   return [
     ...headerDepartures(request, operation, differing),
-    ...queryDepartures(new URLSearchParams(query), operation, differing),
+    ...queryDepartures(renamed(new URLSearchParams(query), differing), operation, differing),
     ...bodyDepartures(request, operation.body),
   ].map((departure) => `${request.method} ${below}: ${departure}`);
 }

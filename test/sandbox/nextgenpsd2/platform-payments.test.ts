@@ -1,60 +1,82 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { readBankFile } from '../../../src/bank-file/bank-file.ts';
 import { PLATFORMS } from '../../../src/bank-file/platforms.ts';
 import type { BankDescription } from '../../../src/bank-file/schema.ts';
 import { ANNA, type DoorRequest, type TestDoor, withDoor } from './door-client.ts';
-import { debitsOf, paymentBody, START } from './payment-client.ts';
+import { debitsOf, linkOf, paymentBody, START } from './payment-client.ts';
 
 const CLIENT = 'PSDIT-BI-12345';
 const VERIFIER = 'a'.repeat(43);
+const EXPLICIT = { 'tpp-explicit-authorisation-preferred': 'true' };
+const ADDRESS = { creditorAddress: { townName: 'Berlin', country: 'DE' } };
 
-/** Who issued the certificates, as the platforms with a form of their own write it. */
-const ISSUERS: Record<string, string> = {
-  adorsys: 'CN=psd2%20sandbox%20CA%20-%20not%20for%20production,C=IT',
-  atruvia: 'CN=psd2sandboxCA-notforproduction,C=IT',
+/** What follows the serial number in keyId at the platforms with a form of their own. */
+const KEY_IDS: Record<string, string> = {
+  adorsys: ',CA=CN=psd2%20sandbox%20CA%20-%20not%20for%20production,C=IT',
+  argenta: ',CA=CN=psd2 sandbox CA - not for production, C=IT',
+  atruvia: ',CA=CN=psd2sandboxCA-notforproduction,C=IT',
+  redsys: ',CA=CN=SandboxTPPseal,OID.2.5.4.97=PSDIT-BI-12345,O=SandboxTPP,C=IT',
+  'salt-edge': ',DN=/C=IT/CN=psd2 sandbox CA - not for production',
 };
 
+/** An authorization request, with the bank's names for its parameters. */
+function authorizationRequest({ oauth }: BankDescription, scope: string): URLSearchParams {
+  const own = new Map(Object.entries(oauth.names));
+  const parameters: [string, string][] = [
+    ['client_id', oauth.clientId === 'organization-id' ? CLIENT : oauth.clientId],
+    ['redirect_uri', 'https://tpp.example/back'],
+    ['response_type', oauth.responseType],
+    ['scope', scope],
+  ];
+  const challenge = createHash('sha256').update(VERIFIER).digest('base64url');
+  if (oauth.pkce === 'S256')
+    parameters.push(['code_challenge', challenge], ['code_challenge_method', 'S256']);
+  return new URLSearchParams(
+    parameters.map(([name, value]): [string, string] => [own.get(name) ?? name, value]),
+  );
+}
+
 /** An access token, if the platform wants one before everything. */
-async function tokenOf(at: TestDoor, { oauth }: BankDescription): Promise<string | undefined> {
+async function tokenOf(at: TestDoor, bank: BankDescription): Promise<string | undefined> {
+  const { oauth } = bank;
   const common = { client_id: CLIENT };
   const { preStep } = oauth.scope;
   const scope = typeof preStep === 'string' ? preStep : preStep.pis;
-  if (oauth.mode === 'client-credentials') {
+  const secret = at.sandbox.registration.applications.authorizationCode.clientSecret;
+  const basic = `Basic ${Buffer.from(`${CLIENT}:${secret}`).toString('base64')}`;
+  const tokenPath = `/oauth/token${new URL(oauth.tokenEndpoint ?? 'https://none').search}`;
+  const client = oauth.clientAuth === 'basic' ? { authorization: basic } : undefined;
+  if (oauth.mode === 'client-credentials' || oauth.applicationToken) {
     const fields = { ...common, grant_type: 'client_credentials', scope };
-    return String((await at.client.form('/oauth/token', fields)).json.access_token);
+    return String((await at.client.form(tokenPath, fields, client)).json.access_token);
   }
   if (oauth.mode !== 'pre-step') return undefined;
   const redirect_uri = 'https://tpp.example/back';
-  const page = at.sandbox.access.authorize(
-    new URLSearchParams({
-      ...common,
-      redirect_uri,
-      response_type: 'code',
-      scope,
-      code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
-      code_challenge_method: 'S256',
-    }),
-  );
+  const page = at.sandbox.access.authorize(authorizationRequest(bank, scope));
   const back = at.sandbox.access.approve(page?.searchParams.get('request') ?? '', ANNA).returnTo;
   const code = back?.searchParams.get('code') ?? '';
   const fields = { ...common, grant_type: 'authorization_code', code, redirect_uri, code_verifier: VERIFIER };
-  return String((await at.client.form('/oauth/token', fields)).json.access_token);
+  return String((await at.client.form(tokenPath, fields, client)).json.access_token);
 }
 
-/** A payment in the form of a platform. */
+/** Whose a token is, as the token says it. */
+function subjectOf(token = ''): string {
+  const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
+  return z.object({ sub: z.string() }).parse(JSON.parse(payload)).sub;
+}
+
+/** A payment, or the start of its authorisation, in the form of a platform. */
 async function request(
   at: TestDoor,
   name: string,
   bank: BankDescription,
-  product: string,
+  path: string,
+  fields: object,
 ): Promise<DoorRequest> {
   const { headers, signing, psu } = bank;
-  const body = JSON.stringify(
-    paymentBody(
-      bank.payments.address === 'required' ? { creditorAddress: { townName: 'Berlin', country: 'DE' } } : {},
-    ),
-  );
+  const body = JSON.stringify(fields);
   const isSigned = signing.when !== 'never';
   const isDated = headers.date === 'always' || (headers.date === 'signed' && isSigned);
   const token = await tokenOf(at, bank);
@@ -62,7 +84,14 @@ async function request(
     ...START,
     accept: headers.accept,
     'content-type': headers.contentType,
-    ...Object.fromEntries(Object.keys(headers.static).map((header) => [header.toLowerCase(), 'x'])),
+    ...Object.fromEntries(
+      Object.keys({ ...headers.static, ...headers.perOperation.initiatePayment }).map((header) => [
+        header.toLowerCase(),
+        'x',
+      ]),
+    ),
+    ...(bank.sca.start === 'explicit' && !path.endsWith('/authorisations') && EXPLICIT),
+    ...(psu.id === 'token-sub' && { 'psu-id': subjectOf(token) }),
     ...(isDated && { date: at.clock.now().toUTCString() }),
     ...(psu.idType === 'required' && { 'psu-id-type': 'ONLINE' }),
     ...(psu.id === 'required' && { 'psu-id': 'anna' }),
@@ -72,18 +101,15 @@ async function request(
   const pem = at.client.read('qsealCertFile');
   const serial =
     signing.keyId.serial === 'decimal' ? BigInt(`0x${at.client.serial}`).toString() : at.client.serial;
-  const issuer = ISSUERS[name];
+  const named = KEY_IDS[name];
   return {
     method: 'POST',
-    path: (
-      bank.api.paths.initiatePayment ??
-      `${bank.api.version && `/${bank.api.version}`}/{payment-service}/{payment-product}`
-    )
-      .replace('{payment-service}', 'payments')
-      .replace('{payment-product}', product),
+    path,
     body,
     unsigned: !isSigned,
-    ...(issuer !== undefined && { keyId: `SN=${serial},CA=${issuer}` }),
+    algorithm: signing.algorithm,
+    hash: signing.algorithm.includes('512') ? 'RSA-SHA512' : 'RSA-SHA256',
+    ...(named !== undefined && { keyId: `SN=${serial}${named}` }),
     signed: [...signing.headers, ...signing.ifSent.filter((header) => sent[header] !== undefined)],
     headers: {
       ...sent,
@@ -107,8 +133,20 @@ describe.each(Object.keys(PLATFORMS))('the platform %s', (name) => {
     const { interface: _interface, ...bank } = description;
     await withDoor(bank, async (at) => {
       for (const product of description.payments.products.payments) {
-        const reply = await at.client.send(await request(at, name, description, product));
+        const { version, paths } = description.api;
+        const path =
+          paths.initiatePayment ?? `${version && `/${version}`}/{payment-service}/{payment-product}`;
+        const target = path.replace('{payment-service}', 'payments').replace('{payment-product}', product);
+        const address = description.payments.address === 'required' ? ADDRESS : {};
+        const reply = await at.client.send(
+          await request(at, name, description, target, paymentBody(address)),
+        );
         expect([reply.status, reply.text]).toEqual([201, expect.stringContaining('RCVD')]);
+        if (description.sca.start === 'explicit') {
+          const start = linkOf(reply, 'startAuthorisation').replace('/nextgenpsd2', '');
+          const started = await at.client.send(await request(at, name, description, start, {}));
+          expect(started.status).toBe(201);
+        }
         const [open] = at.sandbox.access.open();
         if (open) at.sandbox.access.approve(open.id, ANNA);
         else viaOAuth(at, description, String(reply.json.paymentId));
@@ -119,18 +157,8 @@ describe.each(Object.keys(PLATFORMS))('the platform %s', (name) => {
 });
 
 /** The customer approves an authorization request with the scope of the payment. */
-function viaOAuth(at: TestDoor, { oauth }: BankDescription, paymentId: string): void {
-  const page = at.sandbox.access.authorize(
-    new URLSearchParams({
-      client_id: CLIENT,
-      redirect_uri: 'https://tpp.example/back',
-      response_type: 'code',
-      scope: oauth.scope.pis.replaceAll('{paymentId}', paymentId),
-      ...(oauth.pkce === 'S256' && {
-        code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
-        code_challenge_method: 'S256',
-      }),
-    }),
-  );
+function viaOAuth(at: TestDoor, bank: BankDescription, paymentId: string): void {
+  const scope = bank.oauth.scope.pis.replaceAll('{paymentId}', paymentId);
+  const page = at.sandbox.access.authorize(authorizationRequest(bank, scope));
   at.sandbox.access.approve(page?.searchParams.get('request') ?? '', ANNA);
 }

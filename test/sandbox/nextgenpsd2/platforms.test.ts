@@ -18,7 +18,9 @@ describe.each(Object.keys(PLATFORMS))('the platform %s', (name) => {
       expect(oauth).toEqual({
         ...description.oauth,
         ...(oauth.metadata !== undefined && { metadata: `${own}/.well-known/oauth-authorization-server` }),
-        ...(oauth.tokenEndpoint !== undefined && { tokenEndpoint: `${own}/oauth/token` }),
+        ...(oauth.tokenEndpoint !== undefined && {
+          tokenEndpoint: `${own}/oauth/token${new URL(description.oauth.tokenEndpoint ?? own).search}`,
+        }),
         ...(oauth.authorizationEndpoint !== undefined && {
           authorizationEndpoint: `${sandbox.customerSiteUrl}/nextgenpsd2/authorize`,
         }),

@@ -4,7 +4,7 @@ import { isAccountId } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { Account, Accounts, Balance, Details, TypedBalance } from '../../ports/bank.ts';
 import { ask } from './answer.ts';
-import { atAccountOrCard, CARD, type Calls, lacking, reading, resourceIdOf } from './calls.ts';
+import { atAccountOrCard, CARD, type Calls, earliestDay, lacking, reading, resourceIdOf } from './calls.ts';
 import { pagesOf } from './transactions.ts';
 import { ownIban } from './whose.ts';
 import {
@@ -26,7 +26,7 @@ export function accountsOf(calls: Calls): Accounts {
       lacksPending: true,
     }),
     ...(calls.description.accounts.delta === 'entryReferenceFrom' && { readsOn: true }),
-    earliestDay: () => addDays(bankDay(calls.settings.now()), -calls.description.accounts.historyDays),
+    earliestDay: () => earliestDay(calls),
     list: (_customerId, transactionId) => fetchAccounts(calls, transactionId),
     balance: (_customerId, accountId, transactionId) => fetchBalance(calls, accountId, transactionId),
     pages: (query) => pagesOf(calls, query),

@@ -1,5 +1,6 @@
 import type { OperationId } from '../../../bank-file/operations.ts';
 import type { BankDescription } from '../../../bank-file/schema.ts';
+import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, WireSettings } from '../../call/call.ts';
 import type { Read } from '../../ports/call.ts';
@@ -48,6 +49,16 @@ export async function reading(
   const values: Record<string, string> = of === 'list' ? {} : { 'account-id': resourceIdOf(of.account) };
   const call = callOf(paths, operation, values, transactionId, query);
   return { ...call, facts: { ...call.facts, reads: of }, headers: { 'consent-id': consentId } };
+}
+
+/** The first day of the bank's history. Just after SCA, some banks look back further. */
+export function earliestDay({ description, settings }: Pick<Calls, 'description' | 'settings'>): IsoDate {
+  const { historyDays, history } = description.accounts;
+  const now = settings.now();
+  const grantedAt = settings.consents?.lastGrantedAt?.();
+  const isFresh =
+    history && grantedAt && now.getTime() - grantedAt.getTime() < history.afterSca.minutes * 60_000;
+  return addDays(bankDay(now), -(isFresh ? Math.max(historyDays, history.afterSca.days) : historyDays));
 }
 
 /** Stands before the id of a card that an account of the customer has, too. */

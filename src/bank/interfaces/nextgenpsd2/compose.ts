@@ -132,7 +132,8 @@ async function standardHeaders(
   const isOfCustomer = operation !== 'checkAvailabilityOfFunds';
   const address = isOfCustomer ? await customerAddress(operation, bank, settings) : undefined;
   return {
-    ...(call.bearer && { [bank.oauth.tokenHeader.toLowerCase()]: `Bearer ${call.bearer}` }),
+    ...(call.bearer &&
+      !isFixed(bank, operation) && { [bank.oauth.tokenHeader.toLowerCase()]: `Bearer ${call.bearer}` }),
     ...(address && { 'psu-ip-address': address }),
     // Lists are long, and compress well.
     ...(call.facts.reads !== null && { 'accept-encoding': 'gzip' }),
@@ -140,6 +141,12 @@ async function standardHeaders(
     ...(identifies(operation) && customerHeaders(bank, call.psu ?? settings.psu, call.bearer)),
     ...(startsSca(operation) && scaHeaders(call, operation, bank)),
   };
+}
+
+/** Whether the bank file says what the header of the token has at an operation. */
+function isFixed({ headers, oauth }: BankDescription, operation: OperationId | undefined): boolean {
+  const own = (operation && headers.perOperation[operation]) ?? {};
+  return lower(Object.keys(own)).includes(oauth.tokenHeader.toLowerCase());
 }
 
 /** With it, a reading does not count against the consent: it is sent only if the customer is present, or always where demanded. */

@@ -63,6 +63,8 @@ export function afterRequest(
     status: (...of) => fetchStatus(calls, ...of),
     details: (...of) => fetchDetails(calls, ...of),
     async delete(consentId, transactionId) {
+      if (calls.description.consent.delete === 'authorised')
+        await refuseUnauthorised(calls, consentId, transactionId);
       try {
         await bank.ask(callOf(paths, operations.delete, { consentId }, transactionId), readDone);
       } catch (error) {
@@ -77,12 +79,35 @@ interface ConsentCalls extends Calls {
   operations: ConsentOperations;
 }
 
+/** @throws Psd2Error `bank_refused` for a consent that nobody has authorised, where the bank deletes none of these */
+async function refuseUnauthorised(
+  calls: ConsentCalls,
+  consentId: string,
+  transactionId: string,
+): Promise<void> {
+  const { means, consentStatus } = await fetchStatus(calls, consentId, transactionId, undefined);
+  if (means !== 'open') return;
+  throw new Psd2Error('bank_refused', `The bank deletes only a consent that the customer has authorised`, {
+    hint: `It calls this one ${consentStatus}. Nothing can be read with it, and it ends by itself (consent.delete of the bank file).`,
+    transactionId,
+  });
+}
+
+/** What a bank without a call for it says of a consent: nothing. Flows wait for the tokens of the customer's login. */
+const UNTOLD: ConsentStatus = { consentStatus: 'not told', means: 'valid' };
+
+/** Whether the bank has no call that tells how a consent is. */
+function isUntold({ description, operations }: Pick<ConsentCalls, 'description' | 'operations'>): boolean {
+  return description.consent.status === 'none' && operations === OF_READINGS;
+}
+
 async function fetchStatus(
-  { bank, paths, operations }: ConsentCalls,
+  { bank, paths, operations, description }: ConsentCalls,
   consentId: string,
   transactionId: string,
   decides: Decides,
 ): Promise<ConsentStatus> {
+  if (isUntold({ operations, description })) return UNTOLD;
   const call = callOf(paths, operations.status, { consentId }, transactionId);
   const { data } = await ask(bank, { ...call, decides: decides || true }, consentStatusAnswer);
   assertAbout(data, consentId, transactionId);
@@ -96,6 +121,8 @@ async function fetchDetails(
   transactionId: string,
   decides: Decides,
 ): Promise<ConsentDetails> {
+  if (isUntold(calls))
+    return { ...UNTOLD, validUntil: null, frequencyPerDay: null, recurring: null, access: null };
   const call = callOf(calls.paths, calls.operations.information, { consentId }, transactionId);
   try {
     const { data } = await ask(calls.bank, { ...call, decides: decides || true }, consentDetailsAnswer);
@@ -199,6 +226,7 @@ const KINDS: readonly [ConsentAccess['type'], string][] = [
   ['dedicated', '--account <iban>'],
   ['all-accounts', '--all-accounts'],
   ['list-only', '--list-only'],
+  ['list-with-balances', '--list-only'],
   ['bank-offered', 'none of these options (the customer chooses at the bank)'],
 ];
 
@@ -206,10 +234,11 @@ const KINDS: readonly [ConsentAccess['type'], string][] = [
 function withOtherKinds(error: unknown, asked: ConsentAccess['type']): unknown {
   const isOfKind = error instanceof Psd2Error && OF_KIND.has(error.bankCode ?? '');
   if (!isOfKind) return error;
-  const others = KINDS.flatMap(([type, option]) => (type === asked ? [] : option));
+  const own = KINDS.find(([type]) => type === asked)?.[1];
+  const others = new Set(KINDS.flatMap(([, option]) => (option === own ? [] : option)));
   const known = error.hint === undefined ? '' : `${error.hint} `;
   return error.with({
-    hint: `${known}The bank may not take consents of the type ${asked}. Other kinds: ${others.join(', ')}. What the bank takes belongs into consent.types of the bank file.`,
+    hint: `${known}The bank may not take consents of the type ${asked}. Other kinds: ${[...others].join(', ')}. What the bank takes belongs into consent.types of the bank file.`,
   });
 }
 const OF_KIND = new Set(['SERVICE_INVALID', 'PARAMETER_NOT_SUPPORTED', 'FORMAT_ERROR']);
@@ -223,7 +252,7 @@ function termsOf({ description, settings }: Calls, given: Partial<ConsentTerms>)
   const { consent } = description;
   const recurring = given.recurring ?? true;
   if (!recurring && !consent.once) throw notOffered('consents for one reading', 'Leave out --once.');
-  const access = given.access ?? defaultAccess(consent.types);
+  const access = listedAs(given.access ?? defaultAccess(consent.types), consent.types);
   if (access.type === 'funds' || !consent.types.includes(access.type))
     throw notOffered(`consents of the type ${access.type}`, `It offers: ${consent.types.join(', ')}.`);
   const frequencyPerDay = recurring ? (given.frequencyPerDay ?? consent.frequencyPerDay) : 1;
@@ -240,12 +269,19 @@ function termsOf({ description, settings }: Calls, given: Partial<ConsentTerms>)
   return { access, validUntil, frequencyPerDay, recurring };
 }
 
+/** The list alone, in the kind that the bank has: with balances or without. */
+function listedAs(access: ConsentAccess, types: BankDescription['consent']['types']): ConsentAccess {
+  const isOther = access.type === 'list-only' && !types.includes('list-only');
+  return isOther && types.includes('list-with-balances') ? { type: 'list-with-balances' } : access;
+}
+
 /** The customer chooses the accounts if the bank offers that, else the first type of the bank. */
 function defaultAccess(types: BankDescription['consent']['types']): ConsentAccess {
   const type = types.includes('bank-offered') ? 'bank-offered' : types[0];
   switch (type) {
     case 'all-accounts':
     case 'list-only':
+    case 'list-with-balances':
       return { type };
     case 'bank-offered':
       return { type, balances: true, transactions: true };
@@ -267,6 +303,8 @@ function accessIn(access: ConsentAccess): Record<string, unknown> {
       return { allPsd2: 'allAccounts' };
     case 'list-only':
       return { availableAccounts: 'allAccounts' };
+    case 'list-with-balances':
+      return { availableAccountsWithBalance: 'allAccounts' };
     case 'bank-offered':
       return {
         accounts: [],

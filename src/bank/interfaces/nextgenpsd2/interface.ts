@@ -47,6 +47,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     consentTerms: { types: description.consent.types, once: description.consent.once },
     probes: 'signature',
     logsIn: LOGS_IN[description.oauth.mode],
+    ...(description.oauth.applicationToken && { hasApplicationToken: true }),
     ...(typeof description.oauth.scope.preStep === 'object' &&
       description.oauth.mode === 'pre-step' && { hasLoginForPayments: true }),
     customers: 'named by the operator',

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { BankDescription } from '../../../bank-file/schema.ts';
-import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
+import type { IsoDate } from '../../../domain/calendar.ts';
 import { isDecimal } from '../../../domain/decimal.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../ports/bank.ts';
 import type { NextGenReading } from './answer.ts';
-import { atAccountOrCard, type Calls, reading } from './calls.ts';
+import { atAccountOrCard, type Calls, earliestDay, reading } from './calls.ts';
 import { apiLink, type LinkTarget } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
 import { meaning } from './paths.ts';
@@ -66,16 +66,12 @@ function emptyPage(status: Status | undefined): TransactionPage {
 }
 
 /** The part of the query that says which transactions. Null: all of the range is before the bank's history. */
-function rangeOf(
-  { description, settings }: Calls,
-  query: TransactionQuery,
-  { lists }: Run,
-): Record<string, string> | null {
-  const { delta, historyDays } = description.accounts;
+function rangeOf(calls: Calls, query: TransactionQuery, { lists }: Run): Record<string, string> | null {
+  const { delta } = calls.description.accounts;
   // What is pending has no reference.
   if (query.after !== undefined && delta === 'entryReferenceFrom' && lists.includes('booked'))
     return { entryReferenceFrom: query.after };
-  const earliest = addDays(bankDay(settings.now()), -historyDays);
+  const earliest = earliestDay(calls);
   const { from, to } = query;
   if (to !== undefined && to < earliest) return null;
   const dateFrom: IsoDate = from === undefined || from < earliest ? earliest : from;

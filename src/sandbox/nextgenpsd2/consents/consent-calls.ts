@@ -4,6 +4,7 @@ import { consentStatus } from '../door-state.ts';
 import { consentInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
 import type { OperationId } from '../operations.ts';
+import { DoorRefusal } from '../refusal.ts';
 import { subjectOfConsent } from '../sca/authorisations.ts';
 import { readScaWish, startedSca } from '../sca/start-sca.ts';
 import { readQuery } from '../strict/query.ts';
@@ -68,8 +69,15 @@ function created(bank: Bank, call: DoorCall, order: ConsentOrder, kind: ConsentK
   };
 }
 
+/** @throws DoorRefusal `SERVICE_INVALID` at a bank that tells no status of consents */
+function refuseStatus({ rules }: Bank): void {
+  if (rules.description.consent.status === 'none')
+    throw new DoorRefusal('SERVICE_INVALID', 'The bank does not tell how consents are', '', { status: 405 });
+}
+
 /** `GET /consents/{consentId}` */
 export function getConsentInformation(bank: Bank, call: DoorCall): DoorAnswer {
+  refuseStatus(bank);
   const consent = consentInPath(bank, call, 'consent');
   const status = consentStatus(bank.door, consent);
   return {
@@ -99,6 +107,7 @@ export function getFundsConsent(bank: Bank, call: DoorCall): DoorAnswer {
 /** `GET /consents/{consentId}/status` */
 export function getConsentStatus(kind: ConsentKind) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
+    if (kind === 'consent') refuseStatus(bank);
     const status = consentStatus(bank.door, consentInPath(bank, call, kind));
     return { status: 200, body: { consentStatus: status } };
   };
@@ -107,7 +116,11 @@ export function getConsentStatus(kind: ConsentKind) {
 /** `DELETE /consents/{consentId}`. A consent that has ended stays as it is. */
 export function deleteConsent(kind: ConsentKind) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
-    bank.door.consents.end(consentInPath(bank, call, kind), 'terminatedByTpp');
+    const consent = consentInPath(bank, call, kind);
+    const rule = bank.rules.description.consent.delete;
+    if (rule === 'authorised' && consentStatus(bank.door, consent) === 'received')
+      throw new DoorRefusal('STATUS_INVALID', 'Nobody has authorised this consent', '');
+    bank.door.consents.end(consent, 'terminatedByTpp');
     return { status: 204 };
   };
 }

@@ -54,7 +54,7 @@ export const RIGHTS = ['accounts', 'balances', 'transactions'] as const;
 export type Right = (typeof RIGHTS)[number];
 
 /** The types of the bank file (`consent.types`). */
-type ReadingType = 'dedicated' | 'bank-offered' | 'all-accounts' | 'list-only';
+type ReadingType = 'dedicated' | 'bank-offered' | 'all-accounts' | 'list-only' | 'list-with-balances';
 
 /** `funds`: for confirmations of funds of one account, and for no reading. */
 export type ConsentType = ReadingType | 'funds';
@@ -89,7 +89,8 @@ export function readConsentOrder(bank: ConsentingBank, request: RawRequest): Con
   checkMore(bank.rules, body.access);
   const access = withoutBeneficiaries(body.access);
   const type = typeOf(access);
-  if (!consent.types.includes(type)) {
+  const isList = type === 'list-with-balances' && consent.types.includes('list-only');
+  if (!consent.types.includes(type) && !isList) {
     throw unexpected(
       'PARAMETER_NOT_SUPPORTED',
       'access',
@@ -196,7 +197,7 @@ function typeOf(access: Access): ReadingType {
     );
   }
   if (allPsd2) return 'all-accounts';
-  if (whole.length > 0) return 'list-only';
+  if (whole.length > 0) return availableAccounts ? 'list-only' : 'list-with-balances';
   const filled = listed.filter((accounts) => accounts.length > 0).length;
   if (filled > 0 && filled < listed.length) {
     throw new DoorRefusal('FORMAT_ERROR', 'access has accounts in one list and none in another', '', {

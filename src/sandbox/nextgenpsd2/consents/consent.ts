@@ -34,6 +34,8 @@ export interface DoorConsent {
   validUntil: IsoDate;
   /** As asked for. If the bank offers the accounts, those that the customer chose. */
   access: Access;
+  /** When the customer gave it. */
+  givenAt?: Date;
   /** Expiry is not written here: `Consents.statusOf` knows it. */
   status: ConsentStatus;
   /** Who gave it. Undefined until then. */
@@ -80,7 +82,9 @@ export function grantsFor(
     case 'all-accounts':
       return all(['balances', 'transactions']);
     case 'list-only':
-      return all(order.access.availableAccountsWithBalance ? ['balances'] : []);
+      return all([]);
+    case 'list-with-balances':
+      return all(['balances']);
     case 'bank-offered': {
       const asked = RIGHTS.filter((right) => order.access[right] !== undefined);
       const offered = all(asked);

@@ -56,6 +56,7 @@ export class DoorConsents extends Shelf<DoorConsent> {
     if (consent.type !== 'funds' && consent.recurring && !this.#keepsFormer)
       this.#endFormer(customer.customerId);
     consent.status = 'valid';
+    consent.givenAt = this.#now();
     consent.customerId = customer.customerId;
     consent.grants = grants;
     if (consent.type === 'bank-offered') {

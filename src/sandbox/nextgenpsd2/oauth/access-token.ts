@@ -19,7 +19,9 @@ export function grantOfCall(
   { id, kind, parameters }: Addressed,
   isStale: boolean,
 ): DoorGrant | undefined {
-  const { mode, tokenHeader } = bank.rules.description.oauth;
+  const { mode, tokenHeader, applicationToken } = bank.rules.description.oauth;
+  const own = Object.keys(bank.rules.description.headers.perOperation[id] ?? {});
+  if (own.some((name) => name.toLowerCase() === tokenHeader.toLowerCase())) return undefined;
   const value = header(request, tokenHeader.toLowerCase());
   const others = tokenHeader.toLowerCase() === 'authorization' ? [] : ['authorization'];
   const foreign = mode === 'none' ? [tokenHeader, ...others] : others;
@@ -27,8 +29,8 @@ export function grantOfCall(
     if (header(request, name.toLowerCase()) === undefined) continue;
     throw new DoorRefusal('FORMAT_ERROR', `The bank does not take the header ${name}`, '', { path: name });
   }
-  if (mode === 'none' || (value === undefined && mode === 'integrated' && kind !== 'reading'))
-    return undefined;
+  const isFree = mode === 'integrated' && kind !== 'reading' && !applicationToken;
+  if (mode === 'none' || (value === undefined && isFree)) return undefined;
   const token = bearerToken(value);
   if (token === undefined) {
     throw new DoorRefusal(

@@ -68,7 +68,7 @@ function issueTokens(bank: Bank, request: RawRequest): IssuedTokens<DoorGrant> {
   const { oauth } = bank.rules.description;
   authenticateClient(bank, request, form);
   const grantType = required(form, 'grant_type');
-  if (grantType === 'client_credentials' && oauth.mode === 'client-credentials') {
+  if (grantType === 'client_credentials' && (oauth.mode === 'client-credentials' || oauth.applicationToken)) {
     const expected =
       typeof oauth.scope.preStep === 'string'
         ? oauth.scope.preStep

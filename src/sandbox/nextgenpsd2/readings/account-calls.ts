@@ -77,7 +77,7 @@ function detailsOf(
   const values = { 'account-id': id };
   const links: Record<string, Href> = {
     ...(rights?.has('balances') &&
-      type !== 'list-only' && {
+      !type.startsWith('list-') && {
         balances: linkTo(bank, isCard ? 'getCardAccountBalances' : 'getBalances', values),
       }),
     ...(rights?.has('transactions') && {

@@ -30,6 +30,7 @@ export function consentedBy(bank: Bank, { request, grant }: DoorCall): Consented
   const isOthers =
     grant !== undefined &&
     (grant.paymentId !== undefined ||
+      (grant.customerId === undefined && bank.rules.description.oauth.applicationToken) ||
       (grant.consentId !== undefined && grant.consentId !== id) ||
       (grant.customerId !== undefined && grant.customerId !== consent.customerId));
   if (isOthers || !customer)
@@ -54,7 +55,7 @@ export function consentedAccount(
   right: Right,
 ): Consented & { product: Product } {
   const consented = consentedBy(bank, call);
-  if (consented.consent.type === 'list-only') {
+  if (consented.consent.type.startsWith('list-')) {
     throw new DoorRefusal('CONSENT_INVALID', 'The consent is for the list of accounts only', '', {
       path: 'Consent-ID',
     });

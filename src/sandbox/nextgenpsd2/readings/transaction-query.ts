@@ -1,5 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import { addDays, bankDay, type IsoDate } from '../../ledger/bank-time.ts';
+import { header } from '../../strict/headers.ts';
 import type { DoorCall } from '../door-call.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readFlag, readQuery } from '../strict/query.ts';
@@ -45,7 +46,7 @@ export function readTransactionQuery(bank: Bank, { request }: DoorCall, isCard: 
   return {
     booked: status !== 'pending',
     pending: status !== 'booked',
-    ...readPeriod(bank, query),
+    ...readPeriod(bank, query, historyDays(bank, header(request, 'consent-id') ?? '')),
     withBalance: readFlag(query, 'withBalance'),
     page: readPage(query, accounts.paging, bank.rules.rowsAPage),
     sent: new Map([...query].map(([name, value]) => [names.get(name) ?? name, value])),
@@ -68,6 +69,7 @@ function readBookingStatus(value: string | undefined, taken: readonly string[]):
 function readPeriod(
   bank: Bank,
   query: ReadonlyMap<string, string>,
+  history: number,
 ): Pick<TransactionQuery, 'from' | 'to' | 'after'> {
   const reference = query.get('entryReferenceFrom');
   if (reference !== undefined) {
@@ -80,7 +82,7 @@ function readPeriod(
   if (from === undefined) {
     throw new DoorRefusal('FORMAT_ERROR', 'dateFrom is missing', '', { path: 'dateFrom' });
   }
-  const oldest = addDays(today, -bank.rules.description.accounts.historyDays);
+  const oldest = addDays(today, -history);
   if (from < oldest) {
     throw unexpected(
       'PERIOD_INVALID',
@@ -94,6 +96,15 @@ function readPeriod(
     throw unexpected('PERIOD_INVALID', 'dateFrom', 'dateFrom is after dateTo', `at most ${to}`, from);
   }
   return { from, to, after: undefined };
+}
+
+/** How far the bank looks back: just after SCA perhaps further (`accounts.history`). */
+function historyDays({ door, rules, now }: Bank, consentId: string): number {
+  const { historyDays: usual, history } = rules.description.accounts;
+  const givenAt = door.consents.find(consentId)?.givenAt;
+  if (!history || !givenAt) return usual;
+  const { minutes, days } = history.afterSca;
+  return now().getTime() - givenAt.getTime() < minutes * 60_000 ? Math.max(usual, days) : usual;
 }
 
 function readDay(query: ReadonlyMap<string, string>, name: string): IsoDate | undefined {

@@ -94,7 +94,7 @@ export function checkHeaderNames(request: RawRequest, { kind }: Addressed, { psu
  */
 export function checkBankHeaders(
   request: RawRequest,
-  { headers }: BankDescription,
+  { headers, oauth }: BankDescription,
   { id }: Addressed,
   environment: NodeJS.ProcessEnv = process.env,
 ): void {
@@ -115,7 +115,8 @@ export function checkBankHeaders(
       received && 'another value',
     );
   }
-  const names = [...due.keys()].map((name) => name.toLowerCase());
+  // The header of the token may be the bank's own at some calls.
+  const names = [...due.keys(), oauth.tokenHeader].map((name) => name.toLowerCase());
   for (const name of Object.values(headers.perOperation).flatMap(Object.keys)) {
     if (names.includes(name.toLowerCase()) || header(request, name.toLowerCase()) === undefined) continue;
     throw new DoorRefusal('FORMAT_ERROR', `${name} is no header of this call`, '', { path: name });

@@ -48,7 +48,10 @@ function unusedBy(
 ): (sent: Header) => string | undefined {
   const { headers, oauth, signing } = description;
   const own = Object.keys({ ...headers.static, ...headers.perOperation[id] }).map(lower);
-  const others = Object.values(headers.perOperation).flatMap(Object.keys).map(lower);
+  const others = Object.values(headers.perOperation)
+    .flatMap(Object.keys)
+    .map(lower)
+    .filter((name) => name !== lower(oauth.tokenHeader));
   const isSigned = mustBeSigned(description, request);
   const isUnused: Record<string, boolean> = {
     authorization: oauth.mode === 'none' || lower(oauth.tokenHeader) !== 'authorization',

@@ -68,6 +68,12 @@ describe('the terms of a consent', () => {
       { types: ['list-only', 'dedicated'] },
       { ...USUAL, access: { type: 'list-only' } },
     ],
+    [
+      'the list, with balances where the bank has no other',
+      { access: { type: 'list-only' } },
+      { types: ['list-with-balances'] },
+      { ...USUAL, access: { type: 'list-with-balances' } },
+    ],
     ['all accounts', {}, { types: ['all-accounts'] }, { ...USUAL, access: { type: 'all-accounts' } }],
     [
       'the choice of the customer',

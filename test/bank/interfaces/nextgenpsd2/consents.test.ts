@@ -284,6 +284,15 @@ describe('a consent at the bank', () => {
     });
   });
 
+  it('at a bank that deletes only what is authorised, psd2 says so and asks for nothing else', async () => {
+    const { consents } = open({ file: { consent: { delete: 'authorised' } } }).bank;
+    bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'received' }));
+    await expect(consents.delete?.('c1', TRANSACTION_ID)).rejects.toMatchObject({ code: 'bank_refused' });
+    bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'valid' }));
+    bank.expect('DELETE', '/v1/consents/c1', { status: 204 });
+    expect(await consents.delete?.('c1', TRANSACTION_ID)).toBe('terminatedByTpp');
+  });
+
   it('ends; one that has ended already is no error', async () => {
     const { consents } = open().bank;
     for (const answer of [
