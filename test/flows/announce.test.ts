@@ -33,6 +33,20 @@ describe('a request that is announced in the journal of a flow', () => {
     expect(lines).toEqual(['sent q-1 SHA-256=x', 'still ours']);
   });
 
+  it('it waits until the journal has it', async () => {
+    let isDurable = false;
+    const slow: Pick<OpenFlow<string, string>, 'record' | 'assertOurs'> = {
+      async record(event) {
+        await new Promise(setImmediate);
+        isDurable = true;
+        return event;
+      },
+      async assertOurs() {},
+    };
+    await announcing<string>(slow, () => 'sent')(INTENT);
+    expect(isDurable).toBe(true);
+  });
+
   it('the journal learns that it did not begin, and that the bank turned it away', async () => {
     const { lines, announced } = journal();
     const attempt = await announced(REVOKING);
