@@ -1,4 +1,4 @@
-import { askAccepted } from '../../flows/batch/ask-accepted.ts';
+import { askAccepted } from '../../flows/batch/afterwards.ts';
 import { type KnownBatch, readBatch } from '../../flows/batch/known-lines.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import { cleanText } from '../../terminal/clean.ts';

@@ -1,8 +1,7 @@
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { cancelUnsent, cancelWithoutBasket } from '../../flows/batch/cancel.ts';
+import { cancelUnsent, cancelWithoutBasket } from '../../flows/batch/afterwards.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
-import { type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
-import { hasEnded } from '../../flows/batch/outcome.ts';
+import { hasEnded, type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { examples, verb } from '../declare.ts';

@@ -1,7 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { type KnownBatch, readLines } from '../../flows/batch/known-lines.ts';
-import { referenceOf } from '../../flows/batch/outcome.ts';
+import { type KnownBatch, readLines, referenceOf } from '../../flows/batch/known-lines.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
 import { hasOrder } from '../../store/flow/order-filter.ts';
 import type { OrderFilter } from '../../store/ports/flows.ts';

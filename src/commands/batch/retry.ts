@@ -1,6 +1,6 @@
+import { refuseSame, unpaidOf } from '../../flows/batch/afterwards.ts';
 import { neededApprovals } from '../../flows/batch/approval.ts';
 import { readBatch } from '../../flows/batch/known-lines.ts';
-import { refuseSame, unpaidOf } from '../../flows/batch/retry.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
 import { examples, verb } from '../declare.ts';
 import { printAdded } from './add.ts';

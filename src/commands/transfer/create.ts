@@ -5,7 +5,7 @@ import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-chec
 import { type OrderOptions, readOrder } from '../../domain/order/read-order.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { withLogin } from '../../flows/batch/outcome.ts';
+import { withLogin } from '../../flows/batch/known-lines.ts';
 import { returnAddress } from '../../flows/linked-sca.ts';
 import { runOperation } from '../../flows/payment/loop.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';

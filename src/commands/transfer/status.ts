@@ -5,7 +5,7 @@ import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
 import { isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { withLogin } from '../../flows/batch/outcome.ts';
+import { withLogin } from '../../flows/batch/known-lines.ts';
 import { askDebtor, askIfFinal, endOfOperation } from '../../flows/payment/outcome.ts';
 import { statusOf } from '../../flows/payment/status.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';

@@ -111,7 +111,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     const { refusePasting, returnPortsOf } = await import('../open/returns.ts');
     if (paste) refusePasting(context);
     const returns = await returnPortsOf(context, opened, paste, open.current.transactionId, person);
-    const { withLogin } = await import('../../flows/batch/outcome.ts');
+    const { withLogin } = await import('../../flows/batch/known-lines.ts');
     const calls = opened.bank.payments.transfer(await withLogin(opened.flows, open.current));
     await cancelAtBank(open, calls, flowPortsOf(context, opened), returns);
   },
@@ -140,7 +140,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   isAccepted: (flow) => isAccepted(flow) && !flow.order.standing,
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   async askBank(bank, flow, flows) {
-    const { withLogin } = await import('../../flows/batch/outcome.ts');
+    const { withLogin } = await import('../../flows/batch/known-lines.ts');
     const named = await withLogin(flows, flow);
     return askOfOperation(bank, flow, (opened) => opened.payments.transfer(named));
   },

@@ -7,8 +7,7 @@ import { Psd2Error } from '../../errors.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
 import type { Batches, OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { type KnownBatch, readLines } from './known-lines.ts';
-import { hasEnded } from './outcome.ts';
+import { hasEnded, type KnownBatch, readLines } from './known-lines.ts';
 
 /** What the settings demand of a batch. */
 export interface ApprovalRules {

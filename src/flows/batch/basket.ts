@@ -18,8 +18,8 @@ import {
   SIGNING_BASKET,
 } from './follow-basket.ts';
 import { beginGroup, type GroupKind, sendGroup, storedInitiation, type Taken, writeDown } from './group.ts';
+import { isBeforeAll, linesIn } from './known-lines.ts';
 import { throwProblems, transferOf } from './lines.ts';
-import { isBeforeAll, linesIn } from './outcome.ts';
 import type { BatchRun, Payer } from './ports.ts';
 import { isAboutLine, type Share } from './run.ts';
 import { newReturn } from './send.ts';

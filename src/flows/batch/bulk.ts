@@ -16,6 +16,7 @@ import {
   type Taken,
   writeDown,
 } from './group.ts';
+import { isBeforeAll, linesIn } from './known-lines.ts';
 import {
   beginLine,
   holderOf,
@@ -25,7 +26,6 @@ import {
   throwProblems,
   WaitsForPerson,
 } from './lines.ts';
-import { isBeforeAll, linesIn } from './outcome.ts';
 import type { BatchRun, BatchStore, Payer } from './ports.ts';
 import type { Share } from './run.ts';
 import { newReturn } from './send.ts';

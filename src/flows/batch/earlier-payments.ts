@@ -8,7 +8,7 @@ import type { Transfer } from '../../domain/transfer.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { isBeforeAll } from './outcome.ts';
+import { isBeforeAll } from './known-lines.ts';
 
 /** How long ago the same payment still counts. */
 const RECENT_DAYS = 30;

@@ -2,7 +2,7 @@ import { standingOf } from '../../domain/flow-states.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { linesIn } from './outcome.ts';
+import { linesIn } from './known-lines.ts';
 
 /**
  * Ends the bulk payments and signing baskets of a batch that are unknown, although each of their transfers has ended: by its own

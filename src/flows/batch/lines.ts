@@ -6,8 +6,8 @@ import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-ch
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
+import { keptCheck, referenceOf } from './known-lines.ts';
 import { orderOf } from './order.ts';
-import { keptCheck, referenceOf } from './outcome.ts';
 import type { BatchRun, BatchStore, Payer } from './ports.ts';
 
 // What must hold before a line of a batch is paid, alone or with others, and what begins then.

@@ -5,7 +5,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import { readOrder } from '../../domain/order/read-order.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { referenceOf } from './outcome.ts';
+import { referenceOf } from './known-lines.ts';
 import type { Payer } from './ports.ts';
 
 /**
