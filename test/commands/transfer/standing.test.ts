@@ -70,7 +70,9 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
   const plain = await payer.run(STANDING, { format: 'table' });
   expect(plain.printed).toContain('Repeated\tMonthly\n');
   const later = await payer.run([...STANDING, '--start', '2099-12-01'], { format: 'table' });
-  expect(later.said).toContain('Ordered 12.50 EUR to Mario Rossi from 2099-12-01 (Monthly), executed.\n');
+  expect(later.said).toContain(
+    'Ordered 12.50 EUR to Mario Rossi from 2099-12-01 (Monthly), executed after 1 s, tr-3.\n',
+  );
 });
 
 it.each(['0', '32', '1.5', '', ' 1', '01', '31x'])('%j is no day of a month', async (day) => {
