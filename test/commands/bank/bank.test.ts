@@ -31,8 +31,11 @@ async function run(words: string[], how: Parameters<typeof openCommand>[2] = {})
 const RIGHT = { interface: 'nextgenpsd2', extends: 'sparda', psu: { id: 'required' } };
 const refused = (path: string, problems: string) => ({
   ...{ code: 'config', exitCode: 3, message: `The bank file ${path} has ${problems}` },
-  hint: 'docs/banks.md explains each field. See the form of a bank file:',
-  next: [['schema', 'bank']],
+  hint: 'See the fields of a bank file:',
+  next: [
+    ['help', 'bank-file'],
+    ['schema', 'bank'],
+  ],
 });
 
 describe('psd2 bank check', () => {
