@@ -165,7 +165,7 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
       { ...begin, commits: 'by psd2', order },
       ...WRONG_STEPS,
       ...WRONG_INITIATIONS.map((each) => ({ ...each, order })),
-      ...wrongIn(address, 'street', 'building', 'postcode').map((each) => ({
+      ...wrongIn(address, 'street', 'building', 'postcode', 'town').map((each) => ({
         ...begin,
         order: { ...order, payeeAddress: each },
       })),

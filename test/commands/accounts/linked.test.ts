@@ -110,13 +110,22 @@ describe('at such a bank, psd2 consent request', () => {
   };
   it.each([
     [['--category', 'PAYMENTS'], 'category PAYMENTS'],
-    [['--category', 'ACCOUNT_INFO', '--category', 'FUNDS_AVAILABILITY'], 'category FUNDS_AVAILABILITY'],
     [['--product', 'x'], 'products in a consent'],
     [['--all-products'], 'products in a consent'],
   ])('%j asks for nothing', async (words, what) => {
     const { context } = await atBank();
     await expect(runIn(context, 'consent', 'request', ...words)).rejects.toThrow(
       new Psd2Error('usage', `The interface of this bank has no ${what}`, CHOOSE),
+    );
+  });
+
+  it('asks for one consent at a time', async () => {
+    const { context } = await atBank();
+    const both = ['--category', 'ACCOUNT_INFO', '--category', 'FUNDS_AVAILABILITY'];
+    await expect(runIn(context, 'consent', 'request', ...both)).rejects.toThrow(
+      new Psd2Error('usage', 'ACCOUNT_INFO and FUNDS_AVAILABILITY are two consents', {
+        hint: 'Ask for one after the other.',
+      }),
     );
   });
 

@@ -820,8 +820,8 @@ it('a run says how far it is while it waits for the customer and for the bank', 
   });
   expect(texts).toMatchInlineSnapshot(`
     [
-      "0 of 2 paid. Waiting for the customer's decision (5:00 left)",
-      "0 of 2 paid. Asking the bank what became of the payments (5:00 left)",
+      "[>                   ] 0 of 2 paid. Waiting for the customer's decision (5:00 left)",
+      "[>                   ] 0 of 2 paid. Asking the bank what became of the payments (5:00 left)",
     ]
   `);
 });

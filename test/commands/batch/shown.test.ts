@@ -40,7 +40,10 @@ it('a run prints its payments as a table at a terminal', async () => {
   expect(again.printed).toMatchInlineSnapshot(`
     "LINE  STATE      AMOUNT  TO    IBAN                    FLOW               REASON           REFERENCE
        1  failed  10.00 EUR  Ada   DE89370400440532013000  tr-1  Not this one     R-1
-       3  failed  12.00 EUR  Cleo  DE89370400440532013000                     The payee chec…  R-3
+       3  failed  12.00 EUR  Cleo  DE89370400440532013000                     The payee check  R-3
+                                                                              says: no match,
+                                                                              the account is
+                                                                              held by Other
     "
   `);
 });
@@ -63,8 +66,12 @@ it('the list of batches is a table, and leaves out what has no room', async () =
   `);
   expect(await shown(NARROW)).toMatchInlineSnapshot(`
     "BATCH         STATE     PAYMENTS  TOTAL         LINES          ADDED             BY   CUSTOMER  NOTE
-    short batch-1  running          4  46.00 EUR f…  2 failed, 1 …  TODAY HH:MM  ada            July
-    short batch-2  rejected         2  22.00 EUR f…  2 waiting      TODAY HH:MM  ada            July
+    short batch-1  running          4  46.00 EUR     2 failed, 1    TODAY HH:MM  ada            July
+                                      from          executed, 1
+                                      0000012345    waiting
+    short batch-2  rejected         2  22.00 EUR     2 waiting      TODAY HH:MM  ada            July
+                                      from
+                                      0000012345
     "
   `);
   expect(await shown(PIPE)).toMatchInlineSnapshot(`

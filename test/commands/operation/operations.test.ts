@@ -46,7 +46,7 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
       https://customers.bank.example/pay-1
     ",
       [
-        "Send the customer to authorise the standingOrder?",
+        "Ask the customer to authorise the standingOrder?",
       ],
       [
         "done",
@@ -66,18 +66,19 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
   });
   const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table' });
   expect(shown.printed).toMatchInlineSnapshot(`
-    "flow	op-1
-    kind	operation
-    state	executed
-    resourceId	pay-1
-    transactionId	an-id
-    customerId	1048262
-    operation	standingOrder
-    product	0000012345
-    authorizationStatus	AUTHORIZED
-    cro	cro-pay-1
-    createdAt	NOW
-    updatedAt	NOW
+    "Operation	op-1
+    Name	standingOrder
+    State	executed
+    Customer	1048262
+    Product	0000012345
+    Next step	
+    Total	
+    Commission	
+    Authorization	AUTHORIZED
+    CRO	cro-pay-1
+    Resolved	
+    Resource	pay-1
+    Transaction	an-id
     "
   `);
   const no = await payer.run(operation('run'), { answers: [false] });

@@ -49,21 +49,19 @@ it('a person sees the next step of an operation, and what it costs', async () =>
   ]);
   const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table' });
   expect(shown.printed).toMatchInlineSnapshot(`
-    "flow	op-1
-    kind	operation
-    state	verified
-    resourceId	pay-1
-    transactionId	an-id
-    customerId	1048262
-    operation	standingOrder
-    product	0000012345
-    nextStep	verify2
-    totalAmount.amount	13.00
-    totalAmount.currency	EUR
-    commissions.amount	0.50
-    commissions.currency	EUR
-    createdAt	NOW
-    updatedAt	NOW
+    "Operation	op-1
+    Name	standingOrder
+    State	verified
+    Customer	1048262
+    Product	0000012345
+    Next step	verify2
+    Total	13.00 EUR
+    Commission	0.50 EUR
+    Authorization	
+    CRO	
+    Resolved	
+    Resource	pay-1
+    Transaction	an-id
     "
   `);
 });
@@ -76,10 +74,9 @@ it('a person sees the status of an operation at the bank', async () => {
   const { printed, failure } = await payer.run(words, { format: 'table' });
   expect(failure).toBeNull();
   expect(printed).toMatchInlineSnapshot(`
-    "operation	standingOrder
-    resourceId	pay-1
-    authorizationStatus	executed
-    executionStatus	executed
+    "Resource	pay-1
+    Authorization	executed
+    Execution	executed
     "
   `);
 });

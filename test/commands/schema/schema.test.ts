@@ -11,7 +11,7 @@ import { openCommand, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
 /** It serves all schemas, because its first use compiles the schema of schemas, which takes long. */
-const ajv = formats.default(new Ajv2020({ strict: true, allowUnionTypes: true }));
+const ajv = formats.default(new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true }));
 const printed = await printedBy(COMMANDS);
 
 /** These commands print no data. */
