@@ -55,6 +55,10 @@ export interface TransferOptions extends OrderOptions, PsuOptions {
   paste: boolean;
 }
 
+const ADDRESS_NEEDS = "the payee's country, which every address needs, for example DE (NextGenPSD2)";
+/** What holds without an option. */
+const NOT_GIVEN = { instant: false, urgent: false, payeeVerified: false, prepare: false, paste: false };
+
 /** `psd2 transfer create` */
 export const create: Verb = {
   prints: TRANSFERS.prints,
@@ -95,10 +99,7 @@ export const create: Verb = {
         .option('--payee-building <text>', "the payee's house number (NextGenPSD2)")
         .option('--payee-postcode <text>', "the payee's postcode (NextGenPSD2)")
         .option('--payee-town <text>', "the payee's town, which every address needs (NextGenPSD2)")
-        .option(
-          '--payee-country <code>',
-          "the payee's country, which every address needs, for example DE (NextGenPSD2)",
-        ),
+        .option('--payee-country <code>', ADDRESS_NEEDS),
     )
       .option(
         '--paste',
@@ -106,19 +107,7 @@ export const create: Verb = {
       )
       .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
       .addHelpText('after', CREATE_NOTE)
-      .action(
-        ({
-          instant = false,
-          urgent = false,
-          payeeVerified = false,
-          prepare = false,
-          paste = false,
-          ...given
-        }) =>
-          run((context) =>
-            makeTransfer(context, { ...given, instant, urgent, payeeVerified, prepare, paste }),
-          ),
-      ),
+      .action((given) => run((context) => makeTransfer(context, { ...NOT_GIVEN, ...given }))),
 };
 
 /** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */

@@ -143,7 +143,7 @@ it('a batch is paid only after another person has approved its content', async (
   const approve = (...by: string[]) => operator.psd2(['batch', 'approve', batch, '--json', ...by], { env });
   const refused = await operator.psd2(['batch', 'run', batch, '--yes', '--json'], { env });
   expect(readError(refused)).toMatchObject({ exitCode: 2, message: 'The batch needs 1 approval, and has 0' });
-  expect(readError(await approve()).message).toContain('another person must approve it');
+  expect(readError(await approve()).message).toContain('someone else must approve it');
   expect((await approve('--by', 'Second Person')).code).toBe(0);
   expect(readError(await approve('--by', 'second  person')).exitCode).toBe(2);
   expect(await operator.json(shapes.batch, ['batch', 'show', batch, '--json'], { env })).toMatchObject({

@@ -9,14 +9,14 @@ const ORDER = [
 ];
 const operator = keepRunning(useLoggedIn());
 
-const said = z.union([z.object({ event: z.string() }), z.object({ error: z.object({ code: z.string() }) })]);
+const said = z.object({ event: z.string(), error: z.object({ code: z.string() }).optional() });
 
 /** The kind of each line on stderr, one word per line; every line must be an object. */
 function linesOf({ stderr }: Ended): string[] {
   const lines = stderr === '' ? [] : stderr.replace(/\n$/, '').split('\n');
   return lines.map((line) => {
-    const object = said.parse(JSON.parse(line));
-    return 'error' in object ? `error ${object.error.code}` : object.event;
+    const { event, error } = said.parse(JSON.parse(line));
+    return error ? `${event} ${error.code}` : event;
   });
 }
 

@@ -81,7 +81,9 @@ it('a transfer cannot be cancelled after psd2 sent execute', async () => {
   expect(readError(late)).toMatchObject({
     exitCode: 2,
     message: `The transfer ${flow} is unknown. psd2 has sent execute, so it can't cancel the transfer any more`,
-    hint: expect.stringMatching(new RegExp(`psd2 transfer resume ${flow}.* psd2 transfer resolve ${flow} `)),
+    hint: expect.stringMatching(
+      new RegExp(`psd2 transfer resume ${flow}\\n.* psd2 transfer resolve ${flow} `),
+    ),
   });
   expect(eventsOf(flow)).not.toContain('cancelled');
   await operator.psd2(['transfer', 'resolve', flow, '--not-executed', '--yes']);

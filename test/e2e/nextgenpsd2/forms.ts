@@ -27,6 +27,8 @@ export interface Platform extends Differing {
   date: 'with a signature' | 'always' | 'never';
   /** Whether `auth login` takes a customer, or the application, to an OAuth server. */
   logsIn?: true;
+  /** No token has the scopes of readings and of payments. */
+  paysWith?: readonly string[];
   /** What `consent request` needs. */
   request?: string[];
   env?: Record<string, string>;
@@ -182,7 +184,7 @@ export const PLATFORMS: Readonly<Record<string, Platform>> = {
     },
   },
   'santander-consumer': { ...unsigned, bearer: true },
-  sparda: { ...unsigned, logsIn: true, bearer: true },
+  sparda: { ...unsigned, logsIn: true, bearer: true, paysWith: ['--payments'] },
   sparkassen: { ...unsigned, bearer: true, onePage: true, request: ['--account', IBAN] },
   unicredit: {
     ...unsigned,

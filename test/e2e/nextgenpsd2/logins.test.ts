@@ -15,7 +15,7 @@ describe('at a bank without a login', () => {
 
   it('psd2 auth login notes the customer, and ends with 0', async () => {
     const noted = await psd2(['auth', 'login', '--customer', 'ada.1', '--json']);
-    expect(noted).toMatchObject({ code: 0, stderr: expect.stringContaining('no login') });
+    expect(noted).toMatchObject({ code: 0, stderr: expect.stringContaining('no separate login') });
     expect(await json(logins, ['auth', 'list'])).toMatchObject([
       { customerId: 'ada.1', accessTokenExpiresAt: null, consent: null },
     ]);

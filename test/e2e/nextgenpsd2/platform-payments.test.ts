@@ -43,7 +43,7 @@ describe.each(sample(AT_A_PAGE, 3, ([name]) => name))('at %s', (name, platform) 
       const at = words.indexOf(option);
       return at < 0 ? [] : words.slice(at, at + 2);
     });
-    const login = await operator.psd2(['auth', 'login', ...psu]);
+    const login = await operator.psd2(['auth', 'login', ...psu, ...(platform.paysWith ?? [])]);
     expect(login, login.stderr).toMatchObject({ code: 0 });
   });
 

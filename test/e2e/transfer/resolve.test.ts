@@ -283,7 +283,7 @@ describe('psd2 consent resolve', () => {
     expect(readError(began)).toMatchObject({
       exitCode: 9,
       hint: expect.stringContaining(
-        `It was not executed, says the bank:  psd2 consent resolve ${flow} --not-executed`,
+        `It was not executed, says the bank:   psd2 consent resolve ${flow} --not-executed`,
       ),
     });
     const ended = await resolve('consent', flow, option, '--yes', '--note', 'Tried it');
@@ -318,7 +318,7 @@ describe('psd2 operation resolve', () => {
       ]);
       const { flow } = readDocument(shapes.operation, began.stdout);
       expect(readError(began).hint).toContain(
-        `It was not executed, says the bank:  psd2 operation resolve ${flow} --not-executed`,
+        `It was not executed, says the bank:   psd2 operation resolve ${flow} --not-executed`,
       );
       const ended = await resolve('operation', flow, option, '--yes');
       expect(saidBy(ended)).toContain('Ada Lovelace');
