@@ -10,7 +10,7 @@ export function bankFileHelp(): string {
   return `A bank file describes a NextGenPSD2 bank in JSON. It has only what differs from the standard, or from the platform or the file
 that it extends. It has no secret: env:PSD2_BANK_NAME stands for the value of a variable of the environment.
 
-  $ psd2 bank list sparkasse
+  $ psd2 bank list
   $ echo '{"interface": "nextgenpsd2", "extends": "sparkassen", "verifiedOn": null}' > mybank.json
   $ psd2 bank check mybank.json
   $ psd2 profile add mybank --bank mybank.json --base-url https://api.mybank.example

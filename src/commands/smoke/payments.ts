@@ -158,11 +158,14 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
 export async function pay(smoke: Smoke): Promise<Found> {
   const { plan, asking } = smoke;
   const amount = parsePaymentAmount(plan.pay ?? '');
-  if (new Big(amount).gt(UNATTENDED_LIMIT)) await confirmLarge(asking, amount);
+  const isLarge = new Big(amount).gt(UNATTENDED_LIMIT);
+  if (isLarge) await confirmLarge(asking, amount);
+  // The option names the amount and the payee: a small payment needs no more, except --yes in production.
+  const confirmed = isLarge ? asking : asking.within({ globals: { ...asking.globals, yes: true } });
   const transactionId = asking.world.newId();
   const options = await orderOf(smoke, amount);
   smoke.note((made) => [...made, { kind: 'payment', transactionId, run: smoke.run }]);
-  await makeTransfer(asking, options, transactionId);
+  await makeTransfer(confirmed, options, transactionId);
   smoke.note((made) =>
     made.filter((each) => each.kind !== 'payment' || each.transactionId !== transactionId),
   );

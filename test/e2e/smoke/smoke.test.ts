@@ -331,7 +331,7 @@ describe('psd2 smoke', () => {
   });
 
   it('makes a small payment to its end, and no larger one without a person', async () => {
-    const { code, of } = await smoke(operator, ['--pay', '1.00', ...PAYEE, '--yes']);
+    const { code, of } = await smoke(operator, ['--pay', '1.00', ...PAYEE]);
     expect([code, of('pay')?.detail, of('clean-up')?.detail]).toEqual([0, 'executed', 'nothing to end']);
     const count = (await operator.json(shapes.transfers, ['transfer', 'list'])).length;
     for (const wrong of [
