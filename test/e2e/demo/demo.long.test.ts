@@ -27,7 +27,7 @@ describe.concurrent('psd2 demo', () => {
       'smoke',
     ]);
     expect(stdout).toMatch(/^state\tsettled$/m);
-    const [, cro = ''] = /^CRO\t(\d+)$/m.exec(stdout) ?? [];
+    const [, cro = ''] = /^cro\t(\d+)$/m.exec(stdout) ?? [];
     expect(cro).not.toBe('');
     expect(stderr).toContain(`The instant transfer is settled with the reference ${cro}.`);
     await expectNothingLeft(plain);

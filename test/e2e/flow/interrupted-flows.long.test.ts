@@ -26,7 +26,11 @@ const terminal = terminalOf(operator);
 /** The lines about interrupted flows that a command at a terminal prints. */
 async function linesOf(args: string[], env: Environment = {}): Promise<string[]> {
   const { stdout } = await (await terminal(args, { env })).ended;
-  return stdout.split(/\r?\n/).filter((line) => line.startsWith('Interrupted: '));
+  const lines = stdout.split(/\r?\n/);
+  const from = lines.findIndex((line) => line.startsWith('Interrupted: '));
+  if (from < 0) return [];
+  const end = lines.findIndex((line, at) => at > from && !line.startsWith('  '));
+  return lines.slice(from, end < 0 ? undefined : end);
 }
 const next = (...args: string[]) => linesOf(['accounts', 'list', ...args]);
 

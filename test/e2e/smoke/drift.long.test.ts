@@ -53,7 +53,9 @@ it.each(['clean', 'lived-in'])(
         )),
       ];
       // Shorter ones are words of the interface, such as a currency.
-      const values = new Set(textsIn(known).filter((text) => text.length > 6));
+      // The file has the days of its runs, and a row may be of one of them.
+      const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
+      const values = new Set(textsIn(known).filter((text) => text.length > 6 && !isDay(text)));
       expect(values.size).toBeGreaterThan(50);
       for (const value of values) expect(file).not.toContain(value);
     });
