@@ -19,7 +19,7 @@ const tokens = join(operator.config, 'tokens', 'sandbox');
 /** The files beside the tokens and the counts of reads: a lock, or a half-written file. */
 const leftovers = () =>
   readdirSync(tokens, { recursive: true }).filter(
-    (name) => !/\d$|\.json$|^unattended-reads$|^read-results\.ndjson$/.test(String(name)),
+    (name) => !/\d$|\.json$|^unattended-reads$|^read-results\.ndjson$|^known-logins$/.test(String(name)),
   );
 
 /** Starts a login that waits for its customer. */
