@@ -40,6 +40,6 @@ it('npm run picture draws the picture of the README from the current demo', asyn
   const { code, stderr } = await script.ended;
   expect(code, stderr).toBe(0);
   const drawn = linesOf(file).map(steady);
-  expect(drawn).toContain('State settled');
+  expect(drawn).toContain('Paid … to Ada Lovelace, settled after …, CRO …, ….');
   expect(story(drawn)).toEqual(story(linesOf(join(ROOT, 'docs', 'demo.svg')).map(steady)));
 });
