@@ -1,7 +1,6 @@
-import { appendFileSync, statSync } from 'node:fs';
-import { removeStored } from '../disk/files.ts';
+import { rmSync, statSync } from 'node:fs';
 import { faultOf } from '../disk/permissions.ts';
-import { checkedLine, checkedLines } from './flows/checked-lines.ts';
+import { addCheckedLines, checkedLine, checkedLines } from './flows/checked-lines.ts';
 
 /** A folder that has changed within this time may change again without a new time: those of a file system have a grain. */
 const SETTLED_MS = 2_000;
@@ -51,13 +50,17 @@ export class KnownFolders {
     return text;
   }
 
-  /** Stores what was learnt. It is not flushed, and a full disk does not matter: without it, commands are only slower. */
+  /** Stores what was learnt. */
   keep(): void {
+    if (this.#known.size > this.#found * 2 + FEW_OLD) this.#forget();
+    else addCheckedLines(this.#path, this.#learnt);
+  }
+
+  #forget(): void {
     try {
-      if (this.#known.size > this.#found * 2 + FEW_OLD) removeStored(this.#path);
-      else if (this.#learnt.length > 0) appendFileSync(this.#path, this.#learnt.join(''), { mode: 0o600 });
+      rmSync(this.#path, { force: true });
     } catch {
-      // The command is about something else.
+      // In a read-only folder, for example. The command is about something else.
     }
   }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -71,6 +72,11 @@ it('a folder of the last two seconds is read again, since a file system may give
 it('half a line of a process that was stopped does not harm the next one', () => {
   writeFileSync(path, 'ffffffff 12 34', { mode: 0o600 });
   expect([look('first'), look('second')]).toEqual(['first', 'first']);
+});
+
+it('a pipe in the place of the file stops no command', () => {
+  execFileSync('mkfifo', ['-m', '600', path]);
+  expect([look('first'), look('second')]).toEqual(['first', 'second']);
 });
 
 it('a folder and a file that others can write to are not trusted', () => {

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Acceptance,
@@ -13,7 +13,7 @@ import { replaceDurably } from '../../disk/replace.ts';
 import type { FlowKind } from '../../flow/kinds.ts';
 import { mayHaveOrder } from '../../flow/order-filter.ts';
 import type { Filter } from '../../ports/flows.ts';
-import { checkedLine, checkedLines } from './checked-lines.ts';
+import { addCheckedLines, checkedLine, checkedLines } from './checked-lines.ts';
 
 /** What a list needs to know of a flow at rest. */
 export interface RestingFlow {
@@ -56,20 +56,8 @@ export class FlowsAtRest {
     return flows;
   }
 
-  /** Adds lines. They are not flushed: without them, lists are only slower. */
   add(lines: readonly string[]): void {
-    if (lines.length === 0) return;
-    try {
-      const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
-      const file = openSync(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
-      try {
-        writeFileSync(file, lines.join(''));
-      } finally {
-        closeSync(file);
-      }
-    } catch {
-      // A full disk, for example. The command is about something else.
-    }
+    addCheckedLines(this.#path, lines);
   }
 
   /** Removes what is known of a flow, durably. @throws Psd2Error `config` if the file cannot be written */

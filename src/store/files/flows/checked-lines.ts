@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { Psd2Error } from '../../../errors.ts';
 import { readPlainFile } from '../../disk/files.ts';
@@ -6,6 +7,25 @@ import { refuseUnsafe } from '../../disk/permissions.ts';
 /** A line with its checksum, to append. The line break before it ends a line that a crash may have cut short. */
 export function checkedLine(text: string): string {
   return `\n${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
+}
+
+/**
+ * Adds lines to a file on which nothing depends. They are not flushed, and a full disk does not matter: without them, commands are only
+ * slower.
+ */
+export function addCheckedLines(path: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  try {
+    const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+    try {
+      writeFileSync(file, lines.join(''));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // The command is about something else.
+  }
 }
 
 /**
