@@ -61,7 +61,7 @@ export function openHomes(
     }
     run('auth', 'login');
     if (home.interface === 'nextgenpsd2') run('consent', 'request');
-    else run('consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products');
+    else run('consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts');
     return { id: home.id, what: home.what, env };
   });
 }

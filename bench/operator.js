@@ -52,7 +52,7 @@ export function openOperator(rules = [], core) {
     start: (added, ...words) => spawn(process.execPath, [PROGRAM, ...words], { env: { ...env, ...added } }),
     logIn() {
       run('auth', 'login');
-      run('consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products');
+      run('consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts');
       return JSON.parse(run('auth', 'status', '--json')).customerId;
     },
     /** The addresses that the sandbox reports. */

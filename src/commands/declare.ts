@@ -1,8 +1,9 @@
-import type {
-  AddHelpTextContext,
-  Command,
-  CommandUnknownOpts,
-  OptionValues,
+import {
+  type AddHelpTextContext,
+  type Command,
+  type CommandUnknownOpts,
+  Option,
+  type OptionValues,
 } from '@commander-js/extra-typings';
 import type { Shape } from '../terminal/output/shape.ts';
 import type { Context } from './context.ts';
@@ -111,6 +112,19 @@ export function optionsOf(child: CommandUnknownOpts, context: AddHelpTextContext
 export type OptionsOf<Declare extends (command: Command) => { opts(): unknown }> = ReturnType<
   ReturnType<Declare>['opts']
 >;
+
+/** Adds the earlier name of an option, which no help and no completion shows. Its value counts as that of `now`. */
+export function alsoCalled<Declared extends CommandUnknownOpts>(
+  command: Declared,
+  flags: string,
+  now: string,
+  parse?: (value: string, before: string[]) => string[],
+): Declared {
+  const option = new Option(flags).hideHelp();
+  option.attributeName = () => now;
+  command.addOption(parse ? option.argParser(parse) : option);
+  return command;
+}
 
 /** An option that may be repeated. */
 export function collect(value: string, before: string[]): string[] {

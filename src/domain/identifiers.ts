@@ -20,8 +20,8 @@ export function parseProductId(text: string): AccountId {
   const what = odd
     ? `contains the character ${JSON.stringify(odd[0])}: only letters and digits are allowed`
     : `has ${text.length} characters instead of 10`;
-  throw new Psd2Error('invalid_product_id', `The product id ${JSON.stringify(text)} ${what}`, {
-    hint: 'Include leading zeros. See the product ids with:',
+  throw new Psd2Error('invalid_product_id', `The account id ${JSON.stringify(text)} ${what}`, {
+    hint: 'Include leading zeros. See the ids with:',
     next: [['accounts', 'list']],
   });
 }

@@ -668,7 +668,7 @@ function assertAccountId(accounts: Accounts, accountId: string, transactionId: s
   if (accounts.isId(accountId)) return;
   throw new Psd2Error(
     'bank_answer',
-    `The bank sent an account with the invalid product id ${JSON.stringify(accountId)}`,
+    `The bank sent an account with the invalid id ${JSON.stringify(accountId)}`,
     { transactionId },
   );
 }

@@ -77,7 +77,7 @@ export function writeReport(statement: Statement): string {
 <main>
 <header>
 <h1>${escaped(title)}</h1>
-<p>${[iban && `IBAN ${escaped(iban.replace(/(.{4})(?=.)/g, '$1 '))}`, `product ${escaped(productId)}`].filter(Boolean).join(' · ')}</p>
+<p>${[iban && `IBAN ${escaped(iban.replace(/(.{4})(?=.)/g, '$1 '))}`, `account ${escaped(productId)}`].filter(Boolean).join(' · ')}</p>
 <p>${history.from} to ${history.to}, amounts in ${escaped(currency)}</p>
 </header>
 ${
@@ -124,7 +124,7 @@ const DATES_APART = 120;
 function writeBalances({ history: { balances }, noBalance }: Statement): string {
   const [first, last] = [balances.at(0), balances.at(-1)];
   if (!first || !last)
-    return `<section><h2>Balance</h2><p>${noBalance === null ? 'The bank gives no balance for this product.' : `The balances are not known: ${escaped(noBalance)}.`}</p></section>`;
+    return `<section><h2>Balance</h2><p>${noBalance === null ? 'The bank gives no balance for this account.' : `The balances are not known: ${escaped(noBalance)}.`}</p></section>`;
   const values = balances.map(({ balance }) => Number(balance));
   const ticks = niceTicks(Math.min(0, ...values), Math.max(0, ...values));
   const [low, high] = [ticks.at(0) ?? 0, ticks.at(-1) ?? 1];

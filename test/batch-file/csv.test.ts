@@ -282,7 +282,7 @@ Ada,${IBAN},1,,no,
     );
     expect(said).toEqual([
       expect.stringMatching(/^error line 2: The IBAN "IT60X0542811101000000123457" has wrong check digits/),
-      'error line 3: The product id "12" has 2 characters instead of 10',
+      'error line 3: The account id "12" has 2 characters instead of 10',
     ]);
   });
 

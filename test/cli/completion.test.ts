@@ -83,13 +83,14 @@ it('beside the id of a flow or a batch is what it is about', async () => {
 it.each([
   ['a state of a transfer is offered', ['transfer', 'list', '--state', 'unk'], ['unknown']],
   ['an option that is given is not offered again', ['accounts', 'list', '--json', '--js'], []],
-  ['an option that may be repeated is', ['consent', 'request', '--product', '1', '--prod'], ['--product']],
+  ['an option that may be repeated is', ['consent', 'request', '--account', '1', '--acc'], ['--account']],
+  ['no earlier name of an option', ['consent', 'request', '--prod'], []],
   [
     'a category for an option that takes several',
     ['consent', 'request', '--category', 'ACC'],
     ['ACCOUNT_INFO'],
   ],
-  ['a product for an option that takes several', ['consent', 'request', '--product', ''], ['0000001000']],
+  ['an account for an option that takes several', ['consent', 'request', '--account', ''], ['0000001000']],
   ['nothing of another kind of flow', ['consent', 'show', ''], []],
   ['after -- no options', ['accounts', 'list', '--', '--'], []],
   ['the folders for a folder', ['sync', '--out', ''], ['folders']],

@@ -102,12 +102,13 @@ describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name
 
   it('the help describes the command and each of its options and arguments', () => {
     expect(command.description()).toMatch(/^[\w"']/);
-    for (const { description } of command.options) expect(description).not.toBe('');
+    for (const { description } of command.options.filter(({ hidden }) => !hidden))
+      expect(description).not.toBe('');
   });
 });
 
 it.each([
-  ['transfer', ['--from <productId>', '--instant', '--reference <text>']],
+  ['transfer', ['--from <account>', '--instant', '--reference <text>']],
   ['log', ['--transaction <id>', '--failed']],
 ])('psd2 %s --help shows the options of its default command', async (name, options) => {
   const program = await buildProgram('0.0.0');

@@ -82,7 +82,7 @@ describe('wrong use', () => {
     [['help', 'options', 'all'], "There is no help on 'options all'", 'Did you mean options?'],
     [['accounts', 'list', '--josn'], "Unknown option '--josn'", 'Did you mean --json?'],
     [['accounts', 'list', '--qqqqqqqq'], "Unknown option '--qqqqqqqq'", HELP],
-    [['accounts', 'balance'], "Missing required argument 'productId'", HELP],
+    [['accounts', 'balance'], "Missing required argument 'account'", HELP],
     [['accounts', 'list', 'x'], "Too many arguments for 'list'. Expected 0 arguments but got 1", HELP],
     [
       ['--grant', 'password', 'accounts', 'list'],

@@ -97,7 +97,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     expect(made, made.stderr).toMatchObject({ code: 0 });
     for (const args of [
       ['auth', 'login'],
-      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts'],
     ]) {
       const ended = await psd2(args);
       expect(ended, ended.stderr).toMatchObject({ code: 0 });

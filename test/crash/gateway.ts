@@ -128,7 +128,7 @@ export const CONSENT_REQUEST = [
   '--json',
   '--category',
   'PAYMENTS',
-  '--product',
+  '--account',
   ACCOUNT,
 ];
 

@@ -127,7 +127,7 @@ export async function tryConsent(
   const place = bank.newPlace();
   const tried = newTry('not the bank’s', 'confirm', when, forgery.at, PENNY);
   const { env, forge } = between(relay, place, 'confirm', when, forgery);
-  const request = ['consent', 'request', '--json', '--category', 'PAYMENTS', '--product', ACCOUNT];
+  const request = ['consent', 'request', '--json', '--category', 'PAYMENTS', '--account', ACCOUNT];
   forge();
   judgeEnd('it', await followers.psd2(place, request, env), tried.problems);
   judgeStates(bank, await flowsAt(followers, place, 'consent'), confirm, 'confirmed', tried);

@@ -75,7 +75,7 @@ export const OPERATION: Scenario = {
   name: 'standing order with a further verify step',
   kind: 'operation',
   begin: (place) => [
-    ...['operation', 'run', 'standingOrder', '--json', '--yes', '--product', ACCOUNT],
+    ...['operation', 'run', 'standingOrder', '--json', '--yes', '--account', ACCOUNT],
     ...['--data', standingOrder(place), '--verify-data', '{"numberOfExecutions":12}'],
   ],
   resume: yes,
@@ -87,7 +87,7 @@ export const OPERATION: Scenario = {
 export const CONSENT: Scenario = {
   name: 'consent',
   kind: 'consent',
-  begin: () => ['consent', 'request', '--json', '--category', 'PAYMENTS', '--product', ACCOUNT],
+  begin: () => ['consent', 'request', '--json', '--category', 'PAYMENTS', '--account', ACCOUNT],
   resume: ['--json'],
   end: 'confirmed',
   decisive: { request: /^PUT .*\/confirm$/, announced: 'confirm-sent' },

@@ -24,8 +24,8 @@ describe('a product id', () => {
     expect(() => parseProductId(id)).toThrow(
       expect.objectContaining({
         code: 'invalid_product_id',
-        message: `The product id ${JSON.stringify(id)} ${what}`,
-        hint: 'Include leading zeros. See the product ids with:',
+        message: `The account id ${JSON.stringify(id)} ${what}`,
+        hint: 'Include leading zeros. See the ids with:',
         next: [['accounts', 'list']],
       }),
     );

@@ -32,7 +32,7 @@ const CALLS: [args: string[], end: string][] = [
     end,
   ]),
   ...['/request', '/approach', '/status', '/confirm'].map((end): [string[], string] => [
-    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', PRODUCT],
+    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', PRODUCT],
     end,
   ]),
 ];

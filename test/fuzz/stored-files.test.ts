@@ -14,7 +14,7 @@ const TRANSFER = [
   ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
 ];
-const CONSENT = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', PRODUCT, '--json'];
+const CONSENT = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', PRODUCT, '--json'];
 
 /** The files as psd2 wrote them, by their paths in the configuration folder. */
 const whole: Record<string, string> = {};

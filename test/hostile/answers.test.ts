@@ -310,7 +310,7 @@ describe('unusual JSON', () => {
           : { status: 404 },
       ),
     );
-    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', PRODUCT];
+    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', PRODUCT];
     expect(readError(await operator.psd2([...consent, '--json'])).exitCode).toBe(7);
     expect(bank.heard.map(({ target }) => target)).toContain(
       '/private/auth/security/sca/%EF%BF%BD%2F..%2Fx/approach',
@@ -369,7 +369,7 @@ describe('a text that is built to be slow to parse', () => {
           )
         : write(socket, { status: 404 }),
     );
-    const verify = ['operation', 'verify', 'slow', '--product', PRODUCT, '--data', '{}', '--json'];
+    const verify = ['operation', 'verify', 'slow', '--account', PRODUCT, '--data', '{}', '--json'];
     const ended = await operator.psd2(verify);
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('"verify2"') });
   });

@@ -196,7 +196,7 @@ it('a product id or a path cannot leave its place', async () => {
     [['api', 'GET', '/x\r\nX-Evil: 1'], 2],
     [['api', 'GET', 'https://evil.example/x'], 2],
     [['api', 'GET', '//evil.example/x'], 0],
-    [['operation', 'prepare', '../../x', '--product', PRODUCT], 2],
+    [['operation', 'prepare', '../../x', '--account', PRODUCT], 2],
   ] as const) {
     expect([args, (await run([...args])).code]).toEqual([args, exitCode]);
   }

@@ -243,7 +243,7 @@ it('the bank gets what the options of a transfer say', async () => {
 it('the bank gets the data of an operation with every digit', async () => {
   bank.behave(odd({}));
   const given = '{ "amount": 1000000000000000.10, "id": 12345678901234567890 }';
-  const order = ['standingOrder', '--product', PRODUCT, '--data', given];
+  const order = ['standingOrder', '--account', PRODUCT, '--data', given];
   const ended = await operator.psd2(['operation', 'verify', ...order, '--json']);
   expect(ended.code, ended.stderr).toBe(0);
   expect(bank.heard.map(({ body }) => body)).toContainEqual(expect.stringContaining(given));

@@ -168,7 +168,7 @@ const cases: Record<string, Case> = {
     },
   },
   'operation run': {
-    args: ['operation', 'run', 'topUp', '--product', PRODUCT, '--data', '{}', '--yes'],
+    args: ['operation', 'run', 'topUp', '--account', PRODUCT, '--data', '{}', '--yes'],
     slow: true,
     attacked: ['/verify'],
     answers: {
@@ -179,7 +179,7 @@ const cases: Record<string, Case> = {
     },
   },
   'consent request': {
-    args: ['consent', 'request', '--category', 'PAYMENTS', '--product', PRODUCT],
+    args: ['consent', 'request', '--category', 'PAYMENTS', '--account', PRODUCT],
     slow: true,
     attacked: ['/request', '/confirm'],
     answers: {

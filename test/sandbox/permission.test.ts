@@ -42,7 +42,7 @@ describe('enforced consents', () => {
       'The customer 1048262 has given no consent PAYMENTS for the product 0010482620',
     );
     expect(detailOf(reply)).toBe(
-      'Get it with: psd2 consent request --category PAYMENTS --product 0010482620',
+      'Get it with: psd2 consent request --category PAYMENTS --account 0010482620',
     );
   });
 

@@ -166,13 +166,12 @@ function argumentAt(command: CommandUnknownOpts, index: number): Argument | unde
 const OPTIONS: Record<string, ValueKind> = {
   '--profile <name>': 'profile',
   '--customer <id>': 'customer',
-  '--product <id>': 'product',
   '--category <name>': 'category',
   '--resource <id>': 'flow',
   '--transaction <id>': 'anyFlow',
   '--consent <flow>': 'consent',
-  '--from <account>': 'product',
-  '--account <account>': 'product',
+  '--from <account>': 'account',
+  '--account <account>': 'account',
   '--bank <name|file>': 'bank',
   '--state <state>': { choices: OPERATION_STATES },
   '-o, --output <format>': 'output',
@@ -180,7 +179,6 @@ const OPTIONS: Record<string, ValueKind> = {
 
 /** By the name of an option's value. */
 const OPTION_VALUES: Record<string, ValueKind> = {
-  productId: 'product',
   flow: 'flow',
   file: 'files',
   path: 'files',
@@ -193,7 +191,7 @@ const ARGUMENTS: Record<string, ValueKind> = {
   bank: 'bank',
   batch: 'batch',
   customer: 'customer',
-  productId: 'product',
+  account: 'account',
   flow: 'flow',
   operationName: 'operation',
   profile: 'profile',

@@ -18,7 +18,7 @@ export type ValueKind =
   | 'json'
   | 'profile'
   | 'customer'
-  | 'product'
+  | 'account'
   | 'flow'
   | 'anyFlow'
   | 'consent'
@@ -64,7 +64,7 @@ export class LocalValues {
         return glanceAtProfiles(this.#folder).names().map(plain);
       case 'customer':
         return (await (await this.#glance()).customers()).map(plain);
-      case 'product':
+      case 'account':
         return [...new Set((await this.#begun(undefined)).flatMap(productsOf))].sort().map(plain);
       case 'operation':
         return [...new Set((await this.#begun('operation')).flatMap(operationOf))]

@@ -113,9 +113,9 @@ export function findAccount(accounts: readonly Account[], named: AccountId, cust
   if (!account && isIban(named)) throw notCovered(customer, named, all && `It covers ${all}. `);
   const found = account
     ? `More than one account of the customer has the IBAN ${named}`
-    : `The customer has no product ${named}`;
+    : `The customer has no account ${named}`;
   throw new Psd2Error('usage', found, {
-    hint: `${all && `The customer has ${all}. `}See the products with:`,
+    hint: `${all && `The customer has ${all}. `}See the accounts with:`,
     next: [['accounts', 'list']],
   });
 }

@@ -41,7 +41,7 @@ const shape = () =>
   });
 
 const FIELDS: Column<Balance>[] = [
-  { title: 'Product id', value: ({ productId }) => productId },
+  { title: 'Account', value: ({ productId }) => productId },
   { title: 'Account balance', value: ({ accountBalance }) => writeMoney(accountBalance) },
   { title: 'Available balance', value: ({ availableBalance }) => writeMoney(availableBalance) },
   { title: 'Availability', value: ({ accountAvailability }) => writeMoney(accountAvailability) },
@@ -60,7 +60,7 @@ Examples:
   $ psd2 accounts balance 0012345678 --from-store`,
     kind: 'inquiry',
   },
-  (command) => withStore(command.argument('<productId>')),
+  (command) => withStore(command.argument('<account>')),
   async (context, product, options) => {
     const stored = await openSynced(context, options);
     if (stored) {

@@ -35,7 +35,7 @@ export const chart = () =>
   });
 
 /**
- * `psd2 accounts transactions <productId> --chart`: the balance over time, and money in and out by month, from booked
+ * `psd2 accounts transactions <account> --chart`: the balance over time, and money in and out by month, from booked
  * transactions. As JSON, it prints the numbers of the chart.
  */
 export async function accountsChart(

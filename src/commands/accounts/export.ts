@@ -15,7 +15,7 @@ import { FORMATS, writeExport } from './write-export.ts';
 function withOptions(command: Command) {
   return withStore(
     command
-      .argument('[productId]')
+      .argument('[account]')
       .addOption(new Option('--format <format>', 'format of the file').choices(FORMATS).makeOptionMandatory())
       .option('--file <path>', 'file to write; - for standard output')
       .option('--from <date>', 'first day, YYYY-MM-DD')
@@ -31,7 +31,7 @@ function withOptions(command: Command) {
 
 type ExportOptions = OptionsOf<typeof withOptions>;
 
-/** `psd2 accounts export <productId>`: booked transactions for spreadsheets and accounting programs, without pending ones. */
+/** `psd2 accounts export <account>`: booked transactions for spreadsheets and accounting programs, without pending ones. */
 export const exportBookings = verb(
   {
     prints: SAVED,
@@ -41,7 +41,7 @@ A transaction has the same id in every export, so importing it twice makes no du
 
 With --from-store, psd2 writes what psd2 sync has stored. It asks no bank, so it costs none of the day's reads.
 
---all-customers writes a month of every account that the store has: <out>/<customerId>/<productId>-<month>.<ext>, and
+--all-customers writes a month of every account that the store has: <out>/<customerId>/<account>-<month>.<ext>, and
 <out>/manifest.json with the rows, days, gaps and SHA-256 of each file. The exit code is 12 if days are missing. A day counts
 only if a sync has read it on a later day.
 

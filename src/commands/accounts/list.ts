@@ -19,7 +19,7 @@ const shape = () =>
   );
 
 const COLUMNS: Column<Account>[] = [
-  { title: 'PRODUCT ID', value: ({ productId }) => productId, whole: true },
+  { title: 'ACCOUNT', value: ({ productId }) => productId, whole: true },
   { title: 'IBAN', value: ({ iban }) => iban, whole: true },
   { title: 'CURRENCY', value: ({ currency }) => currency, whole: true, dispensable: 2 },
   { title: 'NAME', value: ({ name }) => name },
@@ -32,7 +32,7 @@ const COLUMNS: Column<Account>[] = [
 
 export const list = bareVerb(
   { what: 'accounts', shape },
-  "\nExample:\n  $ psd2 accounts list --json | jq -r '.[].productId'",
+  "\nExample:\n  $ psd2 accounts list --json | jq -r '.[].accountId'",
   listAccounts,
   'inquiry',
 );

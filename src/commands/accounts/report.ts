@@ -7,7 +7,7 @@ import { keptAccount, readAccount } from './account.ts';
 import { assertWhole, fetchStatement } from './statement.ts';
 import { openSynced, storedStatement, withStore } from './stored.ts';
 
-/** `psd2 accounts report <productId> --file <path>`: one HTML page that works on its own. */
+/** `psd2 accounts report <account> --file <path>`: one HTML page that works on its own. */
 export const report = verb(
   {
     prints: SAVED,
@@ -21,7 +21,7 @@ Examples:
   (command) =>
     withStore(
       command
-        .argument('<productId>')
+        .argument('<account>')
         .requiredOption('--file <path>', 'HTML file to write; - for standard output')
         .option('--from <date>', 'first day, YYYY-MM-DD')
         .option('--to <date>', 'last day, YYYY-MM-DD'),

@@ -4,7 +4,7 @@ import { openAccount } from './account.ts';
 
 export const show = verb(
   { prints: BANK_DATA, help: examples('psd2 accounts show 0012345678 --json'), kind: 'inquiry' },
-  (command) => command.argument('<productId>'),
+  (command) => command.argument('<account>'),
   async (context, product) => {
     const productId = await openAccount(context, product);
     await showBankData(context, (customerId) => ({ what: 'product', customerId, productId }));

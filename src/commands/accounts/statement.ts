@@ -32,7 +32,7 @@ import { findAccount, withinHistory } from './account.ts';
  *
  * @param named the id of the account, or its IBAN
  * @param kept what psd2 knows of the account (`keptAccount`). Undefined: the bank's list says it
- * @throws Psd2Error `usage` if the customer has no such product, `bank_answer` if the bank's answers contradict each other,
+ * @throws Psd2Error `usage` if the customer has no such account, `bank_answer` if the bank's answers contradict each other,
  *   `list_changed` if something is booked during every attempt to read, and what the calls throw
  */
 export async function fetchStatement(

@@ -110,7 +110,7 @@ Examples:
   },
   (command) =>
     command
-      .argument('<productId>')
+      .argument('<account>')
       .option('--from <date>', 'first day, YYYY-MM-DD')
       .option('--to <date>', 'last day, YYYY-MM-DD')
       .option('--limit <n>', 'maximum number of transactions to show')

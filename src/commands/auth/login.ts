@@ -99,7 +99,7 @@ async function sayNext(context: Context, { clientCredentials }: LoginOptions): P
   const ofOperator = customers === 'named by the operator';
   if (ofOperator) next.unshift(['consent', 'request']);
   else if (!clientCredentials)
-    next.push(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
+    next.push(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts']);
   // From now on the default is the customer who has just logged in.
   const { profile } = context.repeated;
   const commands = next.map((words) => `  ${writeCommand(words, { profile })}`);

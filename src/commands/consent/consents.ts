@@ -32,7 +32,7 @@ const consent = () =>
     categories: list(
       z.object({
         name: oneOf(CONSENT_CATEGORIES, 'category of the consent'),
-        products: list(z.string(), 'their productIds'),
+        products: list(z.string(), 'the ids of their accounts'),
         outcome: orNull(flag('true if the bank accepts it; null until the bank has answered')),
       }),
       'requested categories',

@@ -9,7 +9,7 @@ export const consent: Noun = {
   declare: (command) =>
     command.addHelpText(
       'after',
-      examples('psd2 consent request --category ACCOUNT_INFO --all-products', 'psd2 consent list'),
+      examples('psd2 consent request --category ACCOUNT_INFO --all-accounts', 'psd2 consent list'),
     ),
   commands: {
     request: {

@@ -1,3 +1,4 @@
+import type { Command } from '@commander-js/extra-typings';
 import { didYouMean } from '../../did-you-mean.ts';
 import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent-category.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
@@ -7,7 +8,7 @@ import { bankFor, type GrantPorts, runLinkedConsent } from '../../flows/consent/
 import { runConsent } from '../../flows/consent/loop.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import { collect, type Verb } from '../declare.ts';
+import { alsoCalled, collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
 import { refusePasting } from '../open/returns.ts';
@@ -24,8 +25,6 @@ import {
 
 interface ConsentOptions {
   category: string[];
-  product: string[];
-  allProducts: boolean;
   /** Succeed even if the bank grants only some of the categories. */
   allowPartial: boolean;
 }
@@ -34,23 +33,21 @@ interface ConsentOptions {
 export const request: Verb = {
   prints: CONSENTS.prints,
   declare: (command, run) =>
-    withPsuOptions(command)
+    withPsuOptions(withOldNames(command))
       .option(
         '--category <name...>',
         'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated',
         collect,
         [],
       )
-      .option('--product <id...>', 'product to ask for; may be repeated', collect, [])
-      .option('--all-products', 'ask for all products of the customer')
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
       .option(
-        '--account <reference...>',
-        'account to ask for: IBAN, bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>; may be repeated (NextGenPSD2)',
+        '--account <account...>',
+        'account to ask for, by its id; at a NextGenPSD2 bank by its IBAN, bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>; may be repeated',
         collect,
         [],
       )
-      .option('--all-accounts', 'ask for all accounts (NextGenPSD2)')
+      .option('--all-accounts', 'ask for all accounts of the customer')
       .option('--list-only', 'ask for the list of accounts alone (NextGenPSD2)')
       .option('--balances', 'ask for balances alone, unless --transactions is there too (NextGenPSD2)')
       .option('--transactions', 'ask for transactions alone, unless --balances is there too (NextGenPSD2)')
@@ -72,23 +69,25 @@ export const request: Verb = {
         'after',
         `
 Examples:
-  $ psd2 consent request --category ACCOUNT_INFO --all-products
-  $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --product 0012345678
+  $ psd2 consent request --category ACCOUNT_INFO --all-accounts
+  $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --account 0012345678
 
-At a NextGenPSD2 bank, where an account has no category and no product id:
+At a NextGenPSD2 bank, where the customer may choose the accounts:
   $ psd2 consent request
   $ psd2 consent request --account DE89370400440532013000 --valid-until 2027-03-31
   $ psd2 consent request --category FUNDS_AVAILABILITY --account DE89370400440532013000`,
       )
-      .action(({ category, product, allProducts = false, allowPartial = false, ...given }) => {
+      .action(({ category, allowPartial = false, ...given }) => {
         const { allAccounts = false, listOnly = false, balances = false, transactions = false } = given;
         const { once = false, paste = false } = given;
         const terms = { ...given, allAccounts, listOnly, balances, transactions, once, paste };
-        return run((context) =>
-          requestBy(context, { category, product, allProducts, allowPartial }, terms, context.world.newId()),
-        );
+        return run((context) => requestBy(context, { category, allowPartial }, terms, context.world.newId()));
       }),
 };
+
+/** Until 0.2, an account was a product. */
+const withOldNames = (command: Command): Command =>
+  alsoCalled(alsoCalled(command, '--product <id...>', 'account', collect), '--all-products', 'allAccounts');
 
 /** Requests a consent, as the interface of the bank has it. */
 export async function requestBy(
@@ -101,39 +100,40 @@ export async function requestBy(
   return (isLinked ? requestLinked : requestConsent)(context, options, terms, transactionId);
 }
 
-/** One consent for each category, all for the same products. */
+/** One consent for each category, all for the same accounts. */
 async function requestConsent(
   context: Context,
   options: ConsentOptions,
   terms: TermsOptions,
   transactionId: string,
 ): Promise<void> {
-  const [foreign] = [...givenTerms(terms), ...(terms.paste ? ['--paste'] : [])];
+  const { account, allAccounts, ...others } = terms;
+  const [foreign] = [...givenTerms(others), ...(terms.paste ? ['--paste'] : [])];
   if (foreign !== undefined)
     throw new Psd2Error('usage', `The interface of this bank has no ${foreign}`, {
       hint: 'It is for NextGenPSD2 banks.',
     });
   const { readAccountId } = await context.bankInterface();
   const names = [...new Set(options.category.map(parseCategory))];
-  const given = [...new Set(options.product.map((product) => readAccountId(product)))];
+  const given = [...new Set(account.map((text) => readAccountId(text)))];
   if (names.length === 0) {
     throw new Psd2Error('usage', 'The category is missing', {
       hint: `Add --category with one of ${CONSENT_CATEGORIES.join(', ')}.`,
     });
   }
-  if (options.allProducts === given.length > 0) {
+  if (allAccounts === given.length > 0) {
     throw new Psd2Error(
       'usage',
-      options.allProducts ? '--product and --all-products cannot be used together' : 'The product is missing',
+      allAccounts ? '--account and --all-accounts cannot be used together' : 'The account is missing',
       {
-        hint: 'Add --product <id> for each product, or --all-products.',
+        hint: 'Add --account <id> for each account, or --all-accounts.',
       },
     );
   }
   refuseClientCredentials(context);
 
   const opened = await context.bank();
-  const products = options.allProducts ? await everyProduct(opened, readAccountId, transactionId) : given;
+  const products = allAccounts ? await everyAccount(opened, readAccountId, transactionId) : given;
   const begin = {
     transactionId,
     customerId: opened.customerId,
@@ -145,15 +145,14 @@ async function requestConsent(
 /** A consent at a bank where the operator chooses the terms, and the customer's SCA alone grants it. */
 async function requestLinked(
   context: Context,
-  { category, product, allProducts }: ConsentOptions,
+  { category }: ConsentOptions,
   options: TermsOptions,
   transactionId: string,
 ): Promise<void> {
   const names = [...new Set(category.map(parseCategory))];
   const [name = 'ACCOUNT_INFO', another] = names;
-  if (name === 'PAYMENTS' || another === 'PAYMENTS' || product.length > 0 || allProducts) {
-    const what = product.length > 0 || allProducts ? 'products in a consent' : 'category PAYMENTS';
-    throw new Psd2Error('usage', `The interface of this bank has no ${what}`, {
+  if (name === 'PAYMENTS' || another === 'PAYMENTS') {
+    throw new Psd2Error('usage', 'The interface of this bank has no category PAYMENTS', {
       hint: 'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.',
     });
   }
@@ -219,13 +218,13 @@ export async function driveConsent(
   }
 }
 
-async function everyProduct(
+async function everyAccount(
   { bank, customerId }: CustomerBank,
   readAccountId: (text: string) => AccountId,
   transactionId: string,
 ): Promise<AccountId[]> {
   const accounts = await bank.accounts.list(customerId, transactionId);
-  if (accounts.length === 0) throw new Psd2Error('usage', 'The customer has no products to give consent for');
+  if (accounts.length === 0) throw new Psd2Error('usage', 'The customer has no accounts to give consent for');
   return accounts.map(({ productId }) => readAccountId(productId));
 }
 

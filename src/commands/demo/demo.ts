@@ -82,7 +82,7 @@ async function showDemo(context: Context): Promise<void> {
     await steps.show('sandbox', 'start', '--detach', '--port', '0');
     await steps.show('auth', 'login');
     const categories = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS'];
-    await steps.show('consent', 'request', ...categories, '--all-products');
+    await steps.show('consent', 'request', ...categories, '--all-accounts');
     await steps.show('accounts', 'list');
     const [account] = await steps.read(z.array(z.object({ productId: z.string() })), 'accounts', 'list');
     if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');

@@ -142,7 +142,7 @@ async function consentEndings(
       if (outcome === false) continue;
       const newest = products.filter((product) => isNew(known, consent, name, product));
       if (newest.length === 0) continue;
-      const what = ['--category', name, ...newest.flatMap((product) => ['--product', product])];
+      const what = ['--category', name, ...newest.flatMap((product) => ['--account', product])];
       const next = [...psd2(context), '--customer', consent.customerId, 'consent', 'request', ...what];
       endings.push({ kind: 'consent', name, customerId: consent.customerId, endsAt: end.expiresAt, next });
     }

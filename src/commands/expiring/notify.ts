@@ -27,7 +27,7 @@ export async function notify(
 
 const KINDS: readonly Ending['kind'][] = ['certificate', 'login', 'consent'];
 
-/** What identifies an ending. Consents for different products or accounts are different ones. */
+/** What identifies an ending. Consents for different accounts are different ones. */
 function keyOf({ kind, name, customerId, next }: Ending): string {
   const what =
     kind === 'consent'
@@ -37,7 +37,7 @@ function keyOf({ kind, name, customerId, next }: Ending): string {
 }
 
 /** The options whose values tell one consent of a customer from another, and those that do so without a value. */
-const NAMED_BY: ReadonlySet<string> = new Set(['--product', '--account']);
+const NAMED_BY: ReadonlySet<string> = new Set(['--account']);
 const TOLD_APART: ReadonlySet<string> = new Set([
   '--balances',
   '--transactions',

@@ -1,8 +1,18 @@
+import type { Command } from '@commander-js/extra-typings';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
+import { alsoCalled } from '../declare.ts';
 import { refuseOtherCustomer } from '../flow/customer.ts';
+
+/** Adds the option for the account. */
+export const withAccount = (command: Command) =>
+  alsoCalled(
+    command.requiredOption('--account <account>', 'account of the operation'),
+    '--product <id>',
+    'account',
+  );
 
 /** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */
 export function parseOperationName(name: string): string {
@@ -50,7 +60,7 @@ export async function findOperation(
   refuseOtherCustomer(context, found);
   const { order, flow } = found;
   if (order.operation === operation && order.from === from) return found;
-  throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
-    hint: 'Use that name and product, or another resource.',
+  throw new Psd2Error('usage', `${flow} is a ${order.operation} of the account ${order.from}`, {
+    hint: 'Use that name and account, or another resource.',
   });
 }

@@ -1,22 +1,21 @@
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { BANK_DATA, printBankData } from '../shared/bank-data.ts';
-import { parseOperationName } from './name.ts';
+import { parseOperationName, withAccount } from './name.ts';
 
 /** `psd2 operation prepare <operationName>` */
 export const prepare: Verb = {
   prints: BANK_DATA,
   declare: (command, run) =>
-    command
+    withAccount(command)
       .argument('<operationName>')
-      .addHelpText('after', examples('psd2 operation prepare standingOrder --product 0012345678 --json'))
-      .requiredOption('--product <id>', 'product of the operation')
-      .action((name, { product }) => run((context) => showTerms(context, name, product), 'inquiry')),
+      .addHelpText('after', examples('psd2 operation prepare standingOrder --account 0012345678 --json'))
+      .action((name, { account }) => run((context) => showTerms(context, name, account), 'inquiry')),
 };
 
-async function showTerms(context: Context, name: string, product: string): Promise<void> {
+async function showTerms(context: Context, name: string, account: string): Promise<void> {
   const { readAccountId } = await context.bankInterface();
-  const target = { operation: parseOperationName(name), from: readAccountId(product) };
+  const target = { operation: parseOperationName(name), from: readAccountId(account) };
   await context.needs('operations');
   const { bank, customerId } = await context.bank();
   printBankData(

@@ -3,23 +3,22 @@ import { collect, examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { readFurtherData, readJsonOption } from '../shared/read-data.ts';
 import { driveOperation, readReceipt } from './drive.ts';
-import { parseOperationName } from './name.ts';
+import { parseOperationName, withAccount } from './name.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** `psd2 operation run <operationName>`: the whole generic operation flow. */
 export const run: Verb = {
   prints: OPERATIONS.prints,
   declare: (command, runs) =>
-    command
+    withAccount(command)
       .argument('<operationName>')
       .addHelpText(
         'after',
         examples(
-          'psd2 operation run standingOrder --product 0012345678 --data @order.json',
-          'psd2 operation run standingOrder --product 0012345678 --data @order.json --verify-data @more.json --yes --json',
+          'psd2 operation run standingOrder --account 0012345678 --data @order.json',
+          'psd2 operation run standingOrder --account 0012345678 --data @order.json --verify-data @more.json --yes --json',
         ),
       )
-      .requiredOption('--product <id>', 'product of the operation')
       .option('--data <json>', 'data of the operation: JSON, @file, or - for standard input', '{}')
       .option(
         '--verify-data <json>',
@@ -34,11 +33,11 @@ export const run: Verb = {
 async function runWhole(
   context: Context,
   name: string,
-  options: { product: string; data: string; verifyData: string[]; receipt?: string | undefined },
+  options: { account: string; data: string; verifyData: string[]; receipt?: string | undefined },
 ): Promise<void> {
   const operation = parseOperationName(name);
   const { readAccountId } = await context.bankInterface();
-  const from = readAccountId(options.product);
+  const from = readAccountId(options.account);
   const furtherData = await readFurtherData(context, options.verifyData, options.data);
   const data = await readJsonOption(context, '--data', options.data);
   const receipt = await readReceipt(context, options.receipt);

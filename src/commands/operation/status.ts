@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow } from '../flow/customer.ts';
 import { orNull, text } from '../shared/fields.ts';
-import { knownOperation, parseOperationName } from './name.ts';
+import { knownOperation, parseOperationName, withAccount } from './name.ts';
 
 /** The bank's status of an operation. */
 const shape = () =>
@@ -20,13 +20,12 @@ const shape = () =>
 export const status: Verb = {
   prints: { what: "the bank's status of an operation", shape },
   declare: (command, run) =>
-    command
+    withAccount(command)
       .argument('<operationName>')
       .addHelpText(
         'after',
-        examples('psd2 operation status standingOrder --product 0012345678 --resource op-0mwq9zj41'),
+        examples('psd2 operation status standingOrder --account 0012345678 --resource op-0mwq9zj41'),
       )
-      .requiredOption('--product <id>', 'product of the operation')
       .requiredOption('--resource <id>', 'flow or resource id')
       .action((name, { resource }) => run((context) => showStatus(context, name, resource), 'inquiry')),
 };

@@ -8,23 +8,22 @@ import { forFlow } from '../flow/customer.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 import { driveOperation } from './drive.ts';
-import { findOperation, parseOperationName } from './name.ts';
+import { findOperation, parseOperationName, withAccount } from './name.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** `psd2 operation verify <operationName>`: the first step, or with a resource a further one that the bank asked for. */
 export const verify: Verb = {
   prints: OPERATIONS.prints,
   declare: (command, run) =>
-    command
+    withAccount(command)
       .argument('<operationName>')
       .addHelpText(
         'after',
         examples(
-          'psd2 operation verify standingOrder --product 0012345678 --data @order.json',
-          'psd2 operation verify standingOrder --product 0012345678 --resource op-0mwq9zj41 --data @more.json',
+          'psd2 operation verify standingOrder --account 0012345678 --data @order.json',
+          'psd2 operation verify standingOrder --account 0012345678 --resource op-0mwq9zj41 --data @more.json',
         ),
       )
-      .requiredOption('--product <id>', 'product of the operation')
       .option('--data <json>', 'data of the operation: JSON, @file, or - for standard input', '{}')
       .option('--resource <id>', 'flow or resource id of a verified operation')
       .action((name, options) => run((context) => verifyOrder(context, name, options))),
@@ -40,13 +39,12 @@ function stepVerb(step: Step): Verb {
   return {
     prints: OPERATIONS.prints,
     declare: (command, run) =>
-      command
+      withAccount(command)
         .argument('<operationName>')
         .addHelpText(
           'after',
-          examples(`psd2 operation ${step} standingOrder --product 0012345678 --resource op-0mwq9zj41`),
+          examples(`psd2 operation ${step} standingOrder --account 0012345678 --resource op-0mwq9zj41`),
         )
-        .requiredOption('--product <id>', 'product of the operation')
         .requiredOption('--resource <id>', 'flow or resource id')
         .action((name, options) => run((context) => takeStep(context, step, name, options))),
   };
@@ -55,11 +53,11 @@ function stepVerb(step: Step): Verb {
 async function verifyOrder(
   context: Context,
   name: string,
-  options: { product: string; data: string; resource?: string | undefined },
+  options: { account: string; data: string; resource?: string | undefined },
 ): Promise<void> {
   const operation = parseOperationName(name);
   const { readAccountId } = await context.bankInterface();
-  const from = readAccountId(options.product);
+  const from = readAccountId(options.account);
   const data = await readJsonOption(context, '--data', options.data);
   await context.needs('operations');
   refuseClientCredentials(context);
@@ -93,11 +91,11 @@ async function takeStep(
   context: Context,
   step: Step,
   name: string,
-  options: { product: string; resource: string },
+  options: { account: string; resource: string },
 ): Promise<void> {
   const { readAccountId } = await context.bankInterface();
   const operation = parseOperationName(name);
-  const from = readAccountId(options.product);
+  const from = readAccountId(options.account);
   await context.needs('operations');
   const current = await findOperation(context, operation, from, options.resource);
   const assertFollows = (operation: GenericOperation) => {

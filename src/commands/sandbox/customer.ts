@@ -56,7 +56,7 @@ const shown = () =>
     password: text('its password'),
     customerId: text('customer id'),
     name: text('name of the customer'),
-    accounts: list(z.string(), 'product ids'),
+    accounts: list(z.string(), 'their ids'),
   });
 
 const COLUMNS: Column<Printed<typeof shown>>[] = [

@@ -82,7 +82,7 @@ function withOptions(command: Command) {
     .option('--detach', 'leave the bank running in the background, and return when it is ready')
     .option(
       '--no-enforce-consents',
-      'answer calls even if the customer gave no consent for the product or category',
+      'answer calls even if the customer gave no consent for the account or category',
     )
     .option('--roles <list>', 'check the PSD2 roles of the TPP: AISP, PISP, PIISP, separated by commas')
     .option('--token-ttl <seconds>', 'lifetime of access tokens (default: 3500)')

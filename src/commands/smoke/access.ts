@@ -164,12 +164,12 @@ async function requestTestConsent(smoke: Smoke): Promise<Found> {
   const isLinked = (await context.bankInterface()).customers === 'named by the operator';
   const { types = [], once = false } = (await context.bankInterface()).consentTerms ?? {};
   const listOnly = types.some((type) => type === 'list-only' || type === 'list-with-balances');
-  const options = { category: isLinked ? [] : ['ACCOUNT_INFO'], product: [], allProducts: !isLinked };
+  const options = { category: isLinked ? [] : ['ACCOUNT_INFO'] };
   await requestBy(
     context,
     { ...options, allowPartial: true },
     {
-      ...{ account: [], allAccounts: false, listOnly, balances: false, transactions: false },
+      ...{ account: [], allAccounts: !isLinked, listOnly, balances: false, transactions: false },
       ...{ once, paste: false },
     },
     transactionId,

@@ -21,7 +21,7 @@ export const customerReport = () =>
     accounts: whole('number of accounts'),
     newTransactions: whole('number of transactions that were added'),
     pending: whole('number of pending transactions now'),
-    skipped: list(z.string(), 'productId of each account that psd2 may not read now'),
+    skipped: list(z.string(), 'id of each account that psd2 may not read now'),
     unread: z.optional(
       list(
         z.object({ field: text('name in the interface of the bank'), count: whole('how often') }),

@@ -48,7 +48,7 @@ export async function showFailed(context: Context, since: string): Promise<void>
 
 const COLUMNS: Column<Row>[] = [
   { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
-  { title: 'PRODUCT', value: ({ productId }) => productId ?? 'all', whole: true },
+  { title: 'ACCOUNT', value: ({ productId }) => productId ?? 'all', whole: true },
   { title: 'WHY', value: ({ code, message }) => `${code}: ${message}` },
   { title: 'SINCE', value: ({ since }) => since, kind: 'time' },
   { title: 'TIMES', value: ({ failures }) => String(failures), whole: true },

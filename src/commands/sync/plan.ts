@@ -9,7 +9,7 @@ import { readDuration, readWholeNumber } from '../shared/option-values.ts';
 
 const FILES = `
 Files in a customer's folder:
-  transactions/<productId>.ndjson  booked transactions: append-only, each once, with its own id
+  transactions/<account>.ndjson  booked transactions: append-only, each once, with its own id
   current.ndjson                   accounts, balances and pending transactions as they are now ("kind" says which)
   sync-<n>.ndjson                  the progress of psd2 sync itself
 

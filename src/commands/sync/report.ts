@@ -64,7 +64,7 @@ export function report(
   context.output.record({ out, since, customers, nextReadsAt, totals }, TOTAL_FIELDS, syncReport);
 }
 
-/** Warns about each failure. If an error has ended the sync of a customer, all products that were not read are in one line. */
+/** Warns about each failure. If an error has ended the sync of a customer, all accounts that were not read are in one line. */
 export function warnOfErrors({ terminal }: Context, customers: readonly CustomerReport[]): void {
   for (const { customerId, errors } of customers) {
     const byMessage = new Map<string, string[]>();
@@ -74,7 +74,7 @@ export function warnOfErrors({ terminal }: Context, customers: readonly Customer
       const which =
         products.length === 0
           ? ''
-          : `, ${products.length === 1 ? 'product' : 'products'} ${products.join(', ')}`;
+          : `, ${products.length === 1 ? 'account' : 'accounts'} ${products.join(', ')}`;
       terminal.warn(cleanText(`Customer ${customerId}${which}: ${message}`));
     }
   }
@@ -86,7 +86,7 @@ export function warnOfDoubts({ terminal }: Context, customers: readonly Customer
     for (const check of checks) {
       const doubts = doubtsOf(check);
       if (doubts.length > 0)
-        terminal.warn(cleanText(`Customer ${customerId}, product ${check.productId}: ${doubts.join('; ')}.`));
+        terminal.warn(cleanText(`Customer ${customerId}, account ${check.productId}: ${doubts.join('; ')}.`));
     }
 }
 
@@ -148,7 +148,7 @@ function nextReads({ world }: Context, { unattendedReads, every }: Allowed): str
 
 const RUN_AGAIN = 'The data that was written is valid. Run the same psd2 sync again to continue.';
 const SCA_FIRST =
-  'The data that was written is valid. The customer must be present once: psd2 accounts transactions <productId> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.';
+  'The data that was written is valid. The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.';
 
 /** The error for an incomplete sync; undefined if everything was synced, or some reads must wait. */
 export function incomplete(tally: SyncTally): Psd2Error | undefined {

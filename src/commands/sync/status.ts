@@ -136,7 +136,7 @@ const NO_ROUND = {
 };
 
 function writeDoubt({ customerId, productId, message }: SyncStatus['doubts'][number]): string {
-  return cleanText(`customer ${customerId}, product ${productId}: ${message}`);
+  return cleanText(`customer ${customerId}, account ${productId}: ${message}`);
 }
 
 /** When the round will end at the current rate. ISO 8601; null if it has ended, or the rate is not known. */

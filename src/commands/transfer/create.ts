@@ -66,7 +66,7 @@ export const create: Verb = {
     withPsuOptions(
       command
         .option(
-          '--from <productId>',
+          '--from <account>',
           'account to debit: its id, or its IBAN (NextGenPSD2) (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
         )
         .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
@@ -339,7 +339,7 @@ function showVerified(terminal: Terminal, transfer: Transfer): string {
     ['Description', order.description || null],
     ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
     ['Repeated', order.standing ? describeStanding(order.standing) : null],
-    ['Product', initiation?.product ?? null],
+    ['Payment product', initiation?.product ?? null],
     ['Reference', order.reference],
     ['Bank says', unsaid?.join(' ') ?? null],
   ];

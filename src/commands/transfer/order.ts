@@ -86,7 +86,7 @@ export async function askForMissing<Options extends OrderOptions>(
   return { ...options, ...asked, from: account.productId, fromIban: account.iban ?? undefined };
 }
 
-/** Asks for the account to debit: from a list with balances, or by its product id if the bank gives no list. */
+/** Asks for the account to debit: from a list with balances, or by its id if the bank gives no list. */
 async function chooseAccount(context: Context): Promise<Pick<Account, 'productId' | 'iban'>> {
   const { terminal } = context;
   let choices: Awaited<ReturnType<typeof accountsWithBalances>>;
@@ -97,7 +97,7 @@ async function chooseAccount(context: Context): Promise<Pick<Account, 'productId
     terminal.warn(cleanText(`The bank does not list the accounts: ${error.message}`));
     const { readAccountId } = await context.bankInterface();
     const check = (text: string) => void readAccountId(text);
-    return { productId: await terminal.ask('Product id of the account to debit:', { check }), iban: null };
+    return { productId: await terminal.ask('Id of the account to debit:', { check }), iban: null };
   }
   if (choices.length === 0) throw new Psd2Error('usage', 'The customer has no account to debit');
   return terminal.choose('Which account do you want to debit?', choices);

@@ -30,12 +30,12 @@ const shape = () =>
     ),
   });
 
-/** `psd2 transfer prepare <productId>` */
+/** `psd2 transfer prepare <account>` */
 export const prepare: Verb = {
   prints: { what: 'what the bank allows', shape },
   declare: (command, run) =>
     command
-      .argument('<productId>')
+      .argument('<account>')
       .addHelpText('after', examples('psd2 transfer prepare 0012345678'))
       .action((product) => run((context) => showTerms(context, product), 'inquiry')),
 };

@@ -30,9 +30,7 @@ const shape = () =>
     instant: flag('true for SCT Inst'),
     reference: orNull(text("the operator's own reference, different for each transfer")),
     from: orNull(
-      text(
-        'productId of the debited account; if the customer chooses it at the bank, as the bank names it afterwards',
-      ),
+      text('the debited account; if the customer chooses it at the bank, as the bank names it afterwards'),
     ),
     to: text('IBAN of the payee'),
     name: text('name of the payee'),
@@ -211,7 +209,7 @@ function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Execution date', value: ({ executionDate }) => executionDate },
     { title: 'Instant', value: ({ instant }) => (instant ? 'yes' : 'no') },
     { title: 'Repeated', value: () => transfer.order.standing && describeStanding(transfer.order.standing) },
-    { title: 'Product', value: ({ product }) => product },
+    { title: 'Payment product', value: ({ product }) => product },
     { title: 'End-to-end id', value: ({ endToEndId }) => endToEndId },
     { title: 'Status', value: ({ transactionStatus }) => transactionStatus },
     { title: 'SCA', value: ({ scaStatus }) => scaStatus },
@@ -244,7 +242,7 @@ export function describeStanding({ frequency, day, end }: NonNullable<TransferOr
   return parts.filter(Boolean).join(', ');
 }
 
-/** The debited account: its product id, with its IBAN if that is known. */
+/** The debited account: its id, with its IBAN if that is known. */
 export function writeDebited({ order, debtor }: Pick<Transfer, 'order' | 'debtor'>): string {
   if (order.from === null) return debtor ?? 'the account that the customer chooses at the bank';
   return order.fromIban === undefined || order.fromIban === order.from

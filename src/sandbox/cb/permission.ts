@@ -58,7 +58,7 @@ export function requireConsent(
   throw new Refusal(
     'CONSENT_MISSING',
     `The customer ${customerId} has given no consent ${category} for the product ${productId}`,
-    `Get it with: psd2 consent request --category ${category} --product ${productId}`,
+    `Get it with: psd2 consent request --category ${category} --account ${productId}`,
   );
 }
 
@@ -74,6 +74,6 @@ export function requireAnyConsent(bank: Bank, { customerId }: Customer): void {
   throw new Refusal(
     'CONSENT_MISSING',
     `The customer ${customerId} has given no consent, so client credentials may not ask about them`,
-    'Get one with: psd2 consent request --category ACCOUNT_INFO --all-products',
+    'Get one with: psd2 consent request --category ACCOUNT_INFO --all-accounts',
   );
 }

@@ -53,7 +53,7 @@ function frontPage(logins: SandboxLogin[]): Html {
 <p class="lead">An application sends you here to log in and to authorise requests. Try it in a terminal:</p>
 <ol class="steps">
 <li>Log in: <code>psd2 --profile sandbox auth login</code></li>
-<li>Give your consent: <code>psd2 --profile sandbox consent request --category ACCOUNT_INFO --all-products</code></li>
+<li>Give your consent: <code>psd2 --profile sandbox consent request --category ACCOUNT_INFO --all-accounts</code></li>
 <li>See your accounts: <code>psd2 --profile sandbox accounts list</code></li>
 </ol>
 </section>

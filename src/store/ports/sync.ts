@@ -48,7 +48,7 @@ export interface SyncTarget {
    * @param readsAll whether rows of any day may come again, and not only those that were not settled
    */
   booked(productId: string, readsAll: boolean): Promise<BookedRows>;
-  /** Replaces the current state of `accounts`, `balances`, `balances/<productId>` or `pending/<productId>` (`name`). */
+  /** Replaces the current state of `accounts`, `balances`, `balances/<account>` or `pending/<account>` (`name`). */
   replace(name: string, rows: readonly object[]): void;
   /**
    * Stores the progress. Call it after the rows were appended.

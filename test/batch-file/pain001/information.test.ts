@@ -61,7 +61,7 @@ describe('the PmtInf of a pain.001', () => {
       'DbtrAcct',
       '<DbtrAcct><Id><Othr><Id>12</Id></Othr></Id></DbtrAcct>',
       'DbtrAcct',
-      'The product id "12" has 2 characters instead of 10',
+      'The account id "12" has 2 characters instead of 10',
     ],
     [
       'Dbtr',

@@ -26,7 +26,7 @@ describe('an account that the operator names', () => {
       expect(findAccount(accounts, named(text), 'ada')).toBe(accounts[1]);
   });
 
-  const see = (hint: string) => ({ hint: `${hint}See the products with:`, next: [['accounts', 'list']] });
+  const see = (hint: string) => ({ hint: `${hint}See the accounts with:`, next: [['accounts', 'list']] });
   const consent = (iban: string, covered: string) =>
     new Psd2Error('not_logged_in', `No consent of the customer ada covers the account ${iban}`, {
       hint: `${covered}Ask the customer for one:`,
@@ -42,12 +42,12 @@ describe('an account that the operator names', () => {
       }),
     );
     expect(() => findAccount([...accounts.slice(1), account('c', null)], named('b'), 'ada')).toThrow(
-      new Psd2Error('usage', 'The customer has no product b', {
+      new Psd2Error('usage', 'The customer has no account b', {
         ...see(`The customer has a2 (${IBAN}), ${IBAN}, c. `),
       }),
     );
     expect(() => findAccount([], named('b'), 'ada')).toThrow(
-      new Psd2Error('usage', 'The customer has no product b', see('')),
+      new Psd2Error('usage', 'The customer has no account b', see('')),
     );
   });
 

@@ -97,7 +97,7 @@ describe('psd2 accounts balance', () => {
     const lines = (await table('accounts', 'balance', ACCOUNT)).split('\n');
     const euros = ({ amount }: { amount: string }) => `${short(amount)} EUR`;
     expect(lines.filter((line) => !line.startsWith('As of'))).toEqual([
-      `Product id\t${ACCOUNT}`,
+      `Account\t${ACCOUNT}`,
       `Account balance\t${euros(found.accountBalance)}`,
       `Available balance\t${euros(found.availableBalance)}`,
       `Availability\t${euros(found.accountAvailability)}`,
@@ -397,8 +397,8 @@ it('an account that the customer does not have has no statement', async () => {
     operator.run(['accounts', 'export', '0000000001', '--format', 'csv', '--file', join(folder, 'none')]),
   ).rejects.toMatchObject({
     code: 'usage',
-    message: 'The customer has no product 0000000001',
-    hint: `The customer has ${ACCOUNT} (${IBAN}), ${SAVINGS} (IT31P0999001600000010482638), ${CARD} (${IBAN}). See the products with:`,
+    message: 'The customer has no account 0000000001',
+    hint: `The customer has ${ACCOUNT} (${IBAN}), ${SAVINGS} (IT31P0999001600000010482638), ${CARD} (${IBAN}). See the accounts with:`,
     next: [['accounts', 'list']],
   });
 });

@@ -102,7 +102,7 @@ describe('with --from-store', () => {
   it('an account that the customer does not have is refused', async () => {
     await expect(operator.run(['accounts', 'balance', '0000000001', '--from-store'])).rejects.toMatchObject({
       code: 'usage',
-      message: 'The customer has no product 0000000001',
+      message: 'The customer has no account 0000000001',
     });
   });
 

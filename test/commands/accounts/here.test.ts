@@ -58,13 +58,13 @@ describe('psd2 accounts list', () => {
     const words = ['accounts', 'list'];
     expect([await shown(words, 100), await shown(words, 56), await shown(words, 46)]).toMatchInlineSnapshot(`
       [
-        "PRODUCT ID  IBAN                    CURRENCY  NAME             TYPE
+        "ACCOUNT     IBAN                    CURRENCY  NAME             TYPE
       0000012345  DE02100100109307118603  EUR       Current account  CONTO
       ",
-        "PRODUCT ID  IBAN                    NAME
+        "ACCOUNT     IBAN                    NAME
       0000012345  DE02100100109307118603  Current account
       ",
-        "PRODUCT ID  IBAN                    NAME
+        "ACCOUNT     IBAN                    NAME
       0000012345  DE02100100109307118603  Current
                                           account
       ",
@@ -95,7 +95,7 @@ it('psd2 accounts balance has each balance that the bank names, with its time or
   const { run } = await operatorAt(bank);
   const { printed } = await run(['accounts', 'balance', OWN_ACCOUNT], { format: 'table' });
   expect(printed.split('\n')).toEqual([
-    ...[`Product id\t${OWN_ACCOUNT}`, 'Account balance\t', 'Available balance\t', 'Availability\t'],
+    ...[`Account\t${OWN_ACCOUNT}`, 'Account balance\t', 'Available balance\t', 'Availability\t'],
     ...['Available credit\t10.00 EUR', 'As of\t2026-11-21', 'closingBooked\t10.00 EUR'],
     ...['expected\t10.00 EUR  TODAY', 'interimAvailable\t10.00 EUR  2026-11-21T12:00:00Z', ''],
   ]);

@@ -266,7 +266,7 @@ describe('at a bank that answers in memory', () => {
     expect(said().split('\n').slice(-4)).toEqual([
       'Next:',
       '  psd2 --profile bank accounts list',
-      '  psd2 --profile bank consent request --category ACCOUNT_INFO --all-products',
+      '  psd2 --profile bank consent request --category ACCOUNT_INFO --all-accounts',
       '',
     ]);
     expect(await stored()).toEqual({ logins: [ANNA], own: false, last: ANNA, noted: [] });

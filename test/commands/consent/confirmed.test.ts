@@ -9,7 +9,7 @@ import { GrantingBank, refused } from './granting-bank.ts';
 // Consents at a bank with categories, where psd2 confirms what the customer has authorised.
 
 const temporary = temporaryFolder();
-const BOTH = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--product', OWN_ACCOUNT];
+const BOTH = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--account', OWN_ACCOUNT];
 const REQUEST = ['consent', 'request', ...BOTH];
 const PARTLY = [
   { name: 'ACCOUNT_INFO', outcome: true },
@@ -91,23 +91,31 @@ it('a consent that is over may be shown again with any grant', async () => {
   expect((await run(['consent', 'resume', 'co-1'], how)).failure).toBeNull();
 });
 
-it('--all-products asks for each account of the customer', async () => {
+it('an account may be called a product, as it was until 0.2', async () => {
+  const { run } = await operatorAt();
+  for (const named of [['--product', OWN_ACCOUNT], ['--all-products']])
+    expect(
+      (await run(['consent', 'request', '--category', 'ACCOUNT_INFO', ...named])).data.categories,
+    ).toEqual([{ name: 'ACCOUNT_INFO', products: [OWN_ACCOUNT], outcome: true }]);
+});
+
+it('--all-accounts asks for each account of the customer', async () => {
   const { bank, run } = await operatorAt();
-  const words = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'];
+  const words = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'];
   expect((await run(words)).data.categories).toEqual([
     { name: 'ACCOUNT_INFO', products: [OWN_ACCOUNT], outcome: true },
   ]);
   bank.closeAccounts();
   bank.asked.length = 0;
   expect(endOf(await run(words))).toEqual([
-    'exit 2, usage: The customer has no products to give consent for',
+    'exit 2, usage: The customer has no accounts to give consent for',
   ]);
   expect(bank.asked).toEqual([]);
 });
 
 it('what a bank with categories has no options for is refused', async () => {
   const { bank, run } = await operatorAt();
-  for (const option of [['--once'], ['--all-accounts'], ['--paste'], ['--valid-until', '2027-01-01']])
+  for (const option of [['--once'], ['--list-only'], ['--paste'], ['--valid-until', '2027-01-01']])
     expect(endOf(await run([...REQUEST, ...option]))).toEqual([
       `exit 2, usage: The interface of this bank has no ${option[0]}`,
       'It is for NextGenPSD2 banks.',
@@ -180,7 +188,7 @@ it('psd2 consent resolve asks the bank first, and records the decision of a pers
 it('of several that are unfinished, psd2 consent resume offers each with its categories', async () => {
   const { bank, run, leaveBehind } = await operatorAt();
   bank.customersDecide = false;
-  for (const words of [REQUEST, ['consent', 'request', '--category', 'PAYMENTS', '--product', OWN_ACCOUNT]])
+  for (const words of [REQUEST, ['consent', 'request', '--category', 'PAYMENTS', '--account', OWN_ACCOUNT]])
     await run(words, { globals: { scaTimeout: '1' } });
   leaveBehind();
   bank.fails.set('status', refused('No'));

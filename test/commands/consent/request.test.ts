@@ -17,7 +17,7 @@ const CONSENTS = z.array(
 it('a category and a product that are named twice are asked for once', async () => {
   await operator.logIn('anna');
   const [first, second] = ['0010482620', '0010482638'];
-  const products = [first, second, first].flatMap((product) => ['--product', product]);
+  const products = [first, second, first].flatMap((product) => ['--account', product]);
   const categories = ['ACCOUNT_INFO', 'PAYMENTS', 'ACCOUNT_INFO'].flatMap((name) => ['--category', name]);
   await operator.runApproved(['consent', 'request', ...categories, ...products], 'anna');
   const [consent] = await operator.json(CONSENTS, ['consent', 'list']);
@@ -30,7 +30,7 @@ it('a category and a product that are named twice are asked for once', async () 
 it('an option takes several categories or products', async () => {
   await operator.logIn('anna');
   const [first, second] = ['0010482620', '0010482638'];
-  const asked = ['--category', 'ACCOUNT_INFO', 'PAYMENTS', '--product', first, second];
+  const asked = ['--category', 'ACCOUNT_INFO', 'PAYMENTS', '--account', first, second];
   await operator.runApproved(['consent', 'request', ...asked], 'anna');
   const [consent] = await operator.json(CONSENTS, ['consent', 'list']);
   expect(consent?.categories).toMatchObject([
@@ -45,7 +45,7 @@ it('a consent that the customer grants ends the refusal that psd2 status shows',
   const product = '0020739150';
   await expect(operator.run(['accounts', 'balance', product])).rejects.toMatchObject({ code: 'forbidden' });
   await expect(operator.run(['status'])).rejects.toMatchObject({ code: 'needs_attention' });
-  const request = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', product];
+  const request = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', product];
   await operator.runApproved(request, 'bruno');
   const { attention } = await operator.json(z.object({ attention: z.array(z.unknown()) }), ['status']);
   expect(attention).toEqual([]);

@@ -5,7 +5,7 @@ import { openCommand, runIn } from '../command.ts';
 
 const temporary = temporaryFolder();
 const CATEGORIES = 'Use one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.';
-const PRODUCTS = { hint: 'Add --product <id> for each product, or --all-products.' };
+const ACCOUNTS = { hint: 'Add --account <id> for each account, or --all-accounts.' };
 const OTHER_INTERFACE = { hint: 'It is for NextGenPSD2 banks.' };
 
 it.each<[string[], string, { hint: string }]>([
@@ -14,20 +14,18 @@ it.each<[string[], string, { hint: string }]>([
     'The category is missing',
     { hint: 'Add --category with one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.' },
   ],
-  [['--category', 'ACCOUNT_INFO'], 'The product is missing', PRODUCTS],
+  [['--category', 'ACCOUNT_INFO'], 'The account is missing', ACCOUNTS],
   [
-    ['--category', 'PAYMENTS', '--product', '0012345678', '--all-products'],
-    '--product and --all-products cannot be used together',
-    PRODUCTS,
+    ['--category', 'PAYMENTS', '--account', '0012345678', '--all-accounts'],
+    '--account and --all-accounts cannot be used together',
+    ACCOUNTS,
   ],
   [
-    ['--category', 'payments', '--all-products'],
+    ['--category', 'payments', '--all-accounts'],
     'Unknown category "payments"',
     { hint: `Did you mean PAYMENTS? ${CATEGORIES}` },
   ],
-  [['--category', 'x', '--all-products'], 'Unknown category "x"', { hint: CATEGORIES }],
-  [['--account', 'DE89370400440532013000'], 'The interface of this bank has no --account', OTHER_INTERFACE],
-  [['--all-accounts'], 'The interface of this bank has no --all-accounts', OTHER_INTERFACE],
+  [['--category', 'x', '--all-accounts'], 'Unknown category "x"', { hint: CATEGORIES }],
   [['--list-only'], 'The interface of this bank has no --list-only', OTHER_INTERFACE],
   [['--balances'], 'The interface of this bank has no --balances', OTHER_INTERFACE],
   [['--transactions'], 'The interface of this bank has no --transactions', OTHER_INTERFACE],
@@ -47,7 +45,7 @@ it('psd2 consent request asks for nothing with client credentials', async () => 
   const globals = { grant: 'client_credentials' as const };
   const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z', { globals });
   await expect(
-    runIn(context, 'consent', 'request', '--category', 'PAYMENTS', '--all-products'),
+    runIn(context, 'consent', 'request', '--category', 'PAYMENTS', '--all-accounts'),
   ).rejects.toMatchObject({
     code: 'usage',
     message: 'This needs the customer, so it needs the grant authorization_code',

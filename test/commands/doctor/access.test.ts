@@ -123,11 +123,11 @@ it('of two consents of a category the newer one counts, and the command asks for
   expect(check).toMatchObject({
     status: 'warn',
     detail: 'PAYMENTS for 110 more days, ACCOUNT_INFO for 10 more days',
-    fix: { next: [['consent', 'request', '--all-products', '--category', 'ACCOUNT_INFO']] },
+    fix: { next: [['consent', 'request', '--all-accounts', '--category', 'ACCOUNT_INFO']] },
   });
   const late = await checkConsents(openCommand(folder, days(275)).context);
   expect(late.fix?.next).toEqual([
-    ['consent', 'request', '--all-products', '--category', 'PAYMENTS', '--category', 'ACCOUNT_INFO'],
+    ['consent', 'request', '--all-accounts', '--category', 'PAYMENTS', '--category', 'ACCOUNT_INFO'],
   ]);
 });
 

@@ -55,12 +55,12 @@ it('psd2 expiring has the newest consent of each customer, category and product,
     customerId,
     name,
     endsAt.slice(0, 10),
-    next.slice(next.indexOf('--product')).join(' '),
+    next.slice(next.indexOf('--account')).join(' '),
   ]);
   expect(found.sort()).toEqual([
-    ['1000001', 'ACCOUNT_INFO', '2026-08-28', `--product ${B}`],
-    ['1000001', 'ACCOUNT_INFO', '2026-10-28', `--product ${A}`],
-    ['1000002', 'ACCOUNT_INFO', '2026-08-28', `--product ${A}`],
+    ['1000001', 'ACCOUNT_INFO', '2026-08-28', `--account ${B}`],
+    ['1000001', 'ACCOUNT_INFO', '2026-10-28', `--account ${A}`],
+    ['1000002', 'ACCOUNT_INFO', '2026-08-28', `--account ${A}`],
   ]);
 });
 

@@ -49,7 +49,7 @@ describe('what ends soon', () => {
     const data: unknown = JSON.parse(printed);
     expect(expiring.prints?.shape().safeParse(data).error).toBeUndefined();
     const renew = ['psd2', '--customer', '1000001'];
-    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', ACCOUNT];
+    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', ACCOUNT];
     expect(data).toEqual([
       {
         ...{ kind: 'consent', name: 'ACCOUNT_INFO', customerId: '1000001', endsAt: inDays(5) },

@@ -18,7 +18,7 @@ const CANCEL = ['transfer', 'cancel', 'tr-1'];
 it('an operation that the customer has authorised can be cancelled as long as execute was not sent', async () => {
   const bank = new BankHere();
   const payer = await payerAt(bank, temporary);
-  const named = ['standingOrder', '--product', '0000012345'];
+  const named = ['standingOrder', '--account', '0000012345'];
   await payer.run(['operation', 'verify', ...named]);
   expect((await payer.run(['operation', 'sca', ...named, '--resource', 'op-1'])).data.state).toBe(
     'authorized',
@@ -28,7 +28,7 @@ it('an operation that the customer has authorised can be cancelled as long as ex
     [
       'The operation op-1 is authorized:',
       '  Name               standingOrder',
-      '  Product            0000012345',
+      '  Account            0000012345',
       '  Data               {}',
       '  Begun              NOW',
       '  Last change        NOW',

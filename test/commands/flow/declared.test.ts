@@ -54,8 +54,8 @@ it('the list of schemas says in a few words what each command prints', async () 
 });
 
 it.each([
-  ['operation status standingOrder --product 1 --resource x', 'inquiry'],
-  ['operation prepare standingOrder --product 1', 'inquiry'],
+  ['operation status standingOrder --account 1 --resource x', 'inquiry'],
+  ['operation prepare standingOrder --account 1', 'inquiry'],
   ['transfer prepare 1', 'inquiry'],
   // Their data is not what the bank answered.
   ['transfer status tr-1', undefined],

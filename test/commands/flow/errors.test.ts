@@ -76,7 +76,7 @@ it('a program that follows the events reads which flow psd2 has begun', async ()
   const payer = await payerAt(new BankHere(), temporary);
   const events: unknown[] = [];
   const tell = (event: unknown, text: string) => void events.push([event, text]);
-  await payer.run(['operation', 'run', 'standingOrder', '--product', OWN_ACCOUNT], {
+  await payer.run(['operation', 'run', 'standingOrder', '--account', OWN_ACCOUNT], {
     changes: ({ terminal }) => ({ terminal: { ...terminal, tell } }),
   });
   expect(events).toEqual([

@@ -6,7 +6,7 @@ import { ANNA, endOf, payerAt } from '../payer-here.ts';
 // Which flow psd2 continues if the operator names none.
 
 const temporary = temporaryFolder();
-const RUN = ['operation', 'run', 'standingOrder', '--product', OWN_ACCOUNT];
+const RUN = ['operation', 'run', 'standingOrder', '--account', OWN_ACCOUNT];
 const RESUME = ['operation', 'resume'];
 
 /** An operator with so many operations, and with a transfer, that wait for their customer. */

@@ -75,25 +75,25 @@ it('a list of transfers cuts the payee and the reference only, and leaves out wh
 
 it('a list of operations cuts the name of the operation only, and leaves out what matters less', async () => {
   const payer = await payerWithLongNames(new BankHere());
-  const words = ['operation', 'run', 'standingOrderOfTheWholeCompany', '--product', OWN_IBAN];
+  const words = ['operation', 'run', 'standingOrderOfTheWholeCompany', '--account', OWN_IBAN];
   await payer.run(words, { globals: { scaTimeout: '1', customer: CUSTOMER } });
   const widths = [150, 98, 70, 65, 50];
   expect(
     (await Promise.all(widths.map((width) => listed(payer, 'operation', width)))).join('\n'),
   ).toMatchInlineSnapshot(`
-    "FLOW               STATE        NAME                            PRODUCT                 CREATED           CUSTOMER
+    "FLOW               STATE        NAME                            ACCOUNT                 CREATED           CUSTOMER
     op-1  authorizing  standingOrderOfTheWholeCompany  DE02100100109307118603  THE TIME  customer-of-the-company
 
-    FLOW               STATE        NAME               PRODUCT                 CUSTOMER
+    FLOW               STATE        NAME               ACCOUNT                 CUSTOMER
     op-1  authorizing  standingOrderOfTh  DE02100100109307118603  customer-of-the-company
                                     eWholeCompany
 
-    FLOW               STATE        NAME            PRODUCT
+    FLOW               STATE        NAME            ACCOUNT
     op-1  authorizing  standingOrderO  DE02100100109307118603
                                     fTheWholeCompa
                                     ny
 
-    FLOW               STATE        NAME       PRODUCT
+    FLOW               STATE        NAME       ACCOUNT
     op-1  authorizing  standingO  DE02100100109307118603
                                     rderOfThe
                                     WholeComp
@@ -102,7 +102,7 @@ it('a list of operations cuts the name of the operation only, and leaves out wha
     FLOW      op-1
     STATE     authorizing
     NAME      standingOrderOfTheWholeCompany
-    PRODUCT   DE02100100109307118603
+    ACCOUNT   DE02100100109307118603
     CREATED   THE TIME
     CUSTOMER  customer-of-the-company
     "

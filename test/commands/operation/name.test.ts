@@ -7,7 +7,7 @@ import { openCommand } from '../command.ts';
 const temporary = temporaryFolder();
 const PRODUCT = '0000012345';
 
-it('a step of an operation needs the name and the product that the operation began with', async () => {
+it('a step of an operation needs the name and the account that the operation began with', async () => {
   const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
   const { flows } = await context.store();
   const order = {
@@ -22,7 +22,7 @@ it('a step of an operation needs the name and the product that the operation beg
   ] as const) {
     await expect(findOperation(context, name, product, flow)).rejects.toMatchObject({
       code: 'usage',
-      message: `${flow} is a standingOrder of the product ${PRODUCT}`,
+      message: `${flow} is a standingOrder of the account ${PRODUCT}`,
     });
   }
 });

@@ -9,7 +9,7 @@ import { endOf, payerAt } from '../payer-here.ts';
 // Operations with a name of the bank's own, whole and step by step, at a bank in the memory of the test.
 
 const temporary = temporaryFolder();
-const NAMED = ['standingOrder', '--product', OWN_ACCOUNT];
+const NAMED = ['standingOrder', '--account', OWN_ACCOUNT];
 const operation = (verb: string, ...more: string[]) => ['operation', verb, ...NAMED, ...more];
 const at = (verb: string) => operation(verb, '--resource', 'op-1');
 const refused = () => new Psd2Error('bank_refused', 'Not now', { refusal: 'other', isBanks: true });
@@ -70,7 +70,7 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
     Name	standingOrder
     State	executed
     Customer	1048262
-    Product	0000012345
+    Account	0000012345
     Next step	
     Total	
     Commission	
@@ -128,9 +128,9 @@ it('what would not go well is refused before anything is sent', async () => {
     await payer.run(operation('run'), { yes: false }),
     await payer.run(operation('run'), cc),
     await payer.run(operation('verify'), cc),
-    await payer.run(['operation', 'run', 'moneyTransfer', '--product', OWN_ACCOUNT]),
-    await payer.run(['operation', 'run', 'a-b', '--product', OWN_ACCOUNT]),
-    await payer.run(['operation', 'run', 'z'.repeat(65), '--product', OWN_ACCOUNT]),
+    await payer.run(['operation', 'run', 'moneyTransfer', '--account', OWN_ACCOUNT]),
+    await payer.run(['operation', 'run', 'a-b', '--account', OWN_ACCOUNT]),
+    await payer.run(['operation', 'run', 'z'.repeat(65), '--account', OWN_ACCOUNT]),
     await payer.run(at('sca')),
     await payer.run(['operation', 'resume']),
   ].map(endOf);
@@ -207,7 +207,7 @@ it('step by step, each step stops where the next one begins', async () => {
   await step(at('sca'), soon);
   await step(at('execute'), soon);
   await step(at('execute'), soon);
-  await step(['operation', 'sca', 'otherOrder', '--product', OWN_ACCOUNT, '--resource', 'op-1']);
+  await step(['operation', 'sca', 'otherOrder', '--account', OWN_ACCOUNT, '--resource', 'op-1']);
   expect(steps).toMatchInlineSnapshot(`
     [
       [
@@ -312,8 +312,8 @@ it('step by step, each step stops where the next one begins', async () => {
         "sca otherOrder",
         undefined,
         undefined,
-        "exit 2, usage: op-1 is a standingOrder of the product 0000012345",
-        "Use that name and product, or another resource.",
+        "exit 2, usage: op-1 is a standingOrder of the account 0000012345",
+        "Use that name and account, or another resource.",
       ],
     ]
   `);

@@ -4,7 +4,7 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { openCommand, runIn } from '../command.ts';
 
 const temporary = temporaryFolder();
-const STANDING = ['standingOrder', '--product', '0000012345'];
+const STANDING = ['standingOrder', '--account', '0000012345'];
 
 let folder: StoreFolder;
 beforeEach(() => {
@@ -27,8 +27,8 @@ it.each([
   ],
   ['run', [...STANDING, '--verify-data', '-', '--verify-data', '-'], 'read standard input'],
   ['run', [...STANDING, '--data', '-', '--verify-data', '-'], 'read standard input'],
-  ['run', ['standingOrder', '--product', ''], '""'],
-  ['run', ['', '--product', '0000012345'], 'The operation name "" is not a word'],
+  ['run', ['standingOrder', '--account', ''], '""'],
+  ['run', ['', '--account', '0000012345'], 'The operation name "" is not a word'],
   ['run', [...STANDING, '--receipt', ''], 'file for the document is missing'],
   ['verify', [...STANDING, '--data', 'false', '--resource', ''], 'empty'],
   ['sca', [...STANDING, '--resource', ''], 'empty'],

@@ -12,7 +12,7 @@ import { endOf, payerAt } from '../payer-here.ts';
 // What psd2 says of an operation with a name of the bank's own, before and after it has a resource at the bank.
 
 const temporary = temporaryFolder();
-const NAMED = ['standingOrder', '--product', OWN_ACCOUNT];
+const NAMED = ['standingOrder', '--account', OWN_ACCOUNT];
 
 function operationWith(
   changes: Partial<GenericOperation>,
@@ -34,7 +34,7 @@ it('an operation that the bank does not have yet is described without a total, a
   const created = operationWith({});
   expect(OPERATIONS.describe(created)).toEqual([
     ['Name', 'standingOrder'],
-    ['Product', OWN_ACCOUNT],
+    ['Account', OWN_ACCOUNT],
     ['Total', null],
     ['Data', '{"a":1}'],
   ]);
@@ -49,7 +49,7 @@ it('a question about it leaves out what is not known', () => {
   ).toMatchInlineSnapshot(`
     "The operation op-1 is created:
       Name               standingOrder
-      Product            0000012345
+      Account            0000012345
       Data               {"a":1}
       Begun              2026-11-22
       Last change        2026-11-22"

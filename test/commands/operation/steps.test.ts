@@ -7,7 +7,7 @@ import { endOf, payerAt } from '../payer-here.ts';
 // Where each command about an operation stops, what it needs to be confirmed, and what it sends once only.
 
 const temporary = temporaryFolder();
-const NAMED = ['standingOrder', '--product', OWN_ACCOUNT];
+const NAMED = ['standingOrder', '--account', OWN_ACCOUNT];
 const operation = (verb: string, ...more: string[]) => ['operation', verb, ...NAMED, ...more];
 const at = (verb: string, ...more: string[]) => operation(verb, '--resource', 'op-1', ...more);
 const CLIENT_CREDENTIALS = { globals: { grant: 'client_credentials' } } as const;

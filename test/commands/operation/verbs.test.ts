@@ -13,7 +13,7 @@ import { ANNA, endOf, payerAt } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
 const verify = (data = '{"a":1}') => [
-  ...['operation', 'verify', 'standingOrder', '--product', OWN_ACCOUNT, '--data', data],
+  ...['operation', 'verify', 'standingOrder', '--account', OWN_ACCOUNT, '--data', data],
 ];
 
 it('the list has a line for each, for people and for programs', async () => {
@@ -53,7 +53,7 @@ it('a person sees the next step of an operation, and what it costs', async () =>
     Name	standingOrder
     State	verified
     Customer	1048262
-    Product	0000012345
+    Account	0000012345
     Next step	verify2
     Total	13.00 EUR
     Commission	0.50 EUR
@@ -69,8 +69,8 @@ it('a person sees the next step of an operation, and what it costs', async () =>
 it('a person sees the status of an operation at the bank', async () => {
   const bank = new BankHere();
   const payer = await payerAt(bank, temporary);
-  await payer.run(['operation', 'run', 'standingOrder', '--product', OWN_ACCOUNT]);
-  const words = ['operation', 'status', 'standingOrder', '--product', OWN_ACCOUNT, '--resource', 'op-1'];
+  await payer.run(['operation', 'run', 'standingOrder', '--account', OWN_ACCOUNT]);
+  const words = ['operation', 'status', 'standingOrder', '--account', OWN_ACCOUNT, '--resource', 'op-1'];
   const { printed, failure } = await payer.run(words, { format: 'table' });
   expect(failure).toBeNull();
   expect(printed).toMatchInlineSnapshot(`
@@ -106,7 +106,7 @@ it.each([
   expect(cancelled.said.replace(data.slice(0, 1_000) + end, 'DATA')).toMatchInlineSnapshot(`
     "The operation op-1 is verified:
       Name               standingOrder
-      Product            0000012345
+      Account            0000012345
       Total              1.50 EUR
       Data               DATA
       Begun              NOW

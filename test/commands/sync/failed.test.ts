@@ -62,7 +62,7 @@ it.each<[string, Partial<CustomerReport['checks'][number]>, string]>([
     await results.add(tally.takeResults().map((each) => ({ ...each, at: '2026-11-21T09:00:00.000Z' })));
   };
   await synced({ ...CHECK, ...found });
-  expect(await status('table')).toContain(`Not certain\tcustomer 42, product A1: ${message}\n`);
+  expect(await status('table')).toContain(`Not certain\tcustomer 42, account A1: ${message}\n`);
   const { balanced = null, difference = null, complete = true, certainFrom = null } = found;
   expect(JSON.parse(await status('json')).doubts).toEqual([
     {

@@ -203,15 +203,15 @@ it('the table on a terminal has titles, and a narrow one shortens only the reaso
   };
   expect([await table(150), await table(110), await table(60)]).toMatchInlineSnapshot(`
     [
-      "CUSTOMER  PRODUCT  WHY                               SINCE             TIMES  LAST SUCCESS  READ AGAIN  NEXT
+      "CUSTOMER  ACCOUNT  WHY                               SINCE             TIMES  LAST SUCCESS  READ AGAIN  NEXT
     1000001   A        bank_failing: It is bank_failing  YYYY-MM-DD hh:mm  1                    no          psd2 --customer 1000001 sync
     ",
-      "CUSTOMER  PRODUCT  WHY                     SINCE             TIMES  LAST SUCCESS  NEXT
+      "CUSTOMER  ACCOUNT  WHY                     SINCE             TIMES  LAST SUCCESS  NEXT
     1000001   A        bank_failing: It is     YYYY-MM-DD hh:mm  1                    psd2 --customer 1000001 sync
                        bank_failing
     ",
       "CUSTOMER      1000001
-    PRODUCT       A
+    ACCOUNT       A
     WHY           bank_failing: It is bank_failing
     SINCE         YYYY-MM-DD hh:mm
     TIMES         1

@@ -67,7 +67,7 @@ describe('the report of a sync', () => {
   it('warns of each failure once, with all products that have it', () => {
     const errors = [refused('A'), refused('B'), refused('C', 'Another\nreason'), refused(null)];
     const { said } = reported([synced('1', { status: 'partly', errors })], 'json');
-    expect(said).toBe('Customer 1, products A, B: The bank says no\nCustomer 1, product C: Another reason\n');
+    expect(said).toBe('Customer 1, accounts A, B: The bank says no\nCustomer 1, account C: Another reason\n');
     const whole = reported([synced('1', { status: 'failed', errors: [refused(null)] })], 'json');
     expect(whole.said).toBe('Customer 1: The bank says no\n');
   });
@@ -105,7 +105,7 @@ describe('the error of a sync', () => {
         '1 of 2 customers could not be synced completely. First failure: It is sca_required',
         {
           requestId: 'r0',
-          hint: `${VALID} The customer must be present once: psd2 accounts transactions <productId> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.`,
+          hint: `${VALID} The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.`,
         },
       ),
     );

@@ -78,7 +78,7 @@ it('a customer with a skipped account does not count as synced', () => {
 it('psd2 warns of a failure beside what it skipped', () => {
   const { said } = reported([inPart('1', 'A1'), failed('2')]);
   expect(said).toContain('Skipped: 1 account');
-  expect(said).toContain('Customer 2, product A9: The bank says no');
+  expect(said).toContain('Customer 2, account A9: The bank says no');
 });
 
 it.each<[Partial<Parameters<typeof report>[1]>, string, string]>([

@@ -69,7 +69,7 @@ const ORDER = [
   ...['--amount', '12.50', '--reference', 'INV-1'],
 ];
 const create = ['transfer', 'create', ...ORDER];
-const OPERATION = ['standingOrder', '--product', 'anna-current'];
+const OPERATION = ['standingOrder', '--account', 'anna-current'];
 
 async function failureOf(work: Promise<string>): Promise<Psd2Error & { printed: string }> {
   const error = await work.then(
@@ -172,13 +172,13 @@ describe('a transfer at a bank whose customers commit', () => {
     [['accounts', 'transactions', 'no id', '--chart']],
     [['accounts', 'report', 'no id', '--file', 'x.html']],
     [['accounts', 'export', 'no id', '--format', 'csv', '--file', 'x.csv']],
-    [['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', 'no id']],
+    [['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', 'no id']],
     [['transfer', 'prepare', 'no id']],
     [['transfer', 'create', ...ORDER, '--from', 'no id']],
-    [['operation', 'prepare', 'standingOrder', '--product', 'no id']],
-    [['operation', 'run', 'standingOrder', '--product', 'no id']],
-    [['operation', 'verify', 'standingOrder', '--product', 'no id']],
-    [['operation', 'sca', 'standingOrder', '--product', 'no id', '--resource', 'op-1']],
+    [['operation', 'prepare', 'standingOrder', '--account', 'no id']],
+    [['operation', 'run', 'standingOrder', '--account', 'no id']],
+    [['operation', 'verify', 'standingOrder', '--account', 'no id']],
+    [['operation', 'sca', 'standingOrder', '--account', 'no id', '--resource', 'op-1']],
   ])('psd2 %j has the interface read the id of the account', async (words) => {
     const { run } = await operatorAt(new ToyBank());
     expect(await failureOf(run(...words))).toMatchObject({

@@ -71,7 +71,7 @@ it('a person reads all that is known of a transfer', () => {
     Execution date	2026-11-21
     Instant	yes
     Repeated	Monthly, day 31
-    Product	sepa-credit-transfers
+    Payment product	sepa-credit-transfers
     End-to-end id	INV-1
     Status	ACSC
     SCA	finalised

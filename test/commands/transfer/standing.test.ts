@@ -57,7 +57,7 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
       Amount        12.50 EUR
       Execution     TODAY
       Repeated      Monthly, day 31, until 2099-12-31
-      Product       sepa-credit-transfers
+      Payment product sepa-credit-transfers
     Open this address in the customer's browser:
       https://customers.bank.example/pay-1
     Ordered 12.50 EUR to Mario Rossi (Monthly, day 31, until 2099-12-31), executed after 1 s, tr-1.
@@ -206,7 +206,7 @@ it('the operator confirms the fees of the bank before the customer is asked, and
       IBAN          IT60 X054 2811 1010 0000 0123 456
       Amount        12.50 EUR
       Execution     TODAY
-      Product       sepa-credit-transfers
+      Payment product sepa-credit-transfers
     The bank has verified this transfer:
       From          DE02100100109307118603
       Payee         Mario Rossi
@@ -214,7 +214,7 @@ it('the operator confirms the fees of the bank before the customer is asked, and
       Amount        12.50 EUR
       Commission    0.50 EUR
       Execution     TODAY
-      Product       sepa-credit-transfers
+      Payment product sepa-credit-transfers
     ",
       "cancelled",
       [

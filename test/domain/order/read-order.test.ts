@@ -131,7 +131,7 @@ it('a wrong order is refused with what is wrong', () => {
   expect(ends).toMatchInlineSnapshot(`
     [
       "usage | Options are missing: --to, --amount | Add --help to see how the command is used.",
-      "invalid_product_id | The product id "12345" has 5 characters instead of 10 | Include leading zeros. See the product ids with:",
+      "invalid_product_id | The account id "12345" has 5 characters instead of 10 | Include leading zeros. See the ids with:",
       "invalid_iban | The IBAN "IT00" has 4 characters, which is not the length of an IBAN of IT | Check it against the invoice or ask the payee for it again.",
       "invalid_text | --name is empty",
       "invalid_amount | The amount "0" is zero | Use digits, with a point and at most two decimals, for example 12.50.",
@@ -343,9 +343,9 @@ it('if the bank does not list the accounts, the operator types the id, and other
   expect(said).toContain('The bank does not list the accounts: No consent for �this\n');
   expect(asked).toMatchInlineSnapshot(`
     [
-      "Product id of the account to debit:",
-      "! The product id "12345" has 5 characters instead of 10",
-      "Product id of the account to debit:",
+      "Id of the account to debit:",
+      "! The account id "12345" has 5 characters instead of 10",
+      "Id of the account to debit:",
       "Payee's name:",
       "Payee's IBAN:",
       "Description for the payee (Enter for none):",

@@ -54,8 +54,8 @@ describe('a bank that checks roles and limits', () => {
   });
 
   it.each([
-    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
-    ['operation', 'verify', 'standingOrder', '--product', ACCOUNT],
+    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'],
+    ['operation', 'verify', 'standingOrder', '--account', ACCOUNT],
   ])(
     'psd2 asks for no SCA with client credentials, which have no customer online: %s %s',
     async (...args) => {
@@ -82,7 +82,7 @@ describe('a bank that enforces consents, and gives tokens that are about to end'
       'request',
       '--category',
       'ACCOUNT_INFO',
-      '--product',
+      '--account',
       ACCOUNT,
     ]);
     await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);

@@ -20,7 +20,7 @@ const certificate = (name: string) => join(operator.config, 'sandbox/certificate
 describe('a bank whose answers have every unusual shape', () => {
   it('psd2 gets a consent, and lists accounts and balances', async () => {
     const consent = await operator.json(shapes.consent, [
-      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
+      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts'],
     ]);
     expect(consent).toMatchObject({ state: 'confirmed', categories: [{ outcome: true }, { outcome: true }] });
     const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
@@ -116,7 +116,7 @@ describe('a bank whose answers have every unusual shape', () => {
 describe('answers that the bank signed', () => {
   const request = (bankCertificate: string) =>
     operator.psd2(
-      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', ACCOUNT, '--json', '--verbose'],
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', ACCOUNT, '--json', '--verbose'],
       {
         env: { PSD2_BANK_SIGNING_CERT: certificate(bankCertificate) },
       },

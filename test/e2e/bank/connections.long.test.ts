@@ -34,7 +34,7 @@ it('psd2 connects to the bank, and to nothing else', async () => {
   for (const args of [
     ['auth', 'login'],
     ['auth', 'refresh'],
-    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
+    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts'],
     ['accounts', 'list'],
     ['accounts', 'transactions', '0010482620'],
     ['transfer', '--instant', '--payee-verified', '--yes', '--from', '0010482620', ...order],

@@ -146,7 +146,7 @@ describe('psd2 refuses bad input before it calls the bank', () => {
     ],
     [
       'product id of a consent',
-      ['consent', 'request', '--category', 'PAYMENTS', '--product', '1'],
+      ['consent', 'request', '--category', 'PAYMENTS', '--account', '1'],
       'invalid_product_id',
       /has 1 characters/,
     ],
@@ -286,13 +286,13 @@ describe('psd2 refuses bad input before it calls the bank', () => {
     ],
     [
       'consent without a category',
-      ['consent', 'request', '--all-products'],
+      ['consent', 'request', '--all-accounts'],
       'usage',
       /The category is missing/,
     ],
     [
       'consent of an unknown category',
-      ['consent', 'request', '--category', 'CARDS', '--all-products'],
+      ['consent', 'request', '--category', 'CARDS', '--all-accounts'],
       'usage',
       /Unknown category "CARDS"/,
     ],

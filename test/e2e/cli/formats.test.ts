@@ -13,7 +13,7 @@ describe('--query', () => {
     const ids = await operator.psd2(['accounts', 'list', '--query', '[].productId']);
     expect(ids).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(ids.stdout)).toEqual(accounts.map(({ productId }) => productId));
-    const first = await operator.psd2(['accounts', 'list', '--query', '[0].productId', '-o', 'ndjson']);
+    const first = await operator.psd2(['accounts', 'list', '--query', '[0].accountId', '-o', 'ndjson']);
     expect(first.stdout).toBe(`"${accounts[0]?.productId}"\n`);
   });
 

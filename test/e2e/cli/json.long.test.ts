@@ -15,7 +15,7 @@ const ORDER = [
   ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
   ...['--amount', '3.00', '--yes'],
 ];
-const CONSENT = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'];
+const CONSENT = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts'];
 const operator = keepRunning(useSandbox());
 const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 
@@ -163,7 +163,7 @@ describe('with --json stdout is one document', () => {
   });
 
   it('psd2 operation --json prints one document for each step, and for a whole run', async () => {
-    const at = ['standingOrder', '--product', ACCOUNT];
+    const at = ['standingOrder', '--account', ACCOUNT];
     await operator.json(z.looseObject({ today: z.string() }), ['operation', 'prepare', ...at]);
     const data = JSON.stringify({
       amount: { currency: 'EUR', amount: '2.00' },

@@ -33,7 +33,7 @@ const transactions = (...args: string[]) =>
 describe('reading accounts in a pipeline', () => {
   it('after a consent psd2 reads the accounts and their balances', async () => {
     const consent = await operator.json(shapes.consent, [
-      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
+      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts'],
     ]);
     expect(consent.state).toBe('confirmed');
     const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
@@ -185,7 +185,7 @@ describe('a customer who refuses in a pipeline', () => {
 
   it('a customer who refuses gives no consent', async () => {
     const ended = await operator.psd2(
-      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products', '--json'],
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts', '--json'],
       { env: refusing },
     );
     expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });

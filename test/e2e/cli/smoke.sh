@@ -21,7 +21,7 @@ psd2 sandbox start --detach --port 0 --quiet >/dev/null
 customer=$(psd2 auth login --json | field .customerId)
 [ "$customer" = "$(psd2 customer id)" ]
 
-state=$(psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --all-products --json | field .state)
+state=$(psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --all-accounts --json | field .state)
 [ "$state" = confirmed ]
 
 account=$(psd2 accounts list | head -n 1 | cut -f 1)

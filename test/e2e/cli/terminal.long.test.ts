@@ -378,7 +378,7 @@ describe('tables on a terminal', () => {
 
   it('tables have a heading, with the columns below it', async () => {
     const [heading = '', ...rows] = (await shown(['accounts', 'list'])).map(stripVTControlCharacters);
-    expect(heading.split(/ {2,}/)).toEqual(['PRODUCT ID', 'IBAN', 'CURRENCY', 'NAME', 'TYPE']);
+    expect(heading.split(/ {2,}/)).toEqual(['ACCOUNT', 'IBAN', 'CURRENCY', 'NAME', 'TYPE']);
     expect(rows).toHaveLength(3);
     const starts = ['IBAN', 'CURRENCY', 'NAME', 'TYPE'].map((title) => heading.indexOf(title));
     for (const row of rows) {
@@ -418,9 +418,9 @@ describe('tables on a terminal', () => {
   it('tables become records if the terminal is too narrow', async () => {
     const lines = await shown(['accounts', 'list'], { columns: 40 });
     expect(lines.slice(0, 3).map(stripVTControlCharacters)).toEqual([
-      'PRODUCT ID  0010482620',
-      'IBAN        IT89F0999001600000010482620',
-      'CURRENCY    EUR',
+      'ACCOUNT   0010482620',
+      'IBAN      IT89F0999001600000010482620',
+      'CURRENCY  EUR',
     ]);
   });
 

@@ -12,7 +12,7 @@ const request = (...args: string[]) =>
 
 describe('psd2 consent request with a browser', () => {
   it('psd2 consent request confirms the consent that the customer approves', async () => {
-    const psd2 = await request('--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products');
+    const psd2 = await request('--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts');
     const customer = await newCustomer();
     await customer.follow(psd2);
     expect(await customer.heading()).toBe('Give your consent');
@@ -39,7 +39,7 @@ describe('psd2 consent request with a browser', () => {
   });
 
   it('psd2 consent request asks only for the named product', async () => {
-    const psd2 = await request('--category', 'ACCOUNT_INFO', '--product', '0010482638');
+    const psd2 = await request('--category', 'ACCOUNT_INFO', '--account', '0010482638');
     const customer = await newCustomer();
     await customer.follow(psd2);
     const asked = (await customer.page.textContent('main')) ?? '';
@@ -51,7 +51,7 @@ describe('psd2 consent request with a browser', () => {
   });
 
   it('if the customer refuses, psd2 consent request exits with 6 and the consent is rejected', async () => {
-    const psd2 = await request('--category', 'ACCOUNT_INFO', '--all-products');
+    const psd2 = await request('--category', 'ACCOUNT_INFO', '--all-accounts');
     const customer = await newCustomer();
     await customer.follow(psd2);
     await customer.press('Refuse');

@@ -96,14 +96,14 @@ it('auth status remembers a call without consent until the bank allows one', asy
   expect(await authStatus()).toMatchObject({
     refused: { what: 'call', message: expect.stringContaining('consent') },
   });
-  const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'];
+  const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'];
   expect((await operator.psd2(consent)).code).toBe(0);
   expect((await balance()).code).toBe(0);
   expect((await authStatus()).refused).toBeUndefined();
 });
 
 it('psd2 consent show says "granted" only for what was confirmed', async () => {
-  const category = ['--category', 'PAYMENTS', '--product', ACCOUNT];
+  const category = ['--category', 'PAYMENTS', '--account', ACCOUNT];
   const refused = await operator.psd2(['consent', 'request', ...category], {
     env: { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --refuse` },
   });

@@ -8,7 +8,7 @@ import { type Environment, keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
-const STANDING_ORDER = ['standingOrder', '--product', ACCOUNT];
+const STANDING_ORDER = ['standingOrder', '--account', ACCOUNT];
 const TERM = ['--verify-data', '{"numberOfExecutions":12}', '--yes'];
 const operator = keepRunning(useLoggedIn());
 
@@ -40,7 +40,7 @@ async function begun(): Promise<{ transfer: string; consent: string; operation: 
       ...['transfer', 'create', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
       ...['--name', 'Ada Lovelace', '--amount', '5.00'],
     ]),
-    consent: await left(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']),
+    consent: await left(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts']),
     operation: (await operator.json(shapes.operation, verify)).flow,
   };
 }

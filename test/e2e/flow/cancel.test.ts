@@ -90,9 +90,9 @@ it('a transfer cannot be cancelled after psd2 sent execute', async () => {
 });
 
 it('a consent and an operation can be cancelled too', async () => {
-  const consent = await begun(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
+  const consent = await begun(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts']);
   const { flow: operation } = await operator.json(shapes.operation, [
-    ...['operation', 'verify', 'standingOrder', '--product', '0010482620', '--data', standingOrder()],
+    ...['operation', 'verify', 'standingOrder', '--account', '0010482620', '--data', standingOrder()],
   ]);
   for (const [noun, flow] of [
     ['consent', consent],
@@ -108,7 +108,7 @@ it('a consent and an operation can be cancelled too', async () => {
 it('resume without an id continues the only unfinished transfer; without a terminal it lists several', async () => {
   const [first, second] = [await begun(), await begun()];
   // An unfinished flow of another kind is none of them.
-  const consent = await begun(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
+  const consent = await begun(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts']);
   const several = await operator.psd2(['transfer', 'resume', '--yes', '--json']);
   expect(readError(several)).toMatchObject({
     exitCode: 2,

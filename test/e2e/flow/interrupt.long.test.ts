@@ -70,7 +70,7 @@ describe('Ctrl-C while psd2 waits for the customer and a browser is connected', 
 
   it('Ctrl-C ends a consent request and names the consent, which resume completes', async () => {
     const waiting = await untilCustomer([
-      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
+      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'],
     ]);
     const ended = await interrupt(waiting);
     const { flow, state, transactionId } = readDocument(shapes.consent, ended.stdout);

@@ -71,7 +71,7 @@ it('each command at a terminal names a killed flow until someone resumes it', as
 });
 
 it('one line names several interrupted flows, each with its command, newest first', async () => {
-  const consent = ['consent', 'request', '--json', '--category', 'PAYMENTS', '--product', ACCOUNT];
+  const consent = ['consent', 'request', '--json', '--category', 'PAYMENTS', '--account', ACCOUNT];
   const flows: string[] = [];
   for (const args of [ORDER, consent, ORDER, ORDER]) {
     const psd2 = await untilCustomer(args);

@@ -41,7 +41,7 @@ it('three payments and a consent with one redirect port all complete', async () 
     ...['7.01', '7.02', '7.03'].map((amount) =>
       operator.psd2([...ORDER.slice(0, -1), amount, '--json'], { env }),
     ),
-    operator.psd2(['consent', 'request', '--category', 'PAYMENTS', '--all-products', '--json'], { env }),
+    operator.psd2(['consent', 'request', '--category', 'PAYMENTS', '--all-accounts', '--json'], { env }),
   ]);
   for (const { code, stderr } of all) {
     expect(code, stderr).toBe(0);

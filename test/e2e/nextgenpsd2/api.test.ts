@@ -105,8 +105,8 @@ describe('what a NextGenPSD2 bank lacks', () => {
     [['customer', 'id'], 'data of the customer'],
     [['transfer', 'prepare', '0010482620'], 'terms'],
     [['transfer', 'receipt', 'tr-1', '--file', 'x.pdf'], 'receipts'],
-    [['operation', 'prepare', 'standingOrder', '--product', '0010482620'], 'operations'],
-    [['operation', 'run', 'standingOrder', '--product', '0010482620'], 'operations'],
+    [['operation', 'prepare', 'standingOrder', '--account', '0010482620'], 'operations'],
+    [['operation', 'run', 'standingOrder', '--account', '0010482620'], 'operations'],
     [['accounts', 'transactions', '0010482620', '--export', 'pdf', '--file', 'x.pdf'], 'documents'],
   ])('psd2 %j ends with exit code 2 before anything is sent', async (words, what) => {
     const ended = await operator.psd2([...words, '--json', '--verbose']);

@@ -243,7 +243,7 @@ describe('at a bank of the standard', () => {
 
   it.each([
     [['consent', 'request', '--category', 'PAYMENTS'], 'no category PAYMENTS'],
-    [['consent', 'request', '--all-products'], 'no products in a consent'],
+    [['consent', 'request', '--all-accounts'], 'no products in a consent'],
     [['consent', 'request', '--account', SAVINGS, '--list-only'], 'cannot be used together'],
     [['consent', 'request', '--once', '--frequency', '2'], '--once is for one reading'],
     [['consent', 'request', '--paste', '--customer', 'new'], 'no terminal to ask at'],

@@ -19,7 +19,7 @@ it('psd2 demo --interface nextgenpsd2 shows a login, a consent, readings, a paym
     'smoke',
   ]);
   const [, accountId] = /^\$ psd2 accounts balance (\d+)$/m.exec(stderr) ?? [];
-  expect(stdout).toContain(`Product id\t${accountId}`);
+  expect(stdout).toContain(`Account\t${accountId}`);
   expect(stdout).toMatch(/^Account balance\t[\d.]+ EUR$/m);
   expect(stderr).toContain('The instant transfer over NextGenPSD2 is settled.');
   expect(readdirSync(operator.temporary)).toEqual([]);

@@ -88,7 +88,7 @@ describe.each(
         .looseObject({ doubts: z.array(z.looseObject({ productId: z.string() })) })
         .parse(JSON.parse(status.stdout));
       expect(doubts).toMatchObject([{ customerId: 'default', productId: ACCOUNT, complete: false }]);
-      expect(shown.stdout).toMatch(/Not certain\tcustomer default, product 0010482620: only days from /);
+      expect(shown.stdout).toMatch(/Not certain\tcustomer default, account 0010482620: only days from /);
     }
     const file = join(operator.folder, `${name}.csv`);
     const words = ['accounts', 'export', ACCOUNT, '--from-store', '--format', 'csv', '--file', file];

@@ -38,7 +38,7 @@ describe('psd2 operation run', () => {
   it("psd2 operation run sends a standingOrder's verify2 before SCA, and saves the bank's document", async () => {
     const file = join(operator.folder, 'order.pdf');
     const ended = await run(
-      ...['run', 'standingOrder', '--product', ACCOUNT, '--yes', '--receipt', file],
+      ...['run', 'standingOrder', '--account', ACCOUNT, '--yes', '--receipt', file],
       ...['--data', standingOrder(), '--verify-data', TERM],
     );
     expect(ended.code, ended.stderr).toBe(0);
@@ -61,7 +61,7 @@ describe('psd2 operation run', () => {
     const began = await run(
       'run',
       'standingOrder',
-      '--product',
+      '--account',
       ACCOUNT,
       '--yes',
       '--data',
@@ -89,14 +89,14 @@ describe('psd2 operation run', () => {
   });
 
   it('without a terminal and without --yes, psd2 operation run sends nothing', async () => {
-    const ended = await run('run', 'standingOrder', '--product', ACCOUNT, '--data', standingOrder());
+    const ended = await run('run', 'standingOrder', '--account', ACCOUNT, '--data', standingOrder());
     expect(readError(ended)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
     expect(stepsOf(ended)).toEqual([]);
   });
 
   it('if the receipt cannot be saved, psd2 says that the operation is executed', async () => {
     const ended = await run(
-      ...['run', 'standingOrder', '--product', ACCOUNT, '--yes', '--data', standingOrder()],
+      ...['run', 'standingOrder', '--account', ACCOUNT, '--yes', '--data', standingOrder()],
       ...['--verify-data', TERM, '--receipt', join(operator.folder, 'no such folder', 'order.pdf')],
     );
     expect(readDocument(operation, ended.stdout)).toMatchObject({ state: 'executed' });
@@ -110,7 +110,7 @@ describe('psd2 operation run', () => {
     const ended = await run(
       'run',
       'standingOrder',
-      '--product',
+      '--account',
       ACCOUNT,
       '--yes',
       '--data',
@@ -124,7 +124,7 @@ describe('psd2 operation run', () => {
     const { flow, state, resourceId } = readDocument(operation, ended.stdout);
     expect([state, resourceId]).toEqual(['failed', null]);
     // The bank does not know the local id.
-    const status = await run('status', 'standingOrder', '--product', ACCOUNT, '--resource', flow);
+    const status = await run('status', 'standingOrder', '--account', ACCOUNT, '--resource', flow);
     expect(readError(status)).toMatchObject({
       exitCode: 2,
       message: `${flow} is failed and has no resource at the bank`,
@@ -136,7 +136,7 @@ describe('psd2 operation run', () => {
 
 describe('psd2 operation, step by step', () => {
   it('an operation is prepare, verify, verify with the resource, sca, status, execute: one transaction', async () => {
-    const name = ['standingOrder', '--product', ACCOUNT];
+    const name = ['standingOrder', '--account', ACCOUNT];
     const prepared = await run('prepare', ...name);
     expect(JSON.parse(prepared.stdout)).toMatchObject({ frequencies: ['WEEKLY', 'MONTHLY'] });
 
@@ -191,7 +191,7 @@ describe('psd2 operation, step by step', () => {
 
 describe('a bank transfer', () => {
   const NAMES = ['moneyTransfer', 'moneytransfer', 'MONEYTRANSFER'];
-  const at = ['--product', ACCOUNT];
+  const at = ['--account', ACCOUNT];
   const refused = {
     code: 'usage',
     exitCode: 2,

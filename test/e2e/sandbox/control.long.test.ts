@@ -226,7 +226,7 @@ describe('a sandbox with generated customers', () => {
     const env = { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --user customer-000123` };
     expect((await psd2(['auth', 'login'], { env })).code).toBe(0);
     expect((await json(z.object({ customerId: z.string() }), ['customer', 'id'])).customerId).toBe('5000123');
-    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'];
+    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'];
     expect((await psd2(consent, { env })).code).toBe(0);
     const rows = await json(z.array(z.object({ amount: z.string(), status: z.string() })), [
       ...['accounts', 'transactions', '0050001230'],

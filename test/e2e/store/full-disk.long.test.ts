@@ -57,10 +57,10 @@ describe.each([
   const changing: [what: string, args: string[]][] = [
     ['a login', ['auth', 'login']],
     ['a login with client credentials', ['auth', 'login', '--client-credentials']],
-    ['a consent', ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', '0010482620']],
+    ['a consent', ['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', '0010482620']],
     ['a transfer', ORDER],
     ['a transfer with a reference', [...ORDER, '--reference', 'INV-1']],
-    ['an operation', ['operation', 'run', 'standingOrder', '--yes', '--product', '0010482620']],
+    ['an operation', ['operation', 'run', 'standingOrder', '--yes', '--account', '0010482620']],
   ];
   it.each(sample(changing, 3, ([what]) => `${what} ${reason}`))(
     'if psd2 cannot write, it stops %s before it calls the bank, and changes nothing',

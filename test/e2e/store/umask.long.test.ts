@@ -35,7 +35,7 @@ describe.each(sample(['0777', '0277'], 1))('psd2 with the umask %s', (umask) => 
       'ACCOUNT_INFO',
       '--category',
       'PAYMENTS',
-      '--all-products',
+      '--all-accounts',
     );
     await psd2('accounts', 'export', ACCOUNT, '--format', 'csv', '--file', place('export.csv'));
     await psd2('accounts', 'report', ACCOUNT, '--file', place('report.html'));

@@ -162,7 +162,7 @@ export async function logIn(operator: Operator, consents: 'given' | 'none' = 'gi
   expect(login, login.stderr).toMatchObject({ code: 0 });
   if (consents === 'none') return;
   const categories = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS'];
-  const consent = await operator.psd2(['consent', 'request', ...categories, '--all-products']);
+  const consent = await operator.psd2(['consent', 'request', ...categories, '--all-accounts']);
   expect(consent, consent.stderr).toMatchObject({ code: 0 });
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
     const env = { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --user ${user}` };
     for (const args of [
       ['auth', 'login'],
-      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'],
     ]) {
       const ended = await operator.psd2(args, { env });
       expect(ended, ended.stderr).toMatchObject({ code: 0 });

@@ -139,7 +139,7 @@ describe('a consent that the bank grants in part', () => {
   const request = (...args: string[]) =>
     operator.psd2([
       ...['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--category', 'ACCOUNT_INFO'],
-      ...['--all-products', '--json', ...args],
+      ...['--all-accounts', '--json', ...args],
     ]);
 
   it('a partial consent is shown and recorded as it is, and ends with exit code 7', async () => {

@@ -277,7 +277,7 @@ describe('psd2 consent resolve', () => {
   ])('psd2 consent resolve %s makes the consent %s, even if the bank does not say', async (option, state) => {
     await fault('status=500', '--on', 'consent-confirm', '--times', '1');
     const began = await operator.psd2([
-      ...['consent', 'request', '--category', 'PAYMENTS', '--product', ACCOUNT, '--json'],
+      ...['consent', 'request', '--category', 'PAYMENTS', '--account', ACCOUNT, '--json'],
     ]);
     const { flow } = readDocument(shapes.consent, began.stdout);
     expect(readError(began)).toMatchObject({
@@ -313,7 +313,7 @@ describe('psd2 operation resolve', () => {
       });
       await fault('status=500', '--on', 'execute', '--times', '1');
       const began = await operator.psd2([
-        ...['operation', 'run', 'standingOrder', '--product', ACCOUNT, '--yes', '--json'],
+        ...['operation', 'run', 'standingOrder', '--account', ACCOUNT, '--yes', '--json'],
         ...['--data', data, '--verify-data', JSON.stringify({ numberOfExecutions: 12 })],
       ]);
       const { flow } = readDocument(shapes.operation, began.stdout);

@@ -125,7 +125,7 @@ export class SyncFolder {
     return rows;
   }
 
-  /** @param name `accounts`, `balances`, `balances/<productId>` or `pending/<productId>` */
+  /** @param name `accounts`, `balances`, `balances/<account>` or `pending/<account>` */
   replace(name: string, rows: readonly object[]): void {
     this.#current.set(name, rows);
   }
