@@ -1,6 +1,7 @@
 import type { BatchLine } from './batch/line.ts';
 import { iban } from './events.ts';
 import { isAccountId } from './identifiers.ts';
+import { accountReferenceOf } from './order/account-reference.ts';
 
 // Journals without what identifies a customer, for `psd2 customer forget` (privacy page). Amounts, currencies, dates, states, ids
 // of the bank, the payee's name and IBAN, and the operator's references stay: the law wants them kept, and they prevent a second
@@ -27,8 +28,14 @@ export function accountsIn(created: unknown): string[] {
   for (const category of Array.isArray(categories) ? categories : [])
     if (isFields(category)) found.push(category.products);
   const access = isFields(terms) ? terms.access : undefined;
-  if (isFields(access)) found.push(access.accounts, access.balances, access.transactions);
-  return [...new Set(found.flat().filter((each) => typeof each === 'string' && each !== ''))].map(String);
+  if (isFields(access)) found.push(access.account, access.accounts, access.balances, access.transactions);
+  return namesIn(found);
+}
+
+/** The texts in a list, each once. A reference to an account has a name of it: `msisdn:491701234567`, `<iban>:EUR`. */
+function namesIn(found: readonly unknown[]): string[] {
+  const texts = found.flat().filter((each) => typeof each === 'string' && each !== '');
+  return [...new Set(texts.map(String).flatMap((each) => [each, accountReferenceOf(each).id]))];
 }
 
 /** The ids and IBANs of accounts in rows that a sync or a consent has stored, in fields with these names. */
@@ -36,27 +43,43 @@ export function accountsInRows(rows: readonly unknown[]): string[] {
   const found = rows.filter(isFields).flatMap((row) => {
     const inside = [row, row.kept]
       .filter(isFields)
-      .flatMap(({ consents, accounts }) => [
+      .flatMap(({ consents, funds, accounts }) => [
         ...rowsIn(consents).map((consent) => consent.accounts),
+        ...rowsIn(funds).map(({ account }) => account),
         ...rowsIn(accounts).flatMap(({ accountId, iban }) => [accountId, iban]),
       ]);
     return [row.productId, row.product_id, row.accountId, row.account_id, row.iban, ...inside];
   });
-  return [...new Set(found.flat().filter((each) => typeof each === 'string' && each !== ''))].map(String);
+  return namesIn(found);
 }
 
 /** Replaces what identifies the customer in an event. What it gives back is still a valid event of the same kind. */
 export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
   if (!isFields(event)) return event;
-  const { links: _links, messages: _messages, returnState: _state, access: _access, ...kept } = event;
+  const {
+    links: _links,
+    messages: _messages,
+    returnState: _state,
+    access: _access,
+    psuId: _psu,
+    ...kept
+  } = event;
   if (isFields(kept.order)) kept.order = pseudonymisedOrder(kept.order, nameOf);
   if (isFields(kept.initiation))
     kept.initiation = { ...kept.initiation, body: '', returnAddress: '', returnState: '' };
   for (const name of ['furtherData', 'data'])
     if (Array.isArray(kept[name])) kept[name] = kept[name].map((text) => factsOf(text, nameOf));
+  if (isFields(kept.terms) && isFields(kept.terms.access))
+    kept.terms = { ...kept.terms, access: withoutCard(kept.terms.access) };
   if (kept.type === 'resolved') kept.note = null;
   if (kept.type === 'debtor-named') kept.account = null;
   return withNames(kept, nameOf);
+}
+
+/** What a consent for confirmations of funds says of a card, and of the contract with the customer. */
+function withoutCard(access: Fields): Fields {
+  const { cardNumber: _number, cardInformation: _card, registrationInformation: _contract, ...kept } = access;
+  return kept;
 }
 
 function pseudonymisedOrder(order: Fields, nameOf: NameOf): Fields {

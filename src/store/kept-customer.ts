@@ -46,9 +46,10 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
   accounts: z.exactOptional(keptAccounts),
 });
 
-/** The consents of a customer for {@link LastingConsent}. */
+/** The consents of a customer for {@link LastingConsent}. Of those for funds of one account the newest comes first, and counts. */
 export function lastingOf(customer: string, { consents, funds = [] }: KeptCustomer): LastingConsent[] {
-  return [...consents.filter(({ recurring }) => recurring), ...funds].flatMap(({ flow, validUntil }) =>
+  const newest = funds.filter((each) => funds.find(({ account }) => account === each.account) === each);
+  return [...consents.filter(({ recurring }) => recurring), ...newest].flatMap(({ flow, validUntil }) =>
     validUntil !== null ? [{ customer, flow, validUntil }] : [],
   );
 }

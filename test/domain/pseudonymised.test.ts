@@ -114,6 +114,24 @@ it('a consent loses accounts and the links to the bank, and stays readable', () 
   expect(pseudonymisedEvent(requested, nameOf)).toEqual({ type: 'requested', resourceId: 'r', outcomes: [] });
 });
 
+it('a consent for confirmations of funds loses the account, the card, the contract and the person', () => {
+  const funds = {
+    ...{ type: 'funds', account: 'IT60X0542811101000000123456', cardExpiryDate: '2031-12-31' },
+    ...{ cardNumber: '525412******3241', cardInformation: 'Gold', registrationInformation: 'Contract 7' },
+  };
+  const consent = {
+    ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: '1000001' },
+    ...{ categories: [{ name: 'FUNDS_AVAILABILITY', products: [] }], terms: { access: funds } },
+  };
+  expect(accountsIn(consent)).toEqual(['IT60X0542811101000000123456']);
+  const event = pseudonymisedEvent(consent, nameOf);
+  expect(consentEvent.safeParse(event).success).toBe(true);
+  const access = { type: 'funds', account: 'p-iban', cardExpiryDate: '2031-12-31' };
+  expect(event).toEqual({ ...consent, customerId: 'p-customer', terms: { access } });
+  for (const type of ['sca-started', 'approach-sent'])
+    expect(pseudonymisedEvent({ type, psuId: 'anna' }, nameOf)).toEqual({ type });
+});
+
 it("a longer id goes from the bank's texts and a person's note goes whole", () => {
   expect(
     pseudonymisedEvent({ type: 'execute-refused', description: 'account ACC0000001 is closed' }, nameOf),
@@ -146,9 +164,10 @@ it('accounts are found in stored rows of tables, files and consents', () => {
       { kind: 'account', productId: 'A2', accountId: 'A2', iban: 'IT1' },
       { consents: [{ accounts: ['A3'] }, { accounts: null }] },
       { kept: { consents: [{ accounts: ['A4'] }], accounts: [{ accountId: 'A5', iban: 'IT5' }] } },
+      { kept: { funds: [{ account: 'msisdn:491701234567:EUR' }] } },
       'no row',
     ]),
-  ).toEqual(['A1', 'A2', 'IT1', 'A3', 'A4', 'A5', 'IT5']);
+  ).toEqual(['A1', 'A2', 'IT1', 'A3', 'A4', 'A5', 'IT5', 'msisdn:491701234567:EUR', '491701234567']);
 });
 
 it.each([undefined, null, 'text', 7, [], [{ customerId: '1000001' }]])(

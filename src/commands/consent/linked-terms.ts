@@ -1,6 +1,6 @@
 import type { ConsentAccess, ConsentTerms, FundsAccess } from '../../bank/ports/customer.ts';
 import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
-import { isWholeCardNumber } from '../../domain/order/account-reference.ts';
+import { compactNumber, isWholeCardNumber, withoutCardNumbers } from '../../domain/order/card-number.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { readReferences, refuseTwice } from '../shared/account-references.ts';
@@ -131,7 +131,7 @@ export async function readFundsTerms(
 
 /** The whole number of a card comes from a file or from standard input. @throws Psd2Error `usage` */
 async function readCardNumber(context: Reading, given: string): Promise<string> {
-  const number = (await readText(context, '--card-number', given)).replace(/[\s-]/g, '');
+  const number = compactNumber(await readText(context, '--card-number', given));
   const isGiven = given !== '-' && !given.startsWith('@');
   if (isGiven && isWholeCardNumber(number))
     throw new Psd2Error('usage', 'psd2 does not take the whole number of a card from an argument', {
@@ -153,6 +153,12 @@ function readCardEnd({ world }: Reading, text: string): IsoDate {
 
 function readInformation(option: string, text: string): string {
   const plain = text.trim();
+  // A contract may have a number as long.
+  const isWhole = option === '--card-information' && isWholeCardNumber(plain);
+  if (isWhole || withoutCardNumbers(plain) !== plain)
+    throw new Psd2Error('usage', `${option} has what may be the whole number of a card`, {
+      hint: 'psd2 would keep it. Leave it out, or mask it: 525412******3241. --card-number @file gives it to the bank.',
+    });
   if (/^[^\p{Cc}\p{Cs}]{1,140}$/u.test(plain)) return plain;
   throw new Psd2Error('usage', `${option} is empty, longer than 140 characters, or has control characters`);
 }

@@ -156,8 +156,9 @@ async function keptEndings(context: Context, { accesses, renewals }: FromJournal
   const kept = await customers.lasting();
   await addAccesses(flows, new Set(kept.map(({ flow }) => flow)), accesses);
   return kept.map(({ customer: customerId, flow, validUntil }) => {
-    const name = nameOf(accesses.get(flow));
-    const renewal = renewals.get(`${customerId} ${name}`);
+    const access = accesses.get(flow);
+    const name = nameOf(access);
+    const renewal = renewals.get(keyOf(customerId, access));
     if (renewal)
       return {
         ...{ kind: 'consent', name, customerId, endsAt: endOfDay(validUntil) },
@@ -165,7 +166,7 @@ async function keptEndings(context: Context, { accesses, renewals }: FromJournal
         next: [...psd2(context), '--customer', customerId, 'consent', 'resume', renewal.flow],
       };
     // If somebody has removed its journal, nobody knows what it was asked for.
-    const asked = optionsOf(accesses.get(flow));
+    const asked = optionsOf(access);
     const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...asked];
     return { kind: 'consent', name, customerId, endsAt: endOfDay(validUntil), next };
   });
@@ -175,16 +176,20 @@ async function keptEndings(context: Context, { accesses, renewals }: FromJournal
 interface FromJournals {
   /** What each was asked for. */
   accesses: Map<string, Access>;
-  /** The newest ones that somebody has authorised, and others must, by customer and category: they renew one that ends. */
+  /** The newest ones that somebody has authorised, and others must, by customer and category: they renew one that ends. Of those for funds, by account, too. */
   renewals: Map<string, Consent>;
 }
 
 function note({ accesses, renewals }: FromJournals, consent: Consent): void {
   const access = consent.terms?.access;
   accesses.set(consent.flow, access);
-  const key = `${consent.customerId} ${nameOf(access)}`;
+  const key = keyOf(consent.customerId, access);
   const isPartly = consent.state === 'authorizing' && whoAuthorised(consent.authorisations).length > 0;
   if (isPartly && !renewals.has(key)) renewals.set(key, consent);
+}
+
+function keyOf(customer: string, access: Access): string {
+  return `${customer} ${nameOf(access)} ${access?.type === 'funds' ? access.account : ''}`;
 }
 
 function nameOf(access: Access): ConsentCategory {
@@ -233,8 +238,19 @@ export function optionsOf(access: Access): string[] {
     case 'list-only':
     case 'list-with-balances':
       return ['--list-only'];
-    case 'funds':
-      return ['--category', FUNDS, '--account', referenceToAsk(access.account)];
+    case 'funds': {
+      const { account, cardNumber, cardExpiryDate, cardInformation, registrationInformation } = access;
+      return [
+        ...['--category', FUNDS, '--account', referenceToAsk(account)],
+        // A new card has another number and another day.
+        ...(cardNumber === undefined ? [] : ['--card-number', '@FILE']),
+        ...(cardExpiryDate === undefined ? [] : ['--card-expiry-date', 'DATE']),
+        ...(cardInformation === undefined ? [] : ['--card-information', cardInformation]),
+        ...(registrationInformation === undefined
+          ? []
+          : ['--registration-information', registrationInformation]),
+      ];
+    }
     default:
       return [];
   }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { isWholeCardNumber, maskedReference } from '../../domain/order/account-reference.ts';
+import { maskedReference } from '../../domain/order/account-reference.ts';
+import { looksLikeCardNumber } from '../../domain/order/card-number.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -63,7 +64,7 @@ async function checkFunds(context: Context, account: string, text: string): Prom
 async function referenceIn(context: Context, account: string): Promise<string | undefined> {
   const isReference =
     account.includes(':') && (await context.bankInterface()).customers === 'named by the operator';
-  if (isReference || isWholeCardNumber(account)) return (await readReferences(context, [account]))[0];
+  if (isReference || looksLikeCardNumber(account)) return (await readReferences(context, [account]))[0];
   const named = (await context.bankInterface()).readAccountId(account);
   return looksLikeIban(named) ? parseSepaIban(named) : undefined;
 }

@@ -1,4 +1,11 @@
 import { Psd2Error } from '../../errors.ts';
+import {
+  compactNumber,
+  isWholeCardNumber,
+  looksLikeCardNumber,
+  maskedCardNumber,
+  withoutCardNumbers,
+} from './card-number.ts';
 import { parseSepaIban } from './iban.ts';
 
 /** How the standard refers to an account (NextGenPSD2 1.3, `accountReference`). */
@@ -41,7 +48,7 @@ export function parseAccountReference(text: string): string {
   if (known === 'pan') throw wholeCardNumber();
   if (known === undefined)
     throw new Psd2Error('usage', `psd2 knows no account ${JSON.stringify(`${kind}:`)}`, { hint: WRITTEN });
-  const id = compact(rest);
+  const id = compactNumber(rest);
   if (known === 'maskedPan' && isWholeCardNumber(id)) throw wholeCardNumber();
   return `${known}:${checked(known, id)}${after}`;
 }
@@ -59,12 +66,8 @@ export function numberSource(text: string): { source: string; read(number: strin
   if (source === undefined) return undefined;
   return {
     source,
-    read: (number) => `pan:${checked('pan', compact(number))}${currency.toUpperCase()}`,
+    read: (number) => `pan:${checked('pan', compactNumber(number))}${currency.toUpperCase()}`,
   };
-}
-
-function compact(text: string): string {
-  return text.replace(/[\s-]/g, '');
 }
 
 /** @throws Psd2Error `usage` */
@@ -97,19 +100,6 @@ export function maskedAccess<Access extends object>(access: Access): Access {
   return { ...access, ...Object.fromEntries(masked) };
 }
 
-/** Whether a text without blanks may be the whole number of a card (ISO/IEC 7812). */
-export function isWholeCardNumber(text: string): boolean {
-  return /^\d{12,19}$/.test(text);
-}
-
-/** The number of a card as psd2 keeps and shows it: at most its first six and its last four characters. */
-export function maskedCardNumber(number: string): string {
-  const id = compact(number);
-  if (id.includes('*')) return id;
-  const shown = id.length >= 13 ? 6 : 0;
-  return `${id.slice(0, shown)}${'*'.repeat(Math.max(0, id.length - shown - 4))}${id.slice(-4)}`;
-}
-
 /** A reference as psd2 keeps and shows it: without the whole number of a card. */
 export function maskedReference(written: string): string {
   const { kind, id, currency } = accountReferenceOf(written);
@@ -124,11 +114,12 @@ function kindIn(text: string): Other | undefined {
 }
 
 function ibanIn(text: string): string {
-  if (isWholeCardNumber(compact(text))) throw wholeCardNumber();
+  if (looksLikeCardNumber(text)) throw wholeCardNumber();
   try {
     return parseSepaIban(text);
   } catch (error) {
-    throw error instanceof Psd2Error ? error.with({ hint: WRITTEN }) : error;
+    if (!(error instanceof Psd2Error)) throw error;
+    throw new Psd2Error(error.code, withoutCardNumbers(error.message), { ...error.context, hint: WRITTEN });
   }
 }
 

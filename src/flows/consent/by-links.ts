@@ -165,7 +165,7 @@ async function request(
 ): Promise<void> {
   const { flow, customerId, categories, transactionId } = open.current;
   const terms = given ?? open.current.terms;
-  if (terms && namesMaskedCard(terms)) throw lacksNumber(flow);
+  if (!given && terms && namesMaskedCard(terms)) throw lacksNumber(flow);
   try {
     const requested = await bank.consents.request({
       customerId,
@@ -182,10 +182,11 @@ async function request(
   }
 }
 
-/** Whether only a part of the number of a card is known. */
+/** Whether only a part of the number of a card is kept. Somebody may have given it so: nobody knows. */
 function namesMaskedCard({ access }: Partial<ConsentTerms>): boolean {
   if (access?.type === 'dedicated') return access.accounts.some(isMaskedReference);
-  return access?.type === 'funds' && isMaskedReference(access.account);
+  if (access?.type !== 'funds') return false;
+  return isMaskedReference(access.account) || (access.cardNumber?.includes('*') ?? false);
 }
 
 function lacksNumber(flow: string): Psd2Error {

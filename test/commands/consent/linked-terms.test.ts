@@ -135,11 +135,11 @@ describe('a consent for confirmations of funds', () => {
     [
       {
         ...{ account: [ONE], cardNumber: '-', cardExpiryDate: '2026-11-27' },
-        ...{ cardInformation: ' Gold ', registrationInformation: 'Contract 7' },
+        ...{ cardInformation: ' Gold ', registrationInformation: '5254120000003017' },
       },
       {
         ...{ cardNumber: '5254120000003241', cardExpiryDate: '2026-11-27' },
-        ...{ cardInformation: 'Gold', registrationInformation: 'Contract 7' },
+        ...{ cardInformation: 'Gold', registrationInformation: '5254120000003017' },
       },
     ],
     [{ account: [ONE], cardNumber: '525412******3241' }, { cardNumber: '525412******3241' }],
@@ -158,6 +158,18 @@ describe('a consent for confirmations of funds', () => {
     [{ account: [ONE], cardNumber: '5254 1200 0000 3241' }, /^psd2 does not take the whole number of a card/],
     [{ account: [ONE], cardNumber: '' }, /^--card-number is not the number of a card$/],
     [{ account: [ONE], cardExpiryDate: '2026-11-26' }, /^The card has expired on 2026-11-26$/],
+    [
+      { account: [ONE], cardInformation: '5254-1200.0000 3241' },
+      /^--card-information has what may be the whole/,
+    ],
+    [
+      { account: [ONE], cardInformation: 'Gold 5254121234563241' },
+      /^--card-information has what may be the whole/,
+    ],
+    [
+      { account: [ONE], registrationInformation: '5254121234563241' },
+      /^--registration-information has what may/,
+    ],
     [{ account: [ONE], cardInformation: 'x'.repeat(141) }, /^--card-information is empty, longer than 140/],
     [{ account: [ONE], registrationInformation: ' ' }, /^--registration-information is empty/],
   ])('%j is refused: %s', async (options, message) => {

@@ -148,9 +148,14 @@ it('a consent that another one will renew waits for the other person', async () 
       },
     );
   const funds = { type: 'funds', account: 'pan:525412******3241' } as const;
+  const card = {
+    cardNumber: '525412******3241',
+    cardExpiryDate: bankDay(new Date(MAY)),
+    cardInformation: 'Gold',
+  };
   const ends = { validUntil: bankDay(new Date(MAY)), grantedAt: MARCH };
   const record = { consentId: 'c', accounts: null, reads: [], recurring: true, frequencyPerDay: 4 } as const;
-  const [reading, asked] = [await begin({ type: 'list-only' }), await begin(funds)];
+  const [reading, asked] = [await begin({ type: 'list-only' }), await begin({ ...funds, ...card })];
   await customers.change('shop', (before) => ({
     ...before,
     consents: [{ ...record, ...ends, flow: reading }],
@@ -164,10 +169,14 @@ it('a consent that another one will renew waits for the other person', async () 
       more.waitsFor,
     ]);
   const FUNDS = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', 'pan:@FILE'];
+  const CARD = ['--card-number', '@FILE', '--card-expiry-date', 'DATE', '--card-information', 'Gold'];
   expect(await found()).toEqual([
     ['ACCOUNT_INFO', ['consent', 'request', '--list-only'], undefined, undefined],
-    ['FUNDS_AVAILABILITY', FUNDS, undefined, undefined],
+    ['FUNDS_AVAILABILITY', [...FUNDS, ...CARD], undefined, undefined],
   ]);
+  // Another account is another consent.
+  await begin({ type: 'funds', account: 'DE89370400440532013000' }, 'dora');
+  expect((await found())[1]?.[1]).toEqual([...FUNDS, ...CARD]);
   const [renewal, other] = [await begin({ type: 'list-only' }, 'dora', 'emil'), await begin(funds, 'dora')];
   expect(await found()).toEqual([
     ['ACCOUNT_INFO', ['consent', 'resume', renewal], ['dora'], ['emil']],

@@ -42,6 +42,11 @@ describe('a reference to an account', () => {
     ['maskedPan:***', /8 to 35 digits/],
     ['pan:5254121234563241', /whole number of a card/],
     ['5254 1212-3456 3241', /whole number of a card/],
+    ['5254.1212.3456.3241', /whole number of a card/],
+    ['pan=5254121234563241', /whole number of a card/],
+    ['pan :5254121234563241', /whole number of a card/],
+    ['Card number: 5254121234563241', /whole number of a card/],
+    ['visa 5254121234563241', /525412\*{6}3241/],
     ['maskedPan:5254121234563241', /whole number of a card/],
   ])('%s is refused in words of its own', (text, message) => {
     const refused = () => parseAccountReference(text);
@@ -52,7 +57,7 @@ describe('a reference to an account', () => {
         context: expect.objectContaining({ hint: expect.not.stringContaining('payee') }),
       }),
     );
-    if (/card/.test(String(message))) expect(refused).not.toThrow(/5254121234563241/);
+    expect(refused).not.toThrow(/5254.?1212/);
   });
 });
 

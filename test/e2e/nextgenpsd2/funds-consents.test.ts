@@ -77,6 +77,33 @@ it('the number of a card is nowhere but at the bank', async () => {
   expect(inArgument).toMatchObject({ code: 2, stderr: expect.not.stringContaining(PAN) });
 });
 
+it('that ended at the bank, an older one is used at once', async () => {
+  for (const card of ['2031-12-31', '2032-12-31']) await request(IBAN, '--card-expiry-date', card);
+  const listed = z.array(z.looseObject({ flow: z.string(), resourceId: z.string() }));
+  const [newer, older] = listed.parse(
+    JSON.parse((await operator.psd2(['consent', 'list', '--json'])).stdout),
+  );
+  const path = `/v2/consents/confirmation-of-funds/${newer?.resourceId}`;
+  expect((await operator.psd2(['api', 'DELETE', path, '--yes'])).code).toBe(0);
+  expect((await check(IBAN)).code).toBe(0);
+  expect((await operator.psd2(['consent', 'delete', older?.flow ?? ''])).code).toBe(0);
+  expect((await check(IBAN)).code).toBe(4);
+});
+
+it('whose answer was lost is not asked for with a masked number', async () => {
+  const on = ['--on', 'createConsentConfirmationOfFunds', '--times', '1'];
+  const fault = ['sandbox', 'fault', 'add', 'cut-before-effect', ...on];
+  expect((await operator.psd2(fault)).code).toBe(0);
+  const file = join(operator.folder, 'card');
+  writeFileSync(file, PAN);
+  const lost = readError(await operator.psd2([...ASK, IBAN, '--card-number', `@${file}`]));
+  const again = await operator.psd2(['consent', 'resume', lost.flow ?? '', '--json']);
+  expect([again.code, readError(again).message]).toEqual([
+    2,
+    'psd2 does not keep the whole number of a card, so it cannot ask again',
+  ]);
+});
+
 it('two persons give it', async () => {
   const iban = companyCustomers[0]?.products[0]?.iban ?? '';
   operator.env.PSD2_BROWSER = `${CUSTOMER} --user dora`;

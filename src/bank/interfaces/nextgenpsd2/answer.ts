@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { toldReasons } from '../../../domain/bank-reason.ts';
+import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../domain/order/card-number.ts';
 import { type ErrorContext, Psd2Error } from '../../../errors.ts';
 import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
 import { textOf } from '../../call/charset.ts';
@@ -48,12 +49,19 @@ export async function understand(
 ): Promise<NextGenSaid> {
   const { status, headers } = answer;
   const { text, problem } = textOf(answer);
-  const parsed = await parseJson(text.trim()).catch(() => undefined);
+  // Banks quote what they were sent. The number of a card is to stay with them.
+  const cards = cardNumbersIn(call.body);
+  const read = await parseJson(text.trim()).catch(() => undefined);
+  const parsed = cards.length > 0 ? maskedJson(read, cards) : read;
   const isRefused = status < 200 || status > 299;
   // The codes of a refusal are ASCII, and its text is only shown.
   const json = problem === null || isRefused ? parsed : undefined;
   // A success has the forms of the standard alone.
-  const messages = isRefused && json === undefined ? titleIn(text) : messagesIn(json, isRefused);
+  const found = isRefused && json === undefined ? titleIn(text) : messagesIn(json, isRefused);
+  const messages = found.map((each) => ({
+    ...each,
+    text: each.text && withoutCardNumbers(each.text, cards),
+  }));
   const decided = isRefused ? decidingOf(messages, bank) : undefined;
   const meaning = isRefused ? meaningIn(decided, status, call, bank) : null;
   const code = decided?.code ?? null;

@@ -2,6 +2,7 @@ import type { OperationId } from '../../../bank-file/operations.ts';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import { accountReferenceOf, maskedAccess } from '../../../domain/order/account-reference.ts';
+import { maskedMembers } from '../../../domain/order/card-number.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type {
   ConsentAccess,
@@ -16,12 +17,7 @@ import { ask, readDone } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
-import {
-  consentAnswer,
-  consentDetailsAnswer,
-  consentStatusAnswer,
-  withoutCardNumbers,
-} from './wire/consent.ts';
+import { consentAnswer, consentDetailsAnswer, consentStatusAnswer } from './wire/consent.ts';
 
 type Request = Parameters<Consents['request']>[0];
 
@@ -209,7 +205,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     resourceId: consentId,
     outcomes: categories.map(({ name }) => ({ name, outcome: name === READING })),
     terms: { ...terms, access: maskedAccess(terms.access) },
-    access: withoutCardNumbers(body.access),
+    access: maskedMembers(body.access),
     bankStatus: data.consentStatus,
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
     links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isDecided(data.consentStatus))),

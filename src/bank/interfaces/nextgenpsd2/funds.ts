@@ -1,3 +1,4 @@
+import { maskedMembers } from '../../../domain/order/card-number.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { AskedFunds, Bank } from '../../ports/bank.ts';
 import type { Consents, FundsAccess } from '../../ports/customer.ts';
@@ -8,7 +9,7 @@ import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { aboutPayment } from './payment-calls.ts';
 import { linksOf, scaOfConsents, usableLinks } from './sca.ts';
-import { consentAnswer, withoutCardNumbers } from './wire/consent.ts';
+import { consentAnswer } from './wire/consent.ts';
 import { fundsAnswer } from './wire/payment.ts';
 
 /** The category of cb that these consents are for. */
@@ -73,7 +74,7 @@ async function requestFundsConsent(
   return {
     resourceId: consentId,
     outcomes: categories.map(({ name }) => ({ name, outcome: name === FUNDS })),
-    access: withoutCardNumbers(body),
+    access: maskedMembers(body),
     bankStatus: consentStatus,
     besideOthers: true,
     links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isDecided(consentStatus))),

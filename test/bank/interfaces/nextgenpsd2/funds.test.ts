@@ -20,8 +20,8 @@ const CREATED = said(
 );
 
 function opened(answers: readonly Scripted[], file: Parameters<typeof scriptedCalls>[1] = {}) {
-  const { calls, oauth, sent } = scriptedCalls(answers, file);
-  return { calls, sent, ...fundsConsentsOf(calls, oauth) };
+  const { calls, oauth, sent, notices } = scriptedCalls(answers, file);
+  return { calls, sent, notices, ...fundsConsentsOf(calls, oauth) };
 }
 
 const request = (access: Omit<FundsAccess, 'type'>) => ({
@@ -60,20 +60,52 @@ describe('a consent for confirmations of funds', () => {
     expect(requested.terms).toBeUndefined();
   });
 
+  it.each([
+    { tppMessages: [{ category: 'WARNING', code: 'WARNING', text: 'Card 5254121234563242' }] },
+    { psuMessage: 'Confirm 5254 1212 3456 3242 in the app' },
+    { consentStatus: 'received for 5254121234563242' },
+  ])('keeps and says no number that the bank repeats: %j', async (words) => {
+    const body = { consentId: 'f1', consentStatus: 'received', ...words, _links: {} };
+    const { consents, notices } = opened([said(body, 201)]);
+    const requested = await consents.request(request({ account: IBAN, cardNumber: '5254121234563242' }));
+    const kept = JSON.stringify([requested, notices]);
+    expect(kept).toContain('525412******3242');
+    expect(kept).not.toMatch(/5254 ?1212 ?3456 ?3242/);
+  });
+
+  it.each([
+    JSON.stringify({
+      tppMessages: [{ category: 'ERROR', code: 'FORMAT_ERROR', text: 'No card: 5254121234563242' }],
+    }),
+    '<h1>5254121234563242 refused</h1>',
+  ])('has no number in the message of a refusal: %s', async (body) => {
+    const { consents } = opened([{ status: 400, body }]);
+    const failure = await failureOf(consents.request(request({ account: 'pan:5254121234563242' })));
+    expect(failure).toMatchObject({ message: expect.stringContaining('525412******3242') });
+    expect(JSON.stringify(failure)).not.toContain('5254121234563242');
+  });
+
   it('is asked about and ended at its own paths', async () => {
     const { consents, sca, sent } = opened([
-      said({ consentStatus: 'valid', account: { pan: '5254121234563241' } }),
+      said({ consentStatus: 'valid', account: { pan: 5254121234563241, maskedPan: '5254121234563241' } }),
       said({ consentStatus: 'expired' }),
       said({}, 204),
-      said({ scaStatus: 'finalised' }),
+      said({ scaStatus: 'finalised', psuMessage: 'Card 5254121234563241' }),
     ]);
     expect(await consents.details?.('f1', TRANSACTION_ID)).toMatchObject({
-      ...{ means: 'valid', validUntil: null, access: { account: { pan: '525412******3241' } } },
+      ...{
+        means: 'valid',
+        validUntil: null,
+        access: { account: { pan: '525412******3241', maskedPan: '525412******3241' } },
+      },
     });
     expect(await sca.status('f1', TRANSACTION_ID)).toMatchObject({ authorizationStatus: 'expired' });
     expect(await consents.delete?.('f1', TRANSACTION_ID)).toBe('terminatedByTpp');
     const links = { approach: null, status: `http://inner:8080${PATH}/f1/authorisations/a1` };
-    expect(await sca.progress?.(links, TRANSACTION_ID)).toMatchObject({ means: 'done' });
+    expect(await sca.progress?.(links, TRANSACTION_ID)).toMatchObject({
+      means: 'done',
+      message: 'Card 525412******3241',
+    });
     expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
       ...[`GET ${PATH}/f1`, `GET ${PATH}/f1/status`, `DELETE ${PATH}/f1`],
       `GET ${PATH}/f1/authorisations/a1`,

@@ -1,8 +1,16 @@
 import * as z from 'zod/mini';
 import { textOf } from '../../../../domain/odd-values.ts';
-import { maskedCardNumber } from '../../../../domain/order/account-reference.ts';
+import { maskedMembers } from '../../../../domain/order/card-number.ts';
 import { link } from './accounts.ts';
-import { day, headerId, optionalFlag, optionalStatusOf, optionalWords, statusOf } from './fields.ts';
+import {
+  day,
+  headerId,
+  optionalFlag,
+  optionalMessage,
+  optionalStatusOf,
+  optionalWords,
+  statusOf,
+} from './fields.ts';
 
 /** A link that a flow keeps. One that it cannot keep counts as none. */
 const scaLink = z.pipe(
@@ -49,7 +57,7 @@ const consentStatus = statusOf(CONSENT_STATUSES);
 export const scaPart = {
   authorisationId: optionalWords,
   scaStatus: optionalStatusOf(SCA_STATUSES),
-  psuMessage: optionalWords,
+  psuMessage: optionalMessage,
   _links: scaLinks,
 };
 
@@ -60,7 +68,7 @@ export const consentAnswer = z.object({ consentId: headerId, consentStatus, ...s
 export const startAnswer = z.object(scaPart);
 
 /** The status of an authorisation, and the answer to a confirmation code. */
-export const scaStatusAnswer = z.object({ scaStatus: statusOf(SCA_STATUSES), psuMessage: optionalWords });
+export const scaStatusAnswer = z.object({ scaStatus: statusOf(SCA_STATUSES), psuMessage: optionalMessage });
 
 /** The status of a consent. One that names its consent must name the one that was asked for. */
 export const consentStatusAnswer = z.object({ consentStatus, consentId: optionalWords });
@@ -79,14 +87,16 @@ const accessOfConsent = z
   .looseObject({})
   .check(z.refine((access) => JSON.stringify(access).length <= LONGEST_ACCESS, 'expected less'));
 
-/** The number of a card stays with the bank, but for a few digits. */
-export function withoutCardNumbers(access: Record<string, unknown>): Record<string, unknown> {
-  const masked = (name: string, value: unknown) =>
-    ['pan', 'cardNumber'].includes(name) && typeof value === 'string' ? maskedCardNumber(value) : value;
-  return JSON.parse(JSON.stringify(access, masked));
-}
-
-const accessIn = z.catch(z.nullish(z.pipe(accessOfConsent, z.transform(withoutCardNumbers))), null);
+/** What the bank says that a consent covers. The number of a card stays with it, but for a few digits. */
+const accessIn = z.catch(
+  z.nullish(
+    z.pipe(
+      accessOfConsent,
+      z.transform((access) => maskedMembers(access)),
+    ),
+  ),
+  null,
+);
 
 /** A consent as the bank has it. */
 export const consentDetailsAnswer = z.object({

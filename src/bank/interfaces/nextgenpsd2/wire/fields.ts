@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { dayIn, decimalIn, instantIn, textOf } from '../../../../domain/odd-values.ts';
+import { withoutCardNumbers } from '../../../../domain/order/card-number.ts';
 
 /** A text that must be there. */
 export const text = z.pipe(
@@ -52,7 +53,7 @@ function knownWord(known: readonly string[], value: string): string {
   if (known.includes(value)) return value;
   // American English has a z where the standard has an s: `finalized`.
   const plain = (word: string) => word.toLowerCase().replace(/is(?=ed$)/, 'iz');
-  return known.find((word) => plain(word) === plain(value)) ?? value;
+  return known.find((word) => plain(word) === plain(value)) ?? withoutCardNumbers(value);
 }
 
 /** A list. Banks write null for an empty one, and the only row of a list without the list. */
@@ -80,6 +81,12 @@ export const optionalFlag = z.pipe(
 export const optionalWords = z.pipe(
   z.nullish(z.unknown()),
   z.transform((value) => wordsIn(value)),
+);
+
+/** What the bank says to a person, if it says something. It may quote the number of a card. */
+export const optionalMessage = z.pipe(
+  optionalWords,
+  z.transform((value) => value && withoutCardNumbers(value)),
 );
 
 /** Text that may be missing, or null. */

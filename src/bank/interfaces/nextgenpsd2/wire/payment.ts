@@ -6,6 +6,7 @@ import {
   headerId,
   listOf,
   optionalFlag,
+  optionalMessage,
   optionalStatusOf,
   optionalWords,
   statusOf,
@@ -63,7 +64,7 @@ export const paymentInformation = z.object({
 export const paymentStatusAnswer = z.object({
   transactionStatus,
   paymentId: optionalWords,
-  psuMessage: optionalWords,
+  psuMessage: optionalMessage,
 });
 
 /** The answer to a cancellation that the customer must authorise. */

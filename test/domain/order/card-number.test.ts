@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../src/domain/order/card-number.ts';
+
+const PAN = '5254121234563241';
+const MASKED = '525412******3241';
+
+it.each([
+  [`card ${PAN}.`, `card ${MASKED}.`],
+  [`(5254 1212 3456 3241), 5254-1212-3456-3241`, `(${MASKED}), ${MASKED}`],
+  ['Amex 3714 496353 98431', 'Amex 371449*****8431'],
+  // The digits of others stay: no check digit, a time, an IBAN, a UUID, a longer number.
+  ['number 5254121234563242', 'number 5254121234563242'],
+  ['at 202611271206', 'at 202611271206'],
+  [
+    'DE89370400440532013000, DE40 5254 1212 3456 3241 00',
+    'DE89370400440532013000, DE40 5254 1212 3456 3241 00',
+  ],
+  [`a${PAN} ${PAN}0000`, `a${PAN} ${PAN}0000`],
+])('%s is shown as %s', (text, shown) => {
+  expect(withoutCardNumbers(text)).toBe(shown);
+});
+
+it('a number that a request names is masked whatever its form', () => {
+  const known = cardNumbersIn({
+    ...{ account: { pan: 'TOKEN12345' }, cardNumber: '5254121234563242', cardInformation: PAN },
+    access: { accounts: [{ pan: '4000-1', iban: 'DE89370400440532013000' }, { maskedPan: MASKED }] },
+  });
+  expect(known).toEqual(['TOKEN12345', '5254121234563242']);
+  expect(withoutCardNumbers('token12345 and 5254.1212 3456-3242', known)).toBe(
+    '******2345 and 525412******3242',
+  );
+});
+
+it.each<[unknown, unknown]>([
+  [
+    { pan: Number(PAN), PAN: [PAN], cardPan: { value: PAN } },
+    { pan: MASKED, PAN: [MASKED], cardPan: { value: MASKED } },
+  ],
+  [
+    { card_number: PAN, cardNo: 'TOKEN12345' },
+    { card_number: MASKED, cardNo: '******2345' },
+  ],
+  [
+    { maskedPan: PAN, other: PAN, list: [Number(PAN)] },
+    { maskedPan: MASKED, other: MASKED, list: [MASKED] },
+  ],
+  [
+    { [PAN]: true, deep: [{ pan: PAN, currency: 'EUR' }] },
+    { [MASKED]: true, deep: [{ pan: MASKED, currency: 'EUR' }] },
+  ],
+])('%j is kept as %j', (said, kept) => {
+  expect(maskedJson(said)).toEqual(kept);
+});
+
+it.each([
+  { maskedPan: '525412xxxxxx3241' },
+  { maskedPan: MASKED },
+  { iban: PAN, bban: PAN, msisdn: PAN, resourceId: PAN, href: `/v1/${PAN}` },
+  { companyId: 'company 12345678', panel: 'x', count: 1234, day: '2026-11-27', none: null, yes: true },
+])('%j stays', (said) => {
+  expect(maskedJson(said)).toEqual(said);
+});
