@@ -62,7 +62,7 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
       'src/store/machine/checked-bank.ts',
       'src/commands/open/bank-file.ts',
       'src/bank-file/bank-file.ts',
-      'src/bank-file/operations.ts',
+      'src/bank/interfaces/nextgenpsd2/description/operations.ts',
       'src/bank/interfaces/nextgenpsd2/interface.ts',
       'src/commands/open/kept-customer.ts',
     ],

@@ -72,16 +72,18 @@ export function bundle(outdir) {
     plugins: [reflectMetadataFirst, withoutWhenExit, withoutChildProcess, clientAlone],
     define: {
       PSD2_VERSION: JSON.stringify(version),
-      PSD2_BANK_FILE_RULES: JSON.stringify(digestOf('src/bank-file')),
+      PSD2_BANK_FILE_RULES: JSON.stringify(
+        digestOf(/^(bank-file|bank\/interfaces\/\w+\/description)\/.*\.ts$/),
+      ),
     },
     logLevel: 'warning',
   });
 }
 
-/** A digest of the sources in a folder. Another one means that they may do something else. */
-function digestOf(folder) {
+/** A digest of sources. Another one means that they may do something else. @param which their paths in `src` */
+function digestOf(which) {
   const hash = createHash('sha256');
-  for (const name of readdirSync(folder, { recursive: true }).sort())
-    if (name.endsWith('.ts')) hash.update(name).update(readFileSync(join(folder, name)));
+  for (const name of readdirSync('src', { recursive: true }).sort())
+    if (which.test(name)) hash.update(name).update(readFileSync(join('src', name)));
   return hash.digest('hex');
 }

@@ -62,6 +62,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'main.ts': ['cli', 'commands/completion'],
   'sync-thread.ts': ['cli', 'commands', 'errors.ts', 'store/machine', 'terminal'],
   cli: [
+    'bank/descriptions.ts',
     'advice.ts',
     'bank-file',
     'commands',
@@ -118,9 +119,11 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   // It puts the bank together: an interface, the calls, the connection, and what wraps them.
   'commands/open': [
+    'bank/descriptions.ts',
     'advice.ts',
     'bank-file',
     'bank/call',
+    'bank/interfaces/nextgenpsd2/description',
     'bank/open.ts',
     'bank/ports',
     'bank/transport',
@@ -153,16 +156,18 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/flow/order-filter.ts',
     'store/batch/refusals.ts',
   ],
-  'commands/bank': [...NOUN, 'bank-file', 'commands/doctor'],
+  'commands/bank': [...NOUN, 'bank-file', 'bank/descriptions.ts', 'commands/doctor'],
   'commands/cert': [...NOUN, 'certificates', 'make-folder.ts', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],
   'commands/consent': NOUN,
   'commands/customer': [...NOUN, 'store/audit', 'store/batch'],
   'commands/demo': [...NOUN, 'commands/sandbox/profile.ts'],
   'commands/doctor': [
+    'bank/interfaces/nextgenpsd2/description/description.ts',
+    'bank-file/values.ts',
     ...NOUN,
     'advice.ts',
-    'bank-file/schema.ts',
+    'bank/interfaces/nextgenpsd2/description/schema.ts',
     'bank/transport',
     'callback',
     'certificates',
@@ -181,9 +186,9 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/operation': NOUN,
   'commands/products': NOUN,
   'commands/profile': [
+    'bank-file/description.ts',
     ...NOUN,
     'advice.ts',
-    'bank-file/schema.ts',
     'certificates',
     'commands/cert',
     'commands/doctor',
@@ -194,6 +199,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/secrets/vault.ts',
   ],
   'commands/sandbox': [
+    'bank/interfaces/nextgenpsd2/description/description.ts',
     ...NOUN,
     'bank-file',
     'quote-for-shell.ts',
@@ -208,7 +214,13 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/disk',
   ],
   // It describes what each command prints.
-  'commands/schema': [...NOUN, 'bank-file', 'commands', 'sandbox/seed/seed-schema.ts'],
+  'commands/schema': [
+    ...NOUN,
+    'bank-file',
+    'bank/descriptions.ts',
+    'commands',
+    'sandbox/seed/seed-schema.ts',
+  ],
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/funds': NOUN,
   // It runs what other commands have: their checks, readings, logins, consents and payments.
@@ -260,6 +272,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'signature',
   ],
   'bank/interfaces/nextgenpsd2': [
+    'bank/interfaces/nextgenpsd2/description',
     'bank-file',
     // A bulk payment may be a pain.001, and its status a pain.002.
     'batch-file/pain001/write.ts',
@@ -271,8 +284,11 @@ export const WALLS: Record<string, readonly string[]> = {
     'errors.ts',
     'signature',
   ],
+  // Banks described as data: fields, rules, platforms. Neither a call is made here, nor a request composed.
+  'bank/interfaces/nextgenpsd2/description': ['bank-file', 'did-you-mean.ts'],
+  'bank/descriptions.ts': ['bank-file', 'bank/interfaces'],
   'bank/transport': ['certificates', 'errors.ts'],
-  // Banks described as data. Types, defaults and platforms: no call is made here.
+  // Banks described as data: reading and checking their files. An interface brings its fields and platforms.
   'bank-file': ['did-you-mean.ts', 'domain/local-address.ts', 'errors.ts', 'store/disk/permissions.ts'],
   // Files of payments: reading them, and writing them and their reports. No file is opened here.
   'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
@@ -323,6 +339,7 @@ export const WALLS: Record<string, readonly string[]> = {
 
   // The sandbox shares no code with psd2 in which one mistake could hide in both.
   sandbox: [
+    'bank/interfaces/nextgenpsd2/description/schema.ts',
     'sandbox',
     'bank-file',
     'certificates',
@@ -345,7 +362,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'sandbox/customer-site': ['domain/local-address.ts', 'sandbox/same-secret.ts'],
   // Its doors, which do not know each other.
   'sandbox/cb': [...DOOR, 'sandbox/documents', 'sandbox/folder'],
-  'sandbox/nextgenpsd2': [...DOOR, 'bank-file'],
+  'sandbox/nextgenpsd2': [...DOOR, 'bank-file', 'bank/interfaces/nextgenpsd2/description'],
 
   'advice.ts': ['errors.ts', 'quote-for-shell.ts'],
   'did-you-mean.ts': [],

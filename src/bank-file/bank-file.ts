@@ -1,18 +1,23 @@
 import { Psd2Error } from '../errors.ts';
-import { inconsistencies } from './consistency.ts';
+import {
+  type BankFileHead,
+  type BankHead,
+  type BankProblem,
+  type Description,
+  type Descriptions,
+  descriptionFor,
+} from './description.ts';
 import { variableOf } from './kinds.ts';
 import { type Layer, layersOf } from './layers.ts';
 import { mergeBankFiles } from './merge.ts';
-import type { BankProblem } from './problems.ts';
-import { type BankDescription, type BankFile, bankFile } from './schema.ts';
 import { isObject, valuesIn } from './values.ts';
 
 /** A bank file that was read and found right. */
-export interface ReadBank {
+export interface ReadBank<Bank extends BankHead = BankHead, File extends BankFileHead = BankFileHead> {
   /** What the file and all that it extends say, as a bank file that extends nothing. A profile stores this. */
-  file: BankFile;
+  file: File;
   /** Every value in force. */
-  description: BankDescription;
+  description: Bank;
   /** The paths of the values that are the standard's, since no file says anything else. */
   defaults: string[];
   /** The variables of the environment that headers take their values from, sorted. */
@@ -22,23 +27,27 @@ export interface ReadBank {
 }
 
 /** What psd2 found in a bank file. `bank` is undefined if there are problems. */
-export interface CheckedBank {
+export interface CheckedBank<Bank extends BankHead = BankHead, File extends BankFileHead = BankFileHead> {
   /** The name of the bank, if the file has one. */
   name: string | null;
-  /** Null if the file names no interface, or another one. */
-  interface: 'nextgenpsd2' | null;
+  /** Null if the file names no interface, or one without bank files. */
+  interface: string | null;
   problems: BankProblem[];
-  bank: ReadBank | undefined;
+  bank: ReadBank<Bank, File> | undefined;
 }
 
 /**
  * Reads a bank file (bank description, docs/banks.md).
  *
  * @param nameOrPath name of a platform that comes with psd2, or path of a file
+ * @param descriptions of the interfaces that the bank may have
  * @throws Psd2Error `config` if something is wrong with it or with what it extends
  */
-export async function readBankFile(nameOrPath: string): Promise<ReadBank> {
-  const { problems, bank } = await checkBankFile(nameOrPath);
+export async function readBankFile<Bank extends BankHead, File extends BankFileHead>(
+  nameOrPath: string,
+  descriptions: Descriptions<Bank, File>,
+): Promise<ReadBank<Bank, File>> {
+  const { problems, bank } = await checkBankFile(nameOrPath, descriptions);
   if (!bank) throw refusal(`The bank ${nameOrPath}`, problems, [['bank', 'check', nameOrPath]]);
   return bank;
 }
@@ -47,13 +56,17 @@ export async function readBankFile(nameOrPath: string): Promise<ReadBank> {
  * Reads a bank file, and says everything that is wrong with it.
  *
  * @param nameOrPath name of a platform that comes with psd2, or path of a file
+ * @param descriptions of the interfaces that the bank may have
  * @throws nothing: also what cannot be read is a problem
  */
-export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
+export async function checkBankFile<Bank extends BankHead, File extends BankFileHead>(
+  nameOrPath: string,
+  descriptions: Descriptions<Bank, File>,
+): Promise<CheckedBank<Bank, File>> {
   const layers: Layer[] = [];
   const problems: BankProblem[] = [];
   try {
-    for await (const layer of layersOf(nameOrPath)) layers.push(layer);
+    for await (const layer of layersOf(nameOrPath, descriptions)) layers.push(layer);
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
     problems.push({
@@ -61,23 +74,24 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
       message: [error.message, error.hint].filter(Boolean).join('. '),
     });
   }
-  const files: BankFile[] = [];
+  const about = aboutIn(layers[0]?.content, descriptions);
+  const known = descriptionFor(descriptions, about.interface);
+  const files: File[] = [];
   for (const [index, { where, content }] of layers.entries()) {
-    if (isBankFile(content)) {
+    if (isBankFile(content, known)) {
       files.push(content);
       continue;
     }
-    const found = await problemsOfFields(content);
+    const found = await problemsOfFields(content, known);
     problems.push(...found.map((each) => (index === 0 ? each : inside(where, each))));
   }
-  const about = aboutIn(layers[0]?.content);
   if (problems.length > 0) return { ...about, problems, bank: undefined };
-  const file = mergeBankFiles(files);
-  if (!isBankFile(file)) throw new TypeError('Valid bank files together are not one');
-  const description = bankFile.parse(file);
+  const file = mergeBankFiles(files, known.inherited);
+  if (!isBankFile(file, known)) throw new TypeError('Valid bank files together are not one');
+  const description = known.schema.parse(file);
   const said = new Set([...valuesIn(file)].map(([path]) => path));
   const defaults = [...valuesIn(description)].map(([path]) => path).filter((path) => !said.has(path));
-  const unfit = inconsistencies(description);
+  const unfit = known.inconsistencies(description);
   const [own, ...below] = layers;
   const aloneText = below.some(({ text }) => text !== undefined) ? undefined : own?.text;
   const bank =
@@ -92,31 +106,38 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
  *
  * @throws Psd2Error `config` if something is wrong with it
  */
-export async function describeBank(content: unknown): Promise<BankDescription> {
-  const { success, data } = bankFile.safeParse(content);
-  if (!success) throw refusal('The stored bank', await problemsOfFields(content));
+export async function describeBank<Bank extends BankHead>(
+  content: unknown,
+  descriptions: Descriptions<Bank>,
+): Promise<Bank> {
+  const known = descriptionFor(descriptions, isObject(content) ? content.interface : undefined);
+  const { success, data } = known.schema.safeParse(content);
+  if (!success) throw refusal('The stored bank', await problemsOfFields(content, known));
   if (data.extends !== undefined)
     throw new Psd2Error('config', 'The stored bank must not extend another one');
-  const problems = inconsistencies(data);
+  const problems = known.inconsistencies(data);
   if (problems.length > 0) throw refusal('The stored bank', problems);
   return data;
 }
 
 /** The variables that the headers of a bank name. */
-function variablesIn({ headers }: BankDescription): string[] {
-  const values = [headers.static, ...Object.values(headers.perOperation)].flatMap((each) =>
-    Object.values(each),
+function variablesIn({ headers }: BankHead): string[] {
+  const named = [...valuesIn(headers)].flatMap(([, value]) =>
+    typeof value === 'string' ? (variableOf(value) ?? []) : [],
   );
-  return [...new Set(values.flatMap((value) => variableOf(value) ?? []))].sort();
+  return [...new Set(named)].sort();
 }
 
-function isBankFile(content: unknown): content is BankFile {
-  return bankFile.safeParse(content).success;
+function isBankFile<File extends BankFileHead>(
+  content: unknown,
+  { schema }: Description<BankHead, File>,
+): content is File {
+  return schema.safeParse(content).success;
 }
 
-async function problemsOfFields(content: unknown): Promise<BankProblem[]> {
+async function problemsOfFields(content: unknown, known: Description): Promise<BankProblem[]> {
   const { problemsIn } = await import('./problems.ts');
-  return problemsIn(bankFile.safeParse(content).error?.issues ?? [], content);
+  return problemsIn(known.schema.safeParse(content).error?.issues ?? [], content, known);
 }
 
 /** A problem of a file that the checked one extends. */
@@ -124,11 +145,12 @@ function inside(where: string, { path, message }: BankProblem): BankProblem {
   return { path, message: `In ${where}, which this file extends: ${message}` };
 }
 
-function aboutIn(content: unknown): Pick<CheckedBank, 'name' | 'interface'> {
+function aboutIn(content: unknown, descriptions: Descriptions): Pick<CheckedBank, 'name' | 'interface'> {
   if (!isObject(content)) return { name: null, interface: null };
+  const { name, interface: named } = content;
   return {
-    name: typeof content.name === 'string' ? content.name : null,
-    interface: content.interface === 'nextgenpsd2' ? content.interface : null,
+    name: typeof name === 'string' ? name : null,
+    interface: typeof named === 'string' && Object.hasOwn(descriptions, named) ? named : null,
   };
 }
 

@@ -10,22 +10,23 @@ import {
   $ZodUnion,
   globalRegistry,
 } from 'zod/v4/core';
-import { bankFile } from './schema.ts';
 
 type Field = z.core.$ZodType;
 type Path = readonly PropertyKey[];
 
+// Each takes the schema of the bank file first.
+
 /** The fields of an object of the bank file by their names; undefined if there is no object with fields at this path. */
-export function fieldsAt(path: Path): string[] | undefined {
-  let field: Field | undefined = bankFile;
+export function fieldsAt(schema: Field, path: Path): string[] | undefined {
+  let field: Field | undefined = schema;
   for (const name of path) field = field && memberOf(field, name);
   const found = field && objectOf(field);
   return found && Object.keys(found._zod.def.shape);
 }
 
 /** The names that the record at a path can have. None: any. */
-export function namesAt(path: Path): string[] {
-  let field: Field | undefined = bankFile;
+export function namesAt(schema: Field, path: Path): string[] {
+  let field: Field | undefined = schema;
   for (const name of path) field = field && memberOf(field, name);
   const inner = field && unwrap(field);
   const options = inner instanceof $ZodUnion ? inner._zod.def.options : [inner];
@@ -34,14 +35,14 @@ export function namesAt(path: Path): string[] {
 }
 
 /** The paths of all fields, with dots. The names in a record are not fields. */
-export function allFields(): string[] {
-  return [...pathsOf(bankFile, '')];
+export function allFields(schema: Field): string[] {
+  return [...pathsOf(schema, '')];
 }
 
 /** Each field with what it says, and its default if it has one. */
-export function describedFields(): { path: string; what: string; standard: unknown }[] {
-  return allFields().flatMap((path) => {
-    let field: Field | undefined = bankFile;
+export function describedFields(schema: Field): { path: string; what: string; standard: unknown }[] {
+  return allFields(schema).flatMap((path) => {
+    let field: Field | undefined = schema;
     for (const name of path.split('.')) field = field && memberOf(field, name);
     const described = field && descriptionOf(field);
     if (field === undefined || described === undefined) return [];
@@ -58,8 +59,8 @@ function descriptionOf(field: Field): string | undefined {
 }
 
 /** The field that a value belongs to: `api.paths` for `api.paths.createConsent`. */
-export function fieldOf(path: string): string {
-  const above = allFields().filter((field) => path === field || path.startsWith(`${field}.`));
+export function fieldOf(schema: Field, path: string): string {
+  const above = allFields(schema).filter((field) => path === field || path.startsWith(`${field}.`));
   return above.sort((one, other) => other.length - one.length)[0] ?? path;
 }
 
@@ -70,8 +71,8 @@ function* pathsOf(field: Field, path: string): Generator<string> {
 }
 
 /** The words, or kinds of value, of which a field takes one. */
-export function alternativesAt(path: Path): Field[] {
-  let field: Field | undefined = bankFile;
+export function alternativesAt(schema: Field, path: Path): Field[] {
+  let field: Field | undefined = schema;
   for (const name of path) field = field && memberOf(field, name);
   const inner = field && unwrap(field);
   return inner instanceof $ZodUnion ? [...inner._zod.def.options] : [];

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
+import type { BankFileHead, Descriptions } from './description.ts';
 import { parseJson, readText } from './read-json.ts';
 import { isObject } from './values.ts';
 
@@ -30,15 +31,17 @@ interface Place {
  * Reads a bank file and those that it extends, one after the other: the file itself first.
  *
  * @param nameOrPath name of a platform, or path of a file. A platform goes first
+ * @param descriptions those whose platforms count
  * @throws Psd2Error `config`. If the error is about what a file extends, the generator has already given that file
  */
-export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
+export async function* layersOf(nameOrPath: string, descriptions: Descriptions): AsyncGenerator<Layer> {
+  const platforms = () => platformsOf(descriptions);
   const seen = new Set<string>();
-  let place: Place | undefined = (await isPlatform(nameOrPath))
+  let place: Place | undefined = (await isPlatform(nameOrPath, platforms))
     ? { where: nameOrPath, folder: undefined }
     : { where: nameOrPath, folder: dirname(nameOrPath) };
   while (place) {
-    const { content, text } = await contentOf(place, seen.size === 0);
+    const { content, text } = await contentOf(place, seen.size === 0, platforms);
     const id = place.folder === undefined ? place.where : realPathOf(place.where);
     if (seen.has(id))
       throw new Psd2Error('config', `The chain of extends is a circle: it comes back to ${place.where}`);
@@ -46,17 +49,21 @@ export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
     yield { where: place.where, content, text };
     place =
       isObject(content) && typeof content.extends === 'string'
-        ? await extended(content.extends, place)
+        ? await extended(content.extends, place, platforms)
         : undefined;
   }
 }
 
-async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<Omit<Layer, 'where'>> {
-  if (folder === undefined) return { content: (await platforms()).PLATFORMS[where], text: undefined };
+async function contentOf(
+  { where, folder }: Place,
+  isFirst: boolean,
+  platforms: Platforms,
+): Promise<Omit<Layer, 'where'>> {
+  if (folder === undefined) return { content: (await platforms())[where], text: undefined };
   const text = await readText(where);
   if (text !== undefined) return { content: await parseJson(text, where), text };
   const name = basename(where);
-  const near = didYouMean(name, Object.keys((await platforms()).PLATFORMS)).trim();
+  const near = didYouMean(name, Object.keys(await platforms())).trim();
   const meant = near === '' ? '' : `. ${near}`;
   throw new Psd2Error(
     'config',
@@ -67,8 +74,8 @@ async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<Om
 }
 
 /** What a bank file extends. A file must lie beside it, so that a bank file from elsewhere cannot make psd2 read other folders. */
-async function extended(name: string, { folder }: Place): Promise<Place> {
-  if (await isPlatform(name)) return { where: name, folder: undefined };
+async function extended(name: string, { folder }: Place, platforms: Platforms): Promise<Place> {
+  if (await isPlatform(name, platforms)) return { where: name, folder: undefined };
   const file = name.replace(/^\.\//, '');
   if (/[/\\]/.test(file) || file === '..' || file === '.')
     throw new Psd2Error(
@@ -80,11 +87,19 @@ async function extended(name: string, { folder }: Place): Promise<Place> {
 }
 
 /** A bank file that extends none needs no platform, so that a command with one loads none. */
-const platforms = () => import('./platforms.ts');
+type Platforms = () => ReturnType<typeof platformsOf>;
+
+/** The platforms that come with psd2, of all interfaces, by name. */
+export async function platformsOf(
+  descriptions: Descriptions,
+): Promise<Readonly<Record<string, BankFileHead>>> {
+  const all = Object.values(descriptions).map((description) => description().platforms());
+  return Object.assign({}, ...(await Promise.all(all)));
+}
 
 /** Whether a platform of this name comes with psd2. */
-async function isPlatform(name: string): Promise<boolean> {
-  return looksLikePlatform(name) && (await platforms()).isPlatform(name);
+async function isPlatform(name: string, platforms: Platforms): Promise<boolean> {
+  return looksLikePlatform(name) && Object.hasOwn(await platforms(), name);
 }
 
 function realPathOf(path: string): string {

@@ -1,28 +1,25 @@
-import type { BankFile } from './schema.ts';
+import type { BankFileHead, BankHead, Description } from './description.ts';
 import { isObject } from './values.ts';
 
 /** A bank file whose fields are known to be valid, or several of them put together. */
 type Fields = Record<string, unknown>;
 
 /**
- * Puts a bank file above those that it extends. Objects merge field by field; lists and single values replace. Three fields
- * have a meaning for one file only: `extends`; `verifiedOn`, since nobody saw the same facts hold at another bank; and
- * `payments.repeatMinutes` if a file takes `same-answer` back.
+ * Puts a bank file above those that it extends. Objects merge field by field; lists and single values replace. Two fields
+ * have a meaning for one file only: `extends`; and `verifiedOn`, since nobody saw the same facts hold at another bank.
  *
  * @param files valid ones, the file itself first
+ * @param inherited what a file takes over, if that depends on the file
  */
-export function mergeBankFiles(files: readonly BankFile[]): Fields {
+export function mergeBankFiles<File extends BankFileHead>(
+  files: readonly File[],
+  inherited: Description<BankHead, File>['inherited'],
+): Fields {
   return files.reduceRight<Fields>((below, own) => {
-    const { verifiedOn: _verifiedOn, ...inherited } = below;
-    const { extends: _extends, ...fields } = own;
-    return mergeObjects(own.payments?.repeat === 'unknown' ? withoutRepeat(inherited) : inherited, fields);
+    const { verifiedOn: _verifiedOn, ...fields } = inherited?.(below, own) ?? below;
+    const { extends: _extends, ...said } = own;
+    return mergeObjects(fields, said);
   }, {});
-}
-
-function withoutRepeat(fields: Fields): Fields {
-  if (!isObject(fields.payments)) return fields;
-  const { repeatMinutes: _repeatMinutes, ...payments } = fields.payments;
-  return { ...fields, payments };
 }
 
 function mergeObjects(below: Fields, own: Fields): Fields {

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { $ZodEnum, $ZodObject } from 'zod/v4/core';
 import { didYouMean } from '../did-you-mean.ts';
+import type { BankProblem, Description } from './description.ts';
 import { allFields, alternativesAt, fieldsAt, namesAt } from './fields.ts';
-import { whyNotPossible } from './needs-code.ts';
 import { isObject } from './values.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -16,13 +16,17 @@ export function writePath(path: readonly PropertyKey[]): string {
   );
 }
 
+/** What is known of the fields: where a suggestion comes from. */
+type Known = Pick<Description, 'schema' | 'whyNotPossible'>;
+
 /** What zod says is wrong, as sentences. @param content of the file, for suggestions */
-export function problemsIn(issues: readonly Issue[], content: unknown): BankProblem[] {
-  return issues.flatMap((issue) => problemsOf(issue, content));
+export function problemsIn(issues: readonly Issue[], content: unknown, known: Known): BankProblem[] {
+  return issues.flatMap((issue) => problemsOf(issue, content, known));
 }
 
-function problemsOf(issue: Issue, content: unknown): BankProblem[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(issue.path, key));
+function problemsOf(issue: Issue, content: unknown, known: Known): BankProblem[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => unknownField(issue.path, key, known));
   const given = valueAt(content, issue.path);
   const path = writePath(issue.path);
   if (issue.code === 'invalid_union') {
@@ -32,31 +36,32 @@ function problemsOf(issue: Issue, content: unknown): BankProblem[] {
       return problemsIn(
         chosen.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })),
         content,
+        known,
       );
   }
-  const reason = whyNotPossible(given);
+  const reason = known.whyNotPossible(given);
   if (reason !== undefined) return [{ path, message: `${path}: ${reason}` }];
-  return [{ path, message: `${path === '' ? 'The file' : path} ${requirement(issue, given)}` }];
+  return [{ path, message: `${path === '' ? 'The file' : path} ${requirement(issue, given, known)}` }];
 }
 
 function isAboutType({ code, path }: Issue): boolean {
   return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 }
 
-function unknownField(within: readonly PropertyKey[], name: string): BankProblem {
+function unknownField(within: readonly PropertyKey[], name: string, known: Known): BankProblem {
   const path = writePath([...within, name]);
-  const reason = whyNotPossible(name);
+  const reason = known.whyNotPossible(name);
   if (reason !== undefined) return { path, message: `${path}: ${reason}` };
-  const near = didYouMean(name, fieldsAt(within) ?? namesAt(within)).trim();
-  const elsewhere = allFields().find((field) => field.endsWith(`.${name}`));
+  const near = didYouMean(name, fieldsAt(known.schema, within) ?? namesAt(known.schema, within)).trim();
+  const elsewhere = allFields(known.schema).find((field) => field.endsWith(`.${name}`));
   const meant = near || (elsewhere === undefined ? '' : `Did you mean ${elsewhere}?`);
   return { path, message: [`${path} is not a field of a bank file`, meant].filter(Boolean).join('. ') };
 }
 
 /** What a field must be, as the rest of a sentence. */
-function requirement(issue: Issue, given: unknown): string {
+function requirement(issue: Issue, given: unknown, { schema }: Known): string {
   if (given === undefined && issue.code === 'invalid_type') return 'is missing';
-  const alternatives = alternativesAt(issue.path);
+  const alternatives = alternativesAt(schema, issue.path);
   if (alternatives.length > 0) return `must be ${listed(alternatives.flatMap(describe))}`;
   switch (issue.code) {
     case 'invalid_type':
@@ -109,14 +114,6 @@ function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
         : undefined,
     content,
   );
-}
-
-/** Something that is wrong with a bank file. */
-export interface BankProblem {
-  /** Path of the field, with dots; empty if it is about the whole file. */
-  path: string;
-  /** A sentence that names the field. It never has a value of the file. */
-  message: string;
 }
 
 /** `a`, `a or b`, `a, b or c` */

@@ -1,11 +1,13 @@
-import type { BankDescription } from '../bank-file/schema.ts';
+import type { BankHead } from '../bank-file/description.ts';
 import type { KnownInterface } from './call/call.ts';
 
 /** The interfaces that psd2 knows, by their names. Each is loaded when a profile needs it. */
-const INTERFACES: Readonly<Record<string, (bank: BankDescription | undefined) => Promise<KnownInterface>>> = {
+const INTERFACES: Readonly<Record<string, (bank: BankHead | undefined) => Promise<KnownInterface>>> = {
   cb: async () => (await import('./interfaces/cb/interface.ts')).cb,
   nextgenpsd2: async (bank) => {
-    if (!bank) throw new TypeError('A bank of the interface nextgenpsd2 needs its description');
+    const { isNextGenPsd2 } = await import('./interfaces/nextgenpsd2/description/description.ts');
+    if (!isNextGenPsd2(bank))
+      throw new TypeError('A bank of the interface nextgenpsd2 needs its description');
     return (await import('./interfaces/nextgenpsd2/interface.ts')).nextgenpsd2(bank);
   },
 };
@@ -17,7 +19,7 @@ export const DEFAULT_INTERFACE = 'cb';
  * @param bank the bank's description, for an interface that many banks have. Its secrets from the environment are filled in
  * @throws TypeError if psd2 knows no such interface: a profile is checked when it is read
  */
-export async function interfaceNamed(name: string, bank?: BankDescription): Promise<KnownInterface> {
+export async function interfaceNamed(name: string, bank?: BankHead): Promise<KnownInterface> {
   const load = INTERFACES[name];
   if (!load) throw new TypeError(`There is no interface ${name}`);
   return load(bank);

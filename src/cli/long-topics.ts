@@ -1,9 +1,10 @@
+import { anyBankFile } from '../bank/descriptions.ts';
 import { describedFields } from '../bank-file/fields.ts';
 import { writeRows } from './rows.ts';
 
 /** The text of `psd2 help bank-file`. */
 export function bankFileHelp(): string {
-  const rows = describedFields().map(({ path, what, standard }) => {
+  const rows = describedFields(anyBankFile()).map(({ path, what, standard }) => {
     const value = standard === undefined ? '' : ` (default: ${JSON.stringify(standard)})`;
     return [path, `${what}${value}`] as const;
   });

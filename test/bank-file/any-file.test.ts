@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { describeBank, readBankFile } from '../../src/bank-file/bank-file.ts';
-import { OPERATIONS } from '../../src/bank-file/operations.ts';
-import { PLATFORMS } from '../../src/bank-file/platforms.ts';
-import { bankFile } from '../../src/bank-file/schema.ts';
+import { OPERATIONS } from '../../src/bank/interfaces/nextgenpsd2/description/operations.ts';
+import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
+import { bankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { describeBank, readBankFile } from './described.ts';
 import { bankFolder } from './folder.ts';
 
 const { write } = bankFolder();

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkBankFile, describeBank, readBankFile } from '../../src/bank-file/bank-file.ts';
+import { checkBankFile, describeBank, readBankFile } from './described.ts';
 import { bankFolder, LEAST } from './folder.ts';
 
 const { folder, write } = bankFolder();

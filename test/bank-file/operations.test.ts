@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { OPERATIONS, parametersOf, pathOf } from '../../src/bank-file/operations.ts';
+import {
+  OPERATIONS,
+  parametersOf,
+  pathOf,
+} from '../../src/bank/interfaces/nextgenpsd2/description/operations.ts';
 
 it('the standard has 38 operations and the extended service 8, each with its own method and path', () => {
   const all = Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path}`);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PLATFORMS } from '../../src/bank-file/platforms.ts';
+import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 
 it('each platform says what its source says, and nothing else', () => {

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { readBankFile } from '../../src/bank-file/bank-file.ts';
-import { allFields, fieldOf, fieldsAt } from '../../src/bank-file/fields.ts';
-import { PLATFORMS } from '../../src/bank-file/platforms.ts';
+import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
+import { allFields, fieldOf, fieldsAt, readBankFile } from './described.ts';
 
 const names = Object.keys(PLATFORMS);
 

@@ -3,13 +3,13 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkBankFile, describeBank, readBankFile } from '../../src/bank-file/bank-file.ts';
 import { variableOf } from '../../src/bank-file/kinds.ts';
-import { layersOf, looksLikePlatform } from '../../src/bank-file/layers.ts';
+import { looksLikePlatform } from '../../src/bank-file/layers.ts';
 import { parseJson, readText } from '../../src/bank-file/read-json.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { openBelow } from '../store/open-files.ts';
+import { checkBankFile, describeBank, layersOf, readBankFile } from './described.ts';
 import { bankFolder, LEAST } from './folder.ts';
 
 const { folder, write } = bankFolder();

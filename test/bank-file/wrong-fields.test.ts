@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkBankFile, readBankFile } from '../../src/bank-file/bank-file.ts';
-import { allFields, fieldsAt } from '../../src/bank-file/fields.ts';
+import { allFields, checkBankFile, fieldsAt, readBankFile } from './described.ts';
 import { bankFolder, LEAST } from './folder.ts';
 
 const { write } = bankFolder();

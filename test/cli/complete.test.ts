@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PLATFORMS } from '../../src/bank-file/platforms.ts';
+import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { complete } from '../../src/cli/completion/complete.ts';
 import { globalOptions } from '../../src/cli/globals.ts';
 import { buildProgram } from '../../src/cli/program.ts';

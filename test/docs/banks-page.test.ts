@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { readBankFile } from '../../src/bank-file/bank-file.ts';
-import { allFields, fieldsAt } from '../../src/bank-file/fields.ts';
-import { OPERATIONS } from '../../src/bank-file/operations.ts';
-import { bankFile } from '../../src/bank-file/schema.ts';
+import { OPERATIONS } from '../../src/bank/interfaces/nextgenpsd2/description/operations.ts';
+import { bankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 import { FILES, toJsonSchema } from '../../src/commands/schema/schema.ts';
+import { allFields, fieldsAt, readBankFile } from '../bank-file/described.ts';
 import { readPage } from './pages.ts';
 
 /** The rows of the table of fields: name, values, default, reason. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BankFile } from '../../src/bank-file/schema.ts';
+import type { BankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { isAccepted, isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
 import { Psd2Error } from '../../src/errors.ts';

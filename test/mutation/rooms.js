@@ -237,7 +237,7 @@ export const ROOMS = {
   'bank-file': {
     left: 'the quick parser of JSON gives the same as the slow one, and guards that no file reaches',
     least: 90,
-    mutate: ['src/bank-file/**'],
+    mutate: ['src/bank-file/**', 'src/bank/interfaces/nextgenpsd2/description/**'],
     tests: ['test/bank-file', 'test/docs/banks-page.test.ts'],
   },
   'batch-file': {

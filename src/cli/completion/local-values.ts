@@ -155,8 +155,11 @@ function categoriesOf(event: object): object[] {
 
 /** The platforms that come with psd2. */
 async function platforms(): Promise<Value[]> {
-  const { PLATFORMS } = await import('../../bank-file/platforms.ts');
-  return Object.entries(PLATFORMS).map(([name, { name: bank = '' }]): Value => [name, bank]);
+  const { DESCRIPTIONS } = await import('../../bank/descriptions.ts');
+  const { platformsOf } = await import('../../bank-file/layers.ts');
+  return Object.entries(await platformsOf(DESCRIPTIONS)).map(
+    ([name, { name: bank }]): Value => [name, typeof bank === 'string' ? bank : ''],
+  );
 }
 
 /** The files in the folder of a path. A folder ends with a slash. */

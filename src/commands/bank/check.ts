@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { type CheckedBank, checkBankFile, type ReadBank } from '../../bank-file/bank-file.ts';
-import { bankFile } from '../../bank-file/schema.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
@@ -11,7 +11,9 @@ import { flag, list, oneOf, orNull, text } from '../shared/fields.ts';
 const fields = () => ({
   ok: flag('true if nothing is wrong'),
   name: orNull(text('name of the bank; null if the file has none')),
-  interface: orNull(oneOf(['nextgenpsd2'], 'interface of the bank; null if the file names no known one')),
+  interface: orNull(
+    oneOf(Object.keys(DESCRIPTIONS), 'interface of the bank; null if the file names no known one'),
+  ),
   problems: list(
     z.object({
       path: text('path of the field; empty if it is about the whole file'),
@@ -19,7 +21,7 @@ const fields = () => ({
     }),
     'what is wrong',
   ),
-  values: orNull(bankFile),
+  values: orNull(anyBankFile()),
   variables: list(z.string(), 'variables of the environment whose values psd2 sends to the bank'),
   defaults: list(z.string(), "paths of the values that are the standard's, because no file has another"),
 });
@@ -56,14 +58,14 @@ ${examples('psd2 bank check mybank.json', 'psd2 --profile mybank bank check --on
 
 /** @throws Psd2Error `config` if something is wrong */
 async function checkBank(context: Context, bank: string): Promise<void> {
-  const checked = await checkBankFile(bank);
+  const checked = await checkBankFile(bank, DESCRIPTIONS);
   await print(context, checked);
   refuseProblems(bank, checked);
 }
 
 /** Checks the file, and then the bank that it describes, with the certificates of the profile. @throws Psd2Error */
 async function checkOnline(context: Context, bank: string): Promise<void> {
-  const checked = await checkBankFile(bank);
+  const checked = await checkBankFile(bank, DESCRIPTIONS);
   const { diagnoseBank } = await import('./online.ts');
   const diagnosis = checked.bank && (await diagnoseBank(context, bank, checked.bank));
   const checks = diagnosis?.checks ?? [];

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
+import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
 import { fieldOf } from '../../bank-file/fields.ts';
-import { PLATFORMS } from '../../bank-file/platforms.ts';
+import { platformsOf } from '../../bank-file/layers.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
@@ -35,7 +36,9 @@ export const list: Verb = {
 
 async function listPlatforms({ output }: Context): Promise<void> {
   const standard = new Map(await valuesOf('standard'));
-  const platforms = await Promise.all(Object.keys(PLATFORMS).map((name) => describe(name, standard)));
+  const platforms = await Promise.all(
+    Object.keys(await platformsOf(DESCRIPTIONS)).map((name) => describe(name, standard)),
+  );
   await output.table(
     platforms,
     [
@@ -49,16 +52,16 @@ async function listPlatforms({ output }: Context): Promise<void> {
 }
 
 async function describe(name: string, standard: ReadonlyMap<string, string>): Promise<Platform> {
-  const { description } = await readBankFile(name);
+  const { description } = await readBankFile(name, DESCRIPTIONS);
   const changed = (await valuesOf(name)).filter(([path, value]) => standard.get(path) !== value);
-  const differs = [...new Set(changed.map(([path]) => fieldOf(path)))];
+  const differs = [...new Set(changed.map(([path]) => fieldOf(anyBankFile(), path)))];
   const { name: bank = null, source = null, verifiedOn } = description;
   return { name, bank, source, verifiedOn, differs };
 }
 
 /** The values in force of a platform, by path, as JSON. */
 async function valuesOf(name: string): Promise<[path: string, value: string][]> {
-  const { description } = await readBankFile(name);
+  const { description } = await readBankFile(name, DESCRIPTIONS);
   return [...valuesIn(description)].flatMap(([path, value]): [string, string][] =>
     ABOUT_THE_FILE.includes(path) ? [] : [[path, JSON.stringify(value)]],
   );

@@ -1,4 +1,6 @@
-import type { BankDescription, BankFile } from '../../bank-file/schema.ts';
+import { isNextGenPsd2 } from '../../bank/interfaces/nextgenpsd2/description/description.ts';
+import type { BankDescription, BankFile } from '../../bank/interfaces/nextgenpsd2/description/schema.ts';
+import { isObject } from '../../bank-file/values.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
@@ -82,6 +84,7 @@ async function findChange(context: Context, first: string): Promise<Finding> {
   const { settings } = await context.unsealed();
   const { bankFileOf, describeStored } = await import('../open/bank-file.ts');
   const bank = await describeStored(JSON.stringify(await bankFileOf(settings.bank ?? '')));
+  if (!isNextGenPsd2(bank)) throw new TypeError('Only banks of NextGenPSD2 have their signature tried');
   let kept: Change = {};
   let code = first;
   const tryAll = async (changes: readonly ((kept: Change) => Change)[]): Promise<Change | undefined> => {
@@ -175,6 +178,10 @@ async function answerTo(context: Context, change: Change): Promise<string | unde
 async function withChange({ name, settings }: Profile, change: Change): Promise<Profile> {
   const { bankFileOf } = await import('../open/bank-file.ts');
   const file = await bankFileOf(settings.bank ?? '');
-  const bank = JSON.stringify({ ...file, ...merged(file, change) });
+  const changed = Object.entries(change).map(([part, its]) => {
+    const own = Object.entries(file).find(([name]) => name === part)?.[1];
+    return [part, { ...(isObject(own) && own), ...its }];
+  });
+  const bank = JSON.stringify({ ...file, ...Object.fromEntries(changed) });
   return { name, settings: { ...settings, bank } };
 }

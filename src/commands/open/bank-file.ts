@@ -1,8 +1,10 @@
+import { DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { describeBank, readBankFile } from '../../bank-file/bank-file.ts';
+import { type BankHead, descriptionFor } from '../../bank-file/description.ts';
 import { variableOf } from '../../bank-file/kinds.ts';
 import { looksLikePlatform } from '../../bank-file/layers.ts';
 import { readText } from '../../bank-file/read-json.ts';
-import { type BankDescription, type BankFile, bankFile } from '../../bank-file/schema.ts';
+import { isObject } from '../../bank-file/values.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { CheckedBank } from '../../store/machine/checked-bank.ts';
 import type { Environment } from '../../store/machine/settings.ts';
@@ -14,10 +16,8 @@ import type { Environment } from '../../store/machine/settings.ts';
  * @returns what the profile stores: the bank file with all that it extends, as JSON; and the values in force
  * @throws Psd2Error `config` if something is wrong with it
  */
-export async function contentOfBank(
-  nameOrPath: string,
-): Promise<{ content: string; description: BankDescription }> {
-  const { file, description } = await readBankFile(nameOrPath);
+export async function contentOfBank(nameOrPath: string): Promise<{ content: string; description: BankHead }> {
+  const { file, description } = await readBankFile(nameOrPath, DESCRIPTIONS);
   return { content: JSON.stringify(file), description };
 }
 
@@ -32,7 +32,7 @@ export async function addressOf(nameOrPath: string): Promise<string | undefined>
 }
 
 /** Whether the OAuth server of a bank knows the application by a secret. */
-export function needsClientSecret({ oauth }: BankDescription): boolean {
+export function needsClientSecret({ oauth }: BankHead): boolean {
   return oauth.mode !== 'none' && oauth.clientAuth !== 'mtls';
 }
 
@@ -43,49 +43,41 @@ export function needsClientSecret({ oauth }: BankDescription): boolean {
  * @param checked what the bank file meant when it was last checked
  * @throws Psd2Error `config` if something is wrong with the bank file, or a variable that it names is not set
  */
-export async function bankOf(
-  setting: string,
-  env: Environment,
-  checked: CheckedBank,
-): Promise<BankDescription> {
+export async function bankOf(setting: string, env: Environment, checked: CheckedBank): Promise<BankHead> {
   const known = await knownBank(setting, checked);
   const described = known ?? (await checkBank(setting, checked));
-  const { headers } = described;
-  const filled = (values: Record<string, string>) =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, fromEnvironment(value, env)]));
-  return {
-    ...described,
-    headers: {
-      ...headers,
-      static: filled(headers.static),
-      perOperation: Object.fromEntries(
-        Object.entries(headers.perOperation).map(([operation, values]) => [operation, filled(values)]),
-      ),
-    },
-  };
+  return { ...described, headers: filled(described.headers, env) };
+}
+
+/** A value with what its texts name in the environment. */
+function filled<Value>(value: Value, env: Environment): Value;
+function filled(value: unknown, env: Environment): unknown {
+  if (typeof value === 'string') return fromEnvironment(value, env);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filled(inner, env)]));
 }
 
 /** What was checked before, and has not changed. */
-async function knownBank(setting: string, checked: CheckedBank): Promise<BankDescription | undefined> {
+async function knownBank(setting: string, checked: CheckedBank): Promise<BankHead | undefined> {
   if (looksLikePlatform(setting)) return undefined;
   const text = isStored(setting) ? setting : await readText(setting);
   const known = text === undefined ? undefined : checked.read(text);
   return wasDescribed(known) ? known : undefined;
 }
 
-async function checkBank(setting: string, checked: CheckedBank): Promise<BankDescription> {
+async function checkBank(setting: string, checked: CheckedBank): Promise<BankHead> {
   if (isStored(setting)) {
     const description = await describeStored(setting);
     checked.write(setting, description);
     return description;
   }
-  const { description, aloneText } = await readBankFile(setting);
+  const { description, aloneText } = await readBankFile(setting, DESCRIPTIONS);
   if (aloneText !== undefined) checked.write(aloneText, description);
   return description;
 }
 
 /** What psd2 itself wrote, and the seal shows that it is whole: the schema has nothing to add. */
-function wasDescribed(known: unknown): known is BankDescription {
+function wasDescribed(known: unknown): known is BankHead {
   return known !== undefined;
 }
 
@@ -94,14 +86,15 @@ function isStored(setting: string): boolean {
 }
 
 /** The values in force of the bank file that a profile stores. `env:` stays as it is. @throws Psd2Error `config` */
-export async function describeStored(setting: string): Promise<BankDescription> {
-  return describeBank(parseStored(setting));
+export async function describeStored(setting: string): Promise<BankHead> {
+  return describeBank(parseStored(setting), DESCRIPTIONS);
 }
 
 /** The bank file of a profile, with all that it extends. @param setting as in {@link bankOf}. @throws Psd2Error `config` */
-export async function bankFileOf(setting: string): Promise<BankFile> {
-  const file = isStored(setting) ? parseStored(setting) : (await readBankFile(setting)).file;
-  const { success, data } = bankFile.safeParse(file);
+export async function bankFileOf(setting: string): Promise<BankHead> {
+  const file = isStored(setting) ? parseStored(setting) : (await readBankFile(setting, DESCRIPTIONS)).file;
+  const named = isObject(file) ? file.interface : undefined;
+  const { success, data } = descriptionFor(DESCRIPTIONS, named).schema.safeParse(file);
   if (success) return data;
   throw new Psd2Error('config', 'The bank file that the profile stores is damaged');
 }

@@ -1,5 +1,5 @@
 import { adviceOf } from '../../advice.ts';
-import type { BankDescription } from '../../bank-file/schema.ts';
+import type { BankHead } from '../../bank-file/description.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
 import { isLoopback } from '../../domain/local-address.ts';
@@ -133,7 +133,7 @@ async function askForBank(
 }
 
 /** The settings of the application that a bank with a bank file needs: it knows the application by its certificates. */
-function applicationOf(bank: BankDescription): SettingKey[] {
+function applicationOf(bank: BankHead): SettingKey[] {
   return ['baseUrl', ...(needsClientSecret(bank) ? (['clientSecret'] as const) : [])];
 }
 
@@ -153,7 +153,7 @@ async function askForBankFile({
   offered,
   today,
   bank,
-}: Wizard): Promise<BankDescription | undefined> {
+}: Wizard): Promise<BankHead | undefined> {
   if (bank) {
     settings.bank = bank.content;
     return bank.description;

@@ -231,7 +231,8 @@ async function readDoorRules({ bank, variation, strict }: StartOptions): Promise
   };
   if (bank === undefined) return rules;
   const { readBankFile } = await import('../../bank-file/bank-file.ts');
-  const { file, description } = await readBankFile(bank);
+  const { nextgenpsd2 } = await import('../../bank/interfaces/nextgenpsd2/description/description.ts');
+  const { file, description } = await readBankFile(bank, { nextgenpsd2: () => nextgenpsd2 });
   return { ...rules, own: file, description };
 }
 

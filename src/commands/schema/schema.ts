@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { bankFile } from '../../bank-file/schema.ts';
+import { anyBankFile } from '../../bank/descriptions.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
 import { seedFile } from '../../sandbox/seed/seed-schema.ts';
@@ -11,7 +11,7 @@ import { list, oneOf, text } from '../shared/fields.ts';
 /** The files that an operator writes, by the word that names them for `psd2 schema`. */
 export const FILES: Readonly<Record<string, Printed>> = {
   seed: { what: 'a seed file of the sandbox', shape: () => seedFile },
-  bank: { what: 'a bank file', shape: () => bankFile },
+  bank: { what: 'a bank file', shape: anyBankFile },
 };
 
 const schemas = () =>

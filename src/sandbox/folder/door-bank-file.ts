@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BankDescription } from '../../bank-file/schema.ts';
+import type { BankDescription } from '../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { temporaryPath, writeDurably } from './durable-files.ts';
 
 const FILE = 'nextgenpsd2-bank.json';

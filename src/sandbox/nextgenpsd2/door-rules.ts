@@ -1,4 +1,8 @@
-import { type BankDescription, type BankFile, bankFile } from '../../bank-file/schema.ts';
+import {
+  type BankDescription,
+  type BankFile,
+  bankFile,
+} from '../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Variation } from './variations.ts';
 
 /** How the second door behaves. The options of `sandbox start` set these rules. */

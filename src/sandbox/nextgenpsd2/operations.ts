@@ -1,8 +1,12 @@
-import { OPERATIONS, type OperationId, pathOf as templateOf } from '../../bank-file/operations.ts';
-import type { BankDescription } from '../../bank-file/schema.ts';
+import {
+  OPERATIONS,
+  type OperationId,
+  pathOf as templateOf,
+} from '../../bank/interfaces/nextgenpsd2/description/operations.ts';
+import type { BankDescription } from '../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { valuesIn } from '../server/path-values.ts';
 
-export type { OperationId } from '../../bank-file/operations.ts';
+export type { OperationId } from '../../bank/interfaces/nextgenpsd2/description/operations.ts';
 
 /** The path of the second door, on the port of the first. */
 export const DOOR_PATH = '/nextgenpsd2';

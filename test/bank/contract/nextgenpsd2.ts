@@ -1,5 +1,5 @@
+import { bankFile } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../src/bank/interfaces/nextgenpsd2/interface.ts';
-import { bankFile } from '../../../src/bank-file/schema.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { TOKEN } from '../client.ts';
 import { json, refusal, useNextGen, useNextGenBank } from '../interfaces/nextgenpsd2/client.ts';

@@ -38,7 +38,7 @@ describe('what a profile stores of a bank file', () => {
     const { content, description } = await contentOfBank(path);
     expect(JSON.parse(content)).toMatchObject({ name: 'A bank', sca: { pollSeconds: 7 } });
     expect(content).not.toContain('extends');
-    expect(description.sca.pollSeconds).toBe(7);
+    expect(description).toMatchObject({ sca: { pollSeconds: 7 } });
     expect(await describeStored(content)).toEqual(description);
     expect(await bankOf(content, {}, unchecked())).toEqual(description);
     expect(await bankFileOf(content)).toEqual(await bankFileOf(path));

@@ -33,7 +33,7 @@ vi.mock('node:child_process', async (original) => ({
   ...(await original<typeof ChildProcess>()),
   spawn: (program: string, words: string[], options: unknown) => started.spawn([program, ...words], options),
 }));
-const { readBankFile } = await import('../../../src/bank-file/bank-file.ts');
+const { readBankFile } = await import('../../bank-file/described.ts');
 const { doorBankFile } = await import('../../../src/sandbox/folder/door-bank-file.ts');
 const { runningSandbox } = await import('../../../src/sandbox/folder/running.ts');
 const { newConfigFolder, temporaryFolder } = await import('../../store/temporary-folder.ts');

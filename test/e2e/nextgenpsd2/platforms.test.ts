@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { PLATFORMS as KNOWN } from '../../../src/bank-file/platforms.ts';
+import { PLATFORMS as KNOWN } from '../../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { sample } from '../../support/sample.ts';
 import { keepRunning, type Operator, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';

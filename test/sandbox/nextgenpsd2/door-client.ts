@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, inject } from 'vitest';
-import { type BankFile, bankFile } from '../../../src/bank-file/schema.ts';
+import { type BankFile, bankFile } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Registration } from '../../../src/sandbox/folder/registration.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server/server.ts';

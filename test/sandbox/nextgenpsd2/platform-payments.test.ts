@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { readBankFile } from '../../../src/bank-file/bank-file.ts';
-import { PLATFORMS } from '../../../src/bank-file/platforms.ts';
-import type { BankDescription } from '../../../src/bank-file/schema.ts';
+import { PLATFORMS } from '../../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
+import type { BankDescription } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { readBankFile } from '../../bank-file/described.ts';
 import { ANNA, type DoorRequest, type TestDoor, withDoor } from './door-client.ts';
 import { debitsOf, linkOf, paymentBody, START } from './payment-client.ts';
 

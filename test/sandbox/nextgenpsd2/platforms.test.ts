@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readBankFile } from '../../../src/bank-file/bank-file.ts';
-import { PLATFORMS } from '../../../src/bank-file/platforms.ts';
+import { PLATFORMS } from '../../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
+import { readBankFile } from '../../bank-file/described.ts';
 import { withDoor } from './door-client.ts';
 
 describe.each(Object.keys(PLATFORMS))('the platform %s', (name) => {

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkBankFile } from '../../../src/bank-file/bank-file.ts';
 import { readKeyFile } from '../../../src/store/machine/key-file.ts';
+import { checkBankFile } from '../../bank-file/described.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();

@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { toldReasons } from '../../../domain/bank-reason.ts';
 import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../domain/order/card-number.ts';
 import { type ErrorContext, Psd2Error } from '../../../errors.ts';
@@ -7,6 +6,7 @@ import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts
 import { textOf } from '../../call/charset.ts';
 import { parseJson } from '../../call/json.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
+import type { BankDescription } from './description/schema.ts';
 import {
   isAboutSender,
   MAY_BE_DONE,

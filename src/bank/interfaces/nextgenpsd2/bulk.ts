@@ -1,5 +1,4 @@
 import Big from 'big.js';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { written } from '../../../domain/account-history.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
@@ -10,6 +9,7 @@ import type { BulkPayments, BulkTerms, EntryState } from '../../ports/bulk.ts';
 import type { Decides } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
+import type { BankDescription } from './description/schema.ts';
 import { debtorOf, fieldsOf, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
 import { assertAllOrdered } from './ordered.ts';

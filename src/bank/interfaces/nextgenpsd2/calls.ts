@@ -1,10 +1,10 @@
-import type { OperationId } from '../../../bank-file/operations.ts';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, WireSettings } from '../../call/call.ts';
 import type { Read } from '../../ports/call.ts';
 import type { NextGenCaller } from './answer.ts';
+import type { OperationId } from './description/operations.ts';
+import type { BankDescription } from './description/schema.ts';
 import type { Base } from './links.ts';
 import { callOf, type Paths } from './paths.ts';
 

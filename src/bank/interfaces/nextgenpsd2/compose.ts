@@ -1,10 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { OperationId } from '../../../bank-file/operations.ts';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { digestHeader, signatureHeader, signingString } from '../../../signature/http-signature.ts';
 import type { BankCall, Signed, WireSettings } from '../../call/call.ts';
+import type { OperationId } from './description/operations.ts';
+import type { BankDescription } from './description/schema.ts';
 import { keyIdOf } from './key-id.ts';
 import { creates, demandsAddress, identifies, type Paths, reads, startsSca } from './paths.ts';
 

@@ -1,5 +1,3 @@
-import type { OperationId } from '../../../bank-file/operations.ts';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import { accountReferenceOf, maskedAccess } from '../../../domain/order/account-reference.ts';
 import { maskedMembers } from '../../../domain/order/card-number.ts';
@@ -15,6 +13,8 @@ import type {
 } from '../../ports/customer.ts';
 import { ask, readDone } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
+import type { OperationId } from './description/operations.ts';
+import type { BankDescription } from './description/schema.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
 import { consentAnswer, consentDetailsAnswer, consentStatusAnswer } from './wire/consent.ts';

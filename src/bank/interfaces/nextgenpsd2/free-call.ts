@@ -1,10 +1,10 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, Signed } from '../../call/call.ts';
 import { followPages } from '../../call/pages.ts';
 import type { ComposedRequest, FreeAnswer, FreeCall } from '../../ports/bank.ts';
 import { type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import type { Calls } from './calls.ts';
+import type { BankDescription } from './description/schema.ts';
 import { apiLink } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
 import { factsOf, meaning, type Paths } from './paths.ts';

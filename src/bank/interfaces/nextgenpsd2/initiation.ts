@@ -1,10 +1,10 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { PlannedPayment } from '../../ports/bank.ts';
 import type { Calls } from './calls.ts';
+import type { BankDescription } from './description/schema.ts';
 import { type FieldRules, namesReference, refuseUntakenFields, takesField } from './taken-fields.ts';
 
 /**

@@ -1,4 +1,3 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { type AccountId, isAccountId, isCustomerId } from '../../../domain/identifiers.ts';
 import { withoutBlanks } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -11,6 +10,7 @@ import { bulkTermsOf } from './bulk.ts';
 import type { Calls } from './calls.ts';
 import { composer, namesAtBank } from './compose.ts';
 import { consentsOf, statusOf } from './consents.ts';
+import type { BankDescription } from './description/schema.ts';
 import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { fundsConsentsOf } from './funds.ts';
 import { productOfPayment, refuseUntaken } from './initiation.ts';

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
+import type { BankDescription } from './description/schema.ts';
 import { serialBytes, writeName } from './distinguished-name.ts';
 
 type KeyIdForm = BankDescription['signing']['keyId'];

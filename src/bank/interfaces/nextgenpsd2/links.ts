@@ -1,7 +1,7 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { isLoopback } from '../../../domain/local-address.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
+import type { BankDescription } from './description/schema.ts';
 import { cleanWords } from './wire/fields.ts';
 
 /** Where a link leads: below the base URL, or elsewhere on the bank's own host. */

@@ -1,11 +1,11 @@
 import { createHash, type X509Certificate } from 'node:crypto';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, Reading } from '../../call/call.ts';
 import type { BeforeSend } from '../../ports/call.ts';
 import type { ClientCredentials, Grant, GrantedTokens, Login } from '../../ports/customer.ts';
 import { ask, type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import { lacking } from './calls.ts';
+import type { BankDescription } from './description/schema.ts';
 import { organizationIdOf } from './key-id.ts';
 import { type Base, browserLink, type LinkTarget, serverLink } from './links.ts';
 import { type Metadata, metadataAnswer, tokenAnswer } from './wire/oauth.ts';

@@ -1,7 +1,7 @@
-import { OPERATIONS, type OperationId, pathOf } from '../../../bank-file/operations.ts';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { BankCall, CallFacts } from '../../call/call.ts';
 import type { CallKind, Route } from '../../ports/call.ts';
+import { OPERATIONS, type OperationId, pathOf } from './description/operations.ts';
+import type { BankDescription } from './description/schema.ts';
 
 /** The paths of a bank, which its file can change. */
 export interface Paths {

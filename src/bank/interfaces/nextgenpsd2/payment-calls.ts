@@ -1,5 +1,4 @@
 import Big from 'big.js';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { StatusReport } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import type { Initiation, Verification } from '../../../domain/operation.ts';
@@ -10,6 +9,7 @@ import type { Decides, ScaProgress } from '../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
 import { ask, type NextGenAnswer, type NextGenCaller, readAnswer, readNothing } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
+import type { BankDescription } from './description/schema.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';

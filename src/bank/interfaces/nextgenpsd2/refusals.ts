@@ -1,5 +1,5 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { ErrorCode, ErrorContext } from '../../../errors.ts';
+import type { BankDescription } from './description/schema.ts';
 
 /** What a refusal means for psd2, and for the operator. */
 export interface Meaning extends Pick<ErrorContext, 'hint' | 'next'> {

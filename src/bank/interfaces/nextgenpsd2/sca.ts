@@ -1,4 +1,3 @@
-import type { OperationId } from '../../../bank-file/operations.ts';
 import type { Authorization } from '../../../domain/operation.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
@@ -15,6 +14,7 @@ import type {
 } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
+import type { OperationId } from './description/operations.ts';
 import { apiLink, browserLink, type LinkTarget } from './links.ts';
 import { type AuthorizationRequest, filled, type OAuth } from './oauth.ts';
 import { callOf, factsOf, meaning } from './paths.ts';

@@ -1,6 +1,6 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { PlannedPayment } from '../../ports/bank.ts';
+import type { BankDescription } from './description/schema.ts';
 
 /** What a bank file says of the fields of a payment. */
 export type FieldRules = Pick<

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { IsoDate } from '../../../domain/calendar.ts';
 import { isDecimal } from '../../../domain/decimal.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -7,6 +6,7 @@ import type { BankCall } from '../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../ports/bank.ts';
 import type { NextGenReading } from './answer.ts';
 import { atAccountOrCard, type Calls, earliestDay, reading } from './calls.ts';
+import type { BankDescription } from './description/schema.ts';
 import { apiLink, type LinkTarget } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
 import { meaning } from './paths.ts';

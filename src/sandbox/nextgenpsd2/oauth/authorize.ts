@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { returnUrl } from '../../access/logins.ts';
 import type { Bank } from '../../bank.ts';
 import { isReturnAddress } from '../../strict/query.ts';

@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Bank } from '../../bank.ts';
 import { doorUrl } from '../links.ts';
 import { DOOR_PATH } from '../operations.ts';

@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { DoorRefusal } from '../refusal.ts';
 
 /** The fields of a transfer that the standard has for SEPA's products. All others are a bank's own. */

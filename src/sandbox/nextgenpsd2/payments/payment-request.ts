@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Bank } from '../../bank.ts';
 import { addDays, bankDay, type IsoDate } from '../../ledger/bank-time.ts';
 import { type DoorCall, inPath } from '../door-call.ts';

@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Bank } from '../../bank.ts';
 import { lifetimeMs } from '../sca/authorisations.ts';
 import { type DoorPayment, type PaymentExecution, subjectOf } from './payment.ts';

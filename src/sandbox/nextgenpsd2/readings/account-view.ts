@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Customer, Product } from '../../customers/seed-customers.ts';
 import { bankDay } from '../../ledger/bank-time.ts';
 import { type Cents, decimal } from '../../ledger/cents.ts';

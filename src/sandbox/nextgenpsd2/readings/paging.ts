@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 
 type Paging = BankDescription['accounts']['paging'];

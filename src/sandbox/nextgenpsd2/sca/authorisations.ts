@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { Shelf } from '../../shelf.ts';
 import { type ConsentKind, type DoorConsent, kindOfConsent } from '../consents/consent.ts';
 import type { DoorRules } from '../door-rules.ts';

@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { TppCertificates } from '../../strict/signature.ts';
 import { type DoorRules, exactness } from '../door-rules.ts';

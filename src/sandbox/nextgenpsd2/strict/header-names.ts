@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 
 // Headers of the standard that have other names at the bank (`headers.names`).

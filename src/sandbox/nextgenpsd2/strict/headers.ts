@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { variableOf } from '../../../bank-file/kinds.ts';
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import { DATE_WINDOW_MS, header, readFixdate } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { Addressed, OperationId } from '../operations.ts';

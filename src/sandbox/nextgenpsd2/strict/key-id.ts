@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 
 type KeyIdForm = BankDescription['signing']['keyId'];
 

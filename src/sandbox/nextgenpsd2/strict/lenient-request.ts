@@ -1,4 +1,4 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { Exactness } from '../door-rules.ts';

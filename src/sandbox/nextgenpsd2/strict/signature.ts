@@ -1,5 +1,5 @@
 import { createHash, verify, type X509Certificate } from 'node:crypto';
-import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { signingString, type TppCertificates } from '../../strict/signature.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../../../src/bank/call/call.ts';
 import { accountsOf } from '../../../../src/bank/interfaces/nextgenpsd2/accounts.ts';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextOfPage } from '../../../../src/bank/interfaces/nextgenpsd2/wire/accounts.ts';
 import type { Transaction, TransactionPage, TransactionQuery } from '../../../../src/bank/ports/bank.ts';
 import type { ConsentSource, Read } from '../../../../src/bank/ports/call.ts';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import { TRANSACTION_ID } from './client.ts';
 import { failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.ts';
 import { transferOrder } from '../../../domain/orders.ts';
 import { json, silent, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';

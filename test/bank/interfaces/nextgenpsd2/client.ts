@@ -11,11 +11,11 @@ import {
   withTokens,
 } from '../../../../src/bank/call/call.ts';
 import { Pace } from '../../../../src/bank/call/pace.ts';
+import { type BankFile, bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
 import type { Bank } from '../../../../src/bank/ports/bank.ts';
 import type { Observation, TokenSource } from '../../../../src/bank/ports/call.ts';
 import { type BankConnection, connectToBank } from '../../../../src/bank/transport/connection.ts';
-import { type BankFile, bankFile } from '../../../../src/bank-file/schema.ts';
 import { keySigner } from '../../../../src/signature/http-signature.ts';
 import { withOpenssl } from '../../../certificates/openssl.ts';
 import { digestProblem, signatureProblem } from '../../../signature/independent-verifier.ts';

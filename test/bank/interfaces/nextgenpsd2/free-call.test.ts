@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
-import { bankFile } from '../../../../src/bank-file/schema.ts';
 import { json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
 
 const bank = useNextGenBank();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
 import { described } from './scripted.ts';
 
 // A smoke test initiates a payment and has the bank cancel it. At these banks it may not: money could move, or a phone could ring.

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import {
   initiationOf,
   productOf,
   productOfPayment,
   refuseUntaken,
 } from '../../../../src/bank/interfaces/nextgenpsd2/initiation.ts';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../../src/domain/transfer.ts';

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { certificateHeader } from '../../../../src/bank/interfaces/nextgenpsd2/compose.ts';
+import { bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { keyIdOf } from '../../../../src/bank/interfaces/nextgenpsd2/key-id.ts';
-import { bankFile } from '../../../../src/bank-file/schema.ts';
 import { withOpenssl } from '../../../certificates/openssl.ts';
 
 // Each form of keyId against a fixed text, for certificates that openssl makes with these names and serial numbers.

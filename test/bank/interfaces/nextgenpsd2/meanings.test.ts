@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import type { BankCall } from '../../../../src/bank/call/call.ts';
 import { ask } from '../../../../src/bank/interfaces/nextgenpsd2/answer.ts';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { ErrorContext } from '../../../../src/errors.ts';
 import { TRANSACTION_ID } from './client.ts';
 import { failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import {
   authorizationUrl,
   loginOf,
   type OAuthServer,
 } from '../../../../src/bank/interfaces/nextgenpsd2/oauth.ts';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
 import { described, errorOf, failureOf, ORIGIN, type Scripted, said, scriptedCalls } from './scripted.ts';
 

@@ -1,8 +1,8 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { clientOf } from '../../../../src/bank/interfaces/nextgenpsd2/oauth.ts';
-import { bankFile } from '../../../../src/bank-file/schema.ts';
 import { withOpenssl } from '../../../certificates/openssl.ts';
 import { json, type NextGenOptions, silent, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../../../src/bank/call/call.ts';
 import { basketsOf } from '../../../../src/bank/interfaces/nextgenpsd2/baskets.ts';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { paymentCalls } from '../../../../src/bank/interfaces/nextgenpsd2/payment-calls.ts';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
 import type { Initiation } from '../../../../src/domain/operation.ts';
 import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { transferOrder } from '../../../domain/orders.ts';

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { WireSettings } from '../../../../src/bank/call/call.ts';
 import { composer } from '../../../../src/bank/interfaces/nextgenpsd2/compose.ts';
+import { PLATFORMS } from '../../../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
+import type { BankDescription } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { authorizationUrl } from '../../../../src/bank/interfaces/nextgenpsd2/oauth.ts';
 import { callOf, pathsOf } from '../../../../src/bank/interfaces/nextgenpsd2/paths.ts';
-import { readBankFile } from '../../../../src/bank-file/bank-file.ts';
-import { PLATFORMS } from '../../../../src/bank-file/platforms.ts';
-import type { BankDescription } from '../../../../src/bank-file/schema.ts';
 import { keySigner } from '../../../../src/signature/http-signature.ts';
+import { readBankFile } from '../../../bank-file/described.ts';
 import { withOpenssl } from '../../../certificates/openssl.ts';
 
 // What the public source of each platform shows of a first consent and a first reading: written down from there, and not read from

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { pagesOf } from '../../../../src/bank/interfaces/nextgenpsd2/transactions.ts';
 import type { Transaction } from '../../../../src/bank/ports/bank.ts';
 import type { ConsentSource } from '../../../../src/bank/ports/call.ts';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
 import { asCamt, asJson, asMt940, type Booking, OWN } from './account-reports.ts';
 import { failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { digestProblem, signatureProblem } from '../../../signature/independent-verifier.ts';
 import { publicKeyOf } from '../../recorded-bank.ts';
 import { CONSENT_ID, json, silent, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { consentsOf } from '../../../../src/bank/interfaces/nextgenpsd2/consents.ts';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { linksOf, progressOf, scaOfConsents } from '../../../../src/bank/interfaces/nextgenpsd2/sca.ts';
 import { startAnswer } from '../../../../src/bank/interfaces/nextgenpsd2/wire/consent.ts';
 import type { ScaLinks } from '../../../../src/bank/ports/customer.ts';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
 import { errorOf, failureOf, ORIGIN, type Scripted, said, scriptedCalls } from './scripted.ts';
 

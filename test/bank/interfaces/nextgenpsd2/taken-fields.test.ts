@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
 import { transferOrder } from '../../../domain/orders.ts';
 import { useNextGen, useNextGenBank } from './client.ts';

@@ -1,8 +1,8 @@
-import type { BankDescription } from '../../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
 import { type NextGenAnswer, type NextGenReading, readAnswer } from '../answer.ts';
 import type { Calls } from '../calls.ts';
+import type { BankDescription } from '../description/schema.ts';
 import { transactionsAnswer } from '../wire/accounts.ts';
 
 /** A format of account reports. */

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { didYouMean } from '../did-you-mean.ts';
-import { ERROR_CODES } from './error-codes.ts';
+import { ERROR_CODES } from '../../../../bank-file/error-codes.ts';
 import {
   address,
   flag,
@@ -15,7 +14,8 @@ import {
   text,
   URL_NAME,
   whole,
-} from './kinds.ts';
+} from '../../../../bank-file/kinds.ts';
+import { didYouMean } from '../../../../did-you-mean.ts';
 
 // The fields of a bank file, with the defaults of the standard (NextGenPSD2 1.3). docs/banks.md explains each of them. Each
 // object is strict: psd2 would otherwise ignore what the operator meant.

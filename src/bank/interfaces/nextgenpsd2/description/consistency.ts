@@ -1,6 +1,7 @@
-import { didYouMean } from '../did-you-mean.ts';
+import type { BankProblem } from '../../../../bank-file/description.ts';
+import { listed } from '../../../../bank-file/problems.ts';
+import { didYouMean } from '../../../../did-you-mean.ts';
 import { OPERATIONS, type OperationId, parametersOf } from './operations.ts';
-import { type BankProblem, listed } from './problems.ts';
 import type { BankDescription } from './schema.ts';
 
 /** Headers that psd2 makes for each request, in lower case, and the field that changes them. */

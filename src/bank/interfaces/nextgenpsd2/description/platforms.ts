@@ -653,8 +653,3 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     verifiedOn: null,
   },
 };
-
-/** Whether a platform of this name comes with psd2. */
-export function isPlatform(name: string): boolean {
-  return Object.hasOwn(PLATFORMS, name);
-}

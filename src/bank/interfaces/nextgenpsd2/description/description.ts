@@ -1,0 +1,27 @@
+import type { BankHead, Description } from '../../../../bank-file/description.ts';
+import { isObject } from '../../../../bank-file/values.ts';
+import { inconsistencies } from './consistency.ts';
+import { whyNotPossible } from './needs-code.ts';
+import { type BankDescription, type BankFile, bankFile } from './schema.ts';
+
+/** How NextGenPSD2 describes its banks. */
+export const nextgenpsd2: Description<BankDescription, BankFile> = {
+  // A build makes a function of a schema, which makes it when it is first asked for.
+  get schema() {
+    return bankFile;
+  },
+  inconsistencies,
+  whyNotPossible,
+  platforms: async () => (await import('./platforms.ts')).PLATFORMS,
+  // A file may take `same-answer` back. Then the minutes below it have no meaning.
+  inherited(below, { payments }) {
+    if (payments?.repeat !== 'unknown' || !isObject(below.payments)) return below;
+    const { repeatMinutes: _repeatMinutes, ...others } = below.payments;
+    return { ...below, payments: others };
+  },
+};
+
+/** Whether a description is one of NextGenPSD2: a bank file names its interface, and only its schema lets it through. */
+export function isNextGenPsd2(bank: BankHead | undefined): bank is BankDescription {
+  return bank?.interface === 'nextgenpsd2';
+}
