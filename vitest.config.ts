@@ -8,7 +8,7 @@ cleanEnvironment();
 // What a test file needs decides its project, and its name or folder says it.
 const PROGRAMS = ['test/**/*.programs.test.ts', 'test/store/postgres/**/*.test.ts'];
 const CONTRACT = 'test/store/contract/**/*.test.ts';
-const END_TO_END = ['test/e2e/**/*.test.ts'];
+const END_TO_END = ['test/e2e/**/*.test.ts', 'test/scenarios/program.test.ts'];
 const LONG = ['test/{crash,hostile,fuzz}/**/*.test.ts', 'test/**/*.long.test.ts'];
 
 // The first one makes the temporary folder of the run.

@@ -103,7 +103,7 @@ export function useOperatorHere(options: Partial<SandboxOptions> = {}): Operator
 }
 
 /** The environment that makes the profile `env` one for the sandbox. */
-function settingsFor({ sandbox: { baseUrl, registration } }: TestBank): Environment {
+export function settingsFor({ sandbox: { baseUrl, registration } }: TestBank): Environment {
   const { authorizationCode, clientCredentials } = registration.applications;
   return {
     PSD2_BASE_URL: baseUrl,

@@ -9,7 +9,7 @@ import { triedShape, useFollowers } from './tried.ts';
 
 const bank = useCrashBank(['--page-size', '1000']);
 const followers = useFollowers(bank, SIDE_BY_SIDE);
-const relay = useRelay(bank.operator);
+const relay = useRelay(bank.sandbox);
 const means = { bank, relay, followers };
 
 const cases = MIXED.flatMap((mixed) => FATES.map((fate) => [mixed.name, fate, mixed] as const));

@@ -136,6 +136,8 @@ export interface Place {
 
 export interface CrashBank {
   operator: Operator;
+  /** The folder of the sandbox. */
+  sandbox(): string;
   /** @param envOf returns the environment variables for each process of the place with this name */
   newPlace(envOf?: (name: string) => Record<string, string>): Place;
   /** How often the bank's ledger shows that an amount was debited since the test file began. */
@@ -278,6 +280,7 @@ export function useCrashBank(rules: string[] = []): CrashBank {
 
   return {
     operator,
+    sandbox: () => join(operator.config, 'sandbox'),
     newPlace,
     bookings: async () => {
       const now = await debits(operator);

@@ -8,7 +8,7 @@ import { triedShape, useFollowers } from './tried.ts';
 
 const bank = useCrashBank(['--page-size', '1000']);
 const followers = useFollowers(bank, SIDE_BY_SIDE);
-const relay = useRelay(bank.operator);
+const relay = useRelay(bank.sandbox);
 const means = { bank, relay, followers };
 /** The files of a store that a test run removes, one at a time. */
 const SOME = 6;

@@ -12,7 +12,7 @@ const bank = useCrashBank([
   ...['--page-size', '20'],
 ]);
 const followers = useFollowers(bank, 2);
-const relay = useRelay(bank.operator);
+const relay = useRelay(bank.sandbox);
 let accounts: Accounts | undefined;
 beforeAll(async () => {
   accounts = await openAccounts(bank, relay, followers);

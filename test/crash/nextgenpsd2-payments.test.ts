@@ -41,7 +41,7 @@ describe.each(sample(chosen, 1, nameOf))(
   (name, backend, door) => {
     const bank = useCrashBank(rulesOf(door));
     const followers = useFollowers(bank, SIDE_BY_SIDE);
-    const means = { bank, followers, relay: useRelay(bank.operator), lodge: useBackends(bank, followers) };
+    const means = { bank, followers, relay: useRelay(bank.sandbox), lodge: useBackends(bank, followers) };
     const what = `door payment ${name} ${backend}`;
 
     it.each(sample(HOW, 1))(

@@ -8,7 +8,7 @@ import { triedShape, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank();
 const followers = useFollowers(bank, SIDE_BY_SIDE);
-const relay = useRelay(bank.operator);
+const relay = useRelay(bank.sandbox);
 const means = { bank, relay, followers };
 
 /** The forgeries of a test run: some statuses that mean something, and some others. */

@@ -13,7 +13,7 @@ const SOME = 12;
 function useMeans(rules: string[]): TwiceMeans {
   const bank = useCrashBank(rules);
   const followers = useFollowers(bank, SIDE_BY_SIDE);
-  return { bank, followers, relay: useRelay(bank.operator), lodge: useBackends(bank, followers) };
+  return { bank, followers, relay: useRelay(bank.sandbox), lodge: useBackends(bank, followers) };
 }
 
 /** @param oneByOne the bank's time moves, so the tries do not run side by side */

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterAll, beforeAll } from 'vitest';
 import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
-import type { Operator } from '../e2e/support/psd2.ts';
 
 /** A call on its way to the bank. */
 export interface Call {
@@ -49,12 +48,12 @@ export interface Relay {
   treat(name: string, treatment: Treatment): void;
 }
 
-/** Opens a relay for the tests of a file. The bank is the sandbox of `operator`. */
-export function useRelay(operator: Operator): Relay {
+/** Opens a relay for the tests of a file. @param sandbox the folder of the sandbox, with its certificates */
+export function useRelay(sandbox: () => string): Relay {
   const treatments = new Map<string, Treatment>();
   const callers = new Map<object, { name: string; bankPort: number }>();
   const sockets = new Set<{ destroy(): void }>();
-  const certificate = (file: string) => readFileSync(join(operator.config, 'sandbox', 'certificates', file));
+  const certificate = (file: string) => readFileSync(join(sandbox(), 'certificates', file));
   let address = '';
   let agent: Agent;
 
@@ -145,13 +144,15 @@ export function useRelay(operator: Operator): Relay {
   };
 }
 
-/** Sends the customer, without a browser, to the address in the bank's answer. */
-export function sendCustomer({ status, headers, body }: Answer): void {
+/** Sends the customer, without a browser, to the address in the bank's answer. @param refuse they say no */
+export function sendCustomer({ status, headers, body }: Answer, refuse = false): void {
   const location = headers[headers.findIndex((name) => name.toLowerCase() === 'location') + 1];
   const url =
-    status === 302 || status === 303 ? location : /"scaRedirectURL":"([^"]+)"/.exec(body.toString())?.[1];
+    status === 302 || status === 303
+      ? location
+      : /"(?:scaRedirectURL":|scaRedirect":\{"href":)"([^"]+)"/.exec(body.toString())?.[1];
   // The process that listens for the customer's browser may be gone.
-  if (url) playCustomer(url).catch(() => {});
+  if (url) playCustomer(url, { refuse }).catch(() => {});
 }
 
 async function bodyOf(message: IncomingMessage): Promise<Buffer> {

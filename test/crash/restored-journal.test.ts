@@ -10,7 +10,7 @@ import { triedShape, useFollowers } from './tried.ts';
 
 const bank = useCrashBank(['--page-size', '1000']);
 const followers = useFollowers(bank, SIDE_BY_SIDE);
-const relay = useRelay(bank.operator);
+const relay = useRelay(bank.sandbox);
 const lodge = useBackends(bank, followers);
 const means = { bank, relay, followers };
 

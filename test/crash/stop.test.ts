@@ -17,7 +17,7 @@ import { mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank(['--no-enforce-consents', '--customers', '1', '--page-size', '100']);
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
-const relay = useRelay(bank.operator);
+const relay = useRelay(bank.sandbox);
 const means = { bank, relay, followers };
 const ONE = ['anna'];
 const THREE = ['anna', 'bruno', 'customer-000001'];

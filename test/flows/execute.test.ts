@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { TokenSource } from '../../src/bank/ports/call.ts';
 import { CallFailed } from '../../src/bank/transport/connection.ts';
-import { isOpen, isPlainlyFailed } from '../../src/domain/flow-states.ts';
+import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
-import { operationStatus, refusal, success } from '../bank/answers.ts';
+import { operationStatus, refusal } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { VERIFIED } from '../domain/orders.ts';
@@ -18,9 +18,7 @@ import {
   executionStatus,
   executions,
   newTransfer,
-  SCA_STARTED,
   scriptOf,
-  VERIFIED as TRANSFER_VERIFIED,
   type TransferSetting,
 } from './transfers.ts';
 
@@ -102,118 +100,6 @@ describe('an outcome that psd2 cannot record', () => {
   );
 });
 
-/** Refusals in the bank's own envelope, with each status that a second delivery may get. */
-const REFUSALS: [string, ScriptedAnswer][] = [
-  ...[400, 401, 403, 404, 405, 409, 410, 412, 417, 418, 420, 422, 429].map(
-    (status): [string, ScriptedAnswer] => [`HTTP ${status}`, refusal(status, 'ALREADY_EXECUTED')],
-  ),
-  ['HTTP 409 and ERROR without a code', { status: 409, body: '{"result":{"outcome":"ERROR"}}' }],
-  ['HTTP 200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
-];
-
-describe('a refusal, which is about one delivery only', () => {
-  it.each(REFUSALS)('after %s an SCT is executed if the bank’s status says so', async (_, answer) => {
-    const { run, transfer } = await authorised(SCT, { tokens: renewable() });
-    script.execute(answer);
-    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
-    expect(await run()).toMatchObject({ state: 'executed' });
-    expect(await transfer.stored()).toMatchObject({ state: 'executed', refusedUnconfirmed: false });
-    expect(executions(recorded)).toBe(1);
-  });
-
-  it.each(REFUSALS)(
-    'after %s an instant transfer is settled if its execution status says so',
-    async (_, answer) => {
-      const { run } = await authorised({}, { tokens: renewable() });
-      script.execute(answer);
-      script.executionStatus(executionStatus('OK'));
-      expect(await run()).toMatchObject({ state: 'settled', refusedUnconfirmed: false });
-      expect(executions(recorded)).toBe(1);
-    },
-  );
-
-  it.each([
-    ['KO', operationStatus('AUTHORIZED', 'KO'), 'failed', 'payment_failed'],
-    ['NOT_AUTHORIZED', operationStatus('NOT_AUTHORIZED'), 'rejected', 'not_authorised'],
-  ])(
-    'the bank’s status %s after a refusal ends the transfer, and frees its reference',
-    async (_, status, state, code) => {
-      const { run, transfer } = await authorised(SCT);
-      script.execute(refusal(412));
-      script.status(status);
-      await expect(run()).rejects.toMatchObject({ code });
-      expect(await transfer.stored()).toMatchObject({ state, refusedUnconfirmed: false });
-      expect(isPlainlyFailed(await transfer.stored())).toBe(true);
-    },
-  );
-
-  it.each<[string, ScriptedAnswer, ScriptedAnswer]>(
-    [400, 417, 422].flatMap((status): [string, ScriptedAnswer, ScriptedAnswer][] => [
-      [`HTTP ${status}, and the status shows nothing`, refusal(status, 'PSD2_FUNDS', 'No funds'), AUTHORIZED],
-      [`HTTP ${status}, and the bank does not give the status`, refusal(status), refusal(500)],
-      [`HTTP ${status}, and the status is pending`, refusal(status), operationStatus('PENDING')],
-      [`HTTP ${status}, and the status is EXPIRED`, refusal(status), operationStatus('EXPIRED')],
-    ]),
-  )('after %s the transfer has failed, but keeps its reference', async (_, answer, status) => {
-    const { transfer, run } = await authorised(SCT);
-    const { flow } = transfer.open.current;
-    script.execute(answer);
-    for (
-      let tries = 0;
-      tries < ('status' in Object(status) && Object(status).status === 500 ? 4 : 1);
-      tries += 1
-    )
-      script.status(status);
-    const refused = {
-      code: 'bank_refused',
-      hint: expect.stringContaining('the reference stays reserved'),
-      next: [
-        ['transfer', 'resume', flow],
-        ['transfer', 'resolve', flow, '--executed'],
-        ['transfer', 'resolve', flow, '--not-executed'],
-      ],
-    };
-    await expect(run()).rejects.toMatchObject(refused);
-    expect(await transfer.stored()).toMatchObject({ state: 'failed', refusedUnconfirmed: true });
-    expect(isPlainlyFailed(await transfer.stored())).toBe(false);
-
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject(refused);
-    script.status(operationStatus('AUTHORIZED', 'OK'));
-    expect(await run()).toMatchObject({ state: 'executed', refusedUnconfirmed: false });
-    expect(executions(recorded)).toBe(1);
-  });
-
-  it.each(REFUSALS.filter(([name]) => !/HTTP 4(00|01|17|20|22|29)$/.test(name)))(
-    'after %s, which may mean "already done", the outcome is unknown if the status shows nothing',
-    async (_, answer) => {
-      const { transfer, run } = await authorised(SCT);
-      script.execute(answer);
-      script.status(AUTHORIZED);
-      await expect(run()).rejects.toMatchObject({
-        code: 'outcome_unknown',
-        message: expect.stringMatching(/^The bank refused execute, but its status does not show/),
-      });
-      expect(await transfer.stored()).toMatchObject({
-        state: 'unknown',
-        executionStatusDescription: expect.stringContaining(' PUT /private/'),
-      });
-      script.status(operationStatus('AUTHORIZED', 'OK'));
-      expect(await run()).toMatchObject({ state: 'executed' });
-      expect(executions(recorded)).toBe(1);
-    },
-  );
-
-  it('psd2 asks for the execution status of a refused instant transfer once, a second after the refusal', async () => {
-    const { transfer, run } = await authorised();
-    script.execute(refusal(422));
-    script.executionStatus(PENDING);
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
-    expect(transfer.world.sleeps).toEqual([1000]);
-  });
-});
-
 describe('what the operator learns about a refused execute', () => {
   it('psd2 says that it asks the bank what became of the transfer', async () => {
     const { transfer, bank } = await authorised(SCT);
@@ -223,39 +109,6 @@ describe('what the operator learns about a refused execute', () => {
     await transfer.run(bank, { customer: { ...transfer.customer, whileWaiting } });
     expect(waits).toEqual(['Executing the transfer', 'Asking the bank what became of the transfer']);
   });
-
-  it.each<[number, string, string]>([
-    [
-      422,
-      'bank_refused',
-      'The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice.',
-    ],
-    [409, 'outcome_unknown', 'First ask the bank again, which never pays twice.'],
-  ])(
-    'after HTTP %i the error has the advice and the ids that the support of the bank asks for',
-    async (status, code, advice) => {
-      const { transfer, run } = await authorised(SCT);
-      const { flow, transactionId } = transfer.open.current;
-      script.execute(refusal(status, 'PSD2_X', 'Not like this'));
-      script.status(AUTHORIZED);
-      const error: unknown = await run().catch((reason: unknown) => reason);
-      expect(error).toMatchObject({
-        code,
-        message: expect.stringContaining('Not like this'),
-        hint: `${advice} If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:`,
-        flow,
-        transactionId,
-      });
-      if (status === 409) {
-        expect(error).toMatchObject({
-          message: expect.stringMatching(
-            /^The bank refused execute, but its status does not show whether it had executed the transfer before: /,
-          ),
-          cause: { code: 'bank_refused', httpStatus: 409 },
-        });
-      }
-    },
-  );
 
   it('the log of calls is asked only about an execute that the journal has', async () => {
     const { transfer, bank } = await authorised(SCT);
@@ -282,45 +135,13 @@ describe('what the operator learns about a refused execute', () => {
   });
 });
 
-describe('an answer that belongs to another request', () => {
-  it.each<[string, ScriptedAnswer]>([
-    ['names another resource', success('{"cro":"0012345678"}', { resourceId: 'r2' })],
-    ['is that of the status', operationStatus('AUTHORIZED')],
-    ['is that of the execution status', executionStatus('PENDING')],
-    ['is that of the SCA approach', SCA_STARTED],
-    ['is that of verify', TRANSFER_VERIFIED],
-  ])('a success that %s decides nothing', async (_, answer) => {
-    const { transfer, run } = await authorised(SCT);
-    script.execute(answer);
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await stateOf(transfer)).toBe('unknown');
-  });
-
-  it('a success that names the same resource in capitals counts', async () => {
-    const { run } = await authorised(SCT);
-    script.execute(success('{"cro":"0012345678"}', { resourceId: 'R1' }));
-    expect(await run()).toMatchObject({ state: 'executed', cro: '0012345678' });
-  });
-
-  it('a status of another resource does not end an unknown transfer', async () => {
-    const { transfer, run } = await authorised(SCT);
-    script.execute('cut before the answer');
-    const { body } = operationStatus('AUTHORIZED', 'OK');
-    const ofAnother = `${body}`.replace('"data":', '"resources":{"resourceId":"r2"},"data":');
-    script.status({ status: 200, body: ofAnother });
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await stateOf(transfer)).toBe('unknown');
-  });
-
-  it('execute and the questions after it each have a connection that nothing else uses', async () => {
-    const { run } = await authorised(SCT);
-    script.execute(refusal(412));
-    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
-    await run();
-    const used = recorded.received.map(({ clientPort }) => clientPort);
-    expect(new Set(used).size).toBe(used.length);
-  });
+it('execute and the questions after it each have a connection that nothing else uses', async () => {
+  const { run } = await authorised(SCT);
+  script.execute(refusal(412));
+  script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+  await run();
+  const used = recorded.received.map(({ clientPort }) => clientPort);
+  expect(new Set(used).size).toBe(used.length);
 });
 
 describe('an execute that never left', () => {
@@ -395,193 +216,7 @@ describe('an execute that never left', () => {
   });
 });
 
-/** After each of these answers the bank may or may not have executed the transfer. */
-const NO_CLEAR_ANSWER: [string, ScriptedAnswer][] = [
-  ['HTTP 500', refusal(500)],
-  ['HTTP 503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }],
-  ['HTTP 302', { status: 302, headers: { location: 'https://elsewhere.example/' } }],
-  ['HTTP 408', { status: 408 }],
-  [
-    "HTTP 403 of a firewall's page",
-    { status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' },
-  ],
-  ["HTTP 403 and a gateway's JSON", { status: 403, body: '{"error":"forbidden"}' }],
-  ['HTTP 400 with an empty body', { status: 400 }],
-  ['HTTP 401 from a gateway', { status: 401, body: '{"error":"invalid_token"}' }],
-  ['HTTP 429 from a gateway', { status: 429, body: '<html>' }],
-  [
-    'HTTP 410 with a page of unknown origin',
-    { status: 410, headers: { 'content-type': 'text/html' }, body: '<html>' },
-  ],
-  ['HTTP 404 with an empty body', { status: 404 }],
-  ['a web page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
-  ['an empty body', { status: 200 }],
-  ['no outcome', { status: 200, body: '{"result":{},"data":{"cro":"1"}}' }],
-  ['no envelope', { status: 200, body: '{"data":{"cro":"1"}}' }],
-  ['a cut connection', 'cut before the answer'],
-  ['a cut answer', 'cut within the answer'],
-  ['a timeout', 'no answer'],
-];
-
-const timeoutFor = (answer: ScriptedAnswer): ClientOptions =>
-  answer === 'no answer' ? { timeoutMs: 1000 } : {};
-
-describe.each(NO_CLEAR_ANSWER)('execute ends with %s', (_, answer) => {
-  it('an instant transfer is settled if the bank then says OK', async () => {
-    const { transfer, run } = await authorised({}, timeoutFor(answer));
-    script.execute(answer);
-    script.executionStatus(executionStatus('OK'));
-    expect(await run()).toMatchObject({ state: 'settled', cro: null });
-    // psd2 does not ask for the status in the first second after execute ended.
-    expect(transfer.world.sleeps).toEqual([1000]);
-    expect(executions(recorded)).toBe(1);
-  });
-
-  it('an SCT is unknown if the bank then gives no status, and stays unknown when it is resumed', async () => {
-    const { transfer, run } = await authorised(SCT, timeoutFor(answer));
-    script.execute(answer);
-    script.status(AUTHORIZED);
-    const unknown = {
-      code: 'outcome_unknown',
-      message: 'The bank does not say yet whether the transfer was executed',
-      hint:
-        'First ask the bank again, which never pays twice. If the outcome stays unknown, ' +
-        "ask the bank's support or look at the account statement, then record what they say:",
-      next: [
-        ['transfer', 'resume', transfer.open.current.flow],
-        ['transfer', 'resolve', transfer.open.current.flow, '--executed'],
-        ['transfer', 'resolve', transfer.open.current.flow, '--not-executed'],
-      ],
-      flow: transfer.open.current.flow,
-    };
-    await expect(run()).rejects.toMatchObject(unknown);
-    expect(await stateOf(transfer)).toBe('unknown');
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject(unknown);
-    expect(executions(recorded)).toBe(1);
-  });
-});
-
-describe('the answer to execute was lost', () => {
-  const lost: ScriptedAnswer = 'cut before the answer';
-
-  it('if the bank then says KO, the payment failed', async () => {
-    const { transfer, run } = await authorised();
-    script.execute(lost);
-    script.executionStatus(executionStatus('KO', 'Account closed'));
-    await expect(run()).rejects.toMatchObject({ code: 'payment_failed' });
-    expect(await stateOf(transfer)).toBe('failed');
-  });
-
-  it('if the bank then says PENDING, psd2 waits for the final status', async () => {
-    const { transfer, run } = await authorised();
-    script.execute(lost);
-    script.executionStatus(PENDING);
-    script.executionStatus(PENDING);
-    script.executionStatus(executionStatus('OK'));
-    expect(await run()).toMatchObject({ state: 'settled' });
-    expect(transfer.world.elapsed()).toBe(8000);
-  });
-
-  it('if the bank then says PENDING to the end, the outcome is unknown: PENDING does not confirm execution', async () => {
-    const { transfer, run } = await authorised();
-    script.execute(lost);
-    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(PENDING);
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await stateOf(transfer)).toBe('unknown');
-    expect(transfer.world.elapsed()).toBe(15_000);
-  });
-
-  it.each([
-    ['OK', 'executed'],
-    ['EXECUTED', 'executed'],
-  ])('the execution status %s of an operation confirms its execution', async (status, state) => {
-    const { run } = await authorised(SCT);
-    script.execute(lost);
-    script.status(operationStatus('AUTHORIZED', status));
-    expect(await run()).toMatchObject({ state, cro: null });
-  });
-
-  it('the execution status KO of an operation means that the payment failed', async () => {
-    const { transfer, run } = await authorised(SCT);
-    script.execute(lost);
-    script.status(operationStatus('AUTHORIZED', 'KO'));
-    await expect(run()).rejects.toMatchObject({ code: 'payment_failed' });
-    expect(await stateOf(transfer)).toBe('failed');
-  });
-
-  it('a transfer that the customer did not authorise was not executed', async () => {
-    const { transfer, run } = await authorised(SCT);
-    script.execute(lost);
-    script.status(operationStatus('NOT_AUTHORIZED'));
-    await expect(run()).rejects.toMatchObject({ code: 'not_authorised' });
-    expect(await stateOf(transfer)).toBe('rejected');
-  });
-
-  it.each<[string, ScriptedAnswer]>([
-    ['does not know the resource', refusal(412)],
-    ['does not answer', { status: 501 }],
-  ])('if the bank %s, the outcome stays unknown', async (_, answer) => {
-    const { transfer, run } = await authorised();
-    script.execute(lost);
-    script.executionStatus(answer);
-    script.status(answer);
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await stateOf(transfer)).toBe('unknown');
-  });
-});
-
 describe('an execute that the bank turned away', () => {
-  it.each<[string, ScriptedAnswer]>([
-    ['420', refusal(420)],
-    ['429', refusal(429)],
-  ])(
-    'if the bank rate-limits execute with HTTP %s, psd2 can send it when the transfer is resumed',
-    async (_, answer) => {
-      const { transfer, run } = await authorised(SCT);
-      script.execute(answer);
-      script.status(AUTHORIZED);
-      await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
-      expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusedUnconfirmed: true });
-      expect(isPlainlyFailed(await transfer.stored()) || isOpen(await transfer.stored())).toBe(false);
-      expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-turned-away']);
-
-      script.status(AUTHORIZED);
-      script.execute();
-      expect(await run()).toMatchObject({ state: 'executed', refusedUnconfirmed: false });
-    },
-  );
-
-  it('if the bank refuses the token at execute, psd2 renews it and sends execute again', async () => {
-    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
-    script.execute(refusal(401));
-    script.status(AUTHORIZED);
-    script.execute();
-    expect(await run()).toMatchObject({ state: 'executed', refusedUnconfirmed: false });
-    expect(transfer.events().slice(-5)).toEqual([
-      'execute-sent',
-      'execute-turned-away',
-      'authorization',
-      'execute-sent',
-      'executed',
-    ]);
-    expect(recorded.received.map(({ headers }) => headers.authorization)).toEqual(
-      ['old', 'old', 'new', 'new'].map((token) => `Bearer ${token}`),
-    );
-  });
-
-  it('if the bank refuses the renewed token as well, the transfer waits for a login', async () => {
-    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
-    script.execute(refusal(401));
-    script.status(AUTHORIZED);
-    script.execute(refusal(401));
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject({ code: 'not_logged_in' });
-    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusedUnconfirmed: true });
-    expect(executions(recorded)).toBe(2);
-  });
-
   it('if the second execute never leaves, the transfer still remembers that the first was refused', async () => {
     const { transfer, bank, run } = await authorised(SCT);
     script.execute(refusal(429));
@@ -596,52 +231,6 @@ describe('an execute that the bank turned away', () => {
     script.status(operationStatus('EXPIRED'));
     await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'authorisation_expired' });
     expect(isPlainlyFailed(await transfer.stored())).toBe(false);
-  });
-
-  it('if the bank refuses the status after it turned execute away, the outcome is unknown, and psd2 sends nothing again', async () => {
-    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
-    script.execute(refusal(401));
-    script.status(refusal(412));
-    await expect(run()).rejects.toMatchObject({
-      code: 'outcome_unknown',
-      message: expect.stringMatching(
-        /^The bank turned execute away, and does not say whether it had executed/,
-      ),
-      cause: { code: 'bank_refused', httpStatus: 412 },
-    });
-    expect(await transfer.stored()).toMatchObject({ state: 'unknown', refusedUnconfirmed: true });
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(executions(recorded)).toBe(1);
-  });
-
-  it('so it is if a resumed transfer finds that the bank refuses the status', async () => {
-    const { transfer, run } = await authorised(SCT);
-    script.execute(refusal(420));
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
-    script.status(refusal(412));
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await stateOf(transfer)).toBe('unknown');
-    expect(executions(recorded)).toBe(1);
-  });
-
-  it('if the bank fails on the status after it turned execute away, the transfer can be resumed', async () => {
-    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
-    script.execute(refusal(401));
-    script.status({ status: 501 });
-    await expect(run()).rejects.not.toMatchObject({ code: 'outcome_unknown' });
-    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusedUnconfirmed: true });
-  });
-
-  it('if execute was carried out although it was turned away, the second one is refused and the outcome unknown', async () => {
-    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
-    script.execute(refusal(401));
-    script.status(AUTHORIZED);
-    script.execute(refusal(412, 'ALREADY_EXECUTED'));
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await stateOf(transfer)).toBe('unknown');
   });
 
   it.each([
@@ -740,12 +329,6 @@ describe('an interruption', () => {
     expect(await stateOf(transfer)).toBe('authorized');
     expect(executions(recorded)).toBe(0);
   });
-});
-
-it('an execution without a cro, or with warnings, counts as executed', async () => {
-  const { run } = await authorised(SCT);
-  script.execute(success('{}', { message: '{"code":"W1","message":"Late","type":"WARNING"}' }));
-  expect(await run()).toMatchObject({ state: 'executed', cro: null });
 });
 
 describe('a process that stalled while another resumed its transfer', () => {

@@ -1,0 +1,98 @@
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
+import { type BankFile, bankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { exitCodeOf } from '../../src/exit-codes.ts';
+import { doorBankFile } from '../../src/sandbox/folder/door-bank-file.ts';
+import type { Environment } from '../../src/store/machine/settings.ts';
+import { storeLogin } from '../commands/access.ts';
+import { openCommand } from '../commands/command.ts';
+import { settingsFor } from '../commands/operator.ts';
+import { useRelay } from '../crash/relay.ts';
+import { bankDay, untilWorkday } from '../e2e/support/bank-days.ts';
+import { openTestBank, type TestBank } from '../sandbox/tpp.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { freePort } from '../support/free-port.ts';
+import type { Ended, Stage } from './play.ts';
+import type { BankOfRow } from './row.ts';
+
+export const ANNA = '1048262';
+export const ACCOUNT = '0010482620';
+
+/** A stage in the process of the test, for one row after the other: commands, sandbox and relay. Time passes when psd2 waits. */
+export function useMemory(kind: BankOfRow): () => Promise<Stage> {
+  const temporary = temporaryFolder();
+  let bank: TestBank;
+  beforeAll(async () => {
+    const own: BankFile | undefined = kind === 'cb' ? undefined : { interface: 'nextgenpsd2', ...kind.file };
+    bank = await openTestBank(
+      own && { own, description: bankFile.parse(own) },
+      `${bankDay(untilWorkday())}T11:00:00Z`,
+    );
+  });
+  afterAll(() => bank.close());
+  const folderOfBank = () => dirname(bank.sandbox.registration.caFile).replace(/\/certificates$/, '');
+  const relay = useRelay(folderOfBank);
+  let rows = 100;
+  beforeEach(() => {
+    rows += 1;
+    for (const [name, value] of Object.entries(relay.env(`row${rows}`))) vi.stubEnv(name, value);
+    return () => vi.unstubAllEnvs();
+  });
+
+  return async () => {
+    const folder = newConfigFolder(temporary);
+    const cb = settingsFor(bank);
+    const settings: Environment =
+      kind === 'cb'
+        ? cb
+        : {
+            ...cb,
+            PSD2_BANK: doorBankFile(folderOfBank()),
+            PSD2_BASE_URL: `${bank.sandbox.baseUrl}/nextgenpsd2`,
+          };
+    const wait = async (milliseconds: number) => bank.clock.advance(milliseconds);
+    const open = (env: Environment, globals = {}) =>
+      openCommand(folder, bank.clock.now, {
+        env,
+        globals,
+        changes: ({ world }) => ({ world: { ...world, sleep: wait } }),
+      });
+    const run = async (words: readonly string[], env: Environment): Promise<Ended> => {
+      let printed = () => '';
+      const program = await buildProgram('0.0.0', {
+        words,
+        runInstead: async (work) => {
+          const command = open(env, program.opts());
+          printed = command.printed;
+          await work(command.context);
+        },
+      });
+      const error = await program.parseAsync(words, { from: 'user' }).then(
+        () => null,
+        (thrown: unknown) => errorOf(thrown),
+      );
+      return { exitCode: error === null ? 0 : exitCodeOf(error.code), error, stdout: printed() };
+    };
+    const tokens = await bank.tpp.login('anna');
+    await storeLogin(open(cb).context, ANNA, tokens);
+    return {
+      ...{ name: `row${rows}`, relay, config: folder.root, amount: (rows / 100).toFixed(2) },
+      run: async (words, env) => {
+        const redirect = `http://127.0.0.1:${await freePort()}/callback`;
+        return run(words, { ...settings, PSD2_BROWSER: 'none', PSD2_REDIRECT_URI: redirect, ...env });
+      },
+      booked: async () => {
+        const path = `/private/customers/${ANNA}/products/${ACCOUNT}/transactions/retrieve`;
+        const { text } = await bank.tpp.send({ path, token: tokens.accessToken });
+        return text.split(`"amount":"-${(rows / 100).toFixed(2)}`).length - 1;
+      },
+    };
+  };
+}
+
+function errorOf(error: unknown): Psd2Error {
+  if (error instanceof Psd2Error) return error;
+  throw error;
+}

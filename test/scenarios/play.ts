@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import * as z from 'zod';
+import { type Relay, sendCustomer } from '../crash/relay.ts';
+import { nameOf, type Row, type Step } from './row.ts';
+
+/** How a command ended. */
+export interface Ended {
+  exitCode: number;
+  /** The error, if there was one. */
+  error: { code: string; message: string; hint?: string | null; next?: string[][] } | null;
+  stdout: string;
+}
+
+/** Where a row is played: psd2 with a login and a bank, and a relay between them. */
+export interface Stage {
+  /** Names the place for the relay. */
+  name: string;
+  relay: Relay;
+  /** The configuration folder of psd2. */
+  config: string;
+  /** Nobody else orders this amount. */
+  amount: string;
+  run(words: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended>;
+  /** How often the bank has debited the amount. */
+  booked(): Promise<number>;
+}
+
+const flowShape = z.object({ flow: z.string(), state: z.string() });
+const lineShape = z.object({ event: z.object({ type: z.string() }) });
+
+/** Plays a row, and checks everything that must come out. */
+export async function play(stage: Stage, row: Row): Promise<void> {
+  let flow = 'none';
+  const real = (text: string) => {
+    const names = { FLOW: flow, AMOUNT: stage.amount, REFERENCE: stage.name };
+    return text.replaceAll(
+      /\b(FLOW|AMOUNT|REFERENCE)\b/g,
+      (name) => Object.entries(names).find(([each]) => each === name)?.[1] ?? name,
+    );
+  };
+  const plain = (text: string) => text.replaceAll(flow, 'FLOW');
+  for (const [index, step] of row.steps.entries()) {
+    const calls = meet(stage, step);
+    const { exitCode, error, stdout } = await stage.run(step.words.map(real), step.env ?? {});
+    const printed: unknown = stdout.trim() === '' ? null : JSON.parse(stdout);
+    const found = flowShape.safeParse(printed).data;
+    if (found && flow === 'none') flow = found.flow;
+    const seen = {
+      ends: [exitCode, error?.code, found?.state].filter((part) => part !== undefined).join(' '),
+      ...(step.calls !== undefined && { calls: calls.join(' ') }),
+      ...(step.prints && { prints: printed }),
+    };
+    const { ends, calls: wanted, prints, says } = step;
+    expect(seen, `step ${index + 1}: ${error?.message}`).toMatchObject({
+      ends,
+      ...(wanted !== undefined && { calls: wanted }),
+      ...(prints && { prints }),
+    });
+    if (says !== undefined) expect(plain(textOf(error))).toMatch(says);
+  }
+  if (row.events !== undefined)
+    expect(eventsOf(stage.config, flow).join(' ')).toMatch(new RegExp(`(^| )${row.events}$`));
+  expect(await stage.booked(), 'bookings in the ledger').toBe(row.paid);
+}
+
+/** Sets what the calls of a step meet. @returns their names, as they come */
+export function meet(
+  { relay, name }: Pick<Stage, 'relay' | 'name'>,
+  { meets = {}, customer = 'approves' }: Pick<Step, 'meets' | 'customer'>,
+): string[] {
+  const calls: string[] = [];
+  const waiting = new Map(Object.entries(meets).map(([call, treatments]) => [call, [...treatments]]));
+  relay.treat(name, async (call, toBank) => {
+    const named = nameOf(call);
+    calls.push(named);
+    const treatment = waiting.get(named)?.shift();
+    const answer = treatment ? await treatment(call, toBank) : await toBank();
+    if (answer && customer !== 'stays away') sendCustomer(answer, customer === 'refuses');
+    return answer;
+  });
+  return calls;
+}
+
+/** Message, hint and next commands of an error. */
+function textOf(error: Ended['error']): string {
+  const { message = '', hint, next = [] } = error ?? {};
+  return [
+    message,
+    ...(hint ? [hint.replace(/\n {2}[\s\S]*$/, '')] : []),
+    ...next.map((words) => `$ ${words.filter((word) => word !== 'psd2').join(' ')}`),
+  ].join('\n');
+}
+
+/** The types of the events in the journal of a flow. */
+export function eventsOf(config: string, flow: string): string[] {
+  const files = readdirSync(join(config, 'flows'), { recursive: true, encoding: 'utf8' });
+  const file = files.find((each) => each.endsWith(`${flow}.ndjson`)) ?? flow;
+  const lines = readFileSync(join(config, 'flows', file), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => lineShape.parse(JSON.parse(line)).event.type);
+}

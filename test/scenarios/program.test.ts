@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'vitest';
+import { useRelay } from '../crash/relay.ts';
+import { bankDay } from '../e2e/support/bank-days.ts';
+import { readError } from '../e2e/support/errors.ts';
+import { keepRunning, type Operator, useLoggedIn } from '../e2e/support/psd2.ts';
+import * as shapes from '../e2e/support/shapes.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { sample } from '../support/sample.ts';
+import { ACCOUNT } from './memory.ts';
+import { play } from './play.ts';
+import type { BankOfRow } from './row.ts';
+import { byBank, ROWS } from './rows.ts';
+
+// The rows by the built psd2, over mutual TLS, in the real time: a tenth of them in `npm test`.
+
+const PLAYED = ROWS.filter(({ waits }) => !waits);
+const TENTH = sample(PLAYED, Math.ceil(PLAYED.length / 10), ({ name }) => name);
+
+function useProgram(kind: BankOfRow) {
+  const rules = kind === 'cb' ? [] : ['--bank', writtenFile(kind.file)];
+  const operator = keepRunning(useLoggedIn(rules));
+  const relay = useRelay(() => join(operator.config, 'sandbox'));
+  const profile = kind === 'cb' ? 'sandbox' : 'sandbox-nextgen';
+  let rows = 100;
+  return () => {
+    rows += 1;
+    const amount = (rows / 100).toFixed(2);
+    const name = `row${rows}`;
+    return {
+      ...{ name, relay, config: operator.config, amount },
+      run: async (words: readonly string[], env: Readonly<Record<string, string>>) => {
+        const through = { PSD2_PROFILE: profile, PSD2_BROWSER: '/bin/true', ...relay.env(name), ...env };
+        const ended = await operator.psd2([...words], { env: through });
+        return {
+          ...{ exitCode: ended.code ?? -1, stdout: ended.stdout },
+          error: ended.code === 0 ? null : readError(ended),
+        };
+      },
+      booked: () => timesPaid(operator, amount),
+    };
+  };
+}
+
+function writtenFile(file: object): string {
+  const path = join(temporaryFolder(), 'bank.json');
+  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...file }));
+  return path;
+}
+
+async function timesPaid(operator: Operator, amount: string): Promise<number> {
+  const list = ['accounts', 'transactions', ACCOUNT, '--from', bankDay(-2)];
+  const rows = await operator.json(shapes.transactions, list);
+  return rows.filter((row) => row.amount.startsWith(`-${amount}`)).length;
+}
+
+describe.each(byBank(TENTH))('at %s', (_, { bank, rows }) => {
+  const stage = useProgram(bank);
+  it.each(rows.map((row) => [row.name, row] as const))('%s', async (_name, row) => play(stage(), row));
+});

@@ -1,0 +1,155 @@
+import type { Answer, Call, Treatment } from '../crash/relay.ts';
+
+// A row is a case: a bank, what its calls meet, the words of commands, and what must come out. CONTRIBUTING.md shows how to write one.
+
+/** A bank: today's, or one of NextGenPSD2 with these fields of a bank file. */
+export type BankOfRow = 'cb' | { readonly file: object };
+
+/** A command, and how it must end. In its words, `FLOW`, `AMOUNT` and `REFERENCE` stand for those of the row. */
+export interface Step {
+  words: readonly string[];
+  /** What happens to the calls of a name, one after the other. Afterwards, and to all others: what the bank does. */
+  meets?: Partial<Record<CallName, readonly Treatment[]>>;
+  /** What the customer does with an address of the bank. Default: approves. */
+  customer?: 'approves' | 'refuses' | 'stays away';
+  env?: Readonly<Record<string, string>>;
+  /** Exit code, code of the error and state of the flow: `0 executed`, `9 outcome_unknown unknown`. */
+  ends: string;
+  /** The names of its calls, in order. */
+  calls?: string;
+  /** Fields of the document on stdout. */
+  prints?: object;
+  /** Part of the message and the hint of the error, with what can be done next as `$ transfer resume FLOW`. */
+  says?: string | RegExp;
+}
+
+export interface Row {
+  name: string;
+  bank: BankOfRow;
+  /** Commands, one after the other. The first that prints a flow names `FLOW`. */
+  steps: readonly Step[];
+  /** The last events in the journal of the flow, in order. */
+  events?: string;
+  /** How often the bank's ledger has the amount in the end. */
+  paid: 0 | 1 | 2;
+  /** It waits for longer than a few seconds of the real time, so that only the runner with a clock of its own plays it. */
+  waits?: true;
+  /** The first step is also killed at each point from here to there: events of the journal. */
+  crash?: readonly [from: string, to: string];
+}
+
+/** The calls of both interfaces, by what they do. */
+const CALLS = {
+  verify: /^POST .*\/verify$/,
+  verify2: /^PUT .*\/verify2$/,
+  approach: /^GET .*\/approach$/,
+  execute: /^PUT .*\/execute$/,
+  settlement: /^GET .*\/execution\/status$/,
+  request: /^POST .*\/(?:consent\/request|consents)$/,
+  confirm: /^PUT .*\/confirm$/,
+  authorize: /^GET .*\/authorize$/,
+  token: /^POST .*\/token$/,
+  revoke: /^POST .*\/revoke$/,
+  customer: /^GET .*\/customerid-info$/,
+  initiate: /^POST .*\/v1\/(?:[a-z]+-)?payments\/[^/]+$/,
+  basket: /^POST .*\/v1\/signing-baskets$/,
+  sca: /^POST .*authorisations$/,
+  'sca-status': /^GET .*authorisations\/[^/]+$/,
+  status: /^GET .*\/status$/,
+  cancel: /^DELETE /,
+} as const;
+export type CallName = keyof typeof CALLS;
+
+/** The name of a call; the request line if it has none. */
+export function nameOf({ method, path }: Pick<Call, 'method' | 'path'>): string {
+  const line = `${method} ${path}`;
+  return Object.entries(CALLS).find(([, pattern]) => pattern.test(line))?.[0] ?? line;
+}
+
+/** The bank does not see the call, and this is the answer. */
+export const gets =
+  (status: number, body: object | string = '', headers: Readonly<Record<string, string>> = {}): Treatment =>
+  async () =>
+    answerOf(status, body, headers);
+
+/** The bank does what is asked, and this answer comes instead of its own. */
+export const doneBut =
+  (instead: Treatment): Treatment =>
+  async (call, toBank) => {
+    await toBank();
+    return instead(call, toBank);
+  };
+
+/** The connection ends before an answer. */
+export const cut: Treatment = async () => undefined;
+/** The bank does what is asked, and the answer is lost. */
+export const lost = doneBut(cut);
+/** No answer comes before the call's time is over. */
+export const silence: Treatment = () => new Promise(() => {});
+/** The bank's own answer. */
+export const asTheBankSays: Treatment = async (_, toBank) => toBank();
+/** A fault of the sandbox, for this call alone. */
+export const fault =
+  (name: string): Treatment =>
+  async (_, toBank) =>
+    toBank({ 'x-sandbox-fault': name });
+
+/** The bank's own answer with a changed body. */
+export const changed =
+  (change: (body: Envelope) => object): Treatment =>
+  async (_, toBank) => {
+    const { status, body } = await toBank();
+    return answerOf(status, change(JSON.parse(body.toString('utf8'))));
+  };
+
+interface Envelope {
+  data?: object;
+  resources?: { resourceId?: string };
+}
+
+/** The bank's own answer with changes to the data in its envelope, or to the body of a bank without one. */
+export const saying = (data: object): Treatment =>
+  changed((body) => (body.data ? { ...body, data: { ...body.data, ...data } } : { ...body, ...data }));
+
+/** The bank's own answer, which names another resource. */
+export const naming = (nameOfResource: (own: string) => string): Treatment =>
+  changed((body) => ({
+    ...body,
+    resources: { resourceId: nameOfResource(body.resources?.resourceId ?? '') },
+  }));
+
+/** A success in the envelope of today's bank. The bank does not see the call. */
+export const succeeded = (data: object, more: object = {}) =>
+  gets(200, { result: { outcome: 'SUCCESS', requestId: '1', messages: [] }, data, ...more });
+
+/** A refusal in the envelope of today's bank. The bank does not see the call. */
+export const refused = (status: number, code = 'PSD2_TEST', message = 'The test says no') =>
+  gets(status, {
+    result: {
+      ...{ outcome: 'ERROR', requestId: '1', flushMessages: true },
+      messages: [{ code, message, type: 'ERROR', detail: '' }],
+    },
+  });
+
+/** A refusal of a NextGenPSD2 bank. The bank does not see the call. */
+export const rejected = (status: number, code: string, text = 'no') =>
+  gets(status, { tppMessages: [{ category: 'ERROR', code, text }] });
+
+function answerOf(
+  status: number,
+  body: object | string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const type = typeof body === 'string' ? 'text/html' : 'application/json';
+  const all = { 'content-type': type, 'content-length': String(bytes.length), ...headers };
+  return { status, headers: Object.entries(all).flat(), body: bytes };
+}
+
+/** An order of today's bank that is not instant, and the same for an instant one. */
+export const ORDER = [
+  ...['transfer', 'create', '--yes', '--json', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', 'AMOUNT', '--reference', 'REFERENCE'],
+];
+export const INSTANT = [...ORDER, '--instant', '--payee-verified'];
+export const RESUME = ['transfer', 'resume', 'FLOW', '--yes', '--json'];

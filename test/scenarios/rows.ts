@@ -1,0 +1,16 @@
+import type { BankOfRow, Row } from './row.ts';
+import { EXECUTE } from './rows/execute.ts';
+
+/** All rows. */
+export const ROWS: readonly Row[] = [...EXECUTE];
+
+/** The rows of each bank, with the bank as its name. */
+export function byBank(rows: readonly Row[]): [name: string, { bank: BankOfRow; rows: Row[] }][] {
+  const banks = new Map<string, { bank: BankOfRow; rows: Row[] }>();
+  for (const row of rows) {
+    const name = row.bank === 'cb' ? row.bank : JSON.stringify(row.bank.file);
+    const known = banks.get(name) ?? { bank: row.bank, rows: [] };
+    banks.set(name, { ...known, rows: [...known.rows, row] });
+  }
+  return [...banks];
+}
