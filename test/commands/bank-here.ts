@@ -193,7 +193,7 @@ export class BankHere {
       login: { authorize: lacking, probe: lacking, tokens: lacking, revoke: lacking, whose: lacking },
       payments: {
         commits,
-        ...(isLinked && { initiation: (order, back) => initiation('payments', order, back) }),
+        ...(isLinked && { initiation: async (order, back) => initiation('payments', order, back) }),
         ...(bulk && { bulk: this.#bulk(bulk.maxEntries) }),
         ...(hasBaskets && {
           baskets: {

@@ -79,7 +79,7 @@ export async function newPayment(
   };
   async function create(): Promise<string> {
     const back = { address: 'http://127.0.0.1:8910/callback?state=s1', state: 's1' };
-    const initiation = bank.payments.initiation?.(ordered, back, world.newId);
+    const initiation = await bank.payments.initiation?.(ordered, back, world.newId);
     const begin = {
       transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
       commits: 'by the customer' as const,

@@ -10,7 +10,7 @@ import type { TransferOrder } from '../../domain/transfer.ts';
 import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
 import type { Baskets } from './basket.ts';
-import type { BulkPayments, BulkTerms } from './bulk.ts';
+import type { BulkPayments, BulkTerms, Debited } from './bulk.ts';
 import type { ConsentAccess, Consents, Login, Sca } from './customer.ts';
 import type { PaymentCalls } from './payment-calls.ts';
 
@@ -113,7 +113,8 @@ export interface ComposedRequest {
 
 /** What is known of a payment before there is an order. */
 export interface PlannedPayment
-  extends Pick<TransferOrder, 'instant' | 'urgent' | 'description' | 'creditorReference'> {
+  extends Pick<TransferOrder, 'instant' | 'urgent' | 'description' | 'creditorReference'>,
+    Debited {
   /** Null: the day on which psd2 pays. */
   executionDate: IsoDate | null;
   /** The payee's, in the parts that are known. */
@@ -326,7 +327,7 @@ export interface Payments {
     order: TransferOrder,
     back: { address: string; state: string },
     newId: () => string,
-  ): Initiation;
+  ): Promise<Initiation>;
   /** Absent: the bank has none. */
   bulk?: BulkPayments;
   /** Has the capability `signing baskets`. */

@@ -14,12 +14,18 @@ export interface EntryState {
   isFinal?: true;
 }
 
+/** The account to debit, by its id or IBAN. Null and absent: the customer chooses it at the bank. */
+export interface Debited {
+  from: string | null;
+  fromIban?: string | null | undefined;
+}
+
 /** What the bank takes as bulk payments. */
 export interface BulkTerms {
   /** The most transfers in one. Null: the bank names no limit. */
   maxEntries: number | null;
-  /** Whether the bank has a product for such transfers. */
-  takes(order: Pick<TransferOrder, 'instant'>): boolean;
+  /** Whether the bank has a product for such transfers. In XML, they name the account to debit. */
+  takes(order: Pick<TransferOrder, 'instant'> & Debited): boolean;
   /** Whether the bank is told how it books the payment: if the operator says it, always, or never. */
   batchBooking: 'optional' | 'required' | 'never';
 }

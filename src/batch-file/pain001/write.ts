@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import { written } from '../../domain/account-history.ts';
-import type { PayeeAddress } from '../../domain/batch/line.ts';
+import type { BatchFormat, PayeeAddress } from '../../domain/batch/line.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import { type CreditorReference, SCOR } from '../../domain/order/creditor-reference.ts';
@@ -39,7 +39,7 @@ export interface PaymentGroup {
 
 /** A pain.001. */
 export interface Initiation {
-  format: 'pain.001.001.03' | 'pain.001.001.09';
+  format: Extract<BatchFormat, `pain.001.001.${string}`>;
   /** At most 35 characters. */
   messageId: string;
   /** ISO 8601 with zone. */
@@ -50,7 +50,7 @@ export interface Initiation {
 }
 
 /**
- * Writes pain.001.001.03 or .09 (ISO 20022, CustomerCreditTransferInitiation) for SEPA.
+ * Writes pain.001.001 (ISO 20022, CustomerCreditTransferInitiation) for SEPA.
  *
  * @returns pieces of text
  * @throws TypeError if a group has other payments than its count and sum say. What was written must not be sent then

@@ -104,8 +104,9 @@ function payeeCommandOf(context: Context): string {
 }
 
 /** How many times the customer authorises payments of one account, day and product: each alone, or many at once. */
-function scasOf({ count, instant }: Examined['totals'][number], bulk: BulkTerms | undefined): number {
-  return bulk?.takes({ instant }) ? Math.ceil(count / (bulk.maxEntries ?? count)) : count;
+function scasOf(total: Examined['totals'][number], bulk: BulkTerms | undefined): number {
+  const { count } = total;
+  return bulk?.takes(total) ? Math.ceil(count / (bulk.maxEntries ?? count)) : count;
 }
 
 async function print(context: Context, file: string, examined: Examined): Promise<void> {

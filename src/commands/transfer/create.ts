@@ -158,14 +158,14 @@ export async function beginTransfer(
   const opened = await context.bank();
   const asked = { ...order, customerId: opened.customerId };
   // What the bank does not take is refused before it is asked for anything.
-  initiationOf(context, opened, asked, options);
+  await initiationOf(context, opened, asked, options);
   const ordered = await withDebtor(context, opened, asked, transactionId);
   const begin = {
     transactionId,
     commits: opened.bank.payments.commits,
     order: ordered,
     furtherData,
-    ...initiationOf(context, opened, ordered, options),
+    ...(await initiationOf(context, opened, ordered, options)),
   };
   // The transfer begins after this. If the bank does not answer or refuses the day, there is nothing to resume.
   if (options.prepare) await checkTerms(opened, begin);
@@ -173,7 +173,7 @@ export async function beginTransfer(
 }
 
 /** What the flow keeps of the payment, at a bank where the customer commits. */
-function initiationOf(
+async function initiationOf(
   { world }: Pick<Context, 'world'>,
   { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,
   order: TransferOrder,
@@ -187,7 +187,7 @@ function initiationOf(
   }
   const state = world.newId();
   const back = { address: returnAddress(redirectUriOf(profile), state), state };
-  return { initiation: payments.initiation(order, back, world.newId) };
+  return { initiation: await payments.initiation(order, back, world.newId) };
 }
 
 /** @throws Psd2Error `invalid_date` if the bank does not execute transfers on that day */

@@ -73,9 +73,9 @@ function addressIn({ address }: BatchLine) {
 
 /** What the bank decides about, before there is an order. */
 export function plannedOf(line: BatchLine): PlannedPayment {
-  const { instant, urgent, executionDate, address, description, creditorReference } = line;
+  const { instant, urgent, executionDate, address, description, creditorReference, from, fromIban } = line;
   const planned = { instant, urgent, executionDate, description, address: address && partsOf(address) };
-  return { ...planned, ...(creditorReference && { creditorReference }) };
+  return { ...planned, from, fromIban, ...(creditorReference && { creditorReference }) };
 }
 
 function partsOf({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {

@@ -41,8 +41,8 @@ async function takeLine(run: BatchRun, line: BatchLine, extent: Extent): Promise
   const known = before === undefined ? undefined : await run.flows.find('transfer', before);
   if (known && !isBeforeAll(known)) return resumeLine(run, line, known, extent);
   const payer = await run.payerOf(line);
-  const prepared = await prepareLine(run, payer, batch, { line, before }, (order) => {
-    const initiation = payer.bank.payments.initiation?.(order, newReturn(payer), payer.world.newId);
+  const prepared = await prepareLine(run, payer, batch, { line, before }, async (order) => {
+    const initiation = await payer.bank.payments.initiation?.(order, newReturn(payer), payer.world.newId);
     if (!initiation) return {};
     return {
       initiation: extent === 'for a basket' ? { ...initiation, forBasket: true as const } : initiation,

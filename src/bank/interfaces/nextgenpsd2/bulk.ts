@@ -1,18 +1,16 @@
-import Big from 'big.js';
-import { written } from '../../../domain/account-history.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
-import { isIban } from '../../../domain/order/iban.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
-import { type BankReason, Psd2Error } from '../../../errors.ts';
+import type { BankReason } from '../../../errors.ts';
 import type { BulkPayments, BulkTerms, EntryState } from '../../ports/bulk.ts';
 import type { Decides } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
-import { debtorOf, fieldsOf, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
+import { debtorOf, fieldsOf, isXmlProduct, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
 import { assertAllOrdered } from './ordered.ts';
+import { idOf, isInXml, writeXml } from './pain001.ts';
 import { callOf } from './paths.ts';
 import { paymentCalls } from './payment-calls.ts';
 import { entryState } from './payment-status.ts';
@@ -47,7 +45,9 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
         body:
           format === 'json'
             ? JSON.stringify(jsonBody(orders, first, payments))
-            : await xmlBody(calls, format, id, orders, bookingOf(first, payments)),
+            : await writeXml(calls.settings, {
+                ...{ format, messageId: id, orders, batchBooking: bookingOf(first, payments) },
+              }),
         ...termsOf(calls.description, back),
       };
     },
@@ -55,10 +55,11 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
       assertAllOrdered(
         orders,
         initiation,
-        (named) => {
+        (format) => {
           // What a later bank file says of it changes nothing of this payment.
-          const booking = initiation.body.includes('<BtchBookg>') ? orders[0]?.batchBooking : undefined;
-          return xmlBody(calls, named, initiation.endToEndId, orders, booking);
+          const isBooking = initiation.body.includes('<BtchBookg>');
+          const batchBooking = isBooking ? orders[0]?.batchBooking : undefined;
+          return writeXml(calls.settings, { format, messageId: initiation.endToEndId, orders, batchBooking });
         },
         payments.constant,
       ),
@@ -79,7 +80,9 @@ export function bulkTermsOf(description: BankDescription): BulkTerms | null {
   return {
     maxEntries: description.payments.bulk?.maxEntries ?? null,
     batchBooking: description.payments.bulk?.batchBooking ?? 'optional',
-    takes: ({ instant }) => offered.some((product) => /inst/i.test(product) === instant),
+    takes: (order) =>
+      offered.some((product) => /inst/i.test(product) === order.instant) &&
+      (isJson || description.payments.debtorAccount === 'required' || debtorOf(order) !== null),
   };
 }
 
@@ -87,7 +90,7 @@ export function bulkTermsOf(description: BankDescription): BulkTerms | null {
 function productsOf({ payments }: BankDescription): string[] {
   const isXml = (payments.bulk?.format ?? 'json') !== 'json';
   const offered = payments.products['bulk-payments'];
-  const named = offered.filter((product) => product.startsWith('pain.001') === isXml);
+  const named = offered.filter((product) => isXmlProduct(product) === isXml);
   // A bank may have names of its own for what it takes in XML.
   return isXml && named.length === 0 ? [...offered] : named;
 }
@@ -127,92 +130,6 @@ function bookingOf({ batchBooking }: TransferOrder, { bulk }: BankDescription['p
   return bulk?.batchBooking === 'never' ? undefined : batchBooking;
 }
 
-/** @throws Psd2Error `usage`: pain.001 has no address without a town */
-function townOf({ town }: NonNullable<TransferOrder['payeeAddress']>): string {
-  if (town !== undefined) return town;
-  throw new Psd2Error('usage', "In this bank's bulk payments, the payee's address needs a town");
-}
-
-/** In a bulk, the end-to-end id tells the transfers apart. */
-function idOf({ reference }: TransferOrder): string {
-  if (reference !== null) return reference;
-  throw new TypeError('A transfer of a bulk payment has a reference');
-}
-
-/** The body as the bank's pain.001. */
-async function xmlBody(
-  { settings }: Calls,
-  format: 'pain.001.001.03' | 'pain.001.001.09',
-  id: string,
-  orders: readonly TransferOrder[],
-  batchBooking: boolean | undefined,
-): Promise<string> {
-  const [first] = orders;
-  const iban = first && debtorOf(first);
-  if (!first || iban === undefined) throw new TypeError('A pain.001 has at least one transfer');
-  if (iban === null) throw xmlNamesDebtor();
-  if (!isIban(iban)) throw new Psd2Error('usage', `The account ${iban} has no IBAN, so psd2 cannot debit it`);
-  const sum = orders.reduce((total, { amount }) => total.plus(amount), new Big(0));
-  // No other call needs XML.
-  const { writePain001 } = await import('../../../batch-file/pain001/write.ts');
-  const pieces: string[] = [];
-  for await (const piece of writePain001({
-    format,
-    messageId: id,
-    createdAt: settings.now().toISOString(),
-    initiator: initiatorOf(settings.identity.qwacCertificate.subject),
-    groups: [
-      {
-        paymentInformationId: id,
-        // psd2 does not know the name of the account holder. The bank does.
-        debtor: { name: 'NOTPROVIDED', iban },
-        executionDate: first.executionDate,
-        instant: first.instant,
-        urgent: false,
-        batchBooking,
-        count: orders.length,
-        sum: written(sum),
-        payments: orders.map(({ to, name, amount, currency, description, payeeAddress, ...order }) => ({
-          ...(order.creditorReference && { creditorReference: order.creditorReference }),
-          instructionId: null,
-          endToEndId: idOf({ to, name, amount, currency, description, ...order }),
-          ...{ name, iban: to, amount, currency, description },
-          address: payeeAddress
-            ? {
-                country: payeeAddress.country,
-                townName: townOf(payeeAddress),
-                postCode: payeeAddress.postcode ?? null,
-                streetName: payeeAddress.street ?? null,
-                buildingNumber: payeeAddress.building ?? null,
-                lines: [],
-              }
-            : null,
-        })),
-      },
-    ],
-  }))
-    pieces.push(piece);
-  return pieces.join('');
-}
-
-/** A pain.001 has an account to debit, whatever the bank could do without. */
-export function xmlNamesDebtor(): Psd2Error {
-  return new Psd2Error('usage', 'The bank takes this payment as pain.001, which names the account to debit', {
-    hint: 'Name it with --from.',
-  });
-}
-
-/** The organisation of the certificate, as SEPA writes a name. */
-function initiatorOf(subject: string): string {
-  const name = /^O=(.+)$/m.exec(subject)?.[1] ?? '';
-  return (
-    name
-      .replace(/[^A-Za-z0-9/?:().,'+ -]/g, ' ')
-      .trim()
-      .slice(0, 70) || 'TPP'
-  );
-}
-
 /** As {@link askEntries}. What frees a reference counts only if the bank says it twice: a gateway may mix up answers. */
 async function askEntriesTwice(...asked: EntriesAsked): Promise<ReadonlyMap<string, EntryState>> {
   const first = await askEntries(...asked);
@@ -231,10 +148,10 @@ async function askEntries(
   transactionId: string,
   decides: Decides = true,
 ): Promise<ReadonlyMap<string, EntryState>> {
-  const { service, product, body } = initiation;
+  const { service, product } = initiation;
   const { final } = description.payments;
   const values = { 'payment-service': service, 'payment-product': product, paymentId };
-  if (body.startsWith('<')) {
+  if (isInXml(initiation)) {
     const { reportOf } = await import('./status-report.ts');
     const call = callOf(paths, 'getPaymentInitiationStatus', values, transactionId);
     const { statuses } = await bank.ask(

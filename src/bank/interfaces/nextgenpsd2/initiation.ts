@@ -3,37 +3,56 @@ import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { PlannedPayment } from '../../ports/bank.ts';
+import type { Debited } from '../../ports/bulk.ts';
 import type { Calls } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
 import { type FieldRules, namesReference, refuseUntakenFields, takesField } from './taken-fields.ts';
 
 /**
- * The initiation of an order, as the bank file allows it (NextGenPSD2, section 1, `payments`): exactly the fields of the standard
+ * The initiation of an order in JSON, as the bank file allows it (NextGenPSD2, section 1, `payments`): exactly the fields of the standard
  * that the order has and the bank takes, and those that the bank demands.
  *
  * @throws Psd2Error `usage`, `invalid_date` and `invalid_text` for an order that this bank does not take
  */
 export function initiationOf(
-  { description, settings }: Pick<Calls, 'description' | 'settings'>,
+  calls: Pick<Calls, 'description' | 'settings'>,
   order: TransferOrder,
   back: { address: string; state: string },
   newId: () => string,
 ): Initiation {
-  const { payments } = description;
-  refuseUntakenOrder(payments, order, bankDay(settings.now()));
+  const { payments } = calls.description;
+  const { endToEndId, ...initiation } = singleInitiation(calls, order, back, newId);
   if (order.creditorReference && !namesReference(payments))
     throw new Psd2Error('usage', 'This bank takes the reference of a payee only in its bulk payments', {
       hint: 'Pay it with --as bulk.',
     });
-  const service = order.standing ? 'periodic-payments' : 'payments';
-  const endToEndId = order.reference ?? newId().replaceAll('-', '').slice(0, 35);
   return {
-    service,
-    product: productOfPayment(payments, order, service),
+    ...initiation,
     endToEndId: takesField(payments, 'endToEndIdentification') ? endToEndId : '',
     body: JSON.stringify(fieldsOf(order, endToEndId, payments)),
+  };
+}
+
+/** The initiation of a payment that is sent alone, but for its body. @throws Psd2Error as {@link refuseUntakenOrder} */
+export function singleInitiation(
+  { description, settings }: Pick<Calls, 'description' | 'settings'>,
+  order: TransferOrder,
+  back: { address: string; state: string },
+  newId: () => string,
+): Omit<Initiation, 'body'> {
+  const { payments } = description;
+  refuseUntakenOrder(payments, order, bankDay(settings.now()));
+  return {
+    service: serviceOf(order),
+    product: productOfPayment(payments, order, serviceOf(order)),
+    endToEndId: order.reference ?? newId().replaceAll('-', '').slice(0, 35),
     ...termsOf(description, back),
   };
+}
+
+/** The service of a payment that is sent alone. */
+export function serviceOf({ standing }: Pick<TransferOrder, 'standing'>): 'payments' | 'periodic-payments' {
+  return standing ? 'periodic-payments' : 'payments';
 }
 
 /** What the bank file says of every payment, as a flow keeps it. */
@@ -62,8 +81,8 @@ export function refuseUntakenOrder(
 
 /** As {@link refuseUntakenOrder}, for what is known before there is an order. */
 export function refuseUntaken(
-  payments: Pick<BankDescription['payments'], 'futureDays' | 'bulk' | keyof FieldRules>,
-  { urgent, executionDate, ...texts }: PlannedPayment,
+  payments: Pick<BankDescription['payments'], 'futureDays' | 'bulk' | 'products' | keyof FieldRules>,
+  { urgent, executionDate, ...texts }: Omit<PlannedPayment, keyof Debited>,
   today: IsoDate,
 ): void {
   if (urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
@@ -82,19 +101,25 @@ export function refuseUntaken(
 }
 
 /** The IBAN of the debited account. Null: the customer chooses it at the bank. */
-export function debtorOf({ fromIban, from }: TransferOrder): string | null {
+export function debtorOf({ fromIban, from }: Debited): string | null {
   return fromIban ?? from;
 }
 
-/** The product of a payment that is sent alone. @throws Psd2Error `usage` if the bank file has none */
+/** The product of a payment that is sent alone: one in JSON if the bank has it. @throws Psd2Error `usage` if the bank file has none */
 export function productOfPayment(
   { products }: Pick<BankDescription['payments'], 'products'>,
   { instant, type = null }: Pick<TransferOrder, 'instant'> & { type?: string | null },
   service: 'payments' | 'periodic-payments' = 'payments',
 ): string {
-  // What is in XML is for other bodies.
-  const inJson = products[service].filter((product) => !product.startsWith('pain.001'));
-  return productOf({ instant, type }, inJson, service);
+  const preferred = products[service].toSorted(
+    (one, other) => Number(isXmlProduct(one)) - Number(isXmlProduct(other)),
+  );
+  return productOf({ instant, type }, preferred, service);
+}
+
+/** Whether the bank takes a product in XML (NextGenPSD2 1.3, "payment-product"). */
+export function isXmlProduct(product: string): boolean {
+  return product.startsWith('pain.001');
 }
 
 /** The product of an order. @throws Psd2Error `usage` if the bank file has none */
@@ -150,14 +175,7 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
     ...(description !== '' && { remittanceInformationUnstructured: description }),
     ...(creditorReference && { remittanceInformationStructured: referenceIn(creditorReference) }),
     ...(order.futureDated && !standing && { requestedExecutionDate: executionDate }),
-    ...(standing && {
-      startDate: executionDate,
-      ...(standing.end !== null && { endDate: standing.end }),
-      frequency: standing.frequency,
-      ...(standing.day !== null && {
-        dayOfExecution: String(standing.day).padStart(rules.days === 'two-digits' ? 2 : 1, '0'),
-      }),
-    }),
+    ...(standing && ruleOf(order, standing, rules.days)),
   };
   // Nothing of an account that the customer chooses is known.
   const isKnown = (path: string) => debtor !== null || path.split('.')[0] !== 'debtorAccount';
@@ -170,6 +188,20 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
       (filled, path) => fill(filled, path.split('.'), () => demanded(path, order, endToEndId)),
       constant,
     );
+}
+
+/** When a standing order pays. */
+export function ruleOf(
+  { executionDate }: Pick<TransferOrder, 'executionDate'>,
+  { end, frequency, day }: NonNullable<TransferOrder['standing']>,
+  days: FieldRules['days'],
+) {
+  return {
+    startDate: executionDate,
+    ...(end !== null && { endDate: end }),
+    frequency,
+    ...(day !== null && { dayOfExecution: String(day).padStart(days === 'two-digits' ? 2 : 1, '0') }),
+  };
 }
 
 function referenceIn({ reference, type, issuer }: NonNullable<TransferOrder['creditorReference']>) {

@@ -13,8 +13,9 @@ import { consentsOf, statusOf } from './consents.ts';
 import type { BankDescription } from './description/schema.ts';
 import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { fundsConsentsOf } from './funds.ts';
-import { productOfPayment, refuseUntaken } from './initiation.ts';
+import { debtorOf, isXmlProduct, productOfPayment, refuseUntaken } from './initiation.ts';
 import { clientOf, loginOf, oauthOf } from './oauth.ts';
+import { xmlNamesDebtor } from './pain001.ts';
 import { type Paths, pathsOf, routeOf } from './paths.ts';
 import { cancelling } from './payment-calls.ts';
 import { paymentsOf } from './payments.ts';
@@ -36,7 +37,9 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     ...(debtorAccount !== 'required' && { debtorAccount }),
     refusePayment(payment, today) {
       refuseUntaken(description.payments, payment, today);
-      if (!bulk?.takes(payment)) productOfPayment(description.payments, payment);
+      if (bulk?.takes(payment)) return;
+      const isInXml = isXmlProduct(productOfPayment(description.payments, payment));
+      if (isInXml && debtorAccount !== 'required' && debtorOf(payment) === null) throw xmlNamesDebtor();
     },
     has: new Set([
       ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),

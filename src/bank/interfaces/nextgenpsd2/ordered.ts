@@ -3,7 +3,9 @@ import * as z from 'zod/mini';
 import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
+import type { Calls } from './calls.ts';
 import { fieldsOf, KNOWN_FIELDS } from './initiation.ts';
+import { isInXml, isWritten, singleBody } from './pain001.ts';
 import type { FieldRules } from './taken-fields.ts';
 
 // psd2 stores what is ordered and the bytes that it will send at once. If they differ later, somebody has changed the store.
@@ -19,8 +21,6 @@ const given = z.object({
 type Constant = FieldRules['constant'];
 
 const bulk = z.looseObject({ payments: z.array(z.looseObject({})) });
-const PAIN_001 = ['pain.001.001.03', 'pain.001.001.09'] as const;
-type Pain001Format = (typeof PAIN_001)[number];
 
 const basket = z.strictObject({ paymentIds: z.array(z.string()) });
 
@@ -39,6 +39,24 @@ export function assertOrdered(
 }
 
 /**
+ * Whether the stored pain.001 of a payment pays what its order says, and nothing else.
+ *
+ * @throws Psd2Error `config` if it does not
+ */
+export async function assertOrderedInXml(
+  settings: Calls['settings'],
+  order: TransferOrder,
+  { service, body, endToEndId }: Initiation,
+): Promise<void> {
+  const isItsService = service === (order.standing ? 'periodic-payments' : 'payments');
+  const [, messageId = ''] = /<MsgId>(\w{1,35})<\/MsgId>/.exec(body) ?? [];
+  const ordered = { ...order, reference: order.reference ?? endToEndId };
+  const days = /"dayOfExecution":"0/.test(body) ? ('two-digits' as const) : ('plain' as const);
+  const isIt = await isWritten(body, (format) => singleBody(settings, ordered, days, { format, messageId }));
+  if (!isItsService || !isIt) throw otherThanOrdered();
+}
+
+/**
  * Whether the stored initiation of a bulk payment pays these orders, in this sequence, and nothing else.
  *
  * @param orders their references are the end-to-end ids
@@ -47,15 +65,12 @@ export function assertOrdered(
  */
 export async function assertAllOrdered(
   orders: readonly TransferOrder[],
-  { service, body }: Initiation,
-  xmlOf: (format: Pain001Format) => Promise<string>,
+  initiation: Initiation,
+  xmlOf: Parameters<typeof isWritten>[1],
   constant: Constant = {},
 ): Promise<void> {
-  const format = body.startsWith('<') ? PAIN_001.find((each) => body.includes(`:${each}"`)) : undefined;
-  const isIt =
-    format === undefined
-      ? paysAll(jsonIn(body), orders, constant)
-      : withoutMaking(body) === withoutMaking(await xmlOf(format));
+  const { service, body } = initiation;
+  const isIt = isInXml(initiation) ? await isWritten(body, xmlOf) : paysAll(jsonIn(body), orders, constant);
   if (service !== 'bulk-payments' || !isIt) throw otherThanOrdered();
 }
 
@@ -66,7 +81,8 @@ export function assertHolds(paymentIds: readonly string[], { service, body }: In
     throw otherThanOrdered();
 }
 
-function otherThanOrdered(): Psd2Error {
+/** The error for a store that somebody has changed. */
+export function otherThanOrdered(): Psd2Error {
   return new Psd2Error('config', 'The stored payment is not the one that was ordered', {
     hint: 'Somebody may have changed the store. psd2 has sent nothing. Restore the store from a backup.',
   });
@@ -117,13 +133,6 @@ function paysAll(body: unknown, orders: readonly TransferOrder[], constant: Cons
       return isItsId && isOwn && pays({ ...common, ...entry }, order, '', constant);
     })
   );
-}
-
-/** A pain.001 without what does not follow from the orders: when it was made, and who initiates it. */
-function withoutMaking(xml: string): string {
-  return xml
-    .replace(/<CreDtTm>[^<]*<\/CreDtTm>/, '<CreDtTm/>')
-    .replace(/<InitgPty><Nm>[^<]*<\/Nm><\/InitgPty>/, '<InitgPty/>');
 }
 
 /** The value of a text that `JSON.stringify` wrote. Of a field that is there twice, the bank may take the other one. */

@@ -11,9 +11,11 @@ import { ask, type NextGenAnswer, type NextGenCaller, readAnswer, readNothing } 
 import { type Calls, lacking } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
 import type { OAuth } from './oauth.ts';
+import { isInXml, mediaTypeOf } from './pain001.ts';
 import { callOf } from './paths.ts';
 import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
+import { lacksFormat } from './reports/format.ts';
 import { type Authorised, linksOf, progressOf, scaOf, usableLinks } from './sca.ts';
 import { reportOf } from './status-report.ts';
 import { sameIban } from './whose.ts';
@@ -102,12 +104,13 @@ async function initiate(
 ): ReturnType<PaymentCalls['verify']> {
   const { service, product, body, returnAddress, forBasket = false } = payment.initiation;
   const values = { 'payment-service': service, 'payment-product': product };
+  const type = mediaTypeOf(body);
   const { data, headers, notices, reasons } = await payment.bank.ask(
     {
       ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
       body,
       headers: {
-        ...(body.startsWith('<') && { 'content-type': 'application/xml' }),
+        ...(type !== undefined && { 'content-type': type }),
         ...(forBasket && { 'tpp-explicit-authorisation-preferred': 'true' }),
       },
       beforeSend,
@@ -143,6 +146,8 @@ type Fee = Verification['commissions'];
 
 /** The account that the bank says it debits. Null: it does not say, or its answer is about another payment. */
 async function askDebtor(payment: Payment, paymentId: string): Promise<string | null> {
+  // A pain.001 has named it.
+  if (isInXml(payment.initiation)) return null;
   const call = paymentCall(payment, 'getPaymentInformation', paymentId);
   const { data } = await ask(payment.bank, call, paymentInformation);
   const sent = paymentInformation.parse(JSON.parse(payment.initiation.body));
@@ -159,18 +164,22 @@ async function askDebtor(payment: Payment, paymentId: string): Promise<string | 
 
 /** @throws Psd2Error `bank_answer` for an answer about another payment: it decides nothing */
 async function askStatus(payment: Payment, paymentId: string, decides: Decides): Promise<PaymentSaid> {
+  const isXml = isInXml(payment.initiation);
   const call = {
     ...paymentCall(payment, 'getPaymentInitiationStatus', paymentId),
     decides: decides || true,
   };
-  const isXml = payment.initiation.body.startsWith('<');
-  const { data, reasons } = await payment.bank.ask(call, (answer) => {
+  const read = (answer: NextGenAnswer) => {
     // A bank may answer in XML what was initiated in XML.
-    const report = isXml && answer.said.meaning === null ? reportIn(answer, payment.initiation) : null;
+    const report = isXml && answer.said.meaning === null ? reportIn(answer, payment) : null;
     if (!report?.status)
       return { ...readAnswer(answer, paymentStatusAnswer), reasons: reasonsOf(payment, answer) };
     const said = { transactionStatus: report.status, paymentId: null };
     return { data: said, notices: [], reasons: report.reasons };
+  };
+  const { data, reasons } = await payment.bank.ask(call, read).catch((error: unknown) => {
+    if (!isXml || !lacksFormat(error)) throw error;
+    return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, read);
   });
   if (data.paymentId === null || data.paymentId === paymentId)
     return { status: data.transactionStatus, reasons };
@@ -188,9 +197,14 @@ function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {
   return reasonsIn(said.json, isBulk ? 'file' : 'payment', said.messages);
 }
 
-/** The status of all payments of a file together, in a pain.002. Null: it has none. */
-function reportIn({ body, said }: NextGenAnswer, initiation: Initiation): StatusReport | null {
-  return said.json === undefined ? reportOf(body, initiation) : null;
+/** The status of a payment, or of all payments of a file together, in a pain.002. Null: it is none. */
+function reportIn(
+  { body, said }: NextGenAnswer,
+  { initiation, isBulk }: Payment,
+): Pick<StatusReport, 'status' | 'reasons'> | null {
+  const report = said.json === undefined ? reportOf(body, initiation) : null;
+  const own = isBulk ? undefined : report?.entries.get(initiation.endToEndId);
+  return own ?? report;
 }
 
 async function authorisationsOf(payment: Payment, paymentId: string): Promise<string[]> {

@@ -3,9 +3,10 @@ import { basketsOf } from './baskets.ts';
 import { bulkOf } from './bulk.ts';
 import { type Calls, lacking } from './calls.ts';
 import { askForFunds } from './funds.ts';
-import { initiationOf } from './initiation.ts';
+import { initiationOf, isXmlProduct, productOfPayment, serviceOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
-import { assertOrdered } from './ordered.ts';
+import { assertOrdered, assertOrderedInXml } from './ordered.ts';
+import { isInXml, xmlInitiationOf } from './pain001.ts';
 import { paymentCalls } from './payment-calls.ts';
 
 /**
@@ -16,14 +17,18 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
   const bulk = bulkOf(calls, oauth);
   return {
     commits: 'by the customer',
-    initiation: (order, back, newId) => initiationOf(calls, order, back, newId),
+    async initiation(order, back, newId) {
+      const product = productOfPayment(calls.description.payments, order, serviceOf(order));
+      return (isXmlProduct(product) ? xmlInitiationOf : initiationOf)(calls, order, back, newId);
+    },
     transfer({ order, transactionId, initiation, authorisedBy }) {
       if (!initiation) throw new TypeError('A payment of this interface begins with its initiation');
       const payment = paymentCalls({ ...calls, oauth, order, transactionId, initiation, authorisedBy });
       return {
         ...payment,
         async verify(beforeSend, requestId) {
-          assertOrdered(order, initiation, calls.description.payments.constant);
+          if (isInXml(initiation)) await assertOrderedInXml(calls.settings, order, initiation);
+          else assertOrdered(order, initiation, calls.description.payments.constant);
           return payment.verify(beforeSend, requestId);
         },
       };

@@ -47,7 +47,7 @@ export function takesField({ allowed, required, address }: FieldRules, path: str
  * @throws Psd2Error `usage`
  */
 export function refuseUntakenFields(
-  rules: FieldRules & Pick<BankDescription['payments'], 'bulk'>,
+  rules: FieldRules & Pick<BankDescription['payments'], 'bulk' | 'products'>,
   {
     description,
     address,
@@ -55,7 +55,9 @@ export function refuseUntakenFields(
   }: Pick<PlannedPayment, 'description' | 'address' | 'creditorReference'>,
 ): void {
   if (description !== '') refuseUntaken(rules, 'remittanceInformationUnstructured', '--description');
-  const isInXml = (rules.bulk?.format ?? 'json') !== 'json';
+  const isInXml =
+    (rules.bulk?.format ?? 'json') !== 'json' ||
+    rules.products.payments.some((product) => product.startsWith('pain.001'));
   if (creditorReference && !isInXml && !namesReference(rules))
     throw new Psd2Error('usage', 'This bank does not take the reference of a payee in a payment', {
       hint: `If it does, name ${REFERENCE} in payments.allowed of the bank file. Else pay with a text.`,

@@ -1,7 +1,9 @@
 import { SaxesParser } from 'saxes';
 import type { IsoDate } from '../../ledger/bank-time.ts';
+import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { DoorRefusal } from '../refusal.ts';
+import { parse } from '../strict/body.ts';
 
 /** The elements of a payment in pain.001 that the sandbox reads, and the fields of the standard's JSON for them. */
 interface Entry {
@@ -9,7 +11,7 @@ interface Entry {
 }
 
 /**
- * Reads a bulk payment in pain.001, with one group of payments (ISO 20022, CustomerCreditTransferInitiation), into the standard's body
+ * Reads payments in pain.001, with one group of them (ISO 20022, CustomerCreditTransferInitiation), into the standard's body
  * in JSON: the rules of the bank are the same for both.
  *
  * @param format the version that the bank takes: `pain.001.001.09`
@@ -21,8 +23,11 @@ export function readPain001(
   format: string,
   today: IsoDate,
 ): Record<string, unknown> & { payments: Entry[] } {
+  return readXml(body.toString('utf8'), format, today);
+}
+
+function readXml(text: string, format: string, today: IsoDate): ReturnType<typeof readPain001> {
   const read = new Reader(format);
-  const text = body.toString('utf8');
   const parser = new SaxesParser({ xmlns: true });
   parser.on('error', ({ message }) => {
     throw wrong('The body is not XML', message);
@@ -37,6 +42,46 @@ export function readPain001(
   parser.on('closetag', () => read.close());
   parser.write(text).close();
   return read.end(today);
+}
+
+/**
+ * Reads a payment in pain.001 that is sent alone into the standard's body in JSON. A standing order has two parts: `xml_sct` and
+ * `json_standingorderType`.
+ *
+ * @throws DoorRefusal `FORMAT_ERROR`
+ */
+export function readSinglePain001(
+  request: RawRequest,
+  form: 'xml' | 'multipart',
+  format: string,
+  today: IsoDate,
+): Record<string, unknown> {
+  const parts = form === 'xml' ? undefined : partsOf(request);
+  const xml = parts ? (parts.get('xml_sct') ?? '') : request.body.toString('utf8');
+  const {
+    payments,
+    batchBookingPreferred: _,
+    requestedExecutionDate,
+    ...common
+  } = readXml(xml, format, today);
+  const [payment, ...others] = payments;
+  if (others.length > 0) throw wrong('The bank takes one CdtTrfTxInf', `Received: ${payments.length}.`);
+  const rule = parts && parse(Buffer.from(parts.get('json_standingorderType') ?? ''));
+  return { ...common, ...payment, ...(rule ?? (requestedExecutionDate ? { requestedExecutionDate } : {})) };
+}
+
+/** The parts of a form by their names (RFC 7578). */
+function partsOf(request: RawRequest): Map<string, string> {
+  const [, boundary] = /boundary="?([^";]+)"?/i.exec(header(request, 'content-type') ?? '') ?? [];
+  const [before, ...parts] = request.body.toString('utf8').split(`--${boundary}`);
+  if (boundary === undefined || before !== '' || !parts.pop()?.startsWith('--'))
+    throw wrong('The body does not have the parts of multipart/form-data', `boundary: ${boundary}`);
+  return new Map(
+    parts.map((part) => {
+      const [, head = '', content = ''] = /^\r\n(.*?)\r\n\r\n(.*)\r\n$/s.exec(part) ?? [];
+      return [/ name="([^"]*)"/.exec(head)?.[1] ?? '', content];
+    }),
+  );
 }
 
 /** The ids of the file and of its group, which the bank's report names. */

@@ -8,7 +8,7 @@ import { linkTo } from '../links.ts';
 import { amountOf } from '../readings/account-view.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readScaWish, type ScaWish, startedSca } from '../sca/start-sca.ts';
-import { takesXml, XML } from '../strict/headers.ts';
+import { bodyForm, XML } from '../strict/headers.ts';
 import { readQuery } from '../strict/query.ts';
 import { type DoorPayment, newPayment, pathOfPayment, subjectOf } from './payment.ts';
 import { readInitiation } from './payment-request.ts';
@@ -132,10 +132,10 @@ export function getPaymentInformation(bank: Bank, call: DoorCall): DoorAnswer {
   };
 }
 
-/** `GET /{payment-service}/{payment-product}/{paymentId}/status`: of a bulk in XML a pain.002, if the call wants XML. */
+/** `GET /{payment-service}/{payment-product}/{paymentId}/status`: of what came in XML a pain.002, if the call wants XML. */
 export function getPaymentInitiationStatus(bank: Bank, call: DoorCall): DoorAnswer {
   const payment = paymentInPath(bank, call);
-  if (takesXml(bank.rules.description, call.operation) && header(call.request, 'accept') === XML)
+  if (bodyForm(bank.rules.description, call.operation) !== 'json' && header(call.request, 'accept') === XML)
     return { status: 200, body: pain002Of(bank, payment) };
   return { status: 200, body: { transactionStatus: transactionStatus(bank, payment) } };
 }

@@ -1,11 +1,13 @@
+import type * as z from 'zod/mini';
 import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Bank } from '../../bank.ts';
 import { addDays, bankDay, type IsoDate } from '../../ledger/bank-time.ts';
 import { type DoorCall, inPath } from '../door-call.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { parse, parseBody, readBody } from '../strict/body.ts';
+import { bodyForm } from '../strict/headers.ts';
 import { checkFields } from './body-fields.ts';
-import { fileIdsIn, readPain001 } from './pain001-body.ts';
+import { fileIdsIn, readPain001, readSinglePain001 } from './pain001-body.ts';
 import { PAYMENT_SERVICES, type PaymentInitiation, type PaymentService } from './payment.ts';
 import { bulkBody, periodicBody, singleBody, type TransferBody } from './payment-body.ts';
 import { readOrder } from './payment-order.ts';
@@ -42,10 +44,28 @@ export function readInitiation(bank: Bank, call: DoorCall): PaymentInitiation {
   }
 }
 
-function readSingle(bank: Bank, { request }: DoorCall, product: string): PaymentInitiation {
-  const { payments } = bank.rules.description;
-  const body = readBody(request, singleBody);
-  checkFields(body, 'payments', payments);
+/** A payment that is sent alone. What the bank file says of its fields is of those in JSON. */
+function readAlone<T extends Readonly<Record<string, unknown>>>(
+  bank: Bank,
+  { request, operation }: DoorCall,
+  service: 'payments' | 'periodic-payments',
+  schema: z.ZodMiniType<T>,
+): { body: T; file?: NonNullable<PaymentInitiation['file']> } {
+  const { description } = bank.rules;
+  const form = bodyForm(description, operation);
+  if (form === 'json') {
+    const body = readBody(request, schema);
+    checkFields(body, service, description.payments);
+    return { body };
+  }
+  const { format = 'json' } = description.payments.bulk ?? {};
+  const version = format === 'json' ? 'pain.001.001.03' : format;
+  const body = parseBody(readSinglePain001(request, form, version, bankDay(bank.now())), schema);
+  return { body, file: fileIdsIn(request) };
+}
+
+function readSingle(bank: Bank, call: DoorCall, product: string): PaymentInitiation {
+  const { body, ...file } = readAlone(bank, call, 'payments', singleBody);
   const debtor = readDebtor(bank, body.debtorAccount);
   return {
     service: 'payments',
@@ -53,14 +73,14 @@ function readSingle(bank: Bank, { request }: DoorCall, product: string): Payment
     debtor,
     orders: [readOrder(body, orderRules(bank, product, debtor?.product.iban), '')],
     body,
+    ...file,
     executionDay: readExecutionDay(bank, body.requestedExecutionDate, product),
     standing: undefined,
   };
 }
 
-function readPeriodic(bank: Bank, { request }: DoorCall, product: string): PaymentInitiation {
-  const body = readBody(request, periodicBody);
-  checkFields(body, 'periodic-payments', bank.rules.description.payments);
+function readPeriodic(bank: Bank, call: DoorCall, product: string): PaymentInitiation {
+  const { body, ...file } = readAlone(bank, call, 'periodic-payments', periodicBody);
   const debtor = readDebtor(bank, body.debtorAccount);
   const { startDate, endDate, frequency, executionRule, dayOfExecution } = body;
   const digits = bank.rules.description.payments.days === 'two-digits' ? 2 : 1;
@@ -86,6 +106,7 @@ function readPeriodic(bank: Bank, { request }: DoorCall, product: string): Payme
     debtor,
     orders: [readOrder(body, orderRules(bank, product, debtor?.product.iban), '')],
     body,
+    ...file,
     executionDay: undefined,
     standing: {
       startDate,

@@ -5,7 +5,7 @@ import { DATE_WINDOW_MS, header, readFixdate } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { Addressed, OperationId } from '../operations.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
-import { bestOf } from './media-types.ts';
+import { bestOf, mediaTypeOf } from './media-types.ts';
 
 /** A UUID of version 4 (RFC 9562, section 5.4). */
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
@@ -161,12 +161,28 @@ export function checkDate(
 
 export const XML = 'application/xml';
 export const TEXT = 'text/plain';
+const MULTIPART = 'multipart/form-data';
 
-/** Whether the bank takes the payments that a call is about as pain.001. */
-export function takesXml({ payments }: BankDescription, { parameters }: Addressed): boolean {
-  return (
-    parameters.get('payment-service') === 'bulk-payments' && (payments.bulk?.format ?? 'json') !== 'json'
-  );
+/** The form in which the bank takes the payments that a call is about: a standing order in pain.001 has two parts. */
+export function bodyForm(
+  { payments }: BankDescription,
+  { parameters }: Pick<Addressed, 'parameters'>,
+): 'json' | 'xml' | 'multipart' {
+  const service = parameters.get('payment-service');
+  if (service === 'bulk-payments') return (payments.bulk?.format ?? 'json') === 'json' ? 'json' : 'xml';
+  if (!parameters.get('payment-product')?.startsWith('pain.001')) return 'json';
+  return service === 'periodic-payments' ? 'multipart' : 'xml';
+}
+
+/** The media type that the body of a call has. Of several parts, the client chooses the boundary. */
+export function bodyType(
+  description: BankDescription,
+  operation: Addressed,
+  sent: string | undefined,
+): string {
+  const form = operation.id === 'initiatePayment' ? bodyForm(description, operation) : 'json';
+  if (form !== 'multipart') return form === 'xml' ? XML : description.headers.contentType;
+  return mediaTypeOf(sent ?? '') === MULTIPART && sent ? sent : MULTIPART;
 }
 
 /** The media types in which the bank answers a call, the usual one first. */
@@ -176,7 +192,8 @@ export function answerTypes(description: BankDescription, operation: Addressed):
     const types = { json: headers.accept, camt: XML, mt940: TEXT };
     return accounts.reports.map((format) => types[format]);
   }
-  const isXmlStatus = takesXml(description, operation) && operation.id === 'getPaymentInitiationStatus';
+  const isXmlStatus =
+    bodyForm(description, operation) !== 'json' && operation.id === 'getPaymentInitiationStatus';
   return [headers.accept, ...(isXmlStatus ? [XML] : [])];
 }
 
@@ -200,8 +217,6 @@ export function checkMediaTypes(
   description: BankDescription,
   operation: Addressed,
 ): void {
-  const { headers } = description;
-  const isXml = takesXml(description, operation);
   const accept = header(request, 'accept');
   const offered = answerTypes(description, operation);
   const isTaken = isDocument(operation)
@@ -217,8 +232,7 @@ export function checkMediaTypes(
     );
   }
   const type = header(request, 'content-type');
-  const contentType = isXml && operation.id === 'initiatePayment' ? XML : headers.contentType;
-  const expected = request.body.length > 0 ? contentType : undefined;
+  const expected = request.body.length > 0 ? bodyType(description, operation, type) : undefined;
   if (type === expected) return;
   throw new DoorRefusal(
     'FORMAT_ERROR',

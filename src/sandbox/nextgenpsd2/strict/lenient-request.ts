@@ -3,7 +3,7 @@ import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { Exactness } from '../door-rules.ts';
 import type { Addressed } from '../operations.ts';
-import { ALLOWED, answerTypes, FOREIGN, INITIATION, takesXml, wantsDate, XML } from './headers.ts';
+import { ALLOWED, answerTypes, bodyType, FOREIGN, INITIATION, wantsDate, XML } from './headers.ts';
 import { bestOf, mediaTypeOf } from './media-types.ts';
 import { hasDigest, mustBeSigned, SIGNING_HEADERS } from './signature.ts';
 
@@ -85,8 +85,6 @@ function writtenTypes(
   description: BankDescription,
   exact: Exactness,
 ): Map<string, string> {
-  const { headers } = description;
-  const isXml = takesXml(description, operation);
   const written = new Map<string, string>();
   if (!exact.accept) {
     const accept = request.headers.filter(([name]) => lower(name) === 'accept').map(([, value]) => value);
@@ -99,7 +97,7 @@ function writtenTypes(
   }
   const sent = header(request, 'content-type');
   if (exact.contentType || sent === undefined) return written;
-  const taken = isXml && operation.id === 'initiatePayment' ? XML : headers.contentType;
+  const taken = bodyType(description, operation, sent);
   // RFC 7303, section 9.2: text/xml is the same.
   const type = mediaTypeOf(sent) === 'text/xml' ? XML : mediaTypeOf(sent);
   if (type === mediaTypeOf(taken)) written.set('content-type', taken);

@@ -1,5 +1,4 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import type { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { bulkOf, bulkTermsOf } from '../../../../src/bank/interfaces/nextgenpsd2/bulk.ts';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
@@ -10,9 +9,9 @@ import type { Initiation } from '../../../../src/domain/operation.ts';
 import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.ts';
 import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../../src/domain/transfer.ts';
-import { withOpenssl } from '../../../certificates/openssl.ts';
 import { transferOrder } from '../../../domain/orders.ts';
 import { TRANSACTION_ID } from './client.ts';
+import { certificateOf, identifiedCalls } from './identified.ts';
 import { described, errorOf, failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // The bytes of a bulk payment, and what psd2 makes of stored bytes that somebody has changed.
@@ -39,29 +38,9 @@ const order = (reference: string | null, amount: string, more: Partial<TransferO
     ...{ fromIban: IBAN, description: '', ...more },
   });
 
-/** A certificate of an organisation. */
-const certificateOf = (subject: string) =>
-  withOpenssl((openssl) => {
-    const key = openssl.write('given.key', readFileSync('test/vectors/cavage-test-key.pem', 'utf8'));
-    openssl.run('req', '-x509', '-utf8', '-key', key, '-subj', subject, '-out', 'q.pem');
-    return new X509Certificate(readFileSync(`${openssl.folder}/q.pem`));
-  });
-const qwacCertificate = certificateOf('/C=IT/O=  Caffè & Söhne (Torino)  /CN=x');
-
-function bulkAt(payments: Payments, answers: Scripted[] = [], qwac = qwacCertificate) {
-  const script = scriptedCalls(answers, { payments });
-  const { settings } = script.calls;
-  const identity = {
-    ...settings,
-    applicationName: '',
-    signer: settings.identity.signer,
-    tppCertificate: 'none' as const,
-  };
-  const calls = {
-    ...script.calls,
-    settings: { ...settings, identity: { ...identity, signingCertificate: qwac, qwacCertificate: qwac } },
-  };
-  const bulk = bulkOf(calls, script.oauth);
+function bulkAt(payments: Payments, answers: Scripted[] = [], qwac?: X509Certificate) {
+  const script = identifiedCalls(answers, { payments }, qwac);
+  const bulk = bulkOf(script.calls, script.oauth);
   if (!bulk) throw new TypeError('The bank has no bulk payments');
   return { ...script, bulk };
 }
@@ -117,8 +96,8 @@ describe('what a bank takes as bulk payments', () => {
     expect(
       terms && {
         maxEntries: terms.maxEntries,
-        instant: terms.takes({ instant: true }),
-        plain: terms.takes({ instant: false }),
+        instant: terms.takes({ instant: true, from: null }),
+        plain: terms.takes({ instant: false, from: null }),
       },
     ).toEqual(expected);
   });
@@ -246,7 +225,7 @@ describe('the body in XML', () => {
     bulk: { format: 'pain.001.001.09' },
     products: { 'bulk-payments': ['pain.001-sct'] },
   };
-  const made = async (orders: TransferOrder[], payments = XML, qwac = qwacCertificate) =>
+  const made = async (orders: TransferOrder[], payments = XML, qwac?: X509Certificate) =>
     bulkAt(payments, [], qwac).bulk.initiation(orders, BACK, () => NEW_ID);
   const text = (value: string) => parseSepaText('--payee-town', value, 70);
   const town = { town: text('Berlin'), country: 'DE' };

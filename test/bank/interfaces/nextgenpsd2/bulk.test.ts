@@ -59,11 +59,8 @@ describe('a bulk payment', () => {
 
   it('names its account and day once, and each transfer by its end-to-end id', async () => {
     const bulk = bulkOf({ ...JSON_BULK, futureDays: 30, required: ['debtorAccount.currency'] });
-    expect([bulk.maxEntries, bulk.takes({ instant: false }), bulk.takes({ instant: true })]).toEqual([
-      null,
-      true,
-      false,
-    ]);
+    const takes = (instant: boolean) => bulk.takes({ instant, from: null });
+    expect([bulk.maxEntries, takes(false), takes(true)]).toEqual([null, true, false]);
     const later = { executionDate: transferOrder().executionDate, futureDated: false };
     const orders = [order('INV-1', '1.10', later), order('INV-2', '2.20', { ...later, description: 'Two' })];
     const initiation = await bulk.initiation(orders, BACK, () => TRANSACTION_ID);
@@ -274,7 +271,7 @@ describe('a bulk payment', () => {
   it('of one transfer alone is nothing of PART', async () => {
     const { bank } = open();
     const single = order('INV-1', '1.10');
-    const initiation = bank.payments.initiation?.(single, BACK, () => TRANSACTION_ID);
+    const initiation = await bank.payments.initiation?.(single, BACK, () => TRANSACTION_ID);
     const calls = bank.payments.transfer({
       order: single,
       transactionId: TRANSACTION_ID,

@@ -46,6 +46,14 @@ const about = (method: BankCall['method'], path: string, more: object = {}) => (
 const page = (text: string) => ({ body: text, headers: { 'content-type': 'application/xml' } });
 const REPORT = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts>ACSP</GrpSts></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>`;
 
+/** A file of ours, and what the bank says of it and of one payment. */
+const OURS = '<Document><MsgId>M-1</MsgId></Document>';
+const reportOf = (group: string, id: string, status: string) =>
+  REPORT.replace('ACSP', group).replace(
+    '</CstmrPmtStsRpt>',
+    `<OrgnlPmtInfAndSts><TxInfAndSts><OrgnlEndToEndId>${id}</OrgnlEndToEndId><TxSts>${status}</TxSts></TxInfAndSts></OrgnlPmtInfAndSts></CstmrPmtStsRpt>`,
+  );
+
 it('a payment can have other minutes for its authorisation than a consent', () => {
   const { calls } = made([], { file: { sca: { authorisationMinutes: { payments: 15, consents: 1440 } } } });
   expect(calls.sca?.timing).toMatchObject({ authorisationMinutes: 15 });
@@ -109,6 +117,11 @@ describe('an initiation', () => {
   it.each<[string, Made, object]>([
     ['in JSON', {}, {}],
     ['in XML', { initiation: { body: '<Document/>' } }, { 'content-type': 'application/xml' }],
+    [
+      'in XML and JSON',
+      { initiation: { body: '--b-1\r\n' } },
+      { 'content-type': 'multipart/form-data; boundary=b-1' },
+    ],
     [
       'for a signing basket',
       { initiation: { forBasket: true } },
@@ -254,6 +267,16 @@ describe('the status of a payment', () => {
     });
   });
 
+  it('is asked for in XML if the bank has no other one, and never for a payment in JSON', async () => {
+    const none = { ...said({ tppMessages: [] }), status: 406 };
+    const { calls, sent } = made([none, page(REPORT)], { initiation: { body: OURS } });
+    expect(await calls.sca?.status('p1', TRANSACTION_ID)).toMatchObject({ became: 'executed' });
+    const asked = about('GET', `${SELF}/status`, { decides: true });
+    expect(sent).toEqual([asked, { ...asked, headers: { accept: 'application/xml' } }]);
+    const inJson = made([none]).calls.sca?.status('p1', TRANSACTION_ID);
+    expect(await failureOf(Promise.resolve(inJson))).toMatchObject({ httpStatus: 406 });
+  });
+
   it.each<[string, string, Scripted, object]>([
     [
       'XML',
@@ -261,6 +284,8 @@ describe('the status of a payment', () => {
       page(REPORT),
       { authorizationStatus: 'ACSP', became: 'executed' },
     ],
+    ['XML about it alone', OURS, page(reportOf('ACSP', 'INV-7', 'RJCT')), { became: 'failed' }],
+    ['XML about another one alone', OURS, page(reportOf('ACSP', 'E-2', 'RJCT')), { became: 'executed' }],
     ['JSON', '<Document/>', said({ transactionStatus: 'RCVD' }), { authorizationStatus: 'RCVD' }],
     [
       'XML that is no report',

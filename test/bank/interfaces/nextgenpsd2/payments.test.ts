@@ -88,7 +88,7 @@ describe('a transfer', () => {
   it('is initiated with the bytes that psd2 keeps', async () => {
     const script = opened(RECEIVED);
     const kept = initiation(script);
-    expect(script.payments.initiation?.(ORDER, BACK, () => TRANSACTION_ID)).toEqual(kept);
+    expect(await script.payments.initiation?.(ORDER, BACK, () => TRANSACTION_ID)).toEqual(kept);
     const made = script.payments.transfer({
       ...{ order: ORDER, transactionId: TRANSACTION_ID, initiation: kept },
     });

@@ -453,7 +453,13 @@ const products = z.strictObject({
 
 const bulk = z.strictObject({
   maxEntries: z.optional(whole('most payments in a bulk', 1, 1_000_000)),
-  format: z._default(oneOf(['json', 'pain.001.001.03', 'pain.001.001.09'], 'form of the body'), 'json'),
+  format: z._default(
+    oneOf(
+      ['json', 'pain.001.001.03', 'pain.001.001.09', 'pain.001.001.11'],
+      'form of the body; its version of pain.001 is that of all payments in XML',
+    ),
+    'json',
+  ),
   batchBooking: z._default(
     oneOf(
       ['optional', 'required', 'never'],

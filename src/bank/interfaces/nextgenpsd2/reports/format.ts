@@ -46,7 +46,7 @@ export async function askForReport(
 }
 
 /** The bank has no answer in this format (RFC 9110, section 15.5.7). */
-function lacksFormat(error: unknown): boolean {
+export function lacksFormat(error: unknown): boolean {
   return (
     error instanceof Psd2Error && (error.httpStatus === 406 || error.bankCode === 'REQUESTED_FORMATS_INVALID')
   );
