@@ -57,6 +57,7 @@ export class Line {
   readonly #client: Client;
   #giveUp = () => {};
   #socket: Socket | undefined;
+  #head: Head | undefined;
   #serverHungUp = false;
   /** The first error of the connection, if the server did not close it before. */
   #failure: Error | undefined;
@@ -152,7 +153,7 @@ export class Line {
             if (begun) throw new Error('A request is sent once');
             begin();
             begun = true;
-            if (this.#socket) head = new Head(this.#socket);
+            head = this.#awaitHead();
           },
           onResponseStart: (_, statusCode, received) => {
             this.#watch.answered?.();
@@ -195,20 +196,17 @@ export class Line {
    */
   connect(target: string, headers: Record<string, string>): Promise<{ status: number; tunnel: Socket }> {
     return new Promise((resolve, reject) => {
-      const socket = () => {
-        if (!this.#socket) throw new TypeError('A request has a connection');
-        return this.#socket;
-      };
       let head: Head | undefined;
       this.#client.dispatch(
         { method: 'CONNECT', path: target, headers: { host: target, ...headers } },
         {
           onRequestStart: () => {
-            head = new Head(socket());
+            head = this.#awaitHead();
           },
           onRequestUpgrade: (_, status) => {
             head?.ends();
-            resolve({ status, tunnel: socket() });
+            if (!this.#socket) throw new TypeError('A request has a connection');
+            resolve({ status, tunnel: this.#socket });
           },
           onResponseError: (_, error) => {
             head?.ends();
@@ -223,6 +221,14 @@ export class Line {
   async destroy(): Promise<void> {
     this.#giveUp();
     await this.#client.destroy();
+  }
+
+  /** Limits the head of the next answer. */
+  #awaitHead(): Head | undefined {
+    if (!this.#socket) return undefined;
+    if (this.#head?.socket !== this.#socket) this.#head = new Head(this.#socket);
+    this.#head.begins();
+    return this.#head;
   }
 
   #take(socket: Socket): void {
@@ -279,30 +285,26 @@ class HeadTooLarge extends Error {
   readonly code = 'UND_ERR_HEADERS_OVERFLOW';
 }
 
-/** Limits the size of an answer's head. */
+/** Limits the size of the heads of answers over a socket. Made after undici listens to it, so undici has read the data first. */
 class Head {
-  readonly #socket: Socket;
-  #from = 0;
+  readonly socket: Socket;
+  /** What was read before the head that is awaited. Infinite: none is. */
+  #from = Number.POSITIVE_INFINITY;
 
   constructor(socket: Socket) {
-    this.#socket = socket;
-    this.begins();
+    this.socket = socket;
+    socket.on('readable', () => {
+      if (socket.bytesRead - this.#from > MAX_COUNTED_HEAD_BYTES) socket.destroy(new HeadTooLarge());
+    });
   }
 
   begins(): void {
-    this.#from = this.#socket.bytesRead;
-    // undici's own listener runs first, so it has read the data before this one is called.
-    this.#socket.on('readable', this.#look);
+    this.#from = this.socket.bytesRead;
   }
 
   ends(): void {
-    this.#socket.off('readable', this.#look);
+    this.#from = Number.POSITIVE_INFINITY;
   }
-
-  readonly #look = () => {
-    if (this.#socket.bytesRead - this.#from > MAX_COUNTED_HEAD_BYTES)
-      this.#socket.destroy(new HeadTooLarge());
-  };
 }
 
 /** Headers as the standards spell them. HTTP ignores case (RFC 9110, section 5.1), but some banks do not. */
@@ -310,7 +312,18 @@ function asSpelled(headers: WireRequest['headers']): WireRequest['headers'] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name), value]));
 }
 
+/** The names that were spelled before: each call has the same. */
+const known = new Map<string, string>();
+
 function spelled(name: string): string {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const now = spell(name);
+  known.set(name, now);
+  return now;
+}
+
+function spell(name: string): string {
   if (
     !/^((psu|tpp)-.*|(x-request|consent)-id|digest|signature|date|authorization|accept|content-type)$/.test(
       name,

@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { IsoDate } from '../../domain/calendar.ts';
@@ -160,6 +170,8 @@ export class FileUnattendedReads implements UnattendedReads {
   readonly #accounts = new Map<string, DayOfAccount>();
   /** The reads that this run has counted, and whether they brought data. */
   readonly #taken = new Map<string, boolean>();
+  /** The day's file. It stays open for the next read. */
+  #open: number | undefined;
 
   constructor(folder: StoreFolder, profile: string) {
     this.#folder = join(folder.tokens(profile), 'unattended-reads');
@@ -231,42 +243,56 @@ export class FileUnattendedReads implements UnattendedReads {
   #turnTo(day: IsoDate): string {
     if (day !== this.#day) {
       this.#day = day;
-      this.#read = 0;
-      this.#accounts.clear();
+      this.#begin();
       for (const file of listFolder(this.#folder))
         if (file < day) rmSync(join(this.#folder, file), { force: true });
     }
     return join(this.#folder, day);
   }
 
-  /** Appends a line. @returns what the file then says of the account */
-  #append(path: string, name: string, line: ReadLine): DayOfAccount | undefined {
+  /** What was read of a file counts for that file alone. */
+  #begin(): void {
+    if (this.#open !== undefined) closeSync(this.#open);
+    this.#open = undefined;
+    this.#read = 0;
+    this.#accounts.clear();
+  }
+
+  #file(path: string): number {
+    // Another process may have removed it, or put another file in its place.
+    if (this.#open !== undefined && fstatSync(this.#open).nlink === 0) this.#begin();
+    if (this.#open !== undefined) return this.#open;
     makePrivateFolder(this.#folder);
     const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
-    const file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600);
-    try {
-      writeSync(file, writeReadLine(name, line));
-      return this.#lookIn(file, name);
-    } finally {
-      closeSync(file);
-    }
+    this.#open = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600);
+    return this.#open;
+  }
+
+  /** Appends a line. @returns what the file then says of the account */
+  #append(path: string, name: string, line: ReadLine): DayOfAccount | undefined {
+    const file = this.#file(path);
+    const text = writeReadLine(name, line);
+    writeSync(file, text);
+    return this.#lookIn(file, name, text);
   }
 
   #look(path: string, name: string): DayOfAccount | undefined {
-    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= this.#read) return this.#accounts.get(name);
-    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
-    const file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-    try {
-      return this.#lookIn(file, name);
-    } finally {
-      closeSync(file);
-    }
+    if (this.#open === undefined && !existsSync(path)) return undefined;
+    return this.#lookIn(this.#file(path), name);
   }
 
-  /** Reads the lines since the last look, including those that other processes have appended. */
-  #lookIn(file: number, name: string): DayOfAccount | undefined {
-    const added = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#read));
-    const text = added.subarray(0, readSync(file, added, 0, added.length, this.#read)).toString('latin1');
+  /**
+   * Reads the lines since the last look, including those that other processes have appended.
+   *
+   * @param own what was written since then. If nobody else wrote, it is not read back
+   */
+  #lookIn(file: number, name: string, own = ''): DayOfAccount | undefined {
+    const length = Math.max(0, fstatSync(file).size - this.#read);
+    const isOwn = length === own.length;
+    const added = Buffer.alloc(isOwn ? 0 : length);
+    const text = isOwn
+      ? own
+      : added.subarray(0, readSync(file, added, 0, length, this.#read)).toString('latin1');
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     this.#read += whole.length;
     addReadLines(this.#accounts, whole.split('\n').slice(0, -1));

@@ -84,8 +84,9 @@ export class ForgottenCustomers {
 /** Changes with each record. Empty: there is none, or what should be the folder of the log is none, so nothing is written there. */
 function versionOf(path: string): string {
   try {
-    const { ino, mtimeMs, size } = statSync(path);
-    return `${ino} ${mtimeMs} ${size}`;
+    // It is asked for each call, and nearly always missing: an error would cost more than all else here.
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found ? `${found.ino} ${found.mtimeMs} ${found.size}` : '';
   } catch {
     return '';
   }

@@ -163,7 +163,7 @@ test('data is noted only if it ends a pause', async () => {
   );
 });
 
-test('no file of the count stays open', async () => {
+test('the file of a day stays open until the day ends; what is put in its place counts from its beginning', async () => {
   const folder = newFolder();
   const open = new Set<unknown>();
   const { openSync, closeSync } = fs;
@@ -176,8 +176,21 @@ test('no file of the count stays open', async () => {
     open.delete(file);
     closeSync(file);
   });
-  await runs(folder, 3, 2);
-  expect(open).toEqual(new Set());
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  const reads = new FileUnattendedReads(folder, 'bank');
+  for (const id of ['0010482620', '0010482638', '0010482646'])
+    expect(await take(reads, read(id), 4)).toBe(true);
+  expect(open.size).toBe(1);
+
+  rmSync(file);
+  writeFileSync(file, '1048262 0010482620\n', { mode: 0o600 });
+  reads.begin();
+  expect(await take(reads, read('0010482638'), 1)).toBe(true);
+  expect(await take(reads, read('0010482620'), 1)).toBe(false);
+  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n1048262 0010482638\n');
+
+  await take(reads, read('0010482620', parseDate('tomorrow', '2026-11-22')), 4);
+  expect(open.size).toBe(1);
 });
 
 test('a note about a read that cannot be written is an error, and names the file', async () => {
@@ -185,7 +198,7 @@ test('a note about a read that cannot be written is an error, and names the file
   const reads = new FileUnattendedReads(folder, 'bank');
   await reads.take(read(null));
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
-  once('openSync', failing('ENOSPC'));
+  once('writeSync', failing('ENOSPC'));
   await expect(reads.giveBack(read(null))).rejects.toMatchObject({
     code: 'config',
     message: `The count of reads ${file} cannot be written: the disk is full`,
