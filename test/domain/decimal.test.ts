@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isDecimal, isZero, normalDecimal } from '../../src/domain/decimal.ts';
+import { inCurrency, isDecimal, isZero, normalDecimal } from '../../src/domain/decimal.ts';
 import { amountOf } from './bookings.ts';
 
 const digits = (minLength: number) =>
@@ -80,4 +80,17 @@ it('a decimal is zero if no digit of it is another', () => {
   );
   for (const zero of ['0', '00', '-0', '+0.0', '0.000']) expect(isZero(amountOf(zero))).toBe(true);
   for (const other of ['0.001', '-10', '10.0', '+0.10']) expect(isZero(amountOf(other))).toBe(false);
+});
+
+it.each([
+  ['1.5', 'EUR', '1.50'],
+  ['12.500', 'EUR', '12.50'],
+  ['0.005', 'EUR', '0.005'],
+  ['-100.00', 'JPY', '-100'],
+  ['100.50', 'JPY', '100.5'],
+  ['+7', 'KWD', '7.000'],
+  ['1.2345000', 'CLF', '1.2345'],
+  ['much', 'EUR', 'much'],
+])('%s %s is %s in its currency', (amount, currency, shown) => {
+  expect(inCurrency(amount, currency)).toBe(shown);
 });

@@ -171,10 +171,28 @@ describe('documents that come one after another', () => {
 describe('one object', () => {
   const row: Row = { name: 'Rent', amount: null };
 
-  it('one object is its fields, tab-separated if stdout is not a terminal', () => {
+  it('one object in a pipe is the keys of its JSON that have a value, or for a report its titles', () => {
     const { output, written } = open('table');
     output.record(row, columns);
-    expect(written()).toBe('NAME\tRent\nAMOUNT\t\n');
+    output.record(row, columns, undefined, 'titles');
+    expect(written()).toBe('name\tRent\nNAME\tRent\nAMOUNT\t\n');
+  });
+
+  it("an amount has the decimals of its currency, if the data is psd2's own", () => {
+    const paid = {
+      total: { amount: '1.500', currency: 'EUR' },
+      rows: [{ amount: '100.0', currency: 'JPY' }],
+    };
+    const written = (shape?: readonly string[]) => {
+      const { output, written } = open('json');
+      output.record(paid, [], shape);
+      return JSON.parse(written());
+    };
+    expect(written()).toEqual(paid);
+    expect(written([])).toEqual({
+      total: { amount: '1.50', currency: 'EUR' },
+      rows: [{ amount: '100', currency: 'JPY' }],
+    });
   });
 
   it('one object is its filled fields, one per line, on a terminal', () => {

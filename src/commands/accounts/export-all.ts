@@ -78,7 +78,7 @@ export async function exportAll(
     ...{ month, format, createdAt: context.world.now().toISOString(), accounts },
   };
   await saveDocument(quiet, join(out, 'manifest.json'), Buffer.from(`${JSON.stringify(written, null, 2)}\n`));
-  context.output.record(written, COLUMNS, manifest);
+  context.output.record(written, COLUMNS, manifest, 'titles');
   const missing = accounts.filter(({ gaps, problem }) => gaps.length > 0 || problem !== null).length;
   if (missing === 0) return;
   throw new Psd2Error(

@@ -101,7 +101,7 @@ export const completion: Verb = {
       .addHelpText(
         'after',
         `
-The script completes profiles, customers, products, flows, batches and operations from psd2's data on this machine. Flows
+The script completes profiles, customers, accounts, flows, batches and operations from psd2's data on this machine. Flows
 and batches have beside their ids what they are about. The script never asks the bank, and it needs no other package.
 
 Examples:

@@ -27,6 +27,5 @@ export function printBankData({ output }: Context, data: object): void {
   output.record(
     data,
     [...leavesOf(data)].map(([path, value]) => ({ title: path, value: () => value })),
-    bankData,
   );
 }

@@ -1,6 +1,6 @@
-import { type Money, normalDecimal } from '../../domain/decimal.ts';
+import { inCurrency, type Money } from '../../domain/decimal.ts';
 
-/** An amount of money as a table shows it: at least two decimals, without the zeros that the bank adds after them. */
+/** An amount of money as a table shows it: with the decimals of its currency. */
 export function writeMoney(money: Money | null): string | null {
-  return money && `${normalDecimal(money.amount)} ${money.currency}`.trim();
+  return money && `${inCurrency(money.amount, money.currency)} ${money.currency}`.trim();
 }

@@ -64,7 +64,7 @@ async function showStatus(context: Context): Promise<void> {
   const count = attention.length;
   const headline = count === 1 ? '1 thing needs a person' : `${count} things need a person`;
   if (output.format !== 'table' || !context.stdoutIsTerminal)
-    output.record(found, columnsOf(found, store.place), shape);
+    output.record(found, columnsOf(found, store.place), shape, 'titles');
   else await printForPeople(context, found, count === 0 ? 'Nothing needs a person' : headline, store.place);
   if (count > 0) throw new Psd2Error('needs_attention', headline);
 }

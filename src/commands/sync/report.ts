@@ -61,7 +61,7 @@ export function report(
   const { customers: waiting, accounts } = tally.skipped;
   const nextReadsAt = waiting + accounts > 0 ? nextReads(context, plan) : null;
   const totals = { ...tally.totals, calls };
-  context.output.record({ out, since, customers, nextReadsAt, totals }, TOTAL_FIELDS, syncReport);
+  context.output.record({ out, since, customers, nextReadsAt, totals }, TOTAL_FIELDS, syncReport, 'titles');
 }
 
 /** Warns about each failure. If an error has ended the sync of a customer, all accounts that were not read are in one line. */

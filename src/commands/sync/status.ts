@@ -121,7 +121,7 @@ async function showStatus(context: Context): Promise<void> {
     { title: 'Done at', value: ({ doneAt }) => doneAt && terminal.writeTime(doneAt) },
     ...(doubts.length > 0 ? linesAs('Not certain', doubts.map(writeDoubt), context.stdoutIsTerminal) : []),
   ];
-  output.record({ ...status, doneAt: doneAt(status, world.now()), doubts }, columns, shape);
+  output.record({ ...status, doneAt: doneAt(status, world.now()), doubts }, columns, shape, 'titles');
 }
 
 const MAX_DOUBTS = 1_000;

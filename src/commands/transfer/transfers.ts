@@ -233,7 +233,7 @@ function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Transaction', value: ({ transactionId }) => transactionId },
   ];
   // The JSON does not say how often a standing order pays.
-  output.record(toData(transfer), fields, shape, transfer.order.standing ? undefined : 'keys');
+  output.record(toData(transfer), fields, shape, transfer.order.standing ? 'titles' : undefined);
 }
 
 /** How often a standing order pays. */

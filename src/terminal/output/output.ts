@@ -4,7 +4,7 @@ import { wrapWords } from '../cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../clean.ts';
 import { writeLocalTime } from '../local-time.ts';
 import { writeCsv } from './csv.ts';
-import { leavesOf } from './leaves.ts';
+import { leavesOf, withDecimals } from './leaves.ts';
 import type { Query } from './query.ts';
 import { columnsOf, type Printed, type Shape } from './shape.ts';
 import type { DrawnColumn } from './table.ts';
@@ -50,13 +50,13 @@ export interface Output {
   /**
    * One object: JSON, or one field per line.
    *
-   * @param inPipe `keys`: in a pipe, the keys of the JSON with their values, if they have one
+   * @param inPipe `titles`: in a pipe, the fields as at a terminal, not the keys of the JSON that have a value
    */
   record<T extends RecordOf<S> & object, S extends Shaped = Shape>(
     data: T,
     fields: Column<T>[],
     shape?: S,
-    inPipe?: 'keys',
+    inPipe?: 'titles',
   ): void;
   /** A list: a JSON array, one line per row, or a table. The shape is that of the array. */
   table<T extends RowOf<S> & object, S extends Shaped = readonly string[]>(
@@ -154,7 +154,7 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
       return query !== undefined || format === 'json' || (format === 'table' && stdout.isTTY);
     },
     record(data, fields, shape, inPipe) {
-      if (format === 'table' && inPipe && !stdout.isTTY) people.keys(data);
+      if (format === 'table' && !inPipe && !stdout.isTTY) people.keys(shape ? withDecimals(data) : data);
       else if (format === 'table') people.fields(data, fields);
       else write(programs.write(data, shape));
     },
@@ -298,7 +298,8 @@ function forPrograms(
     /** If `--query` cannot be applied, returns an empty text. {@link finish} reports it, and the command continues. */
     write(data: unknown, shape?: Shaped): string {
       try {
-        const result = query ? query(data) : data;
+        const own = shape ? withDecimals(data) : data;
+        const result = query ? query(own) : own;
         // A script would take `null` for what it looked for.
         if (bareStrings) return result === null ? '' : each(result).map(bare).join('\n');
         if (format === 'csv') return writeCsv(result, query ? undefined : columns(shape));
@@ -313,9 +314,15 @@ function forPrograms(
     /** How to write the pages of a list as they arrive. Undefined if they form one document. */
     pageByPage(shape?: Shaped): { header: string; page: (rows: object[]) => string } | undefined {
       if (query) return undefined;
-      if (format === 'ndjson') return { header: '', page: (rows) => rows.map(line).join('\n') };
+      if (format === 'ndjson')
+        return {
+          header: '',
+          page: (rows) => rows.map((row) => line(shape ? withDecimals(row) : row)).join('\n'),
+        };
       const names = format === 'csv' ? columns(shape) : undefined;
-      return names && { header: writeCsv([], names), page: (rows) => writeCsv(rows, names, false) };
+      return (
+        names && { header: writeCsv([], names), page: (rows) => writeCsv(withDecimals(rows), names, false) }
+      );
     },
     /** @throws Psd2Error `usage` if `--query` could not be applied */
     finish() {

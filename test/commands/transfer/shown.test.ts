@@ -209,7 +209,7 @@ it('a program reads the same, with null for what is not known', () => {
 });
 
 it('the state has the colour of its meaning, for a transfer and for an operation', () => {
-  const { stream, written } = openStream('no terminal');
+  const { stream, written } = openStream({ columns: 80 });
   const paintState = (state: string) => `<${state}>`;
   const output = openOutput(stream, { format: 'table', colour: true, paintState, say: () => {} });
   const context = { ...openCommand(newConfigFolder(temporary), AT).context, output };
@@ -223,7 +223,14 @@ it('the state has the colour of its meaning, for a transfer and for an operation
     order,
   } as const;
   OPERATIONS.print(context, applyOperationEvent('operation', undefined, created, AT));
-  expect(written().match(/.*<.*/g)).toEqual(['State\t<created>']);
+  expect(
+    written()
+      .match(/.*<.*/g)
+      ?.map((line) => line.split(/ {2,}/)),
+  ).toEqual([
+    ['State', '<created>'],
+    ['State', '<created>'],
+  ]);
 });
 
 it.each([

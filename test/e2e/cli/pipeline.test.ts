@@ -136,7 +136,7 @@ describe('paying in a pipeline', () => {
     expect(before.minus(await availableBalance()).toFixed(2)).toBe(total.toFixed(2));
     expect(await operator.json(shapes.transfer, ['transfer', 'show', transfer.flow])).toEqual(transfer);
     const newest = await transactions('--booked', '--limit', '2');
-    expect(newest.map(({ amount }) => amount)).toEqual(['-0.500', '-12.340']);
+    expect(newest.map(({ amount }) => amount)).toEqual(['-0.50', '-12.34']);
   });
 
   it('psd2 executes a transfer without asking for an execution status', async () => {

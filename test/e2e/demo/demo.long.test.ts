@@ -37,7 +37,7 @@ describe.concurrent('psd2 demo', () => {
     const shape = z.strictObject({
       state: z.literal('settled'),
       cro: z.string(),
-      totalAmount: z.object({ amount: z.literal('13.000') }),
+      totalAmount: z.object({ amount: z.literal('13.00') }),
     });
     await json.json(shape, ['demo']);
     expect(json.history[0]?.stderr).toMatch(/^state\tsettled$/m);

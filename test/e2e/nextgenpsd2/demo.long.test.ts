@@ -19,8 +19,8 @@ it('psd2 demo --interface nextgenpsd2 shows a login, a consent, readings, a paym
     'smoke',
   ]);
   const [, accountId] = /^\$ psd2 accounts balance (\d+)$/m.exec(stderr) ?? [];
-  expect(stdout).toContain(`Account\t${accountId}`);
-  expect(stdout).toMatch(/^Account balance\t[\d.]+ EUR$/m);
+  expect(stdout).toContain(`accountId\t${accountId}`);
+  expect(stdout).toMatch(/^accountBalance\.amount\t[\d.]+$/m);
   expect(stderr).toContain('The instant transfer over NextGenPSD2 is settled.');
   expect(readdirSync(operator.temporary)).toEqual([]);
   expect(readdirSync(operator.home)).toEqual([]);

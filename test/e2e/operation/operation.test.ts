@@ -47,7 +47,7 @@ describe('psd2 operation run', () => {
       state: 'executed',
       product: ACCOUNT,
       authorizationStatus: 'AUTHORIZED',
-      totalAmount: { amount: '30.000', currency: 'EUR' },
+      totalAmount: { amount: '30.00', currency: 'EUR' },
       resolution: null,
     });
     expect(stepsOf(ended)).toEqual(['verify', 'verify2', 'approach', 'status', 'execute', 'retrieve']);
