@@ -195,8 +195,8 @@ export const stepEvent = z.lazy(() =>
 );
 
 /**
- * The initiation of a payment at a bank where the customer commits, with what the bank file said of it then: a later edit
- * changes nothing of an open flow.
+ * How psd2 creates a payment that the customer authorises by links, with what the bank file said of it then: a later edit changes
+ * nothing of an open flow.
  */
 export const initiation = z.object({
   service: z.enum(['payments', 'periodic-payments', 'bulk-payments', 'signing-baskets']),
@@ -227,7 +227,7 @@ const operationEvent = <Order extends z.ZodMiniType>(order: Order) =>
       commits: z.enum(['on execute', 'by the customer']),
       order,
       furtherData: z.optional(z.array(z.string())),
-      /** Absent at a bank that has `execute`. */
+      /** Absent if the customer authorises it by a call. */
       initiation: z.exactOptional(initiation),
     }),
     stepEvent,

@@ -116,6 +116,7 @@ export function needsAttention(flow: Progress & { reached: boolean }, settles: b
 
 /** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */
 export function isBanksToCancel(payment: Operation<OrderTarget>): boolean {
-  if (!payment.initiation || !payment.verification) return false;
+  const isBanks = payment.commits === 'by the customer' && payment.authorises === 'by links';
+  if (!isBanks || !payment.verification) return false;
   return standingOf(payment) === 'sent' || payment.state === 'executed' || payment.state === 'ordered';
 }

@@ -24,12 +24,12 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
     case 'created':
       if (operation.mayExecuteWithoutUs) return 'ask-outcome';
       // From the initiation on, the bank may have the payment: the operator confirms before.
-      return operation.initiation && !operation.accepted ? 'accept' : 'verify';
+      return isCustomers && operation.authorises === 'by links' && !operation.accepted ? 'accept' : 'verify';
     case 'verified':
       // The bank's link decides, so psd2 never skips a further step before SCA.
       if (/^verify\d+$/.test(operation.verification?.nextStep ?? '')) return 'verify-further';
       if (!operation.accepted) return 'accept';
-      return operation.initiation && operation.verification?.commissions && !operation.feesAccepted
+      return isCustomers && operation.verification?.commissions && !operation.feesAccepted
         ? 'accept-fees'
         : 'authorize';
     case 'authorizing':

@@ -49,13 +49,16 @@ type Created = Extract<z.infer<typeof genericEvent>, { type: 'created' }>;
  */
 export type Commits = Created['commits'];
 
+/** How the customer comes to the bank: the interface has a call for it, or the bank's answers have links that say what is next. */
+export type Authorises = 'by call' | 'by links';
+
 /** An operation with any name, and the data from the bank's documentation of it. */
 export type GenericOrder = Created['order'];
 
 /** The fields of every order: the customer and the product. */
 export type OrderTarget = Pick<GenericOrder, 'customerId' | 'from'>;
 
-/** The initiation of a payment at a bank where the customer commits, as the flow keeps it. */
+/** What a flow keeps of a payment that the customer authorises by links: how psd2 creates it at the bank. */
 export type Initiation = z.infer<typeof initiation>;
 
 /** The bank's answer to the verification of an order. */
@@ -65,6 +68,7 @@ export type Verification = z.infer<typeof verification>;
 export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationState> {
   kind: OperationKind;
   commits: Commits;
+  authorises: Authorises;
   order: Order;
   /** The account that the customer has chosen at the bank, as the bank names it. Null: the order names it, or the bank has not. */
   debtor: string | null;
@@ -90,7 +94,7 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
    * says what became of it.
    */
   executeRequestId: string | null;
-  /** Null at a bank that has `execute`. */
+  /** Null if the customer authorises it by a call, or with the bulk payment that it goes with. */
   initiation: Initiation | null;
   /** When the initiation with {@link executeRequestId} was announced first, ISO 8601 with zone. */
   initiatedAt: string | null;
@@ -159,6 +163,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       ...beginning(operation, event, at),
       kind,
       commits: event.commits,
+      authorises: event.initiation ? 'by links' : 'by call',
       order: event.order,
       debtor: null,
       furtherData: event.furtherData ?? [],
@@ -284,9 +289,12 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { feesAccepted: true };
     case 'approach-sent':
       // The answer may be lost, and the customer may be asked all the same.
-      return isCustomers
-        ? { mayExecuteWithoutUs: true, authorisations: begunBy(operation.authorisations, event.psuId, at) }
-        : {};
+      return {
+        ...(isCustomers && { mayExecuteWithoutUs: true }),
+        ...(operation.authorises === 'by links' && {
+          authorisations: begunBy(operation.authorisations, event.psuId, at),
+        }),
+      };
     case 'further-verified':
       return furtherVerified(operation, event);
     case 'further-data':

@@ -126,9 +126,10 @@ export async function askOfOperation(
     return undecided([...sentences, `The bank gave no status: ${asked.problem}.`]);
   }
   sentences.push(describeStatus(asked.answer));
-  const looked = operation.initiation
-    ? await attempt(statusOf({ bank: { sca } }, operation, true))
-    : { answer: whatHappened(asked.answer) };
+  const looked =
+    operation.authorises === 'by links'
+      ? await attempt(statusOf({ bank: { sca } }, operation, true))
+      : { answer: whatHappened(asked.answer) };
   if ('problem' in looked)
     return undecided([
       ...sentences,

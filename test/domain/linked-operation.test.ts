@@ -272,7 +272,7 @@ it('at a bank that has execute, none of this makes it run', () => {
   const { mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations } = after(first, ...events);
   expect({ mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations }).toEqual({
     ...NOTHING_SENT,
-    authorisations: [EARLIER],
+    authorisations: [EARLIER, { id: null, psuId: null, scaStatus: null, at: '2026-11-24T11:00:00Z' }],
   });
 });
 

@@ -28,7 +28,7 @@ const initiation: Operation<GenericOrder>['initiation'] = {
 };
 type Changes = Partial<Operation<GenericOrder>>;
 const PSD2S: Changes = { verification };
-const CUSTOMERS: Changes = { verification, commits: 'by the customer', initiation };
+const CUSTOMERS: Changes = { verification, commits: 'by the customer', authorises: 'by links', initiation };
 
 describe('at a bank that has execute', () => {
   it.each([

@@ -69,6 +69,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
   expect(transferOf([])).toEqual({
     kind: 'transfer',
     commits: 'on execute',
+    authorises: 'by call',
     mayExecuteWithoutUs: false,
     flow: 'tr-1',
     transactionId: 't1',

@@ -95,7 +95,10 @@ it.each([
   [{ needsLink: false, executesWithoutSca: 'possible' }, true],
   [null, false],
 ] as const)('a payment with the initiation %o may run unseen: %s', (initiation, expected) => {
-  expect(mayExecuteUnseen({ initiation: initiation && { ...INITIATION, ...initiation } })).toBe(expected);
+  const commits = 'by the customer';
+  expect(mayExecuteUnseen({ commits, initiation: initiation && { ...INITIATION, ...initiation } })).toBe(
+    expected,
+  );
 });
 
 describe('a repetition', () => {

@@ -318,7 +318,7 @@ export interface Payments {
   /** The point of no return of all payments of this interface. A flow's first event keeps it. */
   commits: Commits;
   /**
-   * What a flow keeps of a payment from its first event on. Absent at a bank that has `execute`.
+   * What a flow keeps of a payment that the customer authorises by links, from its first event on. Absent: they authorise it by a call.
    *
    * @param back where the customer's browser returns to, with the state that ties the return to the flow
    * @throws Psd2Error `usage` and the `invalid_…` codes for an order that this bank does not take. Nothing was sent then

@@ -57,12 +57,12 @@ export async function endPaymentTokens(
   {
     transactionId,
     ...flow
-  }: Pick<Transfer, 'refusedUnconfirmed' | 'mayExecuteWithoutUs' | 'initiation' | 'transactionId'> &
+  }: Pick<Transfer, 'refusedUnconfirmed' | 'mayExecuteWithoutUs' | 'authorises' | 'transactionId'> &
     Acceptance,
   mayFollow: boolean,
 ): Promise<void> {
   const isAtEnd = isOver(flow) || (standingOf(flow) === 'done' && !mayFollow && !isAccepted(flow));
-  if (!flow.initiation || standingOf(flow) === 'sent' || !isAtEnd) return;
+  if (flow.authorises === 'by call' || standingOf(flow) === 'sent' || !isAtEnd) return;
   try {
     const { tokens } = await store();
     await tokens.erase(paymentHolder(transactionId));

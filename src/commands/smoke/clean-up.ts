@@ -107,7 +107,7 @@ async function endTestTransfer(
     if (standing === 'refused') return ended;
     if (standing === 'done') return { gone: true };
     // The bank has it, and nobody has its link: only the bank can end it. The customer may have the link of a payment.
-    if (kind === 'transfer' && flow.initiation && flow.verification) {
+    if (kind === 'transfer' && flow.commits === 'by the customer' && flow.verification) {
       const opened = await (await forFlow(context, flow)).unattendedBank();
       await opened.flows.resume('transfer', flow.flow, (open) => giveUp(context, opened, open));
       return ended;

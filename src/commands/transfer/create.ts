@@ -172,7 +172,7 @@ export async function beginTransfer(
   await opened.flows.begin('transfer', begin, (open) => work(opened, open, options));
 }
 
-/** What the flow keeps of the payment, at a bank where the customer commits. */
+/** What the flow keeps of the payment, at a bank where the customer authorises it by links. */
 async function initiationOf(
   { world }: Pick<Context, 'world'>,
   { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,

@@ -56,7 +56,7 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   const { bank } = await acting.bank();
   const { executionStatus, sca = bank.sca } = bank.payments.transfer(await withLogin(flows, current));
   try {
-    const found = current.initiation && (await statusOf({ bank: { sca } }, current));
+    const found = current.authorises === 'by links' && (await statusOf({ bank: { sca } }, current));
     const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
     TRANSFERS.print(context, { ...asked, ...settled });

@@ -114,7 +114,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     await cancelAtBank(open, calls, flowPortsOf(context, opened), returns);
   },
   async tidy(context, flow) {
-    if (!flow.initiation) return;
+    if (flow.authorises === 'by call') return;
     const { endPaymentTokens } = await import('../open/payment-tokens.ts');
     const { futureDated, standing } = flow.order;
     // What is ordered for later can still be cancelled at the bank.

@@ -47,11 +47,12 @@ export async function watchTransfer(ports: WatchPorts): Promise<Transfer> {
       const bank = await ports.bank();
       const { resourceId } = transfer.verification;
       const { sca = bank.sca } = bank.payments.transfer(transfer);
-      const linked = transfer.initiation && (await lookAtLinked(sca, transfer, settles));
+      const isLinked = transfer.authorises === 'by links';
+      const linked = isLinked && (await lookAtLinked(sca, transfer, settles));
       if (linked) return linked;
       if (settles && asksForOutcome(transfer, settles))
         return watchSettlement(ports, bank, transfer, resourceId);
-      if (transfer.initiation) {
+      if (isLinked) {
         await world.sleep(pause);
         continue;
       }

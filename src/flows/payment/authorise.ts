@@ -58,7 +58,7 @@ function isUnsaid({ mayExecuteWithoutUs, state }: Payment, error: unknown): bool
 /** Waits for the customer's decision, or takes them to the bank again. */
 export async function awaitAuthorisation(run: Run, operation: Payment): Promise<void> {
   const { open, ports } = run;
-  if (run.customerSent && operation.initiation) {
+  if (run.customerSent && operation.authorises === 'by links') {
     const decided = awaitPayment(run, operation, subjectOf(run, operation), run.sentCode ?? false);
     await unknownIfUnsaid(run, decided);
   } else if (run.customerSent) {
@@ -200,7 +200,8 @@ export async function awaitPayment(
   if (words) await open.record(words);
   if (decided && isPending(decided)) throw othersMust(open.current, open.current.transactionStatus);
   if (decided) return;
-  if (last?.awaitsCustomer ?? true) throw timedOut(customer, subject);
+  // Where psd2 commits, nothing was sent that could have had an effect.
+  if (operation.commits === 'on execute' || (last?.awaitsCustomer ?? true)) throw timedOut(customer, subject);
   await recordOutcome(open, { type: 'execute-unanswered' });
   throw outcomeUnknown(operation, `The bank does not say yet whether it executes the ${calls.name}`);
 }

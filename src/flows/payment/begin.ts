@@ -80,9 +80,9 @@ async function recordVerified(
 /** Whether psd2 has sent it, although a store that was restored from an older state has lost the lines about it. */
 async function wasSentBefore(
   { ports }: Run,
-  { initiation, reached, transactionId, isBegunAgain }: Payment,
+  { commits, reached, transactionId, isBegunAgain }: Payment,
 ): Promise<boolean> {
-  if (!initiation) return reached && ((await ports.hasSent?.(transactionId)) ?? false);
+  if (commits === 'on execute') return reached && ((await ports.hasSent?.(transactionId)) ?? false);
   const answer = (await ports.initiated?.(transactionId))?.answer ?? 'no';
   return answer === 'answered' || (answer === 'lost' && !isBegunAgain);
 }
@@ -230,6 +230,10 @@ export async function readClock(
  * Whether a payment whose initiation had no usable answer may run all the same: the bank executes it without SCA, or asks the
  * customer in its app. Elsewhere only a link starts SCA, and nobody has it.
  */
-export function mayExecuteUnseen({ initiation }: Pick<Payment, 'initiation'>): boolean {
-  return initiation !== null && (!initiation.needsLink || initiation.executesWithoutSca !== 'never');
+export function mayExecuteUnseen({ commits, initiation }: Pick<Payment, 'commits' | 'initiation'>): boolean {
+  return (
+    commits === 'by the customer' &&
+    initiation !== null &&
+    (!initiation.needsLink || initiation.executesWithoutSca !== 'never')
+  );
 }

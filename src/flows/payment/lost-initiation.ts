@@ -55,8 +55,8 @@ export async function recoveryOf(
   { world, initiated }: Pick<FlowPorts, 'world' | 'initiated'>,
   clock: BankClock | null,
 ): Promise<'repeat' | 'begin again' | null> {
-  const { initiation, executeRequestId, verification, transactionId } = operation;
-  if (!initiation || executeRequestId === null || verification) return null;
+  const { commits, initiation, executeRequestId, verification, transactionId } = operation;
+  if (commits === 'on execute' || !initiation || executeRequestId === null || verification) return null;
   if (isRepeatable(operation, clock, world.now())) return 'repeat';
   if (mayExecuteUnseen(operation)) return null;
   // If there was an answer, the journal is older than it, and the customer may hold the link.

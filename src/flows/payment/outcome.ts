@@ -105,7 +105,7 @@ export async function askIfSettled(
   // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
   if (!settlement || settlement.status === 'PENDING') return null;
   // Its authorisation says whether the customer has refused it.
-  if (settlement.status === 'KO' && operation.initiation) return null;
+  if (settlement.status === 'KO' && operation.commits === 'by the customer') return null;
   return [{ type: 'executed', cro: null }, settlementEvent(settlement, operation)];
 }
 
@@ -189,10 +189,11 @@ export async function awaitSettlement(
 /** The event of a settlement, with the bank's own word if it is a transaction status. */
 export function settlementEvent(
   { status, description, said, reasons }: Settlement,
-  { initiation }: Pick<Payment, 'initiation'>,
+  { authorises }: Pick<Payment, 'authorises'>,
 ): StepEvent {
   const words = { bank: { transactionStatus: said, scaStatus: null } };
-  return { type: 'settlement', status, description, ...(reasons && { reasons }), ...(initiation && words) };
+  const bank = authorises === 'by links' ? words : {};
+  return { type: 'settlement', status, description, ...(reasons && { reasons }), ...bank };
 }
 
 /** What an execution status says. */

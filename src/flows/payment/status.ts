@@ -62,17 +62,17 @@ async function lookOnce(
   inBasket: boolean,
 ): Promise<Looked> {
   const { resourceId } = resourceOf(operation);
-  const { transactionId, initiation, kind, flow } = operation;
+  const { transactionId, authorises, kind, flow } = operation;
   const advised = (error: unknown) => {
     if (!needsLoginAgain(error, operation)) throw error;
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
   const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
-  const linked = initiation && (await progressOf(sca, operation, decides).catch(failed));
+  const linked = authorises === 'by links' && (await progressOf(sca, operation, decides).catch(failed));
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
-  const progress = linked ?? (await progressWithoutLink(sca, operation, status).catch(failed));
+  const progress = linked || (await progressWithoutLink(sca, operation, status).catch(failed));
   const unauthorised = status.isUnauthorised ? ({ isUnauthorised: true } as const) : {};
-  if (!initiation) return { found: whatHappened(status), awaitsCustomer: false };
+  if (authorises === 'by call') return { found: whatHappened(status), awaitsCustomer: false };
   if (progress instanceof Psd2Error) {
     // The bank says what became of the payment, although it does not say how far the authorisation is.
     const found = await linkedStatus(sca, operation, resourceId, { status, progress: null, isNoNews: false });
@@ -207,11 +207,11 @@ export async function progressOf(
  */
 async function progressWithoutLink(
   sca: Sca,
-  { initiation, bulk, links: all, transactionId, verification }: Payment,
+  { authorises, bulk, links: all, transactionId, verification }: Payment,
   status: ResourceStatus,
 ): Promise<ScaProgress | null> {
   const links = all && (sca.linksLeft?.(all) ?? all);
-  const isAlone = initiation !== null && bulk === null && links?.status === undefined && !links?.isDone;
+  const isAlone = authorises === 'by links' && bulk === null && links?.status === undefined && !links?.isDone;
   if (!isOnlyChecked(status) || !isAlone || !verification || !sca.progressWithoutLink) return null;
   try {
     return await sca.progressWithoutLink(verification.resourceId, transactionId);

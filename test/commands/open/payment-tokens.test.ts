@@ -6,7 +6,6 @@ import { endPaymentTokens, resourceTokensOf } from '../../../src/commands/open/p
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { initiationOf } from '../bank-here.ts';
 import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
@@ -82,10 +81,15 @@ it('tokens that have ended are left out, because the bank may not need them; oth
 });
 
 type Flow = Parameters<typeof endPaymentTokens>[1];
-const initiation = initiationOf('payments', {}, { address: 'https://tpp.example', state: 's' });
 const flow = (state: Flow['state'], more: Partial<Flow> = {}): Flow => ({
-  ...{ state, refusedUnconfirmed: false, mayExecuteWithoutUs: false, initiation, transactionId: PAYMENT },
-  ...{ commits: 'by the customer' as const, isFinal: true, resolution: null, ...more },
+  ...{ state, refusedUnconfirmed: false, mayExecuteWithoutUs: false, transactionId: PAYMENT },
+  ...{
+    commits: 'by the customer' as const,
+    authorises: 'by links' as const,
+    isFinal: true,
+    resolution: null,
+    ...more,
+  },
 });
 
 it.each<[string, Flow, boolean, boolean]>([
@@ -97,7 +101,7 @@ it.each<[string, Flow, boolean, boolean]>([
   ['waits for the customer', flow('authorizing'), false, true],
   ['is unknown', flow('unknown'), false, true],
   ['was refused, but may run', flow('rejected', { refusedUnconfirmed: true }), false, true],
-  ['was begun at a bank without such tokens', flow('settled', { initiation: null }), false, true],
+  ['was begun at a bank without such tokens', flow('settled', { authorises: 'by call' }), false, true],
 ])(
   'if a payment %s, its tokens stay or go, and those of another one stay',
   async (_, ended, follows, stay) => {
