@@ -24,6 +24,8 @@ export interface ReadBank<Bank extends BankHead = BankHead, File extends BankFil
   variables: string[];
   /** The text of the file, if no other file has a say; undefined for a platform. */
   aloneText: string | undefined;
+  /** The file itself, and what it extends, one after the other. */
+  layers: readonly Layer[];
 }
 
 /** What psd2 found in a bank file. `bank` is undefined if there are problems. */
@@ -86,7 +88,9 @@ export async function checkBankFile<Bank extends BankHead, File extends BankFile
     problems.push(...found.map((each) => (index === 0 ? each : inside(where, each))));
   }
   if (problems.length > 0) return { ...about, problems, bank: undefined };
-  const file = mergeBankFiles(files, known.inherited);
+  const merged = mergeBankFiles(files, known.inherited);
+  const platform = layers.find(({ text, where }) => text === undefined && where !== 'standard')?.where;
+  const file = platform === undefined ? merged : { platform, ...merged };
   if (!isBankFile(file, known)) throw new TypeError('Valid bank files together are not one');
   const description = known.schema.parse(file);
   const said = new Set([...valuesIn(file)].map(([path]) => path));
@@ -96,7 +100,7 @@ export async function checkBankFile<Bank extends BankHead, File extends BankFile
   const aloneText = below.some(({ text }) => text !== undefined) ? undefined : own?.text;
   const bank =
     unfit.length === 0
-      ? { file, description, defaults, variables: variablesIn(description), aloneText }
+      ? { file, description, defaults, variables: variablesIn(description), aloneText, layers }
       : undefined;
   return { ...about, name: description.name ?? null, problems: unfit, bank };
 }

@@ -1,4 +1,14 @@
 import type * as z from 'zod/mini';
+import type { PlatformFacts } from './facts.ts';
+
+/** A bank behind an interface. `bic` may have the first characters alone, and `bankCode` has `?` for any character. */
+export interface ServedBank {
+  name: string;
+  bic?: string | undefined;
+  /** As in an IBAN of the country. */
+  bankCode?: string | undefined;
+  country?: string | undefined;
+}
 
 /** The head of a bank file: what psd2 knows of a bank whatever its interface. The rest is the interface's own. */
 export interface BankHead {
@@ -7,6 +17,9 @@ export interface BankHead {
   extends?: string | undefined;
   source?: string | undefined;
   verifiedOn: string | null;
+  /** The platform that it extends. */
+  platform?: string | undefined;
+  banks?: readonly ServedBank[] | undefined;
   api: { baseUrl?: string | undefined };
   /** Headers of calls, anywhere in it. A value `env:NAME` is a secret of the environment. */
   headers: object;
@@ -34,6 +47,8 @@ export interface Description<Bank extends BankHead = BankHead, File extends Bank
   inconsistencies(bank: Bank): BankProblem[];
   /** The platforms that come with psd2, by name. Loaded only if one is named. */
   platforms(): Promise<Readonly<Record<string, File>>>;
+  /** Where the values of these platforms are from. Absent: nobody says it. */
+  facts?(): Promise<Readonly<Record<string, PlatformFacts>>>;
   /** Why no bank file can have a field or a value of this name; undefined if psd2 knows no reason. */
   whyNotPossible(word: unknown): string | undefined;
   /** What a file takes over of those that it extends. Absent: all fields. @param own valid */

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import {
+  $ZodArray,
   $ZodDefault,
   $ZodEnum,
   $ZodNullable,
@@ -79,6 +80,8 @@ export function alternativesAt(schema: Field, path: Path): Field[] {
 }
 
 function memberOf(field: Field, name: PropertyKey): Field | undefined {
+  const list = unwrap(field);
+  if (typeof name === 'number') return list instanceof $ZodArray ? list._zod.def.element : undefined;
   const shape = objectOf(field)?._zod.def.shape;
   return shape && typeof name === 'string' && Object.hasOwn(shape, name) ? shape[name] : undefined;
 }

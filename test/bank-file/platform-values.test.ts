@@ -39,7 +39,7 @@ it('each platform says what its source says, and nothing else', () => {
       errors.SERVICE_BLOCKED: "forbidden"
     atruvia
       name: "Atruvia (Volksbanken Raiffeisenbanken)"
-      source: "https://github.com/roodje/bespoke-providers, bespoke-atruviagroup. Sources differ: the adapter of adorsys has a hexadecimal serial number, RFC 2253, %20 and SHA256withRSA, and shows embedded SCA with a PSU-ID alone"
+      source: "https://github.com/roodje/bespoke-providers, monorepo-group, atruviagroup. Sources differ: the adapter of adorsys has a hexadecimal serial number, RFC 2253, %20 and SHA256withRSA, and shows embedded SCA with a PSU-ID alone"
       signing.when: "always"
       signing.ifSent: ["psu-id"]
       signing.keyId.form: "sn-ca"
@@ -53,6 +53,7 @@ it('each platform says what its source says, and nothing else', () => {
       consent.once: false
       accounts.bookingStatuses: ["booked"]
       accounts.historyDays: 90
+      banks: [{"name":"Volksbanken and Raiffeisenbanken","bic":"GENODE","bankCode":"???6????","country":"DE"},{"name":"Volksbanken and Raiffeisenbanken","bic":"GENODE","bankCode":"???9????","country":"DE"}]
     banca-transilvania
       name: "Banca Transilvania"
       source: "https://apistorebt.ro/bt/sb/"
@@ -80,6 +81,7 @@ it('each platform says what its source says, and nothing else', () => {
       accounts.balances.booked: ["expected"]
       accounts.balances.available: ["expected"]
       payments.products.payments: ["ron-payment","other-currency-payment"]
+      banks: [{"name":"Banca Transilvania","bic":"BTRLRO22","bankCode":"BTRL","country":"RO"}]
     banca-transilvania-sandbox
       name: "Banca Transilvania (sandbox)"
       extends: "banca-transilvania"
@@ -90,12 +92,14 @@ it('each platform says what its source says, and nothing else', () => {
       headers.contentType: "application/json"
       psu.idType: "optional"
       signing.when: "never"
+      banks: [{"name":"Sydbank, Flensburg","bic":"SYBKDE22","bankCode":"21510600","country":"DE"},{"name":"Targobank","bic":"CMCIDEDD","bankCode":"30020900","country":"DE"},{"name":"HSBC Germany","bic":"TUBDDEDD","bankCode":"30030880","country":"DE"},{"name":"HSBC Germany","bic":"TUBDDEDD","bankCode":"30030889","country":"DE"},{"name":"Degussa Bank","bic":"DEGUDEFF","bankCode":"50010700","country":"DE"},{"name":"Deutsche Bundesbank","bic":"MARKDEF1","country":"DE"},{"name":"Consors Finanz","bic":"WKVBDEM1","bankCode":"70020300","country":"DE"},{"name":"Ziraat Bank","bic":"TCZBDEFF","bankCode":"51220700","country":"DE"},{"name":"Isbank","bic":"ISBKDEFX","country":"DE"},{"name":"Europäisch-Iranische Handelsbank","bic":"EIHBDEHH","bankCode":"20310300","country":"DE"}]
     bankdata
       name: "Bankdata"
       source: "https://developers.bankdata.dk/how_it_works/security. Sources differ: mutual TLS and the API key alone may be enough, without a signature"
       headers.static.x-api-key: "env:PSD2_BANK_BANKDATA_API_KEY"
       sca.approaches: ["redirect"]
       sca.start: "explicit"
+      banks: [{"name":"Jyske Bank","bic":"JYBADKKK","country":"DK"}]
     cbi-globe
       name: "CBI Globe"
       source: "https://github.com/roodje/bespoke-providers, bespoke-cbiglobe/swagger. Sources differ: RSA with SHA-256 or with SHA-512"
@@ -134,15 +138,18 @@ it('each platform says what its source says, and nothing else', () => {
       accounts.paging.pageParameter: "offset"
       payments.cancel: "none"
       payments.products.payments: ["sepa-credit-transfers","instant-sepa-credit-transfers","target-2-payments","cross-border-credit-transfers"]
+      banks: [{"name":"Intesa Sanpaolo","bic":"BCITITMM","bankCode":"03069","country":"IT"},{"name":"BNL","bic":"BNLIITRR","bankCode":"01005","country":"IT"},{"name":"Banco BPM","bic":"BAPPIT21","bankCode":"05034","country":"IT"},{"name":"Monte dei Paschi di Siena","bic":"PASCITMM","bankCode":"01030","country":"IT"},{"name":"Banca Widiba","bic":"WIDIITMM","bankCode":"03442","country":"IT"},{"name":"Poste Italiane","bic":"BPPIITRR","bankCode":"07601","country":"IT"},{"name":"BCC Credito Cooperativo","bic":"ICRAIT","country":"IT"},{"name":"Nexi","country":"IT"}]
     comdirect
       name: "comdirect"
       extends: "commerzbank"
       source: "https://xs2a-developer.comdirect.de/content/howto/ais-manage-consents"
+      banks: [{"name":"comdirect","bic":"COBADEHD","bankCode":"200411??","country":"DE"}]
     commerzbank
       name: "Commerzbank"
       extends: "worldline"
       source: "https://psd2.developer.commerzbank.com/content/howto/ais-manage-consents"
       sca.approaches: ["oauth","redirect","decoupled"]
+      banks: [{"name":"Commerzbank","bic":"COBADE","bankCode":"???4????","country":"DE"},{"name":"Commerzbank","bic":"DRESDE","bankCode":"???8????","country":"DE"}]
     commerzbank-sandbox
       name: "Commerzbank (sandbox)"
       extends: "commerzbank"
@@ -154,9 +161,10 @@ it('each platform says what its source says, and nothing else', () => {
       source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/consors-bank-adapter"
       psu.id: "never"
       signing.when: "never"
+      banks: [{"name":"Consorsbank","bic":"CSDBDE71","bankCode":"76030080","country":"DE"}]
     deutsche-bank
       name: "Deutsche Bank"
-      source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/deutsche-bank-adapter, and bespoke-deutschebank of https://github.com/roodje/bespoke-providers"
+      source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/deutsche-bank-adapter, and bespoke-deutsche-bank of https://github.com/roodje/bespoke-providers"
       api.paths.initiatePayment: "/pis/DE/DB/v1/{payment-service}/{payment-product}"
       api.paths.getPaymentInformation: "/pis/DE/DB/v1/{payment-service}/{payment-product}/{paymentId}"
       api.paths.cancelPayment: "/pis/DE/DB/v1/{payment-service}/{payment-product}/{paymentId}"
@@ -194,6 +202,7 @@ it('each platform says what its source says, and nothing else', () => {
       psu.idType: "required"
       signing.when: "never"
       consent.types: ["bank-offered","dedicated"]
+      banks: [{"name":"Deutsche Bank","bic":"DEUTDE","bankCode":"???7????","country":"DE"}]
     paysera
       name: "Paysera"
       source: "https://developers.paysera.com/en/open-banking/v1.3/. Its pages differ: mutual TLS with the QWAC and no signature; the products aspsp, domestic, foreign; no list-only; 15 minutes are those of a payment, a consent has a day"
@@ -202,9 +211,10 @@ it('each platform says what its source says, and nothing else', () => {
       sca.authorisationMinutes: 15
       consent.maxDays: 180
       consent.frequencyPerDay: 4
+      banks: [{"name":"Paysera","bic":"EVIULT2V","bankCode":"35000","country":"LT"}]
     raiffeisen-austria
       name: "Raiffeisen (Austria)"
-      source: "https://developer.raiffeisen.at/en/faq.html, and RAIFFEISEN_AT of https://github.com/roodje/bespoke-providers"
+      source: "https://developer.raiffeisen.at/en/faq.html, and raiffeisenatgroup of https://github.com/roodje/bespoke-providers, monorepo-group"
       signing.when: "never"
       oauth.mode: "client-credentials"
       oauth.tokenEndpoint: "https://sso-psd2.raiffeisen.at/as/token.oauth2"
@@ -212,6 +222,7 @@ it('each platform says what its source says, and nothing else', () => {
       consent.types: ["dedicated","list-only"]
       accounts.balances.available: ["forwardAvailable","interimAvailable"]
       payments.final: ["ACCC"]
+      banks: [{"name":"Raiffeisen","bic":"RZOOAT","bankCode":"3????","country":"AT"},{"name":"Raiffeisen","bic":"RVSAAT","bankCode":"3????","country":"AT"},{"name":"Raiffeisen","bic":"RLNWAT","bankCode":"3????","country":"AT"},{"name":"Raiffeisen","bic":"RZSTAT","bankCode":"3????","country":"AT"},{"name":"Raiffeisen","bic":"RZTIAT","bankCode":"3????","country":"AT"},{"name":"Raiffeisen","bic":"RZKTAT","bankCode":"3????","country":"AT"},{"name":"Raiffeisen","bic":"RLBBAT","bankCode":"3????","country":"AT"},{"name":"Raiffeisen","bic":"RVVGAT","bankCode":"3????","country":"AT"}]
     salt-edge
       name: "Salt Edge PSD2 Compliance"
       source: "https://priora.saltedge.com/docs/berlingroup/ais"
@@ -233,6 +244,7 @@ it('each platform says what its source says, and nothing else', () => {
       oauth.scope.ais: "AIS:{consentId}"
       oauth.scope.pis: "PIS:{paymentId}"
       sca.approaches: ["oauth","redirect"]
+      banks: [{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"10033300","country":"DE"},{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"20133300","country":"DE"},{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"25020600","country":"DE"},{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"31010833","country":"DE"},{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"36033300","country":"DE"},{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"50033300","country":"DE"},{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"60133300","country":"DE"},{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"70133300","country":"DE"},{"name":"Santander Consumer Bank","bic":"SCFBDE33","bankCode":"86033300","country":"DE"}]
     sparda
       name: "Sparda-Banken"
       source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparda-bank-adapter, its services for OAuth and account information"
@@ -243,9 +255,10 @@ it('each platform says what its source says, and nothing else', () => {
       oauth.tokenEndpoint: "https://idp.sparda.de/oauth2/token"
       oauth.scope.preStep.ais: "ais"
       oauth.scope.preStep.pis: "pis"
+      banks: [{"name":"Sparda-Bank West","bic":"GENODED1SPE","bankCode":"36060591","country":"DE"},{"name":"Sparda-Bank West","bic":"GENODED1SPW","bankCode":"33060592","country":"DE"},{"name":"Sparda-Bank West","bic":"GENODED1SPK","bankCode":"37060590","country":"DE"},{"name":"Sparda-Bank West","bic":"GENODEF1S08","bankCode":"40060560","country":"DE"},{"name":"Sparda-Bank Hessen","bic":"GENODEF1S12","bankCode":"50090500","country":"DE"},{"name":"Sparda-Bank Hamburg","bic":"GENODEF1S11","bankCode":"20690500","country":"DE"},{"name":"Sparda-Bank Nürnberg","bic":"GENODEF1S06","bankCode":"76090500","country":"DE"},{"name":"Sparda-Bank Ostbayern","bic":"GENODEF1S05","bankCode":"75090500","country":"DE"},{"name":"Sparda-Bank München","bic":"GENODEF1S04","bankCode":"70090500","country":"DE"},{"name":"Sparda-Bank Augsburg","bic":"GENODEF1S03","bankCode":"72090500","country":"DE"},{"name":"Sparda-Bank Baden-Württemberg","bic":"GENODEF1S02","bankCode":"60090800","country":"DE"},{"name":"Sparda-Bank Südwest","bic":"GENODEF1S01","bankCode":"55090500","country":"DE"},{"name":"Sparda-Bank Hannover","bic":"GENODEF1S09","bankCode":"25090500","country":"DE"}]
     sparkassen
       name: "Sparkassen (S-Payment)"
-      source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparkasse-adapter, and bespoke-sparkassengroup of https://github.com/roodje/bespoke-providers. Sources differ: dedicated consents (the first), lists with balances (the second)"
+      source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparkasse-adapter, and bespoke-sparkassen-and-landesbanks of https://github.com/roodje/bespoke-providers. Sources differ: dedicated consents (the first), lists with balances (the second)"
       signing.when: "never"
       oauth.mode: "integrated"
       oauth.clientId: "organization-id"
@@ -257,6 +270,7 @@ it('each platform says what its source says, and nothing else', () => {
       consent.types: ["dedicated","list-with-balances"]
       accounts.reports: ["camt"]
       payments.futureDays: 0
+      banks: [{"name":"Sparkassen","bic":"WELADE","bankCode":"???5????","country":"DE"},{"name":"Sparkassen","bic":"NOLADE","bankCode":"???5????","country":"DE"},{"name":"Sparkassen","bic":"HELADE","bankCode":"???5????","country":"DE"},{"name":"Sparkassen","bic":"SOLADE","bankCode":"???5????","country":"DE"},{"name":"Sparkassen","bic":"MALADE","bankCode":"???5????","country":"DE"}]
     unicredit
       name: "UniCredit (HypoVereinsbank)"
       source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/unicredit-adapter. Sources differ: a country alone is taken as an address; in Italy payments have none"
@@ -269,6 +283,7 @@ it('each platform says what its source says, and nothing else', () => {
       payments.products.periodic-payments: ["sepa-credit-transfers"]
       payments.required: ["creditorAddress.townName","creditorAddress.country"]
       payments.address: "required"
+      banks: [{"name":"HypoVereinsbank","bic":"HYVEDE","bankCode":"70020270","country":"DE"}]
     wso2
       name: "WSO2 Open Banking, Berlin toolkit"
       source: "https://github.com/wso2/reference-implementation-nextgenpsd2, and https://github.com/wso2/docs-ob-toolkit-berlin"
@@ -301,6 +316,7 @@ it('each platform says what its source says, and nothing else', () => {
       sca.approaches: ["oauth"]
       consent.types: ["all-accounts","dedicated","list-only"]
       accounts.bookingStatuses: ["booked","both"]
+      banks: [{"name":"Argenta","bic":"ARSPBE22","bankCode":"973","country":"BE"},{"name":"Argenta","bic":"ARSPBE22","bankCode":"978","country":"BE"},{"name":"Argenta","bic":"ARSPBE22","bankCode":"979","country":"BE"},{"name":"Argenta","bic":"ARSPBE22","bankCode":"980","country":"BE"}]
     fabrick
       name: "Fabrick PSD2 Gateway (Banca Sella and others)"
       source: "https://github.com/roodje/bespoke-providers, bespoke-fabric"
@@ -309,6 +325,7 @@ it('each platform says what its source says, and nothing else', () => {
       sca.approaches: ["redirect"]
       consent.types: ["all-accounts"]
       consent.frequencyPerDay: 4
+      banks: [{"name":"Banca Sella","bic":"SELBIT2B","bankCode":"03268","country":"IT"}]
     kbc
       name: "KBC and CBC (Belgium)"
       source: "https://developer.kbc.be/"
@@ -327,6 +344,7 @@ it('each platform says what its source says, and nothing else', () => {
       accounts.bookingStatuses: ["booked"]
       accounts.balances.booked: ["closingBooked"]
       accounts.balances.available: []
+      banks: [{"name":"KBC","bic":"KREDBEBB","bankCode":"4??","country":"BE"},{"name":"CBC","bic":"CREGBEBB","bankCode":"19?","country":"BE"}]
     n26
       name: "N26"
       source: "https://github.com/n26/psd2-tpp-docs/blob/main/doc/dedicated-aisp.md. Its versions differ: a newer one has a token of the application (client credentials) in the place of the login"
@@ -352,6 +370,7 @@ it('each platform says what its source says, and nothing else', () => {
       payments.products.payments: ["sepa-credit-transfers","instant-sepa-credit-transfers"]
       payments.products.periodic-payments: ["sepa-credit-transfers"]
       payments.final: ["ACCC"]
+      banks: [{"name":"N26","bic":"NTSBDEB1","bankCode":"10011001","country":"DE"}]
     raiffeisen-romania
       name: "Raiffeisen Bank Romania"
       source: "https://developer.raiffeisen.ro/aisp_flow"
@@ -374,6 +393,7 @@ it('each platform says what its source says, and nothing else', () => {
       oauth.scope.ais: "AISP"
       sca.approaches: ["oauth"]
       consent.types: ["dedicated"]
+      banks: [{"name":"Raiffeisen Bank Romania","bic":"RZBRROBU","bankCode":"RZBR","country":"RO"}]
     redsys
       name: "Redsys (Spain)"
       source: "https://market.apis-i.redsys.es/psd2/xs2a/node/4577"
@@ -402,6 +422,7 @@ it('each platform says what its source says, and nothing else', () => {
       accounts.balances.booked: ["closingBooked","interimBooked","openingBooked"]
       accounts.balances.available: ["interimAvailable","interimBooked","expected"]
       payments.products.payments: ["sepa-credit-transfers","instant-sepa-credit-transfers","target-2-payments","cross-border-credit-transfers"]
+      banks: [{"name":"BBVA","bic":"BBVAESMM","bankCode":"0182","country":"ES"},{"name":"Santander","bic":"BSCHESMM","bankCode":"0049","country":"ES"},{"name":"Sabadell","bic":"BSABESBB","bankCode":"0081","country":"ES"},{"name":"CaixaBank","bic":"CAIXESBB","bankCode":"2100","country":"ES"},{"name":"Bankinter","bic":"BKBKESMM","bankCode":"0128","country":"ES"},{"name":"Ibercaja","bic":"CAZRES2Z","bankCode":"2085","country":"ES"},{"name":"Kutxabank","bic":"BASKES2B","bankCode":"2095","country":"ES"},{"name":"Laboral Kutxa","bic":"CLPEES2M","bankCode":"3035","country":"ES"},{"name":"Openbank","bic":"OPENESMM","bankCode":"0073","country":"ES"},{"name":"Unicaja","bic":"UCJAES2M","bankCode":"2103","country":"ES"},{"name":"Cajamar","bic":"CCRIES2A","bankCode":"3058","country":"ES"},{"name":"Cajasur","bic":"CSURES2C","bankCode":"0237","country":"ES"},{"name":"EVO Banco","bic":"EVOBESMM","bankCode":"0239","country":"ES"},{"name":"Caja Rural","bic":"BCOEES","country":"ES"}]
     volksbank-nl
       name: "de Volksbank (ASN, SNS, RegioBank)"
       source: "https://github.com/roodje/bespoke-providers, bespoke-volksbank/swagger/volksbank"
@@ -427,6 +448,7 @@ it('each platform says what its source says, and nothing else', () => {
       payments.products.payments: ["sepa-credit-transfers"]
       payments.cancel: "none"
       payments.final: ["ACSC","ACCC"]
+      banks: [{"name":"ASN Bank","bic":"ASNBNL21","bankCode":"ASNB","country":"NL"},{"name":"SNS","bic":"SNSBNL2A","bankCode":"SNSB","country":"NL"},{"name":"RegioBank","bic":"RBRBNL21","bankCode":"RBRB","country":"NL"}]
     worldline
       name: "Worldline Access to Account (berlingroup)"
       source: "https://devportal.tpp.europabank.be/content/howto/build-authorize-url"
@@ -441,6 +463,7 @@ it('each platform says what its source says, and nothing else', () => {
       consent.types: ["all-accounts","dedicated"]
       consent.frequencyPerDay: 4
       accounts.historyDays: 90
-      accounts.paging: "link""
+      accounts.paging: "link"
+      banks: [{"name":"Crelan","bic":"NICABEBB","bankCode":"103","country":"BE"},{"name":"Crelan","bic":"NICABEBB","bankCode":"104","country":"BE"},{"name":"Crelan","bic":"NICABEBB","bankCode":"105","country":"BE"},{"name":"Crelan","bic":"NICABEBB","bankCode":"106","country":"BE"},{"name":"Crelan","bic":"AXABBE22","bankCode":"70?","country":"BE"},{"name":"Bank Van Breda","bic":"JVBABE22","bankCode":"645","country":"BE"},{"name":"Nagelmackers","bic":"BNAGBEBB","bankCode":"634","country":"BE"},{"name":"Nagelmackers","bic":"BNAGBEBB","bankCode":"636","country":"BE"},{"name":"Keytrade Bank","bic":"KEYTBEBB","bankCode":"651","country":"BE"},{"name":"Europabank","bic":"EURBBE99","bankCode":"671","country":"BE"}]"
   `);
 });

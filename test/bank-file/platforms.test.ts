@@ -8,6 +8,7 @@ const names = Object.keys(PLATFORMS);
 /** No public page says these of a platform: they belong to one bank, and the operator writes them. */
 const OF_ONE_BANK = [
   ...[
+    'platform',
     'api.baseUrl',
     'links',
     'headers.names',

@@ -1,22 +1,46 @@
+import * as z from 'zod/mini';
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
+import { type ExplainedValue, explainBank } from '../../bank-file/explain.ts';
+import { SURENESS } from '../../bank-file/facts.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
+import { list, oneOf, orNull, text } from '../shared/fields.ts';
+
+const explained = () =>
+  list(
+    z.object({
+      field: text('path of the field'),
+      value: z.unknown().check(z.describe('the value in force')),
+      from: text(
+        "platform, or path of the file, that says it; default: nothing does, and it is the standard's",
+      ),
+      source: orNull(text('where the platform or the file has it from; null if nothing says it')),
+      sureness: orNull(oneOf(SURENESS, 'how sure it is; null if nobody said it')),
+      differs: orNull(text('what other sources say of a contested value')),
+    }),
+  );
 
 /** `psd2 bank show <bank>`: every value in force, as a bank file that extends nothing. */
 export const show: Verb = {
   prints: { what: 'a bank file', shape: anyBankFile },
+  printsWith: { '--explain': { what: 'the values of a bank file, explained', shape: explained } },
   declare: (command, run) =>
     command
       .argument('<bank>', 'name of a platform that comes with psd2, or path of a bank file')
+      .option('--explain', 'say of each value where it is from, and how sure it is')
       .addHelpText(
         'after',
         `
 The output is a bank file that extends nothing. A header whose value is a secret of the environment stays env:PSD2_BANK_NAME.
+With --explain, it is a list: each value with the platform or file that says it, its source, and how sure it is. A value that the
+sources contest says what others say of it.
 
-${examples('psd2 bank show standard', 'psd2 bank show mybank.json --query signing').trimStart()}`,
+${examples('psd2 bank show standard', 'psd2 bank show mybank.json --query signing', 'psd2 bank show sparkassen --explain').trimStart()}`,
       )
-      .action((bank) => run((context) => showBank(context, bank))),
+      .action((bank, { explain = false }) =>
+        run((context) => (explain ? explainTo(context, bank) : showBank(context, bank))),
+      ),
 };
 
 /** @throws Psd2Error `config` if something is wrong with the bank file */
@@ -25,4 +49,40 @@ async function showBank({ output }: Context, bank: string): Promise<void> {
   // Without a format, for a person who wants to change it.
   if (output.format === 'table') output.lines(JSON.stringify(description, null, 2).split('\n'));
   else output.json(description);
+}
+
+/** @throws Psd2Error `config` if something is wrong with the bank file */
+async function explainTo({ output, stdoutIsTerminal, stdoutColumns }: Context, bank: string): Promise<void> {
+  const values = await explainBank(await readBankFile(bank, DESCRIPTIONS), DESCRIPTIONS);
+  if (output.format === 'table' && stdoutIsTerminal) {
+    const { wrapWords } = await import('../../terminal/cells.ts');
+    const columns = stdoutColumns || 80;
+    const below = (text: string) => wrapWords(text, columns - 2).map((line) => `  ${line}`);
+    output.lines(
+      values.flatMap(({ field, value, from, source, ...sure }) => {
+        const [first = '', ...rest] = wrapWords(`${field}: ${written(value)}`, columns);
+        const known = [from, howSure(sure), source].filter(Boolean).join(', ');
+        return [first, ...rest.flatMap(below), ...below(known)];
+      }),
+    );
+    return;
+  }
+  await output.table(
+    values,
+    [
+      { title: 'FIELD', value: ({ field }) => field },
+      { title: 'VALUE', value: ({ value }) => written(value) },
+      { title: 'FROM', value: ({ from }) => from },
+      { title: 'HOW SURE', value: howSure },
+      { title: 'SOURCE', value: ({ source }) => source },
+    ],
+    '',
+    explained,
+  );
+}
+
+const written = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function howSure({ sureness, differs }: Pick<ExplainedValue, 'sureness' | 'differs'>): string | null {
+  return differs === null ? sureness : `${sureness}: ${differs}`;
 }

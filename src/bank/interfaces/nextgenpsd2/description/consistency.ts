@@ -25,6 +25,7 @@ const PATH_TEMPLATE = /^(\/(\{[^{}]*\}|(?!(\.{1,2}|\.*(\{[^{}]*\}\.*)+)(\/|$))[A
 /** Finds what does not fit together in a bank whose fields are all valid. */
 export function inconsistencies(bank: BankDescription): BankProblem[] {
   return [
+    ...problemsOfBanks(bank.banks),
     ...problemsOfPaths(bank.api.paths),
     ...problemsOfHeaders('headers.static', bank.headers.static),
     ...Object.entries(bank.headers.perOperation).flatMap(([operation, headers]) => [
@@ -41,6 +42,15 @@ export function inconsistencies(bank: BankDescription): BankProblem[] {
     ...problemsOfRepeat(bank.payments),
     ...problemsOfIntegrated(bank),
   ];
+}
+
+function problemsOfBanks(banks: BankDescription['banks']): BankProblem[] {
+  return banks.flatMap(({ bankCode, country }, index) => {
+    const path = `banks[${index}].country`;
+    return bankCode === undefined || country !== undefined
+      ? []
+      : [{ path, message: `${path} is missing: a bankCode is one of a country` }];
+  });
 }
 
 function isOperation(name: string): name is OperationId {

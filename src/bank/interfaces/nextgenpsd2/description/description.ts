@@ -13,6 +13,7 @@ export const nextgenpsd2: Description<BankDescription, BankFile> = {
   inconsistencies,
   whyNotPossible,
   platforms: async () => (await import('./platforms.ts')).PLATFORMS,
+  facts: async () => (await import('./facts.ts')).FACTS,
   // A file may take `same-answer` back. Then the minutes below it have no meaning.
   inherited(below, { payments }) {
     if (payments?.repeat !== 'unknown' || !isObject(below.payments)) return below;

@@ -60,7 +60,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'Atruvia (Volksbanken Raiffeisenbanken)',
     source:
-      'https://github.com/roodje/bespoke-providers, bespoke-atruviagroup. Sources differ: the adapter of adorsys has a hexadecimal serial number, RFC 2253, %20 and SHA256withRSA, and shows embedded SCA with a PSU-ID alone',
+      'https://github.com/roodje/bespoke-providers, monorepo-group, atruviagroup. Sources differ: the adapter of adorsys has a hexadecimal serial number, RFC 2253, %20 and SHA256withRSA, and shows embedded SCA with a PSU-ID alone',
     signing: {
       when: 'always',
       ifSent: ['psu-id'],
@@ -76,6 +76,10 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     },
     consent: { types: ['all-accounts', 'dedicated'], once: false },
     accounts: { bookingStatuses: ['booked'], historyDays: 90 },
+    banks: [
+      { name: 'Volksbanken and Raiffeisenbanken', bic: 'GENODE', bankCode: '???6????', country: 'DE' },
+      { name: 'Volksbanken and Raiffeisenbanken', bic: 'GENODE', bankCode: '???9????', country: 'DE' },
+    ],
     verifiedOn: null,
   },
   'banca-transilvania': {
@@ -112,6 +116,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       balances: { booked: ['expected'], available: ['expected'] },
     },
     payments: { products: { payments: ['ron-payment', 'other-currency-payment'] } },
+    banks: [{ name: 'Banca Transilvania', bic: 'BTRLRO22', bankCode: 'BTRL', country: 'RO' }],
     verifiedOn: null,
   },
   'banca-transilvania-sandbox': {
@@ -130,6 +135,18 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     headers: { contentType: 'application/json' },
     psu: { idType: 'optional' },
     signing: { when: 'never' },
+    banks: [
+      { name: 'Sydbank, Flensburg', bic: 'SYBKDE22', bankCode: '21510600', country: 'DE' },
+      { name: 'Targobank', bic: 'CMCIDEDD', bankCode: '30020900', country: 'DE' },
+      { name: 'HSBC Germany', bic: 'TUBDDEDD', bankCode: '30030880', country: 'DE' },
+      { name: 'HSBC Germany', bic: 'TUBDDEDD', bankCode: '30030889', country: 'DE' },
+      { name: 'Degussa Bank', bic: 'DEGUDEFF', bankCode: '50010700', country: 'DE' },
+      { name: 'Deutsche Bundesbank', bic: 'MARKDEF1', country: 'DE' },
+      { name: 'Consors Finanz', bic: 'WKVBDEM1', bankCode: '70020300', country: 'DE' },
+      { name: 'Ziraat Bank', bic: 'TCZBDEFF', bankCode: '51220700', country: 'DE' },
+      { name: 'Isbank', bic: 'ISBKDEFX', country: 'DE' },
+      { name: 'Europäisch-Iranische Handelsbank', bic: 'EIHBDEHH', bankCode: '20310300', country: 'DE' },
+    ],
     verifiedOn: null,
   },
   /**
@@ -143,6 +160,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       'https://developers.bankdata.dk/how_it_works/security. Sources differ: mutual TLS and the API key alone may be enough, without a signature',
     headers: { static: { 'x-api-key': 'env:PSD2_BANK_BANKDATA_API_KEY' } },
     sca: { approaches: ['redirect'], start: 'explicit' },
+    banks: [{ name: 'Jyske Bank', bic: 'JYBADKKK', country: 'DK' }],
     verifiedOn: null,
   },
   /** The gateway of the Italian banks. `aspsp-code` says which bank. The application needs a token of client credentials. */
@@ -210,6 +228,16 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
         ],
       },
     },
+    banks: [
+      { name: 'Intesa Sanpaolo', bic: 'BCITITMM', bankCode: '03069', country: 'IT' },
+      { name: 'BNL', bic: 'BNLIITRR', bankCode: '01005', country: 'IT' },
+      { name: 'Banco BPM', bic: 'BAPPIT21', bankCode: '05034', country: 'IT' },
+      { name: 'Monte dei Paschi di Siena', bic: 'PASCITMM', bankCode: '01030', country: 'IT' },
+      { name: 'Banca Widiba', bic: 'WIDIITMM', bankCode: '03442', country: 'IT' },
+      { name: 'Poste Italiane', bic: 'BPPIITRR', bankCode: '07601', country: 'IT' },
+      { name: 'BCC Credito Cooperativo', bic: 'ICRAIT', country: 'IT' },
+      { name: 'Nexi', country: 'IT' },
+    ],
     verifiedOn: null,
   },
   comdirect: {
@@ -217,6 +245,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     name: 'comdirect',
     extends: 'commerzbank',
     source: 'https://xs2a-developer.comdirect.de/content/howto/ais-manage-consents',
+    banks: [{ name: 'comdirect', bic: 'COBADEHD', bankCode: '200411??', country: 'DE' }],
     verifiedOn: null,
   },
   /**
@@ -229,6 +258,10 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     extends: 'worldline',
     source: 'https://psd2.developer.commerzbank.com/content/howto/ais-manage-consents',
     sca: { approaches: ['oauth', 'redirect', 'decoupled'] },
+    banks: [
+      { name: 'Commerzbank', bic: 'COBADE', bankCode: '???4????', country: 'DE' },
+      { name: 'Commerzbank', bic: 'DRESDE', bankCode: '???8????', country: 'DE' },
+    ],
     verifiedOn: null,
   },
   'commerzbank-sandbox': {
@@ -248,6 +281,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/consors-bank-adapter',
     psu: { id: 'never' },
     signing: { when: 'never' },
+    banks: [{ name: 'Consorsbank', bic: 'CSDBDE71', bankCode: '76030080', country: 'DE' }],
     verifiedOn: null,
   },
   /**
@@ -258,7 +292,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'Deutsche Bank',
     source:
-      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/deutsche-bank-adapter, and bespoke-deutschebank of https://github.com/roodje/bespoke-providers',
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/deutsche-bank-adapter, and bespoke-deutsche-bank of https://github.com/roodje/bespoke-providers',
     api: {
       paths: {
         initiatePayment: '/pis/DE/DB/v1/{payment-service}/{payment-product}',
@@ -305,6 +339,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     psu: { id: 'required', idType: 'required' },
     signing: { when: 'never' },
     consent: { types: ['bank-offered', 'dedicated'] },
+    banks: [{ name: 'Deutsche Bank', bic: 'DEUTDE', bankCode: '???7????', country: 'DE' }],
     verifiedOn: null,
   },
   paysera: {
@@ -315,6 +350,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     oauth: { mode: 'integrated' },
     sca: { approaches: ['oauth'], authorisationMinutes: 15 },
     consent: { maxDays: 180, frequencyPerDay: 4 },
+    banks: [{ name: 'Paysera', bic: 'EVIULT2V', bankCode: '35000', country: 'LT' }],
     verifiedOn: null,
   },
   /** The application needs a token of its own. The bank gives its id at the first contact (`API-…`): name it as oauth.clientId. */
@@ -322,7 +358,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'Raiffeisen (Austria)',
     source:
-      'https://developer.raiffeisen.at/en/faq.html, and RAIFFEISEN_AT of https://github.com/roodje/bespoke-providers',
+      'https://developer.raiffeisen.at/en/faq.html, and raiffeisenatgroup of https://github.com/roodje/bespoke-providers, monorepo-group',
     signing: { when: 'never' },
     oauth: {
       mode: 'client-credentials',
@@ -332,6 +368,16 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     consent: { types: ['dedicated', 'list-only'] },
     accounts: { balances: { available: ['forwardAvailable', 'interimAvailable'] } },
     payments: { final: ['ACCC'] },
+    banks: [
+      { name: 'Raiffeisen', bic: 'RZOOAT', bankCode: '3????', country: 'AT' },
+      { name: 'Raiffeisen', bic: 'RVSAAT', bankCode: '3????', country: 'AT' },
+      { name: 'Raiffeisen', bic: 'RLNWAT', bankCode: '3????', country: 'AT' },
+      { name: 'Raiffeisen', bic: 'RZSTAT', bankCode: '3????', country: 'AT' },
+      { name: 'Raiffeisen', bic: 'RZTIAT', bankCode: '3????', country: 'AT' },
+      { name: 'Raiffeisen', bic: 'RZKTAT', bankCode: '3????', country: 'AT' },
+      { name: 'Raiffeisen', bic: 'RLBBAT', bankCode: '3????', country: 'AT' },
+      { name: 'Raiffeisen', bic: 'RVVGAT', bankCode: '3????', country: 'AT' },
+    ],
     verifiedOn: null,
   },
   /** Salt Edge PSD2 Compliance: the interface of more than a hundred smaller banks. */
@@ -366,6 +412,17 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       scope: { ais: 'AIS:{consentId}', pis: 'PIS:{paymentId}' },
     },
     sca: { approaches: ['oauth', 'redirect'] },
+    banks: [
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '10033300', country: 'DE' },
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '20133300', country: 'DE' },
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '25020600', country: 'DE' },
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '31010833', country: 'DE' },
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '36033300', country: 'DE' },
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '50033300', country: 'DE' },
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '60133300', country: 'DE' },
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '70133300', country: 'DE' },
+      { name: 'Santander Consumer Bank', bic: 'SCFBDE33', bankCode: '86033300', country: 'DE' },
+    ],
     verifiedOn: null,
   },
   /** A token comes before everything, from two hosts, and says who the customer is. Name the bank: `oauth.parameters: {"bic": "…"}`. */
@@ -382,6 +439,21 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       tokenEndpoint: 'https://idp.sparda.de/oauth2/token',
       scope: { preStep: { ais: 'ais', pis: 'pis' } },
     },
+    banks: [
+      { name: 'Sparda-Bank West', bic: 'GENODED1SPE', bankCode: '36060591', country: 'DE' },
+      { name: 'Sparda-Bank West', bic: 'GENODED1SPW', bankCode: '33060592', country: 'DE' },
+      { name: 'Sparda-Bank West', bic: 'GENODED1SPK', bankCode: '37060590', country: 'DE' },
+      { name: 'Sparda-Bank West', bic: 'GENODEF1S08', bankCode: '40060560', country: 'DE' },
+      { name: 'Sparda-Bank Hessen', bic: 'GENODEF1S12', bankCode: '50090500', country: 'DE' },
+      { name: 'Sparda-Bank Hamburg', bic: 'GENODEF1S11', bankCode: '20690500', country: 'DE' },
+      { name: 'Sparda-Bank Nürnberg', bic: 'GENODEF1S06', bankCode: '76090500', country: 'DE' },
+      { name: 'Sparda-Bank Ostbayern', bic: 'GENODEF1S05', bankCode: '75090500', country: 'DE' },
+      { name: 'Sparda-Bank München', bic: 'GENODEF1S04', bankCode: '70090500', country: 'DE' },
+      { name: 'Sparda-Bank Augsburg', bic: 'GENODEF1S03', bankCode: '72090500', country: 'DE' },
+      { name: 'Sparda-Bank Baden-Württemberg', bic: 'GENODEF1S02', bankCode: '60090800', country: 'DE' },
+      { name: 'Sparda-Bank Südwest', bic: 'GENODEF1S01', bankCode: '55090500', country: 'DE' },
+      { name: 'Sparda-Bank Hannover', bic: 'GENODEF1S09', bankCode: '25090500', country: 'DE' },
+    ],
     verifiedOn: null,
   },
   /** The savings banks in Germany. The scope has a blank after the colon, and transactions come as camt.052 alone. */
@@ -389,7 +461,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'Sparkassen (S-Payment)',
     source:
-      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparkasse-adapter, and bespoke-sparkassengroup of https://github.com/roodje/bespoke-providers. Sources differ: dedicated consents (the first), lists with balances (the second)',
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/sparkasse-adapter, and bespoke-sparkassen-and-landesbanks of https://github.com/roodje/bespoke-providers. Sources differ: dedicated consents (the first), lists with balances (the second)',
     signing: { when: 'never' },
     oauth: {
       mode: 'integrated',
@@ -401,6 +473,13 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     consent: { types: ['dedicated', 'list-with-balances'] },
     accounts: { reports: ['camt'] },
     payments: { futureDays: 0 },
+    banks: [
+      { name: 'Sparkassen', bic: 'WELADE', bankCode: '???5????', country: 'DE' },
+      { name: 'Sparkassen', bic: 'NOLADE', bankCode: '???5????', country: 'DE' },
+      { name: 'Sparkassen', bic: 'HELADE', bankCode: '???5????', country: 'DE' },
+      { name: 'Sparkassen', bic: 'SOLADE', bankCode: '???5????', country: 'DE' },
+      { name: 'Sparkassen', bic: 'MALADE', bankCode: '???5????', country: 'DE' },
+    ],
     verifiedOn: null,
   },
   /** withBalance is refused. The payee's address is demanded; since November 2026 a country alone is not one. */
@@ -418,6 +497,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       required: ['creditorAddress.townName', 'creditorAddress.country'],
       address: 'required',
     },
+    banks: [{ name: 'HypoVereinsbank', bic: 'HYVEDE', bankCode: '70020270', country: 'DE' }],
     verifiedOn: null,
   },
   /** Its server can answer a repeated POST as it did the first time, but only where an installation has switched that on. */
@@ -463,6 +543,12 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     sca: { approaches: ['oauth'] },
     consent: { types: ['all-accounts', 'dedicated', 'list-only'] },
     accounts: { bookingStatuses: ['booked', 'both'] },
+    banks: [
+      { name: 'Argenta', bic: 'ARSPBE22', bankCode: '973', country: 'BE' },
+      { name: 'Argenta', bic: 'ARSPBE22', bankCode: '978', country: 'BE' },
+      { name: 'Argenta', bic: 'ARSPBE22', bankCode: '979', country: 'BE' },
+      { name: 'Argenta', bic: 'ARSPBE22', bankCode: '980', country: 'BE' },
+    ],
     verifiedOn: null,
   },
   /** Banca Sella and other banks in Italy. */
@@ -474,6 +560,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     oauth: { mode: 'none' },
     sca: { approaches: ['redirect'] },
     consent: { types: ['all-accounts'], frequencyPerDay: 4 },
+    banks: [{ name: 'Banca Sella', bic: 'SELBIT2B', bankCode: '03268', country: 'IT' }],
     verifiedOn: null,
   },
   /** KBC and CBC. No call tells how a consent is. */
@@ -494,6 +581,10 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     sca: { approaches: ['oauth'] },
     consent: { types: ['dedicated'], frequencyPerDay: 4, status: 'none' },
     accounts: { bookingStatuses: ['booked'], balances: { booked: ['closingBooked'], available: [] } },
+    banks: [
+      { name: 'KBC', bic: 'KREDBEBB', bankCode: '4??', country: 'BE' },
+      { name: 'CBC', bic: 'CREGBEBB', bankCode: '19?', country: 'BE' },
+    ],
     verifiedOn: null,
   },
   n26: {
@@ -526,6 +617,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       },
       final: ['ACCC'],
     },
+    banks: [{ name: 'N26', bic: 'NTSBDEB1', bankCode: '10011001', country: 'DE' }],
     verifiedOn: null,
   },
   /** AIS alone: the consents and the accounts have paths of their own. */
@@ -558,6 +650,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     },
     sca: { approaches: ['oauth'] },
     consent: { types: ['dedicated'] },
+    banks: [{ name: 'Raiffeisen Bank Romania', bic: 'RZBRROBU', bankCode: 'RZBR', country: 'RO' }],
     verifiedOn: null,
   },
   /** The gateway of Spanish banks. A token comes before everything: name oauth.mode "pre-step" and the two endpoints of the bank. */
@@ -597,6 +690,22 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
         ],
       },
     },
+    banks: [
+      { name: 'BBVA', bic: 'BBVAESMM', bankCode: '0182', country: 'ES' },
+      { name: 'Santander', bic: 'BSCHESMM', bankCode: '0049', country: 'ES' },
+      { name: 'Sabadell', bic: 'BSABESBB', bankCode: '0081', country: 'ES' },
+      { name: 'CaixaBank', bic: 'CAIXESBB', bankCode: '2100', country: 'ES' },
+      { name: 'Bankinter', bic: 'BKBKESMM', bankCode: '0128', country: 'ES' },
+      { name: 'Ibercaja', bic: 'CAZRES2Z', bankCode: '2085', country: 'ES' },
+      { name: 'Kutxabank', bic: 'BASKES2B', bankCode: '2095', country: 'ES' },
+      { name: 'Laboral Kutxa', bic: 'CLPEES2M', bankCode: '3035', country: 'ES' },
+      { name: 'Openbank', bic: 'OPENESMM', bankCode: '0073', country: 'ES' },
+      { name: 'Unicaja', bic: 'UCJAES2M', bankCode: '2103', country: 'ES' },
+      { name: 'Cajamar', bic: 'CCRIES2A', bankCode: '3058', country: 'ES' },
+      { name: 'Cajasur', bic: 'CSURES2C', bankCode: '0237', country: 'ES' },
+      { name: 'EVO Banco', bic: 'EVOBESMM', bankCode: '0239', country: 'ES' },
+      { name: 'Caja Rural', bic: 'BCOEES', country: 'ES' },
+    ],
     verifiedOn: null,
   },
   /** ASN, SNS and RegioBank. The application's id is the whole header Authorization where there is no token; no call tells how a consent is. */
@@ -632,6 +741,11 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       cancel: 'none',
       final: ['ACSC', 'ACCC'],
     },
+    banks: [
+      { name: 'ASN Bank', bic: 'ASNBNL21', bankCode: 'ASNB', country: 'NL' },
+      { name: 'SNS', bic: 'SNSBNL2A', bankCode: 'SNSB', country: 'NL' },
+      { name: 'RegioBank', bic: 'RBRBNL21', bankCode: 'RBRB', country: 'NL' },
+    ],
     verifiedOn: null,
   },
   /** Worldline's server: Crelan, Keytrade, Nagelmackers, Europabank, Bank Van Breda, Commerzbank and comdirect. */
@@ -650,6 +764,18 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     sca: { approaches: ['oauth'] },
     consent: { types: ['all-accounts', 'dedicated'], frequencyPerDay: 4 },
     accounts: { historyDays: 90, paging: 'link' },
+    banks: [
+      { name: 'Crelan', bic: 'NICABEBB', bankCode: '103', country: 'BE' },
+      { name: 'Crelan', bic: 'NICABEBB', bankCode: '104', country: 'BE' },
+      { name: 'Crelan', bic: 'NICABEBB', bankCode: '105', country: 'BE' },
+      { name: 'Crelan', bic: 'NICABEBB', bankCode: '106', country: 'BE' },
+      { name: 'Crelan', bic: 'AXABBE22', bankCode: '70?', country: 'BE' },
+      { name: 'Bank Van Breda', bic: 'JVBABE22', bankCode: '645', country: 'BE' },
+      { name: 'Nagelmackers', bic: 'BNAGBEBB', bankCode: '634', country: 'BE' },
+      { name: 'Nagelmackers', bic: 'BNAGBEBB', bankCode: '636', country: 'BE' },
+      { name: 'Keytrade Bank', bic: 'KEYTBEBB', bankCode: '651', country: 'BE' },
+      { name: 'Europabank', bic: 'EURBBE99', bankCode: '671', country: 'BE' },
+    ],
     verifiedOn: null,
   },
 };

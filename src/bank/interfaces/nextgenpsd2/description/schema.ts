@@ -549,6 +549,25 @@ const payments = z.strictObject({
   ),
 });
 
+const servedBank = z.strictObject({
+  name: text('name of the bank'),
+  bic: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(/^[A-Z]{6}([A-Z0-9]{2}([A-Z0-9]{3})?)?$/, 'must be a BIC, or its first 6 or 8 characters'),
+      ),
+  ),
+  bankCode: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(/^[A-Z0-9?]{2,11}$/, 'must be the code of a bank in an IBAN; "?" stands for any character'),
+      ),
+  ),
+  country: z.optional(z.string().check(z.regex(/^[A-Z]{2}$/, 'must be a country, for example "DE"'))),
+});
+
 const VERIFIED_ON = 'must be a day, also with words, for example "2026-11-23, its test server", or null';
 
 function isDayWithWords(value: string): boolean {
@@ -570,6 +589,16 @@ export const bankFile = z.strictObject({
       'day on which somebody saw the facts hold at the bank, and after a comma words about it; null: nobody did',
     ),
     null,
+  ),
+  platform: z.optional(
+    text('platform of psd2 whose contested facts hold for this bank; psd2 writes it into what extends one'),
+  ),
+  banks: z._default(
+    noted(
+      z.array(servedBank),
+      'banks behind this interface: name, and as far as known bic, bankCode (as in an IBAN) and country',
+    ),
+    [],
   ),
   api: z.prefault(noted(api, 'addresses'), {}),
   links: z._default(

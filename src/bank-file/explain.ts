@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ReadBank, readBankFile } from './bank-file.ts';
+import { type BankHead, type Descriptions, descriptionFor } from './description.ts';
+import { factOf, type PlatformFacts, type Sureness } from './facts.ts';
+import type { Layer } from './layers.ts';
+import { isObject, valuesIn } from './values.ts';
+
+/** What is known of a value. */
+interface Known {
+  /** Where the platform or the file has it from; null if nothing says it. */
+  source: string | null;
+  /** Null if nobody said how sure it is. */
+  sureness: Sureness | null;
+  /** What other sources say of a contested value. */
+  differs: string | null;
+}
+
+/** A value in force, where it is from, and how sure it is. */
+export interface ExplainedValue extends Known {
+  field: string;
+  value: unknown;
+  /** The platform or the path of the file that says it; `default`: the standard's. */
+  from: string;
+}
+
+/** What a file says of itself, not of the bank. */
+const OF_THE_FILE = ['interface', 'name', 'source', 'verifiedOn', 'platform'];
+const NOTHING: Known = { source: null, sureness: null, differs: null };
+
+/** Each value in force of a bank file, with its source and how sure it is (docs/banks.md, "How sure a value is"). */
+export async function explainBank(
+  { description, layers }: ReadBank,
+  descriptions: Descriptions,
+): Promise<ExplainedValue[]> {
+  const facts = (await descriptionFor(descriptions, description.interface).facts?.()) ?? {};
+  const said = layers.map(({ content }) => new Set([...valuesIn(content)].map(([path]) => path)));
+  return [...valuesIn(description)].flatMap(([field, value]): ExplainedValue[] => {
+    const layer = layers[said.findIndex((paths) => paths.has(field))];
+    // What psd2 has added says nothing of the bank.
+    if (!layer && field === 'platform') return [];
+    const known = OF_THE_FILE.includes(field) ? NOTHING : knownOf(field, layer, layers, facts);
+    return [{ field, value, from: layer?.where ?? 'default', ...known }];
+  });
+}
+
+/** @param layer that says the value. Undefined: it is the default, which the sources of a platform may still contest */
+function knownOf(
+  field: string,
+  layer: Layer | undefined,
+  layers: readonly Layer[],
+  known: Readonly<Record<string, PlatformFacts>>,
+): Known {
+  if (layer?.text !== undefined) return saidByFile(layer, field);
+  const platforms = layer ? [layer] : layers.filter(({ text }) => text === undefined);
+  const facts = platforms.map(({ where }) => known[where] && factOf(known[where], field));
+  const fact = layer ? facts[0] : facts.find((each) => each?.[1] === 'contested');
+  if (!fact) return NOTHING;
+  const [source, sureness, differs = null] = fact;
+  return { source, sureness, differs };
+}
+
+/** An operator's file: what somebody saw, or psd2 learned at the bank, was seen at a server. */
+function saidByFile({ content }: Layer, field: string): Known {
+  const { source, verifiedOn, learned } = isObject(content) ? content : {};
+  const isLearned =
+    isObject(learned) && Object.keys(learned).some((path) => field === path || field.startsWith(`${path}.`));
+  const isSeen = isLearned || typeof verifiedOn === 'string';
+  return {
+    ...NOTHING,
+    source: typeof source === 'string' ? source : null,
+    sureness: isSeen ? 'seen at a server' : null,
+  };
+}
+
+/**
+ * The contested values of a platform that hold for a bank: its file says nothing else. Empty for a bank without platform.
+ *
+ * @throws Psd2Error `config` if the platform does not come with this psd2
+ */
+export async function contestedIn(bank: BankHead, descriptions: Descriptions): Promise<ExplainedValue[]> {
+  if (bank.platform === undefined) return [];
+  const own = new Map(valuesIn(bank));
+  const explained = await explainBank(await readBankFile(bank.platform, descriptions), descriptions);
+  return explained.filter(
+    ({ field, value, sureness }) => sureness === 'contested' && isDeepStrictEqual(own.get(field), value),
+  );
+}

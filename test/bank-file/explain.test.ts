@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { nextgenpsd2 } from '../../src/bank/interfaces/nextgenpsd2/description/description.ts';
+import { FACTS } from '../../src/bank/interfaces/nextgenpsd2/description/facts.ts';
+import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
+import { contestedIn, explainBank } from '../../src/bank-file/explain.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { allFields, readBankFile } from './described.ts';
+
+const temporary = temporaryFolder();
+const described = { nextgenpsd2: () => nextgenpsd2 };
+
+function write(content: object): string {
+  const path = join(temporary, 'own.json');
+  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...content }));
+  return path;
+}
+
+async function explained(bank: string, field: string) {
+  const values = await explainBank(await readBankFile(bank), described);
+  return values.find((each) => each.field === field);
+}
+
+it('each platform but the standard has facts, about fields that there are, and its source says where others differ', () => {
+  const named = Object.keys(PLATFORMS).filter((name) => name !== 'standard');
+  expect(Object.keys(FACTS).toSorted()).toEqual(named.toSorted());
+  for (const [name, { facts, behind }] of Object.entries(FACTS)) {
+    expect([behind, facts[''], facts.banks], name).not.toContain(undefined);
+    for (const path of Object.keys(facts)) expect(['', ...allFields()], name).toContain(path);
+    const isContested = Object.values(facts).some(([, sureness]) => sureness === 'contested');
+    expect(/differ|decides/.test(PLATFORMS[name]?.source ?? ''), name).toBe(isContested);
+  }
+});
+
+const CLIENT = "a client's code";
+const none = { source: null, sureness: null, differs: null };
+
+it.each([
+  // A parent's value, the platform's own, a default, one that is contested, and a contested default.
+  ['comdirect', 'signing.when', { value: 'never', from: 'worldline', sureness: "bank's own page" }],
+  ['commerzbank-sandbox', 'oauth.metadata', { from: 'commerzbank-sandbox', sureness: CLIENT }],
+  ['comdirect', 'psu.ip', { value: 'own', from: 'default', ...none }],
+  ['adorsys', 'headers.date', { from: 'adorsys', sureness: 'seen at a server', differs: null }],
+  ['atruvia', 'signing.keyId.serial', { sureness: 'contested', differs: expect.stringContaining('hexa') }],
+  ['paysera', 'signing.when', { value: 'always', from: 'default', sureness: 'contested' }],
+  ['sparda', 'name', { from: 'sparda', ...none }],
+])('of the platform %s, %s is explained', async (bank, field, expected) => {
+  expect(await explained(bank, field)).toMatchObject({ field, ...expected });
+});
+
+it('of a file, its own values, what psd2 has learned, what it inherits and what another file says are told apart', async () => {
+  const path = write({
+    ...{ extends: 'atruvia', source: 'our notes', psu: { id: 'required' }, consent: { maxDays: 90 } },
+    learned: undefined,
+  });
+  const from = { from: path, source: 'our notes' };
+  expect(await explained(path, 'psu.id')).toMatchObject({ ...from, sureness: null, differs: null });
+  expect(await explained(path, 'consent.once')).toMatchObject({ from: 'atruvia', sureness: CLIENT });
+  expect(await explained(path, 'platform')).toBeUndefined();
+  const seen = write({ extends: 'atruvia', verifiedOn: '2026-11-23', psu: { id: 'required' } });
+  expect(await explained(seen, 'psu.id')).toMatchObject({ from: path, sureness: 'seen at a server' });
+});
+
+it('what a file or the stored bank says itself is no longer contested', async () => {
+  const { file, description } = await readBankFile(write({ extends: 'atruvia', psu: { id: 'required' } }));
+  expect(file.platform).toBe('atruvia');
+  const fields = (await contestedIn(description, described)).map(({ field }) => field);
+  expect(fields).toContain('signing.algorithm');
+  expect(fields).toContain('signing.keyId.case');
+  expect(fields).not.toContain('psu.id');
+  // Of what a file shows, the platform is still known.
+  const { description: shown } = await readBankFile(write(file));
+  expect((await contestedIn(shown, described)).map(({ field }) => field)).toEqual(fields);
+  expect(await contestedIn((await readBankFile(write({}))).description, described)).toEqual([]);
+});
