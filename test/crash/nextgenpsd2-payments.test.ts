@@ -19,7 +19,7 @@ import { triedShape, useFollowers } from './tried.ts';
 const HOW = ['SIGKILL', 'cut', 'SIGINT', 'SIGTERM', 'twice', 'SIGSTOP'] as const;
 /** The points that a run of all tests takes of each case. */
 const SOME = 6;
-/** The lines of the journal of a payment that nothing stops. */
+/** The lines of the journal of a payment that nothing stops. The last one of some has the account that the bank names. */
 const LINES = 7;
 
 /**
@@ -85,7 +85,10 @@ describe.each(sample(chosen, 1, nameOf))(
     it(
       'whose journal is put back to what it was before any but its first line, is paid once',
       async () => {
-        const all = Array.from({ length: LINES - 1 }, (_, n) => ({ at: `${n + 1}`, phase: '' }));
+        const all = Array.from({ length: LINES - (door.namesAccount ? 0 : 1) }, (_, n) => ({
+          at: `${n + 1}`,
+          phase: '',
+        }));
         const points = choose(all, undefined, 3);
         const tries = await goThrough(triedShape, what, 'restored journal', points, async (some) =>
           judgePayments(

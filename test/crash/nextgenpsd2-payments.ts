@@ -25,6 +25,8 @@ export interface PayingDoor {
   paysTwice?: RegExp;
   /** The token without which it says nothing of a payment goes at the payment's end: a journal from before learns nothing. */
   needsToken?: true;
+  /** The customer chooses the account to debit there, so the order names none. */
+  namesAccount?: true;
 }
 
 const NEVER = { executesWithoutSca: 'never' };
@@ -40,6 +42,10 @@ export const PAYING_DOORS: readonly PayingDoor[] = [
   },
   { name: 'decoupled', file: DECOUPLED, paysTwice: /^delivered twice, the bank’s own/ },
   { name: 'without SCA', file: {}, variations: 'no-sca', paysTwice: /^delivered twice/ },
+  {
+    ...{ name: 'redirect, the customer chooses the account', namesAccount: true },
+    file: { payments: { debtorAccount: 'never' } },
+  },
   { name: 'redirect, executes late', file: {}, variations: 'executes-late', isLate: true },
 ];
 
@@ -68,13 +74,13 @@ interface Payer extends Lodging {
 
 function payingAt<Result>(
   { followers, lodge }: PayingMeans,
-  { isLate }: PayingDoor,
+  door: PayingDoor,
   backend: Backend,
   work: (payer: Payer) => Promise<Result>,
 ): Promise<Result> {
   return lodge(backend, async (lodging) => {
     const { place, env } = lodging;
-    const patience = isLate ? { PSD2_SCA_TIMEOUT: '3' } : {};
+    const patience = door.isLate ? { PSD2_SCA_TIMEOUT: '3' } : {};
     const variables = { ...env, ...patience, PSD2_PROFILE: 'sandbox-nextgen' };
     const noted = await followers.psd2(
       place,
@@ -86,7 +92,7 @@ function payingAt<Result>(
     const payer: Payer = {
       ...lodging,
       variables,
-      order: orderOf(place),
+      order: orderOf(place, door),
       run: (args) => place.watched(args, undefined, variables),
       flows: async () =>
         (await flowsAt(followers, place, 'transfer', variables)).filter(({ flow }) =>
@@ -97,14 +103,16 @@ function payingAt<Result>(
   });
 }
 
-function orderOf({ name, amount }: Place): string[] {
+function orderOf({ name, amount }: Place, { namesAccount }: PayingDoor): string[] {
   return [
-    ...['transfer', 'create', '--customer', name, '--from', 'IT89F0999001600000010482620'],
+    ...['transfer', 'create', '--customer', name],
+    ...(namesAccount ? [] : ['--from', OWN_IBAN]),
     ...['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', amount],
     ...['--reference', name, '--yes', '--json'],
   ];
 }
 
+const OWN_IBAN = 'IT89F0999001600000010482620';
 const resumeOf = (flow: string) => ['transfer', 'resume', flow, '--yes', '--json'];
 
 /** The points of a payment that nothing stops. */
@@ -239,7 +247,7 @@ export function tryRestored(
  */
 async function goOn(
   { bank }: PayingMeans,
-  { isLate }: PayingDoor,
+  { isLate, namesAccount }: PayingDoor,
   { run, order, flows }: Payer,
   tried: Tried,
   mayStayOpen = false,
@@ -263,11 +271,13 @@ async function goOn(
     for (const { flow, state } of ended) if (['authorizing', 'unknown'].includes(state)) isOpen.add(flow);
   tried.ends = ended.map(({ flow, state }) => (isOpen.has(flow) ? 'unknown' : state));
   if (ended.length === 0) tried.problems.push('there is no flow');
-  for (const { flow, state, resourceId } of ended) {
+  for (const { flow, state, resourceId, from } of ended) {
     const isEnded = ['executed', 'failed', 'cancelled', 'rejected'].includes(state);
     // The bank tells of a payment whose id is known.
     if (!isEnded && !isOpen.has(flow) && !(state === 'unknown' && resourceId === null))
       tried.problems.push(`it ended ${state}, with the resource ${resourceId}`);
+    if (namesAccount && (state === 'executed' ? from !== OWN_IBAN : from !== null))
+      tried.problems.push(`it ended ${state}, and says that ${from} is debited`);
   }
 }
 

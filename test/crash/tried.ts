@@ -125,7 +125,11 @@ async function ofAnotherBuild(
   return { code: code ?? 1, stdout, stderr };
 }
 
-const flowShape = z.object({ flow: z.string(), state: z.string(), resourceId: z.string().nullable() });
+const flowShape = z.object({
+  ...{ flow: z.string(), state: z.string(), resourceId: z.string().nullable() },
+  /** The account that a payment debits. */
+  from: z.string().nullish(),
+});
 export type Flow = z.infer<typeof flowShape>;
 
 /** The flows of a place in their current state. The list does not wait for a process that works on a flow. */

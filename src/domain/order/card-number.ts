@@ -98,14 +98,14 @@ export function maskedMembers(
 }
 
 function maskedText(name: string, text: string, known: readonly string[]): string {
-  if (OF_CARD.test(name)) return maskedField(name, text);
+  if (OF_CARD.test(name)) return /mask/i.test(name) ? surelyMasked(text) : maskedCardNumber(text);
   if (OF_ID.test(name)) return text;
   return OF_ACCOUNT.test(name) ? withKnownMasked(text, known) : withoutCardNumbers(text, known);
 }
 
-/** What stands in a field for the number of a card. The bank may have masked it already, in its own way. */
-function maskedField(name: string, text: string): string {
-  return /mask/i.test(name) && !/\d{8}/.test(compactNumber(text)) ? text : maskedCardNumber(text);
+/** A number that the bank should have masked, in its own way. */
+export function surelyMasked(text: string): string {
+  return /\d{8}/.test(compactNumber(text)) ? maskedCardNumber(text) : text;
 }
 
 /** The numbers of cards that a request names whole. Shorter ones are none. */

@@ -105,7 +105,7 @@ async function initiate(
   const { service, product, body, returnAddress, forBasket = false } = payment.initiation;
   const values = { 'payment-service': service, 'payment-product': product };
   const type = mediaTypeOf(body);
-  const { data, headers, notices, reasons } = await payment.bank.ask(
+  const asked = payment.bank.ask(
     {
       ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
       body,
@@ -120,6 +120,11 @@ async function initiate(
     },
     (answer) => ({ ...readAnswer(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),
   );
+  const { data, headers, notices, reasons } = await asked.catch((error: unknown) => {
+    const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
+    const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
+    throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
+  });
   const { transactionStatus, scaStatus, psuMessage } = data;
   const start = paymentCall(payment, 'startPaymentAuthorisation', data.paymentId);
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
@@ -137,6 +142,9 @@ async function initiate(
   };
 }
 
+const NO_DEBTOR =
+  'The payment names no account to debit. If the bank wants one, add --from, and write payments.debtorAccount "required" into the bank file.';
+
 /** What the bank takes for a payment and for changing money. In two currencies there is no sum. */
 function allFees(fee: Fee, conversion: Fee): Fee {
   if (!fee || fee.currency !== conversion?.currency) return fee ?? conversion;
@@ -152,15 +160,18 @@ async function askDebtor(payment: Payment, paymentId: string): Promise<string | 
   const { data } = await ask(payment.bank, call, paymentInformation);
   const sent = paymentInformation.parse(JSON.parse(payment.initiation.body));
   const [payee, ours = payee] = [data, sent].flatMap(({ creditorAccount }) => creditorAccount?.iban ?? []);
-  const [said = '0', ordered = said] = [data, sent].flatMap(
-    ({ instructedAmount }) => instructedAmount?.amount ?? [],
-  );
+  const [said, ordered = said] = [data, sent].flatMap(({ instructedAmount }) => instructedAmount ?? []);
   const isIt =
     (data.paymentId ?? paymentId) === paymentId &&
     sameIban(payee ?? '', ours ?? '') &&
-    new Big(said).eq(ordered);
-  return isIt ? data.debtorAccount : null;
+    said?.currency === ordered?.currency &&
+    new Big(said?.amount ?? 0).eq(ordered?.amount ?? 0);
+  const { debtorAccount: named } = data;
+  return isIt && named !== null && NAME_OF_ACCOUNT.test(named) && !sameIban(named, ours ?? '') ? named : null;
 }
+
+/** No account has another name in any form of the standard, and none pays itself. */
+const NAME_OF_ACCOUNT = /^[\p{L}\p{N}*#•][\p{L}\p{N}*#• .:/+-]{0,69}$/u;
 
 /** @throws Psd2Error `bank_answer` for an answer about another payment: it decides nothing */
 async function askStatus(payment: Payment, paymentId: string, decides: Decides): Promise<PaymentSaid> {

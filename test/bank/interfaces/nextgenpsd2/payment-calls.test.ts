@@ -70,6 +70,17 @@ it.each([
   else expect(await asked).toBeNull();
 });
 
+it.each([
+  ['{"creditorAccount":{}}', /^The payment names no account to debit/],
+  ['{"debtorAccount":{}}', /bank file may say/],
+])('a bank that wants an account to debit is said to want one: %s', async (body, hint) => {
+  const refusal = {
+    tppMessages: [{ category: 'ERROR', code: 'FORMAT_ERROR', text: 'debtorAccount is missing' }],
+  };
+  const { calls } = made([said(refusal, 400)], { initiation: { body } });
+  await expect(calls.verify(silent)).rejects.toMatchObject({ hint: expect.stringMatching(hint) });
+});
+
 describe('the account that the customer has chosen', () => {
   const IBAN = 'DE02100100109307118603';
   const debtorAccount = { iban: 'DE02 1001 0010 9307 1186 03' };
@@ -81,6 +92,19 @@ describe('the account that the customer has chosen', () => {
     ['is what the bank names', { ...sent, debtorAccount }, IBAN],
     ['is what the bank names, with nothing else', { debtorAccount }, IBAN],
     ['may be a masked card', { debtorAccount: { maskedPan: '525412******3241' } }, '525412******3241'],
+    [
+      'is masked, if the bank has forgotten it',
+      { debtorAccount: { maskedPan: '5254121234563241' } },
+      '525412******3241',
+    ],
+    ['is no text for a terminal', { debtorAccount: { iban: '\u001b[31mDE89\u202e\n$(x)' } }, null],
+    ['is no endless text', { debtorAccount: { bban: '7'.repeat(71) } }, null],
+    ['is not the one of the payee', { ...sent, debtorAccount: sent.creditorAccount }, null],
+    [
+      'is unknown of another currency',
+      { debtorAccount, instructedAmount: { currency: 'USD', amount: '12.5' } },
+      null,
+    ],
     ['is no card number', { debtorAccount: { pan: '5254123412343241' } }, '************3241'],
     ['is unknown if the bank does not name it', sent, null],
     ['is unknown if it is no account', { ...sent, debtorAccount: {} }, null],

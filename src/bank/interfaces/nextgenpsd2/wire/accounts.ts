@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { IsoDate } from '../../../../domain/calendar.ts';
 import type { Decimal } from '../../../../domain/decimal.ts';
 import { dayIn, decimalIn, plainIban, textOf } from '../../../../domain/odd-values.ts';
+import { surelyMasked } from '../../../../domain/order/card-number.ts';
 import {
   amount,
   cleanWords,
@@ -24,7 +25,10 @@ const account = z.object({
   resourceId: z.nullish(id),
   iban,
   bban: optionalWords,
-  maskedPan: optionalWords,
+  maskedPan: z.pipe(
+    z.nullish(z.unknown()),
+    z.transform((value) => maskedIn(value)),
+  ),
   msisdn: optionalWords,
   currency: z.pipe(
     optionalWords,
@@ -130,7 +134,7 @@ function accountIn(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
   const ownIban = wordsIn(value.iban);
   const account =
     numberIn(bban) ??
-    numberIn(maskedPan) ??
+    maskedIn(maskedPan) ??
     numberIn(withoutCardNumber(pan)) ??
     numberIn(msisdn) ??
     numberIn(other);
@@ -139,6 +143,11 @@ function accountIn(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
 
 function numberIn(value: unknown): string | null {
   return wordsIn(isObject(value) ? value.identification : value);
+}
+
+function maskedIn(value: unknown): string | null {
+  const number = numberIn(value);
+  return number && surelyMasked(number);
 }
 
 /** The account in a reference to it, by its IBAN or otherwise. Null: there is none. */
