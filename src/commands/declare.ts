@@ -5,7 +5,7 @@ import {
   Option,
   type OptionValues,
 } from '@commander-js/extra-typings';
-import type { Shape } from '../terminal/output/shape.ts';
+import type { Field } from '../terminal/output/fields.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -21,7 +21,7 @@ export type Run = (command: (context: Context) => Promise<void>, kind?: CommandK
 export interface Printed {
   /** In a few words, for the list of schemas. */
   what: string;
-  shape: Shape;
+  shape: Field<unknown, never>;
 }
 
 /** A command that does something. Its file has all of it: what it takes, does and prints. */

@@ -1,10 +1,9 @@
 import chalk from 'chalk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../src/errors.ts';
 import { writeLocalTime } from '../../src/terminal/local-time.ts';
+import { type Column, list, object, orNull, text } from '../../src/terminal/output/fields.ts';
 import {
-  type Column,
   type OutputFormat,
   type OutputOptions,
   openOutput,
@@ -543,7 +542,7 @@ it('a query with a fault of psd2 itself is not taken for wrong use', () => {
 
 it('the columns of CSV come from the shape of the data, also without rows', async () => {
   const { output, written } = openWith({ format: 'csv' });
-  const shape = () => z.array(z.object({ amount: z.nullable(z.string()), name: z.string() }));
+  const shape = list(object({ amount: orNull(text()), name: text() }));
   await output.table([], columns, 'None.', shape);
   await output.pages(pagesOf(rows), columns, 'None.', shape);
   expect(written()).toBe('amount,name\namount,name\n1.50,Caffè\n,Rent\n');

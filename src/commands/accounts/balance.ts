@@ -1,44 +1,51 @@
-import * as z from 'zod/mini';
 import type { Balance } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  day,
+  decimal,
+  list,
+  money,
+  object,
+  optional,
+  orNull,
+  text,
+  writeMoney,
+} from '../../terminal/output/fields.ts';
 import { verb } from '../declare.ts';
-import { day, decimal, list, money, orNull, text } from '../shared/fields.ts';
-import { writeMoney } from '../shared/money.ts';
 import { openAccount, readAccount } from './account.ts';
 import { openSynced, storedBalance, withStore } from './stored.ts';
 
 /** The balance at a bank that does not name its balances. */
-const oneBalance = () =>
-  z.object({
-    accountId: text("the bank's id of the account, card or deposit"),
-    productId: text('the same as accountId'),
-    accountBalance: orNull(money('booked balance')),
-    availableBalance: orNull(money('amount that the customer can spend')),
-    accountAvailability: orNull(money("the bank's accountAvailability")),
-    accountAvailableCredit: orNull(money("the bank's accountAvailableCredit")),
-    asOf: orNull(text('ISO 8601: a time with zone, or a day if the bank gives no time')),
-    bookedDay: z.optional(
-      orNull(day('last day whose rows are in accountBalance; null: the bank does not say; absent: all are')),
-    ),
-    reason: z.optional(text('why the sync could not read the balance (--from-store)')),
-  });
+const oneBalance = object({
+  accountId: text("the bank's id of the account, card or deposit"),
+  productId: text('the same as accountId'),
+  accountBalance: orNull(money('booked balance')),
+  availableBalance: orNull(money('amount that the customer can spend')),
+  accountAvailability: orNull(money("the bank's accountAvailability")),
+  accountAvailableCredit: orNull(money("the bank's accountAvailableCredit")),
+  asOf: orNull(text('ISO 8601: a time with zone, or a day if the bank gives no time')),
+  bookedDay: optional(
+    orNull(day('last day whose rows are in accountBalance; null: the bank does not say; absent: all are')),
+  ),
+  reason: optional(text('why the sync could not read the balance (--from-store)')),
+});
 
-const shape = () =>
-  z.extend(oneBalance(), {
-    balances: z.optional(
-      list(
-        z.object({
-          type: text("the bank's name for the balance"),
-          amount: decimal('exact'),
-          currency: text('ISO 4217 code'),
-          date: orNull(day('the day of the balance')),
-          at: orNull(text('when it last changed: ISO 8601 with zone')),
-        }),
-        'all balances in the words of the bank (NextGenPSD2)',
-      ),
+const shape = object({
+  ...oneBalance.fields,
+  balances: optional(
+    list(
+      object({
+        type: text("the bank's name for the balance"),
+        amount: decimal('exact'),
+        currency: text('ISO 4217 code'),
+        date: orNull(day('the day of the balance')),
+        at: orNull(text('when it last changed: ISO 8601 with zone')),
+      }),
+      'all balances in the words of the bank (NextGenPSD2)',
     ),
-  });
+  ),
+});
 
 const FIELDS: Column<Balance>[] = [
   { title: 'Account', value: ({ productId }) => productId },

@@ -1,38 +1,36 @@
-import * as z from 'zod/mini';
 import { parseRange } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import { Psd2Error } from '../../errors.ts';
+import { day, decimal, flag, list, money, object, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { day, decimal, flag, list, money, orNull, text } from '../shared/fields.ts';
 import { keptAccount, readAccount } from './account.ts';
 import { assertWhole, fetchStatement } from './statement.ts';
 
 /** The numbers of `--chart`. */
-export const chart = () =>
-  z.object({
-    productId: text("the bank's id of the account, card or deposit"),
-    currency: text('ISO 4217 code'),
-    from: day('the first day'),
-    to: day('the last day'),
-    opening: orNull(money('the balance before the first day')),
-    closing: orNull(money('the balance after the last day')),
-    balances: list(
-      z.object({ date: day('the day'), balance: decimal('at the end of the day') }),
-      'one for each day; empty if the bank gives no balance',
-    ),
-    months: list(
-      z.object({
-        month: text('2026-11'),
-        in: decimal('incoming money'),
-        out: decimal('outgoing money: negative or zero'),
-        net: decimal('the sum of both'),
-      }),
-      'one for each month, including months without transactions',
-    ),
-    noBalance: orNull(text('why the balances are not known; null if they are, or the bank gives none')),
-    complete: flag('whether the bank showed all transactions of these days'),
-    certainFrom: orNull(day('the first day from which that is certain, if it is not complete')),
-  });
+export const chart = object({
+  productId: text("the bank's id of the account, card or deposit"),
+  currency: text('ISO 4217 code'),
+  from: day('the first day'),
+  to: day('the last day'),
+  opening: orNull(money('the balance before the first day')),
+  closing: orNull(money('the balance after the last day')),
+  balances: list(
+    object({ date: day('the day'), balance: decimal('at the end of the day') }),
+    'one for each day; empty if the bank gives no balance',
+  ),
+  months: list(
+    object({
+      month: text('2026-11'),
+      in: decimal('incoming money'),
+      out: decimal('outgoing money: negative or zero'),
+      net: decimal('the sum of both'),
+    }),
+    'one for each month, including months without transactions',
+  ),
+  noBalance: orNull(text('why the balances are not known; null if they are, or the bank gives none')),
+  complete: flag('whether the bank showed all transactions of these days'),
+  certainFrom: orNull(day('the first day from which that is certain, if it is not complete')),
+});
 
 /**
  * `psd2 accounts transactions <account> --chart`: the balance over time, and money in and out by month, from booked

@@ -1,48 +1,55 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
 import { addDays, type IsoDate, isIsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import type { Doubt } from '../../store/ports/read-results.ts';
 import type { SyncedAccount, SyncedData } from '../../store/ports/synced.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  day,
+  list,
+  object,
+  oneOf,
+  orNull,
+  text,
+  time,
+  type ValueOf,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { day, list, orNull, text, time, whole } from '../shared/fields.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { doubtsOf, gapsIn, storedPart, writeStatement } from './stored.ts';
 import { type ExportFormat, FORMATS, writeExport } from './write-export.ts';
 
 /** What was written, and what is missing. */
-export const manifest = () =>
-  z.object({
-    profile: text('profile of the accounts'),
-    month: text('YYYY-MM'),
-    format: z.enum(FORMATS).check(z.describe('format of the files')),
-    createdAt: time('when it was written'),
-    accounts: list(
-      z.object({
-        customerId: text('id of the customer'),
-        productId: orNull(text('the account; null if no sync has stored any account of the customer')),
-        iban: orNull(text('IBAN of the account')),
-        file: orNull(text('path below the folder; null if there is no file')),
-        rows: whole('booked transactions in the file'),
-        days: whole('days of the month that the store has completely'),
-        gaps: list(
-          z.object({ from: day('first day'), to: day('last day') }),
-          'days of the month that the store does not have, or not completely',
-        ),
-        sha256: orNull(text('SHA-256 of the file')),
-        problem: orNull(text('why there is no file, or what it may lack')),
-        doubt: orNull(text('what the last sync was not certain of, in words; null if of nothing')),
-      }),
-      'one for each account',
-    ),
-  });
+export const manifest = object({
+  profile: text('profile of the accounts'),
+  month: text('YYYY-MM'),
+  format: oneOf(FORMATS, 'format of the files'),
+  createdAt: time('when it was written'),
+  accounts: list(
+    object({
+      customerId: text('id of the customer'),
+      productId: orNull(text('the account; null if no sync has stored any account of the customer')),
+      iban: orNull(text('IBAN of the account')),
+      file: orNull(text('path below the folder; null if there is no file')),
+      rows: whole('booked transactions in the file'),
+      days: whole('days of the month that the store has completely'),
+      gaps: list(
+        object({ from: day('first day'), to: day('last day') }),
+        'days of the month that the store does not have, or not completely',
+      ),
+      sha256: orNull(text('SHA-256 of the file')),
+      problem: orNull(text('why there is no file, or what it may lack')),
+      doubt: orNull(text('what the last sync was not certain of, in words; null if of nothing')),
+    }),
+    'one for each account',
+  ),
+});
 
-type Manifest = Printed<typeof manifest>;
+type Manifest = ValueOf<typeof manifest>;
 type Entry = Manifest['accounts'][number];
 
 const ENDS: Readonly<Record<ExportFormat, string>> = { csv: 'csv', ofx: 'ofx', camt053: 'xml' };

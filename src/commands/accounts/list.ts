@@ -1,22 +1,20 @@
-import * as z from 'zod/mini';
 import type { Account } from '../../bank/ports/bank.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { list as listOf, object, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb } from '../declare.ts';
-import { list as listOf, orNull, text } from '../shared/fields.ts';
 
-const shape = () =>
-  listOf(
-    z.object({
-      accountId: text("the bank's id of the account, card or deposit"),
-      productId: text('the same as accountId'),
-      iban: orNull(text('two accounts can have the same IBAN')),
-      currency: text('ISO 4217 code'),
-      name: orNull(text("the customer's own name for the account")),
-      productCode: orNull(text("the bank's code for this kind of product")),
-      productDescription: orNull(text('meaning of that code')),
-    }),
-  );
+const shape = listOf(
+  object({
+    accountId: text("the bank's id of the account, card or deposit"),
+    productId: text('the same as accountId'),
+    iban: orNull(text('two accounts can have the same IBAN')),
+    currency: text('ISO 4217 code'),
+    name: orNull(text("the customer's own name for the account")),
+    productCode: orNull(text("the bank's code for this kind of product")),
+    productDescription: orNull(text('meaning of that code')),
+  }),
+);
 
 const COLUMNS: Column<Account>[] = [
   { title: 'ACCOUNT', value: ({ productId }) => productId, whole: true },

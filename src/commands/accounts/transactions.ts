@@ -1,15 +1,24 @@
 import { Option } from '@commander-js/extra-typings';
-import * as z from 'zod/mini';
 import type { Accounts, Transaction, TransactionQuery } from '../../bank/ports/bank.ts';
 import { bankDay, type DayRange, type IsoDate, parseRange } from '../../domain/calendar.ts';
 import { normalDecimal } from '../../domain/decimal.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isWithin, notComplete, RangeWatch } from '../../flows/reading/range.ts';
 import { collectTransactions, streamTransactions } from '../../flows/reading/transaction-reading.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  day,
+  decimal,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { verb } from '../declare.ts';
-import { day, decimal, flag, list, oneOf, orNull, text } from '../shared/fields.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { readLimit } from '../shared/option-values.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
@@ -28,56 +37,53 @@ interface TransactionsOptions {
   file?: string | undefined;
 }
 
-const row = () =>
-  z.object({
-    index: text("the bank's row number in this query; not an id"),
-    status: oneOf(['booked', 'pending'], 'whether the bank has booked it'),
-    bookingDate: orNull(day('null while it is pending')),
-    valueDate: orNull(day('day from which it counts for interest')),
-    amount: decimal('negative for outgoing money'),
-    currency: orNull(text('ISO 4217 code')),
-    description: text('short'),
-    details: text('long'),
-    code: orNull(text("the bank's code for this kind of transaction")),
-    transferReference: orNull(text("the bank's id of the transfer")),
-    feeCharge: orNull(flag('true for a fee')),
-  });
+const row = object({
+  index: text("the bank's row number in this query; not an id"),
+  status: oneOf(['booked', 'pending'], 'whether the bank has booked it'),
+  bookingDate: orNull(day('null while it is pending')),
+  valueDate: orNull(day('day from which it counts for interest')),
+  amount: decimal('negative for outgoing money'),
+  currency: orNull(text('ISO 4217 code')),
+  description: text('short'),
+  details: text('long'),
+  code: orNull(text("the bank's code for this kind of transaction")),
+  transferReference: orNull(text("the bank's id of the transfer")),
+  feeCharge: orNull(flag('true for a fee')),
+});
+
+const isComing = optional(flag('true: booked for a day to come'));
 
 /** The rows of the transaction list, at a bank that does not identify them. */
-const plainRows = () => list(z.extend(row(), { future: isComing() }));
+const plainRows = list(object({ ...row.fields, future: isComing }));
 
-const isComing = () => z.optional(flag('true: booked for a day to come'));
-
-const shape = () =>
-  list(
-    z.extend(row(), {
-      transactionId: z.optional(
-        orNull(text("the bank's id of it (NextGenPSD2, as the fields from here on)")),
-      ),
-      entryReference: z.optional(orNull(text("the bank's id of it for reading on from there"))),
-      endToEndId: z.optional(orNull(text('the reference that the payer gave'))),
-      counterpartyName: z.optional(orNull(text('name of the other side'))),
-      counterpartyIban: z.optional(orNull(text('IBAN of the other side'))),
-      remittance: z.optional(orNull(text('what it is for, in the words of the payer'))),
-      bankTransactionCode: z.optional(orNull(text('ISO 20022 code for this kind of transaction'))),
-      counterpartyAccount: z.optional(
-        text('account of the other side, if the bank names it otherwise than by its IBAN'),
-      ),
-      remittanceStructured: z.optional(text('the reference that the payee gave')),
-      ultimateDebtor: z.optional(text('for whom the debtor paid')),
-      ultimateCreditor: z.optional(text('for whom the creditor received')),
-      mandateId: z.optional(text('mandate of a direct debit')),
-      creditorId: z.optional(text('creditor identifier of a direct debit')),
-      purposeCode: z.optional(text('ISO 20022 code for what it is for')),
-      originalAmount: z.optional(decimal('what was paid in another currency')),
-      originalCurrency: z.optional(text('that currency, ISO 4217 code')),
-      exchangeRate: z.optional(decimal('rate between the two currencies')),
-      feeAmount: z.optional(decimal('what the bank took for it')),
-      feeCurrency: z.optional(text('currency of the fee, ISO 4217 code')),
-      internalTransactionId: z.optional(orNull(text("the bank's inner id of it, at few banks"))),
-      future: isComing(),
-    }),
-  );
+const shape = list(
+  object({
+    ...row.fields,
+    transactionId: optional(orNull(text("the bank's id of it (NextGenPSD2, as the fields from here on)"))),
+    entryReference: optional(orNull(text("the bank's id of it for reading on from there"))),
+    endToEndId: optional(orNull(text('the reference that the payer gave'))),
+    counterpartyName: optional(orNull(text('name of the other side'))),
+    counterpartyIban: optional(orNull(text('IBAN of the other side'))),
+    remittance: optional(orNull(text('what it is for, in the words of the payer'))),
+    bankTransactionCode: optional(orNull(text('ISO 20022 code for this kind of transaction'))),
+    counterpartyAccount: optional(
+      text('account of the other side, if the bank names it otherwise than by its IBAN'),
+    ),
+    remittanceStructured: optional(text('the reference that the payee gave')),
+    ultimateDebtor: optional(text('for whom the debtor paid')),
+    ultimateCreditor: optional(text('for whom the creditor received')),
+    mandateId: optional(text('mandate of a direct debit')),
+    creditorId: optional(text('creditor identifier of a direct debit')),
+    purposeCode: optional(text('ISO 20022 code for what it is for')),
+    originalAmount: optional(decimal('what was paid in another currency')),
+    originalCurrency: optional(text('that currency, ISO 4217 code')),
+    exchangeRate: optional(decimal('rate between the two currencies')),
+    feeAmount: optional(decimal('what the bank took for it')),
+    feeCurrency: optional(text('currency of the fee, ISO 4217 code')),
+    internalTransactionId: optional(orNull(text("the bank's inner id of it, at few banks"))),
+    future: isComing,
+  }),
+);
 
 const COLUMNS: Column<Transaction>[] = [
   {

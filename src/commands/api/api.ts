@@ -1,14 +1,13 @@
-import * as z from 'zod/mini';
 import type { BankInterface, ComposedRequest, FreeAnswer, FreeCall } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import type { PemSetting } from '../../store/machine/setting-table.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
+import { anything, list, object, orNull, record, text } from '../../terminal/output/fields.ts';
 import type { ApplicationBank, Context } from '../context.ts';
 import { collect, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { notLoggedIn } from '../open/bank.ts';
-import { orNull, text } from '../shared/fields.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 
 export interface ApiOptions {
@@ -30,19 +29,18 @@ const TOKEN_PLACE = '<access token>';
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 /** The bank's JSON, of any shape. */
-const bankAnswer = () => z.unknown().check(z.describe("the body of the bank's answer, unchanged"));
+const bankAnswer = anything("the body of the bank's answer, unchanged");
 
-const bankAnswers = () => z.array(bankAnswer());
+const bankAnswers = list(bankAnswer);
 
 /** A request that psd2 did not send, without secrets. */
-const composedRequest = () =>
-  z.object({
-    method: text('GET, POST, PUT or DELETE'),
-    url: text('complete URL'),
-    headers: z.record(z.string(), z.string()).check(z.describe('headers, in the order of sending')),
-    body: orNull(text('body, without secrets')),
-    signingString: text('exact string that was signed'),
-  });
+const composedRequest = object({
+  method: text('GET, POST, PUT or DELETE'),
+  url: text('complete URL'),
+  headers: record(text(), 'headers, in the order of sending'),
+  body: orNull(text('body, without secrets')),
+  signingString: text('exact string that was signed'),
+});
 
 export const api = verb(
   {

@@ -1,46 +1,43 @@
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { type AuditFields, checkChain, parseAuditLine, sha256Of } from '../../store/audit/chain.ts';
 import { withWords, wordsOf } from '../../store/audit/pseudonyms.ts';
 import { AUDIT_ACTIONS } from '../../store/ports/audit.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { list, object, oneOf, orNull, text, time, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
-import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { readSince } from '../shared/option-values.ts';
 
-const row = () =>
-  z.object({
-    n: whole('number of the line'),
-    at: time('when'),
-    profile: text('profile'),
-    action: oneOf(
-      AUDIT_ACTIONS,
-      'what somebody did; executed: psd2 was about to send execute, for a consent confirm',
-    ),
-    operator: orNull(text('PSD2_OPERATOR, else the user of the operating system')),
-    user: orNull(text('user of the operating system, also if PSD2_OPERATOR is set')),
-    role: orNull(text('role of the database; null in files')),
-    machine: orNull(text('name of the host')),
-    version: orNull(text('version of psd2')),
-    customerId: orNull(text('customer, if it is about one; a pseudonym after psd2 customer forget')),
-    flow: orNull(text('local id of the flow, if it is about one')),
-    about: orNull(text('kind of the flow; format and account of an export; the changed settings')),
-    previous: orNull(text('SHA-256 of the stored line before this one; null in the first one')),
-    sha256: text('SHA-256 of the stored line'),
-  });
+const row = object({
+  n: whole('number of the line'),
+  at: time('when'),
+  profile: text('profile'),
+  action: oneOf(
+    AUDIT_ACTIONS,
+    'what somebody did; executed: psd2 was about to send execute, for a consent confirm',
+  ),
+  operator: orNull(text('PSD2_OPERATOR, else the user of the operating system')),
+  user: orNull(text('user of the operating system, also if PSD2_OPERATOR is set')),
+  role: orNull(text('role of the database; null in files')),
+  machine: orNull(text('name of the host')),
+  version: orNull(text('version of psd2')),
+  customerId: orNull(text('customer, if it is about one; a pseudonym after psd2 customer forget')),
+  flow: orNull(text('local id of the flow, if it is about one')),
+  about: orNull(text('kind of the flow; format and account of an export; the changed settings')),
+  previous: orNull(text('SHA-256 of the stored line before this one; null in the first one')),
+  sha256: text('SHA-256 of the stored line'),
+});
 
-const rows = () => list(row());
+const rows = list(row);
 type Row = AuditFields & { sha256: string };
 
-const verified = () =>
-  z.object({
-    lines: whole('number of lines'),
-    sha256: orNull(text('SHA-256 of the last line; keep it elsewhere')),
-  });
+const verified = object({
+  lines: whole('number of lines'),
+  sha256: orNull(text('SHA-256 of the last line; keep it elsewhere')),
+});
 
 /** Who approved or rejected a batch, if they are named: the account of the system may be another person's. */
 function approverIn(about: string | null): string | null {

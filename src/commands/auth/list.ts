@@ -1,11 +1,11 @@
 import { Psd2Error } from '../../errors.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { list as listOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
-import { list as listOf } from '../shared/fields.ts';
 import {
   areNamed,
   describeConsent,
@@ -17,7 +17,7 @@ import {
   writeConsent,
 } from './stored-login.ts';
 
-const logins = () => listOf(LOGIN.shape());
+const logins = listOf(LOGIN.shape);
 
 export const list = bareVerb({ what: 'logins', shape: logins }, examples('psd2 auth list'), authList);
 

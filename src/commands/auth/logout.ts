@@ -1,18 +1,15 @@
-import * as z from 'zod/mini';
 import { writeCommand } from '../../advice.ts';
 import { ofServer } from '../../flows/session.ts';
 import type { Holder } from '../../store/ports/tokens.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import { list, object, oneOf, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { list, text } from '../shared/fields.ts';
 import { holderOf, isNoted, storedLogin } from './stored-login.ts';
 
-const shape = () =>
-  z.object({
-    profile: text('profile of the login'),
-    revoked: list(z.enum(['refresh_token', 'access_token']), 'the tokens that the bank has revoked'),
-  });
+const shape = object({
+  profile: text('profile of the login'),
+  revoked: list(oneOf(['refresh_token', 'access_token']), 'the tokens that the bank has revoked'),
+});
 
 /** Deletes the stored tokens. With `revoke`, first asks the bank to revoke them. */
 export const logout = verb(
@@ -40,9 +37,9 @@ export async function endLogin(
   context: Context,
   holder: Holder,
   revoke: boolean,
-): Promise<Printed<typeof shape>['revoked']> {
+): Promise<ValueOf<typeof shape>['revoked']> {
   const { tokens: store, audit } = await context.store();
-  const revoked: Printed<typeof shape>['revoked'] = [];
+  const revoked: ValueOf<typeof shape>['revoked'] = [];
   const bank = revoke ? await context.applicationBank() : undefined;
   await audit.append({ action: 'logged-out', customerId: holder, about: context.globals.grant });
   await store.forget(holder, async () => {

@@ -1,21 +1,19 @@
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { baseUrlOf, parseBaseUrl } from '../../store/machine/settings.ts';
+import { object, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { describeAtBank, recordsAt } from '../open/other-logins.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { text, whole } from '../shared/fields.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
 
-const moved = () =>
-  z.object({
-    profile: text('profile of the logins'),
-    from: text('base URL until now'),
-    to: text('base URL from now on'),
-    logins: whole('number of logins that were moved; the login of the application counts too'),
-    customers: whole('number of customers whose consents were moved, or what else psd2 keeps about them'),
-  });
+const moved = object({
+  profile: text('profile of the logins'),
+  from: text('base URL until now'),
+  to: text('base URL from now on'),
+  logins: whole('number of logins that were moved; the login of the application counts too'),
+  customers: whole('number of customers whose consents were moved, or what else psd2 keeps about them'),
+});
 
 /** `psd2 auth move`: takes logins and consents along to the base URL that the profile has now. */
 export const move = verb(

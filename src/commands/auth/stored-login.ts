@@ -1,59 +1,65 @@
-import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { AccessNote } from '../../store/ports/access.ts';
 import type { KeptCustomer } from '../../store/ports/customers.ts';
 import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports/tokens.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  day,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+  type ValueOf,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { customerOf, notLoggedIn } from '../open/bank.ts';
 import { openAccessNotes } from '../open/call-records.ts';
-import { day, flag, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 
 /** A login; never its tokens. */
-const login = () =>
-  z.object({
-    profile: text('profile of the login'),
-    grantType: oneOf(['authorization_code', 'client_credentials'], 'how the tokens were granted'),
-    customerId: orNull(text('customer of the calls; null if no customer has logged in yet')),
-    scope: orNull(text('scope that the bank granted')),
-    accessTokenExpiresAt: orNull(time('null if the bank did not say')),
-    refreshTokenExpiresAt: orNull(time('null if the bank did not say, or gave no refresh token')),
-    // Only at a bank where the operator names the customers.
-    consent: z.optional(
-      orNull(
-        z
-          .object({
-            flow: text('the flow that asked for it'),
-            validUntil: orNull(day('last day')),
-            recurring: flag('false for one reading'),
-            accounts: orNull(list(z.string(), 'the accounts that it names; null for all')),
-          })
-          .check(z.describe('the newest consent of the customer; null if there is none')),
+const login = object({
+  profile: text('profile of the login'),
+  grantType: oneOf(['authorization_code', 'client_credentials'], 'how the tokens were granted'),
+  customerId: orNull(text('customer of the calls; null if no customer has logged in yet')),
+  scope: orNull(text('scope that the bank granted')),
+  accessTokenExpiresAt: orNull(time('null if the bank did not say')),
+  refreshTokenExpiresAt: orNull(time('null if the bank did not say, or gave no refresh token')),
+  // Only at a bank where the operator names the customers.
+  consent: optional(
+    orNull(
+      object(
+        {
+          flow: text('the flow that asked for it'),
+          validUntil: orNull(day('last day')),
+          recurring: flag('false for one reading'),
+          accounts: orNull(list(text(), 'the accounts that it names; null for all')),
+        },
+        'the newest consent of the customer; null if there is none',
       ),
     ),
-    refused: z.optional(
-      z
-        .object({
-          what: oneOf(
-            ['refresh', 'call'],
-            'the renewal of the login, or a call that the bank does not allow',
-          ),
-          at: time('when'),
-          message: text('in words'),
-        })
-        .check(z.describe('what the bank has refused since the login, if anything')),
+  ),
+  refused: optional(
+    object(
+      {
+        what: oneOf(['refresh', 'call'], 'the renewal of the login, or a call that the bank does not allow'),
+        at: time('when'),
+        message: text('in words'),
+      },
+      'what the bank has refused since the login, if anything',
     ),
-    callsToday: z.optional(whole('calls made today; with client credentials only')),
-    dailyLimit: z.optional(
-      orNull(whole('calls a day that the profile allows; with client credentials only')),
-    ),
-  });
+  ),
+  callsToday: optional(whole('calls made today; with client credentials only')),
+  dailyLimit: optional(orNull(whole('calls a day that the profile allows; with client credentials only'))),
+});
 
 /** A login as `auth login` and `auth status` print it. */
-export type LoginStatus = Printed<typeof login>;
+export type LoginStatus = ValueOf<typeof login>;
 
 /** What `auth login`, `auth status` and `auth refresh` print. */
 export const LOGIN = { what: 'a login', shape: login };

@@ -1,14 +1,12 @@
-import * as z from 'zod/mini';
+import { object, orNull, text, time } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb } from '../declare.ts';
-import { orNull, text, time } from '../shared/fields.ts';
 import { refuseWithoutTokens } from './stored-login.ts';
 
-const shape = () =>
-  z.object({
-    accessToken: text('a secret: anyone who has it can read the accounts'),
-    expiresAt: orNull(time('null if the bank did not say')),
-  });
+const shape = object({
+  accessToken: text('a secret: anyone who has it can read the accounts'),
+  expiresAt: orNull(time('null if the bank did not say')),
+});
 
 /** `psd2 auth token`: a valid access token. psd2 renews it first if it is about to end. */
 export const token = bareVerb(

@@ -1,12 +1,11 @@
-import * as z from 'zod/mini';
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { type CheckedBank, checkBankFile, type ReadBank } from '../../bank-file/bank-file.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import { Psd2Error } from '../../errors.ts';
+import { described, flag, list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { printChecks, printedCheck, writeFix } from '../shared/checks.ts';
-import { flag, list, oneOf, orNull, text } from '../shared/fields.ts';
 
 const fields = () => ({
   ok: flag('true if nothing is wrong'),
@@ -15,24 +14,23 @@ const fields = () => ({
     oneOf(Object.keys(DESCRIPTIONS), 'interface of the bank; null if the file names no known one'),
   ),
   problems: list(
-    z.object({
+    object({
       path: text('path of the field; empty if it is about the whole file'),
       message: text('what is wrong'),
     }),
     'what is wrong',
   ),
-  values: orNull(anyBankFile()),
-  variables: list(z.string(), 'variables of the environment whose values psd2 sends to the bank'),
-  defaults: list(z.string(), "paths of the values that are the standard's, because no file has another"),
+  values: orNull(described(anyBankFile)),
+  variables: list(text(), 'variables of the environment whose values psd2 sends to the bank'),
+  defaults: list(text(), "paths of the values that are the standard's, because no file has another"),
 });
 
-const shape = () => z.object(fields());
+const shape = object(fields());
 
-const onlineShape = () =>
-  z.object({
-    ...fields(),
-    checks: list(printedCheck(), 'what psd2 found at the bank; empty if something is wrong with the file'),
-  });
+const onlineShape = object({
+  ...fields(),
+  checks: list(printedCheck, 'what psd2 found at the bank; empty if something is wrong with the file'),
+});
 
 /** `psd2 bank check <bank>`: reads a bank file, and says what is wrong with it, or which values are in force. */
 export const check: Verb = {

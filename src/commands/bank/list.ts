@@ -1,26 +1,23 @@
-import * as z from 'zod/mini';
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
 import { fieldOf } from '../../bank-file/fields.ts';
 import { platformsOf } from '../../bank-file/layers.ts';
 import { valuesIn } from '../../bank-file/values.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import { list as listOf, object, orNull, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
-import { list as listOf, orNull, text } from '../shared/fields.ts';
 
-const shape = () =>
-  listOf(
-    z.object({
-      name: text('name of the platform, for extends'),
-      bank: orNull(text('whose platform it is')),
-      source: orNull(text('where the facts are from')),
-      verifiedOn: orNull(text('day on which somebody saw them hold, and words about it; null: nobody did')),
-      differs: listOf(z.string(), 'fields in which it differs from the standard'),
-    }),
-  );
+const shape = listOf(
+  object({
+    name: text('name of the platform, for extends'),
+    bank: orNull(text('whose platform it is')),
+    source: orNull(text('where the facts are from')),
+    verifiedOn: orNull(text('day on which somebody saw them hold, and words about it; null: nobody did')),
+    differs: listOf(text(), 'fields in which it differs from the standard'),
+  }),
+);
 
-type Platform = Printed<typeof shape>[number];
+type Platform = ValueOf<typeof shape>[number];
 
 /** Fields that say what the file is, not what the bank does. */
 const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn'];

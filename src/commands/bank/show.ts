@@ -1,29 +1,27 @@
-import * as z from 'zod/mini';
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
 import { type ExplainedValue, explainBank } from '../../bank-file/explain.ts';
 import { SURENESS } from '../../bank-file/facts.ts';
+import { anything, described, list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
-import { list, oneOf, orNull, text } from '../shared/fields.ts';
 
-const explained = () =>
-  list(
-    z.object({
-      field: text('path of the field'),
-      value: z.unknown().check(z.describe('the value in force')),
-      from: text(
-        "platform, or path of the file, that says it; default: nothing does, and it is the standard's",
-      ),
-      source: orNull(text('where the platform or the file has it from; null if nothing says it')),
-      sureness: orNull(oneOf(SURENESS, 'how sure it is; null if nobody said it')),
-      differs: orNull(text('what other sources say of a contested value')),
-    }),
-  );
+const explained = list(
+  object({
+    field: text('path of the field'),
+    value: anything('the value in force'),
+    from: text(
+      "platform, or path of the file, that says it; default: nothing does, and it is the standard's",
+    ),
+    source: orNull(text('where the platform or the file has it from; null if nothing says it')),
+    sureness: orNull(oneOf(SURENESS, 'how sure it is; null if nobody said it')),
+    differs: orNull(text('what other sources say of a contested value')),
+  }),
+);
 
 /** `psd2 bank show <bank>`: every value in force, as a bank file that extends nothing. */
 export const show: Verb = {
-  prints: { what: 'a bank file', shape: anyBankFile },
+  prints: { what: 'a bank file', shape: described(anyBankFile) },
   printsWith: { '--explain': { what: 'the values of a bank file, explained', shape: explained } },
   declare: (command, run) =>
     command

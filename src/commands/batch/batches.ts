@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { countedApprovals, shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { PrintedRow, ReportRow } from '../../domain/batch/report-row.ts';
@@ -8,12 +7,23 @@ import { describePayeeCheck, PAYEE_RESULTS } from '../../domain/order/payee-chec
 import { BATCH_STATES, neededApprovals, stateOf } from '../../flows/batch/approval.ts';
 import type { KnownBatch } from '../../flows/batch/known-lines.ts';
 import { controlsOf, type Profile } from '../../store/machine/settings.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  day,
+  decimal,
+  list,
+  object,
+  oneOf,
+  orNull,
+  record,
+  text,
+  time,
+  whole,
+  writeMoney,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
 import { bankReasons } from '../flow/fields.ts';
-import { day, decimal, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
-import { writeMoney } from '../shared/money.ts';
 
 const decision = () => ({
   by: text('name that the person gave; else the system user'),
@@ -22,70 +32,68 @@ const decision = () => ({
   at: time('when'),
 });
 
-const shape = () =>
-  z.object({
-    batch: text('id; other commands take it, or the beginning of it'),
-    note: orNull(text('what the person who added it wrote')),
-    sha256: text('SHA-256 of the content in canonical form'),
-    addedBy: text('who added it'),
-    addedAt: time('when it was added'),
-    approvals: list(z.object(decision()), 'who approved it'),
-    approvalsNeeded: whole('how many people other than the one who added it must approve it'),
-    rejection: orNull(z.object({ ...decision(), note: text('why') })),
-    retryOf: orNull(text('the batch whose unpaid lines these are')),
-    state: oneOf(BATCH_STATES, 'state of the batch'),
-    lines: whole('number of payments'),
-    customers: list(z.string(), 'customers that the file names'),
-    totals: list(
-      z.object({
-        from: orNull(text('id or IBAN of the debited account; null if the file does not say')),
-        currency: text('ISO 4217 code'),
-        count: whole('number of payments'),
-        amount: decimal('their sum, exact'),
-      }),
-      'one for each account',
-    ),
-    counts: z.record(z.string(), whole('number of lines in this state')),
-  });
+const shape = object({
+  batch: text('id; other commands take it, or the beginning of it'),
+  note: orNull(text('what the person who added it wrote')),
+  sha256: text('SHA-256 of the content in canonical form'),
+  addedBy: text('who added it'),
+  addedAt: time('when it was added'),
+  approvals: list(object(decision()), 'who approved it'),
+  approvalsNeeded: whole('how many people other than the one who added it must approve it'),
+  rejection: orNull(object({ ...decision(), note: text('why') })),
+  retryOf: orNull(text('the batch whose unpaid lines these are')),
+  state: oneOf(BATCH_STATES, 'state of the batch'),
+  lines: whole('number of payments'),
+  customers: list(text(), 'customers that the file names'),
+  totals: list(
+    object({
+      from: orNull(text('id or IBAN of the debited account; null if the file does not say')),
+      currency: text('ISO 4217 code'),
+      count: whole('number of payments'),
+      amount: decimal('their sum, exact'),
+    }),
+    'one for each account',
+  ),
+  counts: record(whole('number of lines in this state')),
+});
 
 /** A batch, as its verbs print it. */
 export const BATCH: Printed = { what: 'a batch', shape };
-export const batchRows = () => list(shape());
+export const batchRows = list(shape);
 export const BATCH_LIST: Printed = { what: 'batches', shape: batchRows };
 
-const lineShape = () =>
-  z.object({
-    line: whole('number of the payment in the batch, from 1'),
-    batch: text('id of the batch'),
-    reference: orNull(text('reference under which psd2 pays it, once')),
-    flow: orNull(text('local id of its transfer; null before it begins')),
-    state: oneOf(
-      ['waiting', ...OPERATION_STATES],
-      'waiting before its transfer begins; then that of the transfer',
-    ),
-    from: orNull(text('id or IBAN of the debited account')),
-    name: text('name of the payee'),
-    iban: text('IBAN of the payee'),
-    amount: decimal('exact'),
-    currency: text('ISO 4217 code'),
-    description: text('remittance information'),
-    remittanceStructured: orNull(text('reference of the payee, in place of a text')),
-    executionDate: orNull(day('execution day; null: the day on which psd2 pays it')),
-    endToEndId: orNull(text('EndToEndId of the file; else the reference')),
-    payeeCheck: orNull(
-      z.object({
-        result: oneOf(PAYEE_RESULTS, 'result of the check'),
-        name: orNull(text('name of the account holder, if the check gave it')),
-        problem: orNull(text('why the check was not possible')),
-      }),
-    ),
-    reason: orNull(text('why it was not paid, or why that is not known')),
-    bankReasons: bankReasons(),
-    paidAt: orNull(time('when the bank had executed it')),
-  });
+const lineShape = object({
+  line: whole('number of the payment in the batch, from 1'),
+  batch: text('id of the batch'),
+  reference: orNull(text('reference under which psd2 pays it, once')),
+  flow: orNull(text('local id of its transfer; null before it begins')),
+  state: oneOf(
+    ['waiting', ...OPERATION_STATES],
+    'waiting before its transfer begins; then that of the transfer',
+  ),
+  from: orNull(text('id or IBAN of the debited account')),
+  name: text('name of the payee'),
+  iban: text('IBAN of the payee'),
+  amount: decimal('exact'),
+  currency: text('ISO 4217 code'),
+  description: text('remittance information'),
+  remittanceStructured: orNull(text('reference of the payee, in place of a text')),
+  executionDate: orNull(day('execution day; null: the day on which psd2 pays it')),
+  endToEndId: orNull(text('EndToEndId of the file; else the reference')),
+  payeeCheck: orNull(
+    object({
+      result: oneOf(PAYEE_RESULTS, 'result of the check'),
+      name: orNull(text('name of the account holder, if the check gave it')),
+      problem: orNull(text('why the check was not possible')),
+    }),
+  ),
+  reason: orNull(text('why it was not paid, or why that is not known')),
+  bankReasons: bankReasons,
+  paidAt: orNull(time('when the bank had executed it')),
+});
 
 /** The lines of a batch, as `run`, `status` and `report` print them. */
-export const lineRows = () => list(lineShape());
+export const lineRows = list(lineShape);
 export const LINES: Printed = { what: 'the lines of a batch', shape: lineRows };
 
 export function lineData({

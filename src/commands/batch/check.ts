@@ -1,15 +1,24 @@
-import * as z from 'zod/mini';
 import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import { BATCH_FORMATS } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Examined } from '../../flows/batch/examine.ts';
 import { describeCounts } from '../../flows/batch/payees.ts';
+import {
+  day,
+  decimal,
+  flag,
+  list,
+  object,
+  oneOf,
+  orNull,
+  text,
+  whole,
+  writeMoney,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { readNote } from '../flow/resolve.ts';
-import { day, decimal, flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
-import { writeMoney } from '../shared/money.ts';
 import { examineFile } from './examine.ts';
 import { examinationOf, FILE, type FileOptions, takingFile } from './file-options.ts';
 
@@ -21,50 +30,49 @@ An error is what psd2 will not pay as the file says it. A warning is for a perso
 errors.
 ${examples('psd2 batch check salaries.csv', 'psd2 batch check suppliers.xml --json --query "problems[].message" --raw-output', 'PSD2_PAYEE_CHECK=./payee-check psd2 batch check --payees salaries.csv')}`;
 
-const shape = () =>
-  z.object({
-    ok: flag('true if there are no errors'),
-    file: text('path of the file, as it was given'),
-    format: orNull(oneOf(BATCH_FORMATS, 'format of the file; null if psd2 did not recognise it')),
-    messageId: orNull(text('MsgId of pain.001; null for CSV')),
-    sha256: orNull(text('SHA-256 of the content in canonical form; null if there are errors')),
-    lines: whole('number of payments without errors in themselves'),
-    count: whole('the same number'),
-    scas: whole('how many times the customers must authorise'),
-    totals: list(
-      z.object({
-        customer: orNull(text('the customer who pays; null if the file does not say')),
-        from: orNull(text('id or IBAN of the account to debit; null if the file does not say')),
-        executionDate: orNull(day('execution day; null: the day on which psd2 pays')),
-        instant: flag('true for instant transfers'),
-        batchBooking: orNull(flag('whether the bank books their sum; null if nobody says it')),
-        currency: text('ISO 4217 code'),
-        count: whole('number of payments'),
-        amount: decimal('their sum, exact'),
-        scas: whole('how many times the customer must authorise them'),
-      }),
-      'one for each account, day and product',
-    ),
-    errors: whole('number of errors'),
-    warnings: whole('number of warnings'),
-    problems: list(
-      z.object({
-        severity: oneOf(['error', 'warning'], 'an error stops the batch; a warning does not'),
-        line: orNull(whole('number of the payment in the file, from 1; null if it is about none alone')),
-        place: text('line of the CSV file, or path of the XML element; empty: the file as a whole'),
-        message: text('what is wrong'),
-      }),
-      'what is wrong; at most 10 000',
-    ),
-    payees: orNull(
-      z.object({
-        match: whole('payees whose name belongs to the IBAN'),
-        close: whole('payees with almost that name'),
-        none: whole('payees with another name'),
-        unavailable: whole('payees that could not be checked'),
-      }),
-    ),
-  });
+const shape = object({
+  ok: flag('true if there are no errors'),
+  file: text('path of the file, as it was given'),
+  format: orNull(oneOf(BATCH_FORMATS, 'format of the file; null if psd2 did not recognise it')),
+  messageId: orNull(text('MsgId of pain.001; null for CSV')),
+  sha256: orNull(text('SHA-256 of the content in canonical form; null if there are errors')),
+  lines: whole('number of payments without errors in themselves'),
+  count: whole('the same number'),
+  scas: whole('how many times the customers must authorise'),
+  totals: list(
+    object({
+      customer: orNull(text('the customer who pays; null if the file does not say')),
+      from: orNull(text('id or IBAN of the account to debit; null if the file does not say')),
+      executionDate: orNull(day('execution day; null: the day on which psd2 pays')),
+      instant: flag('true for instant transfers'),
+      batchBooking: orNull(flag('whether the bank books their sum; null if nobody says it')),
+      currency: text('ISO 4217 code'),
+      count: whole('number of payments'),
+      amount: decimal('their sum, exact'),
+      scas: whole('how many times the customer must authorise them'),
+    }),
+    'one for each account, day and product',
+  ),
+  errors: whole('number of errors'),
+  warnings: whole('number of warnings'),
+  problems: list(
+    object({
+      severity: oneOf(['error', 'warning'], 'an error stops the batch; a warning does not'),
+      line: orNull(whole('number of the payment in the file, from 1; null if it is about none alone')),
+      place: text('line of the CSV file, or path of the XML element; empty: the file as a whole'),
+      message: text('what is wrong'),
+    }),
+    'what is wrong; at most 10 000',
+  ),
+  payees: orNull(
+    object({
+      match: whole('payees whose name belongs to the IBAN'),
+      close: whole('payees with almost that name'),
+      none: whole('payees with another name'),
+      unavailable: whole('payees that could not be checked'),
+    }),
+  ),
+});
 
 /** `psd2 batch check <file>` */
 export const check: Verb = {

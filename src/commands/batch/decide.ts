@@ -5,8 +5,8 @@ import { Psd2Error } from '../../errors.ts';
 import { neededApprovals, paidBefore, refuseDecision, refuseEnded } from '../../flows/batch/approval.ts';
 import { type KnownBatch, readBatch } from '../../flows/batch/known-lines.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
+import { writeMoney } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { writeMoney } from '../shared/money.ts';
 import { batchData, printBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
 

@@ -1,9 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
-import * as z from 'zod/mini';
 import { type EidasCertificate, readEidasCertificate } from '../../certificates/eidas.ts';
 import type { QcType } from '../../certificates/qc-statements.ts';
+import { object, text, time, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import { type Check, finding, printedCheck, type Unwritten } from '../shared/checks.ts';
-import { text, time, whole } from '../shared/fields.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -20,15 +19,15 @@ export interface CertificateUse {
 }
 
 /** The check of a certificate as psd2 prints it. */
-export const certificateCheck = () =>
-  z.extend(printedCheck(), {
-    subject: text('distinguished name'),
-    sha256: text('fingerprint, hexadecimal'),
-    notAfter: time('valid until'),
-    daysLeft: whole('whole days until notAfter; negative if it has passed'),
-  });
+export const certificateCheck = object({
+  ...printedCheck.fields,
+  subject: text('distinguished name'),
+  sha256: text('fingerprint, hexadecimal'),
+  notAfter: time('valid until'),
+  daysLeft: whole('whole days until notAfter; negative if it has passed'),
+});
 
-export type CertificateCheck = Unwritten<z.output<ReturnType<typeof certificateCheck>>>;
+export type CertificateCheck = Unwritten<ValueOf<typeof certificateCheck>>;
 
 /** The roles that a TPP needs here, and what for (ETSI TS 119 495, section 5.1). */
 const NEEDED_ROLES = { PSP_AI: 'reading accounts', PSP_PI: 'making transfers' } as const;

@@ -1,21 +1,19 @@
 import type { X509Certificate } from 'node:crypto';
-import * as z from 'zod/mini';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
 import { Psd2Error } from '../../errors.ts';
+import { flag, list, object } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { printChecks } from '../shared/checks.ts';
-import { flag, list } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { certificateCheck, checkCertificate } from './certificate-checks.ts';
 import { certificatesOfFile } from './certificates.ts';
 import { checkProfileCertificates, neededByConsents } from './profile-certificates.ts';
 
-const shape = () =>
-  z.object({
-    ok: flag('true if no check failed'),
-    checks: list(certificateCheck(), 'one for each certificate'),
-  });
+const shape = object({
+  ok: flag('true if no check failed'),
+  checks: list(certificateCheck, 'one for each certificate'),
+});
 
 /**
  * `psd2 cert check [file]`: checks that certificates suit their use and do not expire soon; without a file, those of the

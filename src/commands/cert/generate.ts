@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
-import * as z from 'zod/mini';
 import {
   generateRsaKeys,
   makeCertificateAuthority,
@@ -9,24 +8,23 @@ import {
 } from '../../certificates/eidas.ts';
 import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
+import { list, object, text, time } from '../../terminal/output/fields.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
-import { list, text, time } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { refuseExisting, writeNewFiles } from './new-files.ts';
 
-const generated = () =>
-  z.object({
-    organizationIdentifier: text('PSD<country>-<authority>-<number>'),
-    roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS'),
-    notAfter: time('valid until'),
-    files: z.object({
-      ca: text('certificate of the authority'),
-      qwacCertificate: text('QWAC, for mutual TLS'),
-      qwacKey: text('key of the QWAC'),
-      qsealCertificate: text('QSealC, for signatures'),
-      qsealKey: text('key of the QSealC'),
-    }),
-  });
+const generated = object({
+  organizationIdentifier: text('PSD<country>-<authority>-<number>'),
+  roles: list(text(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS'),
+  notAfter: time('valid until'),
+  files: object({
+    ca: text('certificate of the authority'),
+    qwacCertificate: text('QWAC, for mutual TLS'),
+    qwacKey: text('key of the QWAC'),
+    qsealCertificate: text('QSealC, for signatures'),
+    qsealKey: text('key of the QSealC'),
+  }),
+});
 
 const ROLES: Readonly<Record<string, Psd2Role>> = {
   AISP: 'PSP_AI',

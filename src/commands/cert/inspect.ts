@@ -1,34 +1,31 @@
 import type { X509Certificate } from 'node:crypto';
-import * as z from 'zod/mini';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { flag, list, object, oneOf, orNull, text, time, type ValueOf } from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
-import { flag, list, oneOf, orNull, text, time } from '../shared/fields.ts';
 import { certificatesOfFile, certificatesOfProfile } from './certificates.ts';
 
-const certificate = () =>
-  z.object({
-    subject: text('distinguished name'),
-    issuer: text('distinguished name'),
-    serialNumber: text('hexadecimal'),
-    notBefore: time('valid from'),
-    notAfter: time('valid until'),
-    sha256: text('fingerprint, hexadecimal'),
-    organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
-    qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
-    roles: list(
-      z.string(),
-      'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
-    ),
-    ncaName: orNull(text('name of the competent authority')),
-    ncaId: orNull(text('id of the competent authority')),
-    keyMatches: orNull(flag('true if the key matches; null if the key is not known')),
-  });
+const certificate = object({
+  subject: text('distinguished name'),
+  issuer: text('distinguished name'),
+  serialNumber: text('hexadecimal'),
+  notBefore: time('valid from'),
+  notAfter: time('valid until'),
+  sha256: text('fingerprint, hexadecimal'),
+  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
+  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
+  roles: list(
+    text(),
+    'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
+  ),
+  ncaName: orNull(text('name of the competent authority')),
+  ncaId: orNull(text('id of the competent authority')),
+  keyMatches: orNull(flag('true if the key matches; null if the key is not known')),
+});
 
-const certificates = () => list(certificate());
+const certificates = list(certificate);
 
-type InspectedCertificate = Printed<typeof certificate>;
+type InspectedCertificate = ValueOf<typeof certificate>;
 
 const QC_TYPES: Readonly<Record<string, string>> = { web: 'QWAC', eseal: 'QSealC', esign: 'signature' };
 

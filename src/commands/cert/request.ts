@@ -1,38 +1,44 @@
 import { join } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
-import * as z from 'zod/mini';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
 import type { PairName } from '../../certificates/key-pair.ts';
 import { requestSuccessor } from '../../certificates/request.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  flag,
+  list,
+  object,
+  oneOf,
+  orNull,
+  text,
+  type ValueOf,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
-import { flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { openCertificateFile } from './certificates.ts';
 import { refuseExisting, writeNewFiles } from './new-files.ts';
 
-const requested = () =>
-  z.object({
-    subject: text('distinguished name'),
-    organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
-    qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
-    roles: list(
-      z.string(),
-      'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
-    ),
-    ncaName: orNull(text('name of the competent authority')),
-    ncaId: orNull(text('id of the competent authority')),
-    keyType: oneOf(['RSA', 'EC'], 'type of the new key'),
-    keyBits: whole('size of the new key'),
-    keyEncrypted: flag('true if PSD2_KEY_PASSPHRASE encrypts the new key'),
-    keyFile: text('the new private key, PEM'),
-    requestFile: text('the certificate request, PKCS#10 in PEM'),
-  });
+const requested = object({
+  subject: text('distinguished name'),
+  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
+  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
+  roles: list(
+    text(),
+    'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
+  ),
+  ncaName: orNull(text('name of the competent authority')),
+  ncaId: orNull(text('id of the competent authority')),
+  keyType: oneOf(['RSA', 'EC'], 'type of the new key'),
+  keyBits: whole('size of the new key'),
+  keyEncrypted: flag('true if PSD2_KEY_PASSPHRASE encrypts the new key'),
+  keyFile: text('the new private key, PEM'),
+  requestFile: text('the certificate request, PKCS#10 in PEM'),
+});
 
-const FIELDS: Column<Printed<typeof requested>>[] = [
+const FIELDS: Column<ValueOf<typeof requested>>[] = [
   { title: 'Subject', value: ({ subject }) => subject },
   { title: 'Organization', value: ({ organizationIdentifier }) => organizationIdentifier },
   { title: 'QcType', value: ({ qcType }) => qcType },

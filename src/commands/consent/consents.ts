@@ -1,9 +1,21 @@
-import * as z from 'zod/mini';
 import { type Consent, type ConsentState, consentEnd, nextConsentStep } from '../../domain/consent.ts';
 import { CONSENT_CATEGORIES } from '../../domain/consent-category.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { askOfConsent } from '../../flows/resolve.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import {
+  anything,
+  day,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+  type ValueOf,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import {
@@ -15,7 +27,6 @@ import {
   resolutionField,
 } from '../flow/fields.ts';
 import { forgetRefusedCall } from '../open/call-records.ts';
-import { day, flag, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { namesInAccess } from './coverage.ts';
 
 const STATES = [
@@ -26,33 +37,32 @@ const STATES = [
 const ACCESS =
   'what the bank says that the customer has granted, in its own words; before that, what was asked for';
 
-const consent = () =>
-  z.object({
-    ...flowBegins('consent', STATES),
-    categories: list(
-      z.object({
-        name: oneOf(CONSENT_CATEGORIES, 'category of the consent'),
-        products: list(z.string(), 'the ids of their accounts'),
-        outcome: orNull(flag('true if the bank accepts it; null until the bank has answered')),
-      }),
-      'requested categories',
-    ),
-    // Only at a bank where the operator chooses the terms.
-    consentStatus: z.optional(orNull(text("the bank's own word for the status"))),
-    validUntil: z.optional(orNull(day('last day'))),
-    frequencyPerDay: z.optional(orNull(whole('readings a day while the customer is absent'))),
-    recurring: z.optional(orNull(flag('false for one reading'))),
-    authorisations: z.optional(authorisationsField()),
-    access: z.optional(orNull(z.unknown().check(z.describe(ACCESS)))),
-    ...flowEnds(),
-  });
+const consent = object({
+  ...flowBegins('consent', STATES),
+  categories: list(
+    object({
+      name: oneOf(CONSENT_CATEGORIES, 'category of the consent'),
+      products: list(text(), 'the ids of their accounts'),
+      outcome: orNull(flag('true if the bank accepts it; null until the bank has answered')),
+    }),
+    'requested categories',
+  ),
+  // Only at a bank where the operator chooses the terms.
+  consentStatus: optional(orNull(text("the bank's own word for the status"))),
+  validUntil: optional(orNull(day('last day'))),
+  frequencyPerDay: optional(orNull(whole('readings a day while the customer is absent'))),
+  recurring: optional(orNull(flag('false for one reading'))),
+  authorisations: optional(authorisationsField),
+  access: optional(orNull(anything(ACCESS))),
+  ...flowEnds(),
+});
 
 /** A consent in the list, with its end. */
-const listedConsent = () =>
-  z.extend(consent(), {
-    expiresAt: orNull(time('when the bank may ask for SCA again; null if the consent is not confirmed')),
-    daysLeft: orNull(whole('days until then, including the last one; 0 after the end')),
-  });
+const listedConsent = object({
+  ...consent.fields,
+  expiresAt: orNull(time('when the bank may ask for SCA again; null if the consent is not confirmed')),
+  daysLeft: orNull(whole('days until then, including the last one; 0 after the end')),
+});
 
 /** Consents, as their verbs show them. */
 export const CONSENTS: FlowNoun<'consent'> = {
@@ -84,11 +94,11 @@ export const CONSENTS: FlowNoun<'consent'> = {
     { title: 'DAYS LEFT', value: (flow) => writeDaysLeft(consentEnd(flow, now)?.daysLeft), right: true },
     { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 3 },
   ],
-  row(flow, now): Printed<typeof listedConsent> {
+  row(flow, now): ValueOf<typeof listedConsent> {
     const end = consentEnd(flow, now);
     return { ...toData(flow), expiresAt: end?.expiresAt ?? null, daysLeft: end?.daysLeft ?? null };
   },
-  rows: () => list(listedConsent()),
+  rows: list(listedConsent),
   describe: ({ categories }) => categories.map(({ name, products }) => [name, products.join(' ')]),
   inShort: ({ categories }) => categories.map(({ name }) => name).join(', '),
   referenceOf: () => null,

@@ -1,89 +1,97 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
+import {
+  always,
+  anything,
+  described,
+  list,
+  object,
+  oneOf,
+  orNull,
+  text,
+  time,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
-import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireNewFile, saveDocument } from '../shared/save-document.ts';
 import { type Collected, collectFor, isUnknown } from './collected.ts';
 
 /** A stored event or line, as psd2 wrote it. */
-const asStored = () => z.looseObject({});
-const rows = (what: string) => list(asStored(), what);
+const asStored = described(() => z.looseObject({}));
+const rows = (what: string) => list(asStored, what);
 
-const syncFolders = () =>
-  list(
-    z.object({
-      folder: text('folder of psd2 sync --out'),
-      files: list(
-        z.object({ name: text('file'), rows: list(z.unknown(), 'its lines') }),
-        'files of the customer in it',
-      ),
-    }),
-    'files that psd2 sync has written',
-  );
+const syncFolders = list(
+  object({
+    folder: text('folder of psd2 sync --out'),
+    files: list(
+      object({ name: text('file'), rows: list(anything(), 'its lines') }),
+      'files of the customer in it',
+    ),
+  }),
+  'files that psd2 sync has written',
+);
 
 /** The document of `psd2 customer export` (privacy page). */
-const customerDocument = () =>
-  z.object({
-    format: z.literal('psd2-customer'),
-    version: z.literal(1),
-    profile: text('profile of psd2'),
-    customerId: text('the customer'),
-    exportedAt: time('when'),
-    store: oneOf(['files', 'postgres'], 'where the data is'),
-    logins: list(
-      z.object({
-        baseUrl: text('base URL of the bank'),
-        accessTokenExpiresAt: orNull(text('ISO 8601; null if the bank did not say')),
-        refreshTokenExpiresAt: orNull(text('ISO 8601; null if the bank did not say')),
-        scope: orNull(text('scope that the bank granted')),
-      }),
-      'logins of the customer, without their tokens',
-    ),
-    accounts: list(z.string(), 'ids and IBANs of accounts that psd2 has seen'),
-    flows: list(
-      z.object({
-        flow: text('local id'),
-        kind: oneOf(['transfer', 'operation', 'consent'], 'kind of flow'),
-        events: list(
-          z.object({ at: text('when, ISO 8601'), event: asStored() }),
-          'the journal: what happened, in its order',
-        ),
-      }),
-      'payments, operations and consents',
-    ),
-    batches: list(
-      z.object({
-        batch: text('id of the batch'),
-        addedAt: text('when the batch was added, ISO 8601'),
-        lines: rows('the lines that pay for the customer'),
-      }),
-      'payments in batches',
-    ),
-    damagedBatches: list(
-      z.string(),
-      'ids of batches that psd2 cannot read: payments of the customer in them may be missing here',
-    ),
-    audit: rows('who did what for the customer: the fields of psd2 audit'),
-    rows: list(
-      z.object({
-        name: text('name of the table or file'),
-        rows: list(z.unknown(), 'its rows, as they are stored'),
-      }),
-      'all else that the store has: synced accounts, balances and transactions, consents, counts of reads, refusals',
-    ),
-    folders: syncFolders(),
-    calls: rows("calls to the bank in this machine's log, the newest first: the fields of psd2 log"),
-  });
+const customerDocument = object({
+  format: always('psd2-customer'),
+  version: always(1),
+  profile: text('profile of psd2'),
+  customerId: text('the customer'),
+  exportedAt: time('when'),
+  store: oneOf(['files', 'postgres'], 'where the data is'),
+  logins: list(
+    object({
+      baseUrl: text('base URL of the bank'),
+      accessTokenExpiresAt: orNull(text('ISO 8601; null if the bank did not say')),
+      refreshTokenExpiresAt: orNull(text('ISO 8601; null if the bank did not say')),
+      scope: orNull(text('scope that the bank granted')),
+    }),
+    'logins of the customer, without their tokens',
+  ),
+  accounts: list(text(), 'ids and IBANs of accounts that psd2 has seen'),
+  flows: list(
+    object({
+      flow: text('local id'),
+      kind: oneOf(['transfer', 'operation', 'consent'], 'kind of flow'),
+      events: list(
+        object({ at: text('when, ISO 8601'), event: asStored }),
+        'the journal: what happened, in its order',
+      ),
+    }),
+    'payments, operations and consents',
+  ),
+  batches: list(
+    object({
+      batch: text('id of the batch'),
+      addedAt: text('when the batch was added, ISO 8601'),
+      lines: rows('the lines that pay for the customer'),
+    }),
+    'payments in batches',
+  ),
+  damagedBatches: list(
+    text(),
+    'ids of batches that psd2 cannot read: payments of the customer in them may be missing here',
+  ),
+  audit: rows('who did what for the customer: the fields of psd2 audit'),
+  rows: list(
+    object({
+      name: text('name of the table or file'),
+      rows: list(anything(), 'its rows, as they are stored'),
+    }),
+    'all else that the store has: synced accounts, balances and transactions, consents, counts of reads, refusals',
+  ),
+  folders: syncFolders,
+  calls: rows("calls to the bank in this machine's log, the newest first: the fields of psd2 log"),
+});
 
-const counts = () =>
-  z.object({
-    file: text('its path'),
-    bytes: whole('its size'),
-    flows: whole('number of flows in it'),
-    rows: whole('number of rows in it'),
-  });
+const counts = object({
+  file: text('its path'),
+  bytes: whole('its size'),
+  flows: whole('number of flows in it'),
+  rows: whole('number of rows in it'),
+});
 
 export const exportCustomer = verb(
   {

@@ -1,46 +1,54 @@
-import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
 import { paymentHolder } from '../../domain/identifiers.ts';
 import { type NameOf, pseudonymisedEvent, pseudonymisedLine } from '../../domain/pseudonymised.ts';
 import { removeCalls } from '../../store/machine/call-log.ts';
 import type { Removed } from '../../store/ports/personal.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import {
+  list,
+  object,
+  oneOf,
+  orNull,
+  text,
+  time,
+  type ValueOf,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { type EndedAtBank, endConsents, endLogin } from './at-bank.ts';
 import { type Collected, callsFor, collectFor, isUnknown, namesOf } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
-const proof = () =>
-  z.object({
-    profile: text('profile of psd2'),
-    customerId: text('the customer that psd2 has forgotten'),
-    pseudonym: orNull(text('what journals and audit log call the customer now; null if nothing was stored')),
-    forgottenAt: time('when'),
-    atBank: z
-      .object({
-        tokens: list(oneOf(['refresh_token', 'access_token'], 'kind'), 'tokens that the bank has revoked'),
-        consents: list(z.string(), 'ids of the consents that the bank has ended'),
-        refused: list(z.string(), 'what the bank refused to end, in words'),
-      })
-      .check(z.describe('what ended at the bank')),
-    removed: list(
-      z.object({ name: text('table, file or folder'), count: whole('number of rows, lines or files') }),
-      'what was removed',
-    ),
-    pseudonymised: z
-      .object({
-        flows: list(z.string(), 'local ids of the flows'),
-        batches: list(z.string(), 'ids of the batches'),
-        auditLines: whole('lines of the audit log, which did not change: only their pseudonym stays'),
-      })
-      .check(z.describe('records that the law wants kept, without what identifies the customer')),
-    damagedBatches: list(z.string(), 'ids of the batches that --leave-damaged left as they are'),
-    elsewhere: list(z.string(), 'what psd2 cannot reach from here, in words'),
-  });
-type Proof = Printed<typeof proof>;
+const proof = object({
+  profile: text('profile of psd2'),
+  customerId: text('the customer that psd2 has forgotten'),
+  pseudonym: orNull(text('what journals and audit log call the customer now; null if nothing was stored')),
+  forgottenAt: time('when'),
+  atBank: object(
+    {
+      tokens: list(oneOf(['refresh_token', 'access_token'], 'kind'), 'tokens that the bank has revoked'),
+      consents: list(text(), 'ids of the consents that the bank has ended'),
+      refused: list(text(), 'what the bank refused to end, in words'),
+    },
+    'what ended at the bank',
+  ),
+  removed: list(
+    object({ name: text('table, file or folder'), count: whole('number of rows, lines or files') }),
+    'what was removed',
+  ),
+  pseudonymised: object(
+    {
+      flows: list(text(), 'local ids of the flows'),
+      batches: list(text(), 'ids of the batches'),
+      auditLines: whole('lines of the audit log, which did not change: only their pseudonym stays'),
+    },
+    'records that the law wants kept, without what identifies the customer',
+  ),
+  damagedBatches: list(text(), 'ids of the batches that --leave-damaged left as they are'),
+  elsewhere: list(text(), 'what psd2 cannot reach from here, in words'),
+});
+type Proof = ValueOf<typeof proof>;
 
 const ELSEWHERE = [
   'backups of the store and of this machine',
@@ -114,7 +122,7 @@ async function confirmForgetting(context: Context, found: Collected, revokes: bo
 }
 
 /** The first event of a flow. */
-const beginning = z.object({ transactionId: z.string() });
+const beginning = object({ transactionId: text() });
 
 /** Each step finds what an interrupted run has left. Whose the pseudonyms are is forgotten last. */
 async function forgetNow(
@@ -131,8 +139,8 @@ async function forgetNow(
   const found = await collectFor(context, customerId, out);
   const { tokens } = await context.store();
   for (const { events } of found.flows) {
-    const { data: begun } = beginning.safeParse(events[0]?.event);
-    if (begun) await tokens.erase(paymentHolder(begun.transactionId));
+    const begun: unknown = events[0]?.event;
+    if (beginning.is(begun)) await tokens.erase(paymentHolder(begun.transactionId));
   }
   const nameOf = await namesFor(context, found);
   const removed: Removed[] = [];

@@ -1,9 +1,8 @@
-import * as z from 'zod/mini';
+import { object, text } from '../../terminal/output/fields.ts';
 import { bareVerb, examples, type Noun } from '../declare.ts';
 import { BANK_DATA, showBankData } from '../shared/bank-data.ts';
-import { text } from '../shared/fields.ts';
 
-const customerId = () => z.object({ customerId: text("the bank's id of the customer: digits") });
+const customerId = object({ customerId: text("the bank's id of the customer: digits") });
 
 /** `psd2 customer id`: asks the bank whose token it is. */
 const id = bareVerb(

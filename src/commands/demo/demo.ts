@@ -5,32 +5,29 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import * as z from 'zod/mini';
 import { isBlockedPort } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
+import { type Field, list, money, object, orNull, text } from '../../terminal/output/fields.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { DOOR_PROFILE, SANDBOX_PROFILE } from '../sandbox/profile.ts';
-import { money, orNull, text } from '../shared/fields.ts';
 
 const IBAN = 'DE89370400440532013000';
 /** Where the steps print if stdout is for one document. */
 const STDERR = 2;
 
-const demoTransfer = () =>
-  z.object({
-    state: text('state of the transfer: settled'),
-    cro: orNull(text("the bank's reference of the transfer")),
-    totalAmount: money('debited amount, including the commission'),
-  });
+const demoTransfer = object({
+  state: text('state of the transfer: settled'),
+  cro: orNull(text("the bank's reference of the transfer")),
+  totalAmount: money('debited amount, including the commission'),
+});
 
 /** The demo at the second door. */
-const demoPayment = () =>
-  z.object({
-    accountId: text("the bank's id of the account that was read and debited"),
-    state: text('state of the transfer: settled'),
-  });
+const demoPayment = object({
+  accountId: text("the bank's id of the account that was read and debited"),
+  state: text('state of the transfer: settled'),
+});
 
 export const demo = verb(
   {
@@ -60,7 +57,7 @@ async function showDoor(context: Context): Promise<void> {
     await steps.show('auth', 'login');
     await steps.show('consent', 'request', '--all-accounts');
     await steps.show('accounts', 'list');
-    const [account] = await steps.read(z.array(z.object({ accountId: z.string() })), 'accounts', 'list');
+    const [account] = await steps.read(list(object({ accountId: text() })), 'accounts', 'list');
     if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
     const { accountId } = account;
     const { state } = await payInFull(steps, accountId);
@@ -84,7 +81,7 @@ async function showDemo(context: Context): Promise<void> {
     const categories = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS'];
     await steps.show('consent', 'request', ...categories, '--all-accounts');
     await steps.show('accounts', 'list');
-    const [account] = await steps.read(z.array(z.object({ productId: z.string() })), 'accounts', 'list');
+    const [account] = await steps.read(list(object({ productId: text() })), 'accounts', 'list');
     if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
     const { state, cro, totalAmount } = await payInFull(steps, account.productId);
     await steps.show('smoke', '--psu-ip', '127.0.0.1');
@@ -112,29 +109,27 @@ async function withSteps(
 }
 
 /** What a bank debits is the total amount, or it names the commission alone. */
-const paid = () =>
-  z.object({
-    state: z.string(),
-    cro: z.nullable(z.string()),
-    amount: z.string(),
-    totalAmount: z.nullable(amountOf()),
-    commissions: z.nullable(amountOf()),
-  });
-const amountOf = () => z.object({ amount: z.string(), currency: z.string() });
-const withBalance = () => z.object({ availableBalance: z.object({ amount: z.string() }) });
+const paid = object({
+  state: text(),
+  cro: orNull(text()),
+  amount: text(),
+  totalAmount: orNull(money()),
+  commissions: orNull(money()),
+});
+const withBalance = object({ availableBalance: object({ amount: text() }) });
 
 /** Makes an instant transfer, and checks that the balance changed by its cost. */
 async function payInFull({ show, read }: Steps, productId: string) {
-  const before = await read(withBalance(), 'accounts', 'balance', productId);
+  const before = await read(withBalance, 'accounts', 'balance', productId);
   await show('accounts', 'balance', productId);
   await show('accounts', 'transactions', productId, '--limit', '5');
   await show(
     ...['transfer', '--instant', '--from', productId, '--to', IBAN, '--name', 'Ada Lovelace'],
     ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
   );
-  const [transfer] = await read(z.array(paid()), 'transfer', 'list');
+  const [transfer] = await read(list(paid), 'transfer', 'list');
   await show('accounts', 'balance', productId);
-  const after = await read(withBalance(), 'accounts', 'balance', productId);
+  const after = await read(withBalance, 'accounts', 'balance', productId);
   if (transfer?.state !== 'settled') {
     throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'missing'} instead of settled`);
   }
@@ -153,7 +148,7 @@ interface Steps {
   /** Runs a step, and shows its command and output. */
   show(...words: string[]): Promise<void>;
   /** Runs a command for the demo itself, and gives its JSON. */
-  read<T>(schema: z.ZodMiniType<T>, ...words: string[]): Promise<T>;
+  read<T>(form: Field<T>, ...words: string[]): Promise<T>;
   stopSandbox(): Promise<void>;
 }
 
@@ -190,7 +185,7 @@ async function openSteps(
       if (code !== 0)
         throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
     },
-    async read(schema, ...words) {
+    async read(form, ...words) {
       const child = start([...words, '--json'], 'pipe');
       let text = '';
       child.stdout?.setEncoding('utf8').on('data', (chunk) => {
@@ -198,7 +193,7 @@ async function openSteps(
       });
       const code = await end(child);
       if (code !== 0) throw new Psd2Error('sandbox', `psd2 ${words.join(' ')} ended with exit code ${code}`);
-      return schema.parse(JSON.parse(text));
+      return form.read(JSON.parse(text));
     },
     async stopSandbox() {
       await once(

@@ -1,5 +1,4 @@
 import type { X509Certificate } from 'node:crypto';
-import * as z from 'zod/mini';
 import { ACCESS } from '../../advice.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { waitingIn, whoAuthorised } from '../../domain/authorisations.ts';
@@ -10,25 +9,23 @@ import { referenceToAsk } from '../../domain/order/account-reference.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Filter, Flows } from '../../store/ports/flows.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import { list, object, oneOf, orNull, text, time, type ValueOf } from '../../terminal/output/fields.ts';
 import { keylessOf } from '../cert/certificates.ts';
 import type { Context } from '../context.ts';
 import { waitingFields } from '../flow/fields.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
-import { list, oneOf, orNull, text, time } from '../shared/fields.ts';
 
 /** Something that ends, and the command that renews it. */
-export const ending = () =>
-  z.object({
-    kind: oneOf(['certificate', 'login', 'consent'], 'what ends'),
-    name: text('QWAC, QSealC, ...; refresh token; or the category of the consent'),
-    customerId: orNull(text('customer of the login or consent; null for a certificate')),
-    endsAt: time('its end; in the past if it has already ended'),
-    ...waitingFields(),
-    next: list(z.string(), 'words of the command that renews it'),
-  });
+export const ending = object({
+  kind: oneOf(['certificate', 'login', 'consent'], 'what ends'),
+  name: text('QWAC, QSealC, ...; refresh token; or the category of the consent'),
+  customerId: orNull(text('customer of the login or consent; null for a certificate')),
+  endsAt: time('its end; in the past if it has already ended'),
+  ...waitingFields(),
+  next: list(text(), 'words of the command that renews it'),
+});
 
-export type Ending = Printed<typeof ending>;
+export type Ending = ValueOf<typeof ending>;
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -1,16 +1,16 @@
 import { describeWaiting } from '../../domain/authorisations.ts';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { list } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { warnOfDamaged } from '../flow/list.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
-import { list } from '../shared/fields.ts';
 import { allEndings, DAY_MS, type Ending, ending, endingBefore } from './endings.ts';
 import { notify } from './notify.ts';
 
-const shape = () => list(ending());
+const shape = list(ending);
 
 function writeName({ name, authorisedBy = [], waitsFor = [] }: Ending): string {
   const waiting = describeWaiting({ authorisedBy, waitsFor });

@@ -2,8 +2,7 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import type { BankWord } from '../../flows/resolve.ts';
 import type { EventOf, FlowOf, Flows, Kind, Open } from '../../store/ports/flows.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Shape } from '../../terminal/output/shape.ts';
+import type { Column, Field } from '../../terminal/output/fields.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import type { Printed } from '../declare.ts';
 
@@ -34,7 +33,7 @@ export interface FlowNoun<K extends Kind> {
   columns(now: Date): Column<FlowOf<K>>[];
   /** A row of the list, for programs. */
   row(flow: FlowOf<K>, now: Date): object;
-  rows: Shape<object[]>;
+  rows: Field<object[]>;
   /** For a question about a flow. */
   describe(flow: FlowOf<K>): Described;
   /** In a few words, for a choice between flows. */

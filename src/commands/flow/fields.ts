@@ -1,33 +1,31 @@
-import * as z from 'zod/mini';
 import type { PersonsAuthorisation } from '../../domain/authorisations.ts';
 import { REASON_LEVELS } from '../../domain/bank-reason.ts';
 import type { Resolution } from '../../domain/flow.ts';
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import { list, oneOf, orNull, text, time } from '../shared/fields.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { always, list, object, oneOf, optional, orNull, text, time } from '../../terminal/output/fields.ts';
 import type { Described } from './describe.ts';
 
 // What every kind of flow shows: the fields for programs, each group beside its data, and those for a person.
 
 /** Who has authorised a flow, or may. */
-export const authorisationsField = () =>
-  list(
-    z.object({
-      id: orNull(text("the bank's id of it")),
-      psuId: orNull(text('who the bank was told that it is')),
-      scaStatus: orNull(text("the bank's word for it, for example finalised")),
-      at: time('when psd2 began it, or learnt of it'),
-    }),
-    'the authorisations that psd2 knows, one for each person who must authorise (NextGenPSD2)',
-  );
+export const authorisationsField = list(
+  object({
+    id: orNull(text("the bank's id of it")),
+    psuId: orNull(text('who the bank was told that it is')),
+    scaStatus: orNull(text("the bank's word for it, for example finalised")),
+    at: time('when psd2 began it, or learnt of it'),
+  }),
+  'the authorisations that psd2 knows, one for each person who must authorise (NextGenPSD2)',
+);
 
 /** Whom something waits for, if several persons must authorise it. */
 export const waitingFields = () => ({
-  authorisedBy: z.optional(list(z.string(), 'who has authorised it; others must, too (NextGenPSD2)')),
-  waitsFor: z.optional(
+  authorisedBy: optional(list(text(), 'who has authorised it; others must, too (NextGenPSD2)')),
+  waitsFor: optional(
     list(
-      z.string(),
+      text(),
       'whose authorisation has begun; empty: another person, whom psd2 does not know (NextGenPSD2)',
     ),
   ),
@@ -46,7 +44,7 @@ export const flowBegins = <Kind extends string, State extends string>(
   states: readonly State[],
 ) => ({
   flow: text('local id; other commands take it, or the beginning of it'),
-  kind: z.literal(kind),
+  kind: always(kind),
   state: oneOf(states, 'state of the flow'),
   resourceId: orNull(text("the bank's id, once it has one")),
   transactionId: text('TPP-Transaction-ID of its calls'),
@@ -75,19 +73,18 @@ export function flowData<Kind extends string, State extends string>(
 }
 
 /** Why a bank has refused or rejected a payment. */
-export const bankReasons = () =>
-  list(
-    z.object({
-      level: oneOf(
-        REASON_LEVELS,
-        'what it is about: the payment, its group (payment information) or the whole file; message: it came with an answer',
-      ),
-      code: orNull(text('code of ISO 20022, for example AC01')),
-      proprietary: orNull(text("the bank's own code, or a code of NextGenPSD2")),
-      text: orNull(text("the bank's words")),
-    }),
-    'why the bank has refused or rejected it; the first counts',
-  );
+export const bankReasons = list(
+  object({
+    level: oneOf(
+      REASON_LEVELS,
+      'what it is about: the payment, its group (payment information) or the whole file; message: it came with an answer',
+    ),
+    code: orNull(text('code of ISO 20022, for example AC01')),
+    proprietary: orNull(text("the bank's own code, or a code of NextGenPSD2")),
+    text: orNull(text("the bank's words")),
+  }),
+  'why the bank has refused or rejected it; the first counts',
+);
 
 /** The bank's status of an operation. */
 export const executionFields = () => ({
@@ -96,7 +93,7 @@ export const executionFields = () => ({
   ),
   executionStatus: orNull(text("the bank's word: OK, KO, PENDING")),
   executionStatusDescription: orNull(text("why it failed, in the bank's words")),
-  bankReasons: bankReasons(),
+  bankReasons: bankReasons,
   cro: orNull(text("the bank's reference of the executed operation")),
 });
 
@@ -119,14 +116,15 @@ export function executionData(operation: Operation<OrderTarget>) {
 /** The last fields of a flow of any kind. */
 export const flowEnds = () => ({
   resolution: orNull(
-    z
-      .object({
+    object(
+      {
         outcome: oneOf(['executed', 'not-executed'], 'outcome that the person recorded'),
         by: text('who recorded it: user@host'),
         at: time('when'),
         note: orNull(text("the person's own words")),
-      })
-      .check(z.describe('how a person ended the flow, if one did')),
+      },
+      'how a person ended the flow, if one did',
+    ),
   ),
   createdAt: time('when it began'),
   updatedAt: time('when its state last changed'),

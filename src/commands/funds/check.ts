@@ -1,23 +1,21 @@
-import * as z from 'zod/mini';
 import { maskedReference } from '../../domain/order/account-reference.ts';
 import { looksLikeCardNumber } from '../../domain/order/card-number.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
+import { decimal, flag, object, text } from '../../terminal/output/fields.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { debitedAccount, looksLikeIban } from '../open/debited-account.ts';
 import { confirmFunds } from '../open/funds.ts';
 import { readReferences } from '../shared/account-references.ts';
-import { decimal, flag, text } from '../shared/fields.ts';
 
-const shape = () =>
-  z.object({
-    account: text('IBAN of the account, or what else names it; the number of a card is masked'),
-    amount: decimal('amount that was asked for'),
-    currency: text('ISO 4217 code'),
-    fundsAvailable: flag('the account has the amount'),
-  });
+const shape = object({
+  account: text('IBAN of the account, or what else names it; the number of a card is masked'),
+  amount: decimal('amount that was asked for'),
+  currency: text('ISO 4217 code'),
+  fundsAvailable: flag('the account has the amount'),
+});
 
 /** `psd2 funds check` */
 export const check: Verb = {

@@ -1,22 +1,20 @@
 import { arch, platform } from 'node:process';
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { readCalls } from '../../store/machine/call-log.ts';
+import { object, text, time, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
-import { text, time, whole } from '../shared/fields.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { Pseudonyms } from './pseudonyms.ts';
 import { type LogOptions, type ShownCall, selectCalls, withSelection } from './select-calls.ts';
 
 /** What `log bundle` reports about its file. */
-const bundled = () =>
-  z.object({
-    file: text('path of the file'),
-    calls: whole('number of calls in the file'),
-    from: time('time of the first call'),
-    to: time('time of the last call'),
-  });
+const bundled = object({
+  file: text('path of the file'),
+  calls: whole('number of calls in the file'),
+  from: time('time of the first call'),
+  to: time('time of the last call'),
+});
 
 const ABOUT =
   "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace " +

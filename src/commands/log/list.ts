@@ -1,34 +1,32 @@
-import * as z from 'zod/mini';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { list as listOf, object, optional, orNull, text, time, whole } from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
-import { list as listOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { nameOf, type ShownCall, selectCalls, withSelection } from './select-calls.ts';
 
-const loggedCall = () =>
-  z.object({
-    at: time('when psd2 sent it'),
-    profile: text('profile of the call'),
-    host: text("host and port of the bank's interface"),
-    method: text('GET, POST, PUT or DELETE'),
-    path: text('path as sent, without the query'),
-    status: orNull(whole('HTTP status; null if there was no usable answer')),
-    failure: orNull(text('why there was no usable answer')),
-    milliseconds: whole('time from the first attempt to send to the end of the answer'),
-    tppRequestId: text('TPP-Request-ID'),
-    transactionId: text('TPP-Transaction-ID'),
-    requestId: orNull(text("result.requestId of the bank's answer, every digit")),
-    apiTrackId: orNull(text('cb-apitrack-id')),
-    flow: orNull(text('the flow that the call belongs to')),
-    connectMs: z.optional(whole('time to open the connection, TLS included; absent if an open one was used')),
-    firstByteMs: z.optional(
-      whole(
-        'time from the first byte of the request to the first byte of the answer; absent without an answer',
-      ),
+const loggedCall = object({
+  at: time('when psd2 sent it'),
+  profile: text('profile of the call'),
+  host: text("host and port of the bank's interface"),
+  method: text('GET, POST, PUT or DELETE'),
+  path: text('path as sent, without the query'),
+  status: orNull(whole('HTTP status; null if there was no usable answer')),
+  failure: orNull(text('why there was no usable answer')),
+  milliseconds: whole('time from the first attempt to send to the end of the answer'),
+  tppRequestId: text('TPP-Request-ID'),
+  transactionId: text('TPP-Transaction-ID'),
+  requestId: orNull(text("result.requestId of the bank's answer, every digit")),
+  apiTrackId: orNull(text('cb-apitrack-id')),
+  flow: orNull(text('the flow that the call belongs to')),
+  connectMs: optional(whole('time to open the connection, TLS included; absent if an open one was used')),
+  firstByteMs: optional(
+    whole(
+      'time from the first byte of the request to the first byte of the answer; absent without an answer',
     ),
-    run: z.optional(text('the run that the call belongs to: of psd2 smoke, or PSD2_RUN')),
-  });
+  ),
+  run: optional(text('the run that the call belongs to: of psd2 smoke, or PSD2_RUN')),
+});
 
-const loggedCalls = () => listOf(loggedCall());
+const loggedCalls = listOf(loggedCall);
 
 const COLUMNS: Column<ShownCall>[] = [
   { title: 'TIME', value: ({ at }) => at, whole: true },

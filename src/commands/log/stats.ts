@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
-import * as z from 'zod/mini';
 import {
   addDays,
   bankDay,
@@ -26,76 +25,84 @@ import {
 } from '../../smoke/stats.ts';
 import { type KnownCalls, readStats } from '../../store/machine/call-stats.ts';
 import { wrapWords } from '../../terminal/cells.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  flag,
+  list,
+  number,
+  object,
+  orNull,
+  record,
+  text,
+  time,
+  type ValueOf,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { flag, list, orNull, text, time, whole } from '../shared/fields.ts';
 import { readSince } from '../shared/option-values.ts';
 
 /** Fewer calls a day say little of the bank. */
 const FEW = 50;
-const percentOf = (what: string) => orNull(z.number().check(z.describe(what)));
+const percentOf = (what: string) => orNull(number(what));
 
 const times = (what: string) =>
-  z
-    .object({
+  object(
+    {
       calls: whole('calls'),
       mean: orNull(whole('mean time of the answered calls in milliseconds')),
       p50: orNull(whole('half of them took at most this long')),
       p95: orNull(whole('95 % of them took at most this long')),
       max: orNull(whole('the longest')),
-    })
-    .check(z.describe(what));
+    },
+    what,
+  );
 
-const row = () =>
-  z.object({
-    period: text('the day, the hour, or the route'),
-    calls: whole('requests, also those that were made again'),
-    noReply: whole('requests without a reply'),
-    serverErrors: whole('answers with 5xx'),
-    unusable: whole('answers that psd2 could not use'),
-    clientErrors: whole('answers with 4xx, but 420 and 429'),
-    limited: whole('answers with 420 or 429'),
-    own: whole('calls that never left for reasons of this machine. Nothing else counts them'),
-    errors: whole('noReply, serverErrors and unusable'),
-    errorRate: percentOf('errors in percent of the calls'),
-    ais: times('account information'),
-    pis: times('payment initiation'),
-    piis: times('confirmation of funds'),
-    secondsDown: orNull(
-      whole('how long the bank was down, as far as this machine can tell; null: not by day'),
-    ),
-    uptime: percentOf('at least this share of the day it was up; null: not by day'),
-    few: flag('fewer than 50 calls: the figures say little'),
-  });
+const row = object({
+  period: text('the day, the hour, or the route'),
+  calls: whole('requests, also those that were made again'),
+  noReply: whole('requests without a reply'),
+  serverErrors: whole('answers with 5xx'),
+  unusable: whole('answers that psd2 could not use'),
+  clientErrors: whole('answers with 4xx, but 420 and 429'),
+  limited: whole('answers with 420 or 429'),
+  own: whole('calls that never left for reasons of this machine. Nothing else counts them'),
+  errors: whole('noReply, serverErrors and unusable'),
+  errorRate: percentOf('errors in percent of the calls'),
+  ais: times('account information'),
+  pis: times('payment initiation'),
+  piis: times('confirmation of funds'),
+  secondsDown: orNull(whole('how long the bank was down, as far as this machine can tell; null: not by day')),
+  uptime: percentOf('at least this share of the day it was up; null: not by day'),
+  few: flag('fewer than 50 calls: the figures say little'),
+});
 
-const printed = () =>
-  z.object({
-    profile: text('profile'),
-    hosts: list(z.string(), "hosts of the bank's interface"),
-    timeZone: text('zone of the days'),
-    from: text('first day'),
-    to: text('last day'),
-    logFrom: orNull(time('before this time, only the daily counts are known')),
-    definitions: z.record(z.string(), z.string()),
-    notes: list(z.string(), 'what limits these figures'),
-    longestGapSeconds: whole('longest time without a call'),
-    rows: list(row(), 'by day, hour or route'),
-    total: row(),
-    published: list(
-      z.object({
-        date: text('day'),
-        service: text('ais, pis or piis; empty for all'),
-        metric: text('uptime_pct, error_rate_pct or mean_ms'),
-        theirs: z.number().check(z.describe("the bank's figure")),
-        ours: percentOf('the figure from here'),
-        difference: percentOf('ours minus theirs'),
-      }),
-      "the bank's own figures beside these",
-    ),
-  });
+const printed = object({
+  profile: text('profile'),
+  hosts: list(text(), "hosts of the bank's interface"),
+  timeZone: text('zone of the days'),
+  from: text('first day'),
+  to: text('last day'),
+  logFrom: orNull(time('before this time, only the daily counts are known')),
+  definitions: record(text()),
+  notes: list(text(), 'what limits these figures'),
+  longestGapSeconds: whole('longest time without a call'),
+  rows: list(row, 'by day, hour or route'),
+  total: row,
+  published: list(
+    object({
+      date: text('day'),
+      service: text('ais, pis or piis; empty for all'),
+      metric: text('uptime_pct, error_rate_pct or mean_ms'),
+      theirs: number("the bank's figure"),
+      ours: percentOf('the figure from here'),
+      difference: percentOf('ours minus theirs'),
+    }),
+    "the bank's own figures beside these",
+  ),
+});
 
-type Row = z.infer<ReturnType<typeof row>>;
+type Row = ValueOf<typeof row>;
 
 const DEFINITIONS = {
   requests: 'each attempt, as the log of calls of this machine has it',
@@ -242,7 +249,7 @@ async function showStats(context: Context, options: Options): Promise<void> {
   };
   if (output.format === 'table') await printTable(context, data, options);
   else if (output.format === 'json') output.record(data, [], printed);
-  else await output.table(rows, columnsOf(true), '', list.bind(undefined, row()));
+  else await output.table(rows, columnsOf(true), '', list(row));
   refuseBelow(whole_, limits);
 }
 
@@ -360,7 +367,7 @@ function columnsOf(isWide: boolean): Column<Row>[] {
 
 async function printTable(
   { output, terminal }: Context,
-  data: z.infer<ReturnType<typeof printed>>,
+  data: ValueOf<typeof printed>,
   { wide }: Options,
 ): Promise<void> {
   const { rows, published, notes, logFrom, hosts, from, to } = data;

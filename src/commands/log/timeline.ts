@@ -2,7 +2,7 @@ import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { FlowMoment } from '../../store/ports/flows.ts';
 import { writeLocalTime } from '../../terminal/local-time.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, type ShownCall, selectCalls } from './select-calls.ts';
 

@@ -1,8 +1,8 @@
-import * as z from 'zod/mini';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
+import { list, money, object, orNull, text, writeMoney } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import {
@@ -13,20 +13,17 @@ import {
   flowEnds,
   resolutionField,
 } from '../flow/fields.ts';
-import { list, money, orNull, text } from '../shared/fields.ts';
-import { writeMoney } from '../shared/money.ts';
 
-const shape = () =>
-  z.object({
-    ...flowBegins('operation', OPERATION_STATES),
-    operation: text('name of the operation, for example standingOrder'),
-    product: text('its account'),
-    nextStep: orNull(text('the next step that the bank asks for, after verify')),
-    totalAmount: orNull(money('debited amount, including the commission')),
-    commissions: orNull(money("the bank's commission")),
-    ...executionFields(),
-    ...flowEnds(),
-  });
+const shape = object({
+  ...flowBegins('operation', OPERATION_STATES),
+  operation: text('name of the operation, for example standingOrder'),
+  product: text('its account'),
+  nextStep: orNull(text('the next step that the bank asks for, after verify')),
+  totalAmount: orNull(money('debited amount, including the commission')),
+  commissions: orNull(money("the bank's commission")),
+  ...executionFields(),
+  ...flowEnds(),
+});
 
 /** The maximum number of characters shown of an operation's data. */
 const MAX_DATA = 1000;
@@ -47,7 +44,7 @@ export const OPERATIONS: FlowNoun<'operation'> = {
     { title: 'CUSTOMER', value: ({ order }) => order.customerId, whole: true, dispensable: 2 },
   ],
   row: toData,
-  rows: () => list(shape()),
+  rows: list(shape),
   describe: ({ order, verification }) => [
     ['Name', order.operation],
     ['Account', order.from],

@@ -1,20 +1,18 @@
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
+import { object, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow } from '../flow/customer.ts';
-import { orNull, text } from '../shared/fields.ts';
 import { knownOperation, parseOperationName, withAccount } from './name.ts';
 
 /** The bank's status of an operation. */
-const shape = () =>
-  z.object({
-    operation: text('name of the operation'),
-    resourceId: text("the bank's id"),
-    authorizationStatus: text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value"),
-    executionStatus: orNull(text("the bank's word")),
-  });
+const shape = object({
+  operation: text('name of the operation'),
+  resourceId: text("the bank's id"),
+  authorizationStatus: text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value"),
+  executionStatus: orNull(text("the bank's word")),
+});
 
 /** `psd2 operation status <operationName>` */
 export const status: Verb = {

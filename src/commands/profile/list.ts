@@ -1,23 +1,20 @@
-import * as z from 'zod/mini';
-import type { Printed } from '../../terminal/output/shape.ts';
+import { flag, list as listOf, object, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
-import { flag, list as listOf, text } from '../shared/fields.ts';
 
 /** A profile in a few words. */
-const profile = () =>
-  z.object({
-    name: text('name of the profile'),
-    baseUrl: text("base URL of the bank's interface"),
-    current: flag('true if psd2 uses it without --profile'),
-  });
+const profile = object({
+  name: text('name of the profile'),
+  baseUrl: text("base URL of the bank's interface"),
+  current: flag('true if psd2 uses it without --profile'),
+});
 
 /** What `profile add` and `profile use` print. */
 export const PROFILE = { what: 'a profile', shape: profile };
 
-const shape = () => listOf(PROFILE.shape());
+const shape = listOf(PROFILE.shape);
 
-type ListedProfile = Printed<typeof shape>[number];
+type ListedProfile = ValueOf<typeof shape>[number];
 
 export const list = bareVerb({ what: 'profiles', shape }, examples('psd2 profile list'), listProfiles);
 

@@ -1,19 +1,17 @@
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import { type Profile, passphraseIn } from '../../store/machine/settings.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import type { Protector, Vault } from '../../store/secrets/vault.ts';
+import { object, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { text } from '../shared/fields.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
 
-const protection = () =>
-  z.object({
-    name: text('name of the profile'),
-    protected: text('where the key of a protected profile comes from; no if it is not protected'),
-  });
+const protection = object({
+  name: text('name of the profile'),
+  protected: text('where the key of a protected profile comes from; no if it is not protected'),
+});
 
 /** What `profile protect` and `profile unprotect` print. */
 export const PROTECTION = { what: 'whether a profile is protected', shape: protection };

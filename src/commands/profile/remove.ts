@@ -1,19 +1,18 @@
-import * as z from 'zod/mini';
 import { isOpen } from '../../domain/flow-states.ts';
 import { isOutcomeOpen } from '../../domain/next-step.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { parseProfileName } from '../../store/machine/profiles.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
+import { always, object, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { collect } from '../flow/list.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { text } from '../shared/fields.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
 import { noSuchProfile } from './change.ts';
 
-const shape = () => z.object({ name: text('name of the profile'), removed: z.literal(true) });
+const shape = object({ name: text('name of the profile'), removed: always(true) });
 
 export const remove = verb(
   {

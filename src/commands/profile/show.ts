@@ -3,26 +3,22 @@ import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
 import { environmentSettings, isControl, openProfile } from '../../store/machine/settings.ts';
 import { chooseStore, hidePassword, StoreMemory } from '../../store/machine/store-choice.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import { object, oneOf, record, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { oneOf, text } from '../shared/fields.ts';
 
 const SOURCES = ['option', 'environment', 'profile', 'default'] as const;
 
 /** The settings that a command would use, without secrets. */
-const profileSettings = () =>
-  z.object({
-    name: text('name of the profile'),
-    source: oneOf(SOURCES, 'what chose this profile'),
-    protected: text('where the key of a protected profile comes from; no if it is not protected'),
-    settings: z
-      .record(
-        z.string(),
-        z.object({ value: text('value that psd2 would use'), source: oneOf(SOURCES, 'where it comes from') }),
-      )
-      .check(z.describe('settings that have a value, by name')),
-  });
+const profileSettings = object({
+  name: text('name of the profile'),
+  source: oneOf(SOURCES, 'what chose this profile'),
+  protected: text('where the key of a protected profile comes from; no if it is not protected'),
+  settings: record(
+    object({ value: text('value that psd2 would use'), source: oneOf(SOURCES, 'where it comes from') }),
+    'settings that have a value, by name',
+  ),
+});
 
 /** What `profile show`, `profile set` and `profile edit` print. */
 export const SETTINGS_OF_PROFILE = { what: 'the settings of a profile', shape: profileSettings };
@@ -42,7 +38,7 @@ export async function profileShow(context: Context, name: string | undefined): P
   const profile = openProfile(profiles, name ?? globals.profile, env);
   const given = environmentSettings(env);
   const sealed = profile.settings.sealed?.names ?? [];
-  const settings: Printed<typeof profileSettings>['settings'] = {};
+  const settings: ValueOf<typeof profileSettings>['settings'] = {};
   for (const key of shownSettings()) {
     const value = profile.settings[key];
     const isSealed = value === undefined && sealed.includes(key);

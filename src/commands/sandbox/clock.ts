@@ -2,19 +2,17 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { clockAnswer } from '../../sandbox/control/answers.ts';
 import { control } from '../../sandbox/control/control-client.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { object, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
-import { text, whole } from '../shared/fields.ts';
 import { requireRunning } from './running.ts';
 
-const shape = () =>
-  z.object({
-    time: text("the bank's time, ISO 8601"),
-    aheadSeconds: whole('how far it is ahead of the real time'),
-  });
+const shape = object({
+  time: text("the bank's time, ISO 8601"),
+  aheadSeconds: whole('how far it is ahead of the real time'),
+});
 
-const COLUMNS: Column<Printed<typeof shape>>[] = [
+const COLUMNS: Column<ValueOf<typeof shape>>[] = [
   { title: "Bank's time", value: ({ time }) => time },
   { title: 'Ahead', value: ({ aheadSeconds }) => aheadText(aheadSeconds) },
 ];

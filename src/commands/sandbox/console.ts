@@ -1,11 +1,10 @@
-import * as z from 'zod/mini';
+import { object, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { browserOf } from '../shared/browser.ts';
-import { text } from '../shared/fields.ts';
 import { addressesOf, requireRunning } from './running.ts';
 
-const shape = () => z.object({ url: text('address of the console') });
+const shape = object({ url: text('address of the console') });
 
 /** `psd2 sandbox console`: opens the console in the browser, or prints its address if there is no browser to open. */
 export const consolePage = bareVerb(

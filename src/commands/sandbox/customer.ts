@@ -1,18 +1,15 @@
-import * as z from 'zod/mini';
 import { customerAnswer, revokedAnswer } from '../../sandbox/control/answers.ts';
 import { control } from '../../sandbox/control/control-client.ts';
 import type { RunningSandbox } from '../../sandbox/folder/running.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { list, object, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import { examples, type Noun, verb } from '../declare.ts';
-import { list, text, whole } from '../shared/fields.ts';
 import { requireRunning, sandboxFolderOf } from './running.ts';
 
-const walk = () =>
-  z.object({
-    pages: list(z.string(), 'what the customer did on each page'),
-    finalUrl: text("where the customer's browser ended, or would go"),
-  });
+const walk = object({
+  pages: list(text(), 'what the customer did on each page'),
+  finalUrl: text("where the customer's browser ended, or would go"),
+});
 
 /** `psd2 sandbox customer <url>`: plays the customer, so that a whole flow can run in a pipeline. */
 const play = verb(
@@ -50,16 +47,15 @@ function onThisComputer(url: string, running: RunningSandbox | undefined): strin
   return `${running.customerSiteUrl}${url.slice(running.outsideUrl.length)}`;
 }
 
-const shown = () =>
-  z.object({
-    user: text('name to log in with'),
-    password: text('its password'),
-    customerId: text('customer id'),
-    name: text('name of the customer'),
-    accounts: list(z.string(), 'their ids'),
-  });
+const shown = object({
+  user: text('name to log in with'),
+  password: text('its password'),
+  customerId: text('customer id'),
+  name: text('name of the customer'),
+  accounts: list(text(), 'their ids'),
+});
 
-const COLUMNS: Column<Printed<typeof shown>>[] = [
+const COLUMNS: Column<ValueOf<typeof shown>>[] = [
   { title: 'User', value: ({ user }) => user },
   { title: 'Password', value: ({ password }) => password },
   { title: 'Customer', value: ({ customerId }) => customerId },
@@ -102,7 +98,7 @@ ${examples('psd2 sandbox customer reset bruno')}`,
   },
 );
 
-const revoked = () => z.object({ revoked: whole('number of consents that ended, at both doors') });
+const revoked = object({ revoked: whole('number of consents that ended, at both doors') });
 
 /** @throws Psd2Error `sandbox` if it is not running, or has no such customer */
 const revokeConsent = verb(

@@ -1,18 +1,15 @@
 import { Option } from '@commander-js/extra-typings';
-import * as z from 'zod/mini';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import { doorBankFile } from '../../sandbox/folder/door-bank-file.ts';
 import { DOOR_PATH } from '../../sandbox/nextgenpsd2/operations.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import { SETTINGS, settingKeys } from '../../store/machine/setting-table.ts';
+import { record, text } from '../../terminal/output/fields.ts';
 import { verb } from '../declare.ts';
 import { sandboxSettings } from './profile.ts';
 import { requireRunning, sandboxFolderOf } from './running.ts';
 
-const shape = () =>
-  z
-    .record(z.string(), z.string())
-    .check(z.describe('environment variables by name; their secrets are valid for this sandbox only'));
+const shape = record(text(), 'environment variables by name; their secrets are valid for this sandbox only');
 
 /**
  * `psd2 sandbox env`: prints export lines for `eval`, or the variables as one object. Their secrets are valid for this

@@ -5,29 +5,28 @@ import { control } from '../../sandbox/control/control-client.ts';
 import { BadFault, parseFault } from '../../sandbox/faults/fault.ts';
 import { type FaultOrder, type FaultRecord, faultRecord } from '../../sandbox/faults/fault-book.ts';
 import { parseTarget } from '../../sandbox/faults/target.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { list as listOf, number, object, orNull, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples, type Noun, type OptionsOf, verb } from '../declare.ts';
-import { list as listOf, orNull, text, whole } from '../shared/fields.ts';
 import { readDuration, readWholeNumber } from '../shared/option-values.ts';
 import { requireRunning } from './running.ts';
 
-const printedFault = () =>
-  z.object({
-    id: whole('id for fault clear'),
-    fault: text('for example status=503'),
-    on: orNull(text('calls that the fault matches; null: every call')),
-    customer: orNull(text('user or id whose calls fail; null: of every customer')),
-    until: orNull(text("when it ends in the bank's time, ISO 8601; null: when it is cleared")),
-    times: orNull(whole('number of calls that it changes; null: all')),
-    after: whole('number of calls that succeed first'),
-    probability: z.number().check(z.describe('share of the calls that it changes, 0 to 1')),
-    seed: text('seed of the random choice'),
-    seen: whole('number of calls that it matched'),
-    fired: whole('number of calls that it changed'),
-  });
+const printedFault = object({
+  id: whole('id for fault clear'),
+  fault: text('for example status=503'),
+  on: orNull(text('calls that the fault matches; null: every call')),
+  customer: orNull(text('user or id whose calls fail; null: of every customer')),
+  until: orNull(text("when it ends in the bank's time, ISO 8601; null: when it is cleared")),
+  times: orNull(whole('number of calls that it changes; null: all')),
+  after: whole('number of calls that succeed first'),
+  probability: number('share of the calls that it changes, 0 to 1'),
+  seed: text('seed of the random choice'),
+  seen: whole('number of calls that it matched'),
+  fired: whole('number of calls that it changed'),
+});
 
-const cleared = () => z.object({ cleared: whole('number of removed faults') });
+const cleared = object({ cleared: whole('number of removed faults') });
 
 const COLUMNS: Column<FaultRecord>[] = [
   { title: 'Id', value: ({ id }) => String(id), right: true },
@@ -78,7 +77,7 @@ ${examples('psd2 sandbox fault add cut-after-effect --on execute --times 1', 'ps
 );
 
 const list = bareVerb(
-  { what: 'faults', shape: () => listOf(printedFault()) },
+  { what: 'faults', shape: listOf(printedFault) },
   examples('psd2 sandbox fault list'),
   listFaults,
 );
@@ -93,7 +92,7 @@ const clear = verb(
   async (context, id) => {
     const path = id === undefined ? '/faults' : `/faults/${readWholeNumber('The id', id, 1)}`;
     const running = await requireRunning(context);
-    const removed = await control(running, { method: 'DELETE', path }, cleared());
+    const removed = await control(running, { method: 'DELETE', path }, z.object({ cleared: z.int() }));
     if (id !== undefined && removed.cleared === 0) {
       throw new Psd2Error('usage', `There is no fault ${id}`, {
         hint: 'See the faults with:',

@@ -1,11 +1,10 @@
-import * as z from 'zod/mini';
+import { flag, object } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
-import { flag } from '../shared/fields.ts';
 import { SANDBOX_PROFILE } from './profile.ts';
 import { sandboxFolderOf } from './running.ts';
 
-const shape = () => z.object({ reset: flag('false if no sandbox was running') });
+const shape = object({ reset: flag('false if no sandbox was running') });
 
 export const reset = bareVerb(
   { what: 'whether the sandbox was running', shape },

@@ -1,27 +1,24 @@
 import { join } from 'node:path';
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { RunningSandbox } from '../../sandbox/folder/running.ts';
 import { refuseUnsafeFilesIn } from '../../store/disk/permissions.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed as DataOf } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { object, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
-import { text, whole } from '../shared/fields.ts';
 import { SANDBOX_PROFILE } from './profile.ts';
 
-export const addresses = () =>
-  z.object({
-    baseUrl: text("base URL of the bank's interface"),
-    customerSiteUrl: text('site where the customers log in'),
-    consoleUrl: text('console that shows the calls, for this computer'),
-    pid: whole('process id'),
-    profile: text('profile that psd2 stores for the sandbox'),
-  });
+export const addresses = object({
+  baseUrl: text("base URL of the bank's interface"),
+  customerSiteUrl: text('site where the customers log in'),
+  consoleUrl: text('console that shows the calls, for this computer'),
+  pid: whole('process id'),
+  profile: text('profile that psd2 stores for the sandbox'),
+});
 
 export const ADDRESSES: Printed = { what: 'addresses of the sandbox', shape: addresses };
 
-export const ADDRESS_FIELDS: Column<DataOf<typeof addresses>>[] = [
+export const ADDRESS_FIELDS: Column<ValueOf<typeof addresses>>[] = [
   { title: 'Interface', value: ({ baseUrl }) => baseUrl },
   { title: 'Customer site', value: ({ customerSiteUrl }) => customerSiteUrl },
   { title: 'Console', value: ({ consoleUrl }) => consoleUrl },
@@ -35,7 +32,7 @@ export function addressesOf({
   customerSiteUrl,
   outsideUrl,
   pid,
-}: RunningSandbox): DataOf<typeof addresses> {
+}: RunningSandbox): ValueOf<typeof addresses> {
   const consoleUrl = `${customerSiteUrl}/console`;
   return {
     baseUrl,

@@ -9,7 +9,7 @@ import type { DoorRules } from '../../sandbox/nextgenpsd2/door-rules.ts';
 import { VARIATIONS, type Variation } from '../../sandbox/nextgenpsd2/variations.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import { cleanLines } from '../../terminal/clean.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { ValueOf } from '../../terminal/output/fields.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type OptionsOf, verb } from '../declare.ts';
@@ -180,12 +180,12 @@ function sayReady(context: Context, chosenBefore: string | undefined, howToStop:
 }
 
 /** What the sandbox in the background prints when it is ready; undefined until then. */
-function readStarted(logPath: string): Printed<typeof addresses> | undefined {
+function readStarted(logPath: string): ValueOf<typeof addresses> | undefined {
   // The text after the last line end may be half a line.
   const lines = readFileSync(logPath, 'utf8').split('\n').slice(0, -1);
   for (const line of lines.filter((text) => text.startsWith('{'))) {
-    const { data } = addresses().safeParse(JSON.parse(line));
-    if (data) return data;
+    const started: unknown = JSON.parse(line);
+    if (addresses.is(started)) return started;
   }
   return undefined;
 }

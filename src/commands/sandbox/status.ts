@@ -1,15 +1,13 @@
-import * as z from 'zod/mini';
 import { clockAnswer } from '../../sandbox/control/answers.ts';
 import { control } from '../../sandbox/control/control-client.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { object, text, type ValueOf } from '../../terminal/output/fields.ts';
 import { bareVerb, examples } from '../declare.ts';
-import { text } from '../shared/fields.ts';
 import { ADDRESS_FIELDS, addresses, addressesOf, requireRunning } from './running.ts';
 
-const shape = () => z.object({ ...addresses().shape, time: text("the bank's time: see sandbox clock") });
+const shape = object({ ...addresses.fields, time: text("the bank's time: see sandbox clock") });
 
-const COLUMNS: Column<Printed<typeof shape>>[] = [
+const COLUMNS: Column<ValueOf<typeof shape>>[] = [
   ...ADDRESS_FIELDS,
   { title: "Bank's time", value: ({ time }) => time },
 ];

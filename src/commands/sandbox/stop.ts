@@ -1,13 +1,12 @@
-import * as z from 'zod/mini';
+import { flag, object } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
-import { flag } from '../shared/fields.ts';
 import { sandboxFolderOf } from './running.ts';
 
 export const stop = bareVerb(
   {
     what: 'whether the sandbox was running',
-    shape: () => z.object({ stopped: flag('false if no sandbox was running') }),
+    shape: object({ stopped: flag('false if no sandbox was running') }),
   },
   examples('psd2 sandbox stop'),
   stopBank,

@@ -3,25 +3,23 @@ import { anyBankFile } from '../../bank/descriptions.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
 import { seedFile } from '../../sandbox/seed/seed-schema.ts';
-import type { Shape } from '../../terminal/output/shape.ts';
+import { anything, described, type Field, list, object, record, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { type Commands, examples, type Printed, type Verb } from '../declare.ts';
-import { list, oneOf, text } from '../shared/fields.ts';
 
 /** The files that an operator writes, by the word that names them for `psd2 schema`. */
 export const FILES: Readonly<Record<string, Printed>> = {
-  seed: { what: 'a seed file of the sandbox', shape: () => seedFile },
-  bank: { what: 'a bank file', shape: anyBankFile },
+  seed: { what: 'a seed file of the sandbox', shape: described(() => seedFile) },
+  bank: { what: 'a bank file', shape: described(anyBankFile) },
 };
 
-const schemas = () =>
-  list(
-    z.object({
-      command: text('argument of psd2 schema'),
-      what: text('what the command prints'),
-      schema: z.record(z.string(), z.unknown()).check(z.describe('JSON Schema, 2020-12')),
-    }),
-  );
+const schemas = list(
+  object({
+    command: text('argument of psd2 schema'),
+    what: text('what the command prints'),
+    schema: record(anything(), 'JSON Schema, 2020-12'),
+  }),
+);
 
 export const schema: Verb = {
   prints: { what: 'schemas', shape: schemas },
@@ -130,44 +128,46 @@ async function withStandard(name: string, commands: Commands): Promise<string> {
   return loaded && 'commands' in loaded && loaded.standard ? `${name} ${loaded.standard}` : name;
 }
 
+const said = (what: string) => z.string().check(z.describe(what));
+
 /** The events of stderr (`terminal/events.ts`). */
 const event = () =>
   z
     .union([
-      z.object({ event: z.enum(['note', 'warning']), message: text('the message') }),
+      z.object({ event: z.enum(['note', 'warning']), message: said('the message') }),
       z.object({
         event: z.literal('flow'),
-        flow: text('local id of a flow that psd2 has begun or resumed'),
+        flow: said('local id of a flow that psd2 has begun or resumed'),
         kind: z.enum(['transfer', 'consent', 'operation']),
-        state: text('state of the flow at that time'),
+        state: said('state of the flow at that time'),
       }),
       z.object({
         event: z.literal('open'),
-        url: text('address for the customer to open'),
-        psuId: z.optional(text('who authorises, as the bank was told')),
+        url: said('address for the customer to open'),
+        psuId: z.optional(said('who authorises, as the bank was told')),
       }),
       z.object({
         event: z.literal('call'),
-        method: text('GET, POST, PUT or DELETE'),
-        path: text('path with its query'),
+        method: said('GET, POST, PUT or DELETE'),
+        path: said('path with its query'),
         outcome: z.union([z.int(), z.string()]).check(z.describe('HTTP status, or why there was no answer')),
         milliseconds: z.number(),
-        tppRequestId: text('TPP-Request-ID'),
-        transactionId: text('TPP-Transaction-ID'),
-        requestId: z.nullable(text("result.requestId of the bank's answer")),
-        apiTrackId: z.nullable(text("the bank's session id")),
+        tppRequestId: said('TPP-Request-ID'),
+        transactionId: said('TPP-Transaction-ID'),
+        requestId: z.nullable(said("result.requestId of the bank's answer")),
+        apiTrackId: z.nullable(said("the bank's session id")),
       }),
     ])
     .check(z.describe('a line of stderr, with --json or ndjson, if stderr is not a terminal'));
 
 /** The last line of stderr of a command that failed. */
 const error = () => {
-  const known = (what: string) => z.nullable(text(what));
+  const known = (what: string) => z.nullable(said(what));
   return z.object({
-    event: oneOf(['error'], 'what the line is'),
+    event: z.enum(['error']).check(z.describe('what the line is')),
     error: z.object({
-      code: text('kind of error, from a closed list'),
-      message: text('what happened'),
+      code: said('kind of error, from a closed list'),
+      message: said('what happened'),
       exitCode: z.int().check(z.describe('exit code of the process')),
       hint: known('what to do about it'),
       next: z
@@ -188,20 +188,20 @@ const error = () => {
 
 /** The lines of stderr, by the word that names them for `psd2 schema`. */
 const STDERR: Readonly<Record<string, Printed>> = {
-  error: { what: 'the last line of stderr of a command that failed', shape: error },
-  event: { what: 'any other line of stderr', shape: event },
+  error: { what: 'the last line of stderr of a command that failed', shape: described(error) },
+  event: { what: 'any other line of stderr', shape: described(event) },
 };
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * Converts a shape to JSON Schema (2020-12). The schema allows more fields, because a later psd2 may print more.
+ * Converts a form to JSON Schema (2020-12). The schema allows more fields, because a later psd2 may print more.
  *
  * @param title of the schema
  */
-export function toJsonSchema(shape: Shape, title: string): JsonSchema {
-  const { $schema, ...schema } = z.toJSONSchema(shape(), { io: 'input', target: 'draft-2020-12' });
+export function toJsonSchema({ parts }: Field<unknown, never>, title: string): JsonSchema {
+  const { $schema, ...schema } = z.toJSONSchema(parts.schema(), { io: 'input', target: 'draft-2020-12' });
   return { $schema, title, ...tidy(schema) };
 }
 

@@ -1,15 +1,13 @@
-import * as z from 'zod/mini';
 import type { Details } from '../../bank/ports/bank.ts';
+import { anything, type Field, record } from '../../terminal/output/fields.ts';
 import { leavesOf } from '../../terminal/output/leaves.ts';
-import type { Shape } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
 
 // The specification does not show the shapes of these answers, so psd2 prints the bank's own data unread.
 
 /** The bank's own data, of an unknown shape. */
-export const bankData: Shape<object> = () =>
-  z.record(z.string(), z.unknown()).check(z.describe("the bank's own data, unchanged"));
+export const bankData: Field<object> = record(anything(), "the bank's own data, unchanged");
 
 export const BANK_DATA: Printed = { what: "the bank's own data", shape: bankData };
 

@@ -1,26 +1,23 @@
-import * as z from 'zod/mini';
 import { adviceOf } from '../../advice.ts';
 import type { Advice } from '../../errors.ts';
+import { flag, list, object, oneOf, orNull, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
-import { flag, list, oneOf, orNull, text } from './fields.ts';
 
 /** A check as psd2 prints it. */
-export const printedCheck = () =>
-  z.object({
-    name: text('name of the check'),
-    status: oneOf(['ok', 'warn', 'fail', 'skip'], 'result of the check'),
-    detail: text('the result in words'),
-    fix: orNull(text('what to do; null if there is nothing to do')),
-  });
+export const printedCheck = object({
+  name: text('name of the check'),
+  status: oneOf(['ok', 'warn', 'fail', 'skip'], 'result of the check'),
+  detail: text('the result in words'),
+  fix: orNull(text('what to do; null if there is nothing to do')),
+});
 
-const checksShape = () =>
-  z.object({ ok: flag('true if no check failed'), checks: list(printedCheck(), 'in order') });
+const checksShape = object({ ok: flag('true if no check failed'), checks: list(printedCheck, 'in order') });
 
 export const CHECKS: Printed = { what: 'checks', shape: checksShape };
 
 /** The result of one check: as it is printed, but the advice is not written out yet. */
-export type Check = Unwritten<z.output<ReturnType<typeof printedCheck>>>;
+export type Check = Unwritten<ValueOf<typeof printedCheck>>;
 
 /** A printed check before its advice is written out. */
 export type Unwritten<Written extends { fix: string | null }> = Omit<Written, 'fix'> & { fix: Advice | null };

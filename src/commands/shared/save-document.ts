@@ -1,13 +1,12 @@
 import { type Stats, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { systemCode } from '../../store/disk/files.ts';
+import { object, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
-import { text, whole } from './fields.ts';
 
-const saved = () => z.object({ file: text('its path'), bytes: whole('its size') });
+const saved = object({ file: text('its path'), bytes: whole('its size') });
 
 export const SAVED: Printed = { what: 'the file that was saved', shape: saved };
 

@@ -44,8 +44,8 @@ export function openRecords(folder: string): Records {
           .sort()
       : [];
   const read = (name: string): SmokeRun | undefined => {
-    const { data } = smokeRun().safeParse(parsed(join(folder, name)));
-    return data;
+    const run = parsed(join(folder, name));
+    return smokeRun.is(run) ? run : undefined;
   };
   return {
     unendedPath,

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { writeCommand } from '../../advice.ts';
 import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
@@ -8,9 +7,9 @@ import { STEPS, type StepId } from '../../smoke/steps.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import { holderOf, withLock } from '../../store/disk/lock.ts';
 import { baseUrlOf } from '../../store/machine/settings.ts';
+import { list, object, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { Verb } from '../declare.ts';
-import { list, text } from '../shared/fields.ts';
 import { newRunId } from '../shared/run-id.ts';
 import { foresee, type Ran, runSteps } from './engine.ts';
 import { type Plan, readPlan, type SmokeOptions, withOptions } from './plan.ts';
@@ -20,15 +19,14 @@ import { pluginCode, writeReports } from './reports.ts';
 import { smokeRun } from './shape.ts';
 import { verdictOf } from './verdict.ts';
 
-const listed = () =>
-  list(
-    z.object({
-      step: text('the step'),
-      calls: text('its calls to the bank'),
-      checks: text('what it checks'),
-      runs: text('yes, or why it would not run'),
-    }),
-  );
+const listed = list(
+  object({
+    step: text('the step'),
+    calls: text('its calls to the bank'),
+    checks: text('what it checks'),
+    runs: text('yes, or why it would not run'),
+  }),
+);
 
 const HELP = `
 Without options, the steps only read: they need no person and no browser, move no money and leave nothing behind. The steps

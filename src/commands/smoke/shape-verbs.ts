@@ -1,35 +1,32 @@
 import { existsSync } from 'node:fs';
-import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { findingOf, merged, type ShapeFile } from '../../smoke/shapes.ts';
 import { removeStored } from '../../store/disk/files.ts';
+import { list as listOf, object, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Noun, verb } from '../declare.ts';
-import { list as listOf, text, whole } from '../shared/fields.ts';
 import { openRecords } from './record.ts';
 import { readShapes, saveShapes, shapesPath } from './shapes.ts';
 
-const answers = () =>
-  listOf(
-    z.object({
-      answer: text('method, route and status'),
-      fields: whole('fields that were seen'),
-      runs: whole('runs that saw the answer'),
-    }),
-  );
-const fields = () =>
-  listOf(
-    z.object({
-      answer: text('method, route and status'),
-      path: text('the field'),
-      seen: whole('how many parents had it'),
-      parents: whole('how many parents were seen'),
-      runs: whole('runs that saw it'),
-      kinds: listOf(z.string(), 'what it was'),
-    }),
-  );
-const changed = () => z.object({ changed: whole('findings that were accepted, or files that were removed') });
+const answers = listOf(
+  object({
+    answer: text('method, route and status'),
+    fields: whole('fields that were seen'),
+    runs: whole('runs that saw the answer'),
+  }),
+);
+const fields = listOf(
+  object({
+    answer: text('method, route and status'),
+    path: text('the field'),
+    seen: whole('how many parents had it'),
+    parents: whole('how many parents were seen'),
+    runs: whole('runs that saw it'),
+    kinds: listOf(text(), 'what it was'),
+  }),
+);
+const changed = object({ changed: whole('findings that were accepted, or files that were removed') });
 const FILE = '--shapes-file <path>';
 const FILE_HELP = 'file of the shapes, for example in a repository; default: one of this profile';
 

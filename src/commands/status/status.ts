@@ -1,27 +1,25 @@
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
-import { type Column, linesAs } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { list, object, oneOf, orNull, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
+import { linesAs } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { notifyOfUnknown } from '../flow/notify-unknown.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
-import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { itemsOf } from './attention.ts';
 import { type Item, item } from './item.ts';
 
-const shape = () =>
-  z.object({
-    profile: text('profile that this is about'),
-    environment: orNull(oneOf(['production', 'sandbox'], 'whether real money moves; null if it is not set')),
-    interface: text("interface of the profile's bank"),
-    store: oneOf(['files', 'postgres'], 'kind of store'),
-    customers: whole('customers with a login or a record'),
-    attention: list(item(), 'what needs a person; payments first'),
-  });
+const shape = object({
+  profile: text('profile that this is about'),
+  environment: orNull(oneOf(['production', 'sandbox'], 'whether real money moves; null if it is not set')),
+  interface: text("interface of the profile's bank"),
+  store: oneOf(['files', 'postgres'], 'kind of store'),
+  customers: whole('customers with a login or a record'),
+  attention: list(item, 'what needs a person; payments first'),
+});
 
-type Status = Printed<typeof shape>;
+type Status = ValueOf<typeof shape>;
 
 /** More than a person reads at once. `--json` has all. */
 const MAX_SHOWN = 30;

@@ -1,24 +1,21 @@
-import * as z from 'zod/mini';
 import { StoreMemory } from '../../store/machine/store-choice.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import { always, object, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { text, whole } from '../shared/fields.ts';
 import { type OpenedSide, openSide } from './sides.ts';
 
-const storeCopied = () =>
-  z.object({
-    from: text('store that was copied: a folder; or host, port and database'),
-    to: text('store that it was copied to'),
-    profiles: whole('profiles with data'),
-    logins: whole('logins of customers and applications'),
-    flows: whole('payments, operations and consents'),
-    events: whole('events of all flows'),
-    others: whole('counts of calls and reads, notes of refusals, who logged in last'),
-    written: whole('records that this copy wrote; 0 if the destination had all of them'),
-    newer: whole('records that are newer in the destination, because it was used after an earlier copy'),
-    isSame: z.literal(true).check(z.describe('all records were read again on both sides and compared')),
-  });
+const storeCopied = object({
+  from: text('store that was copied: a folder; or host, port and database'),
+  to: text('store that it was copied to'),
+  profiles: whole('profiles with data'),
+  logins: whole('logins of customers and applications'),
+  flows: whole('payments, operations and consents'),
+  events: whole('events of all flows'),
+  others: whole('counts of calls and reads, notes of refusals, who logged in last'),
+  written: whole('records that this copy wrote; 0 if the destination had all of them'),
+  newer: whole('records that are newer in the destination, because it was used after an earlier copy'),
+  isSame: always(true, 'all records were read again on both sides and compared'),
+});
 
 /** `psd2 store copy`: copies a store to another one, and compares both (store page, "Commands"). */
 export const copy = verb(
@@ -63,7 +60,7 @@ ${examples('psd2 store copy --from files --to postgres', 'psd2 store copy --from
       }),
     );
     await follow(context, source, target);
-    output.record<Printed<typeof storeCopied>>(
+    output.record<ValueOf<typeof storeCopied>>(
       { from: from.place, to: to.place, ...copied, isSame: true },
       [
         { title: 'From', value: (copy) => copy.from },

@@ -1,18 +1,16 @@
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { passphraseIn } from '../../store/machine/settings.ts';
 import type { Database, KeyringEntry } from '../../store/postgres/admin.ts';
+import { object, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { text, whole } from '../shared/fields.ts';
 import { storeOfProfile } from './sides.ts';
 
-const initialised = () =>
-  z.object({
-    place: text('host, port and database'),
-    before: whole('version of the schema before; 0 if there was none'),
-    version: whole('version of the schema now'),
-  });
+const initialised = object({
+  place: text('host, port and database'),
+  before: whole('version of the schema before; 0 if there was none'),
+  version: whole('version of the schema now'),
+});
 
 interface StoreInitOptions {
   dryRun: boolean;

@@ -1,20 +1,18 @@
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import { passphraseIn } from '../../store/machine/settings.ts';
 import type { Database } from '../../store/postgres/admin.ts';
+import { flag, list, object, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { flag, list, text } from '../shared/fields.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
 import { storeOfProfile } from './sides.ts';
 
-const rekeyed = () =>
-  z.object({
-    place: text('folder; or host, port and database'),
-    profiles: list(z.string(), 'the profiles that the new passphrase opens'),
-    oldWorks: flag('whether the old passphrase still opens them'),
-  });
+const rekeyed = object({
+  place: text('folder; or host, port and database'),
+  profiles: list(text(), 'the profiles that the new passphrase opens'),
+  oldWorks: flag('whether the old passphrase still opens them'),
+});
 
 /** `psd2 store rekey`: a new passphrase, without downtime (store page, "A new passphrase"). */
 export const rekey = verb(
@@ -145,7 +143,7 @@ async function keepInKeyring(context: Context, database: Database, passphrase: s
   context.terminal.say('The keyring of this machine has the new passphrase.');
 }
 
-function print({ output, terminal }: Context, result: z.infer<ReturnType<typeof rekeyed>>): void {
+function print({ output, terminal }: Context, result: ValueOf<typeof rekeyed>): void {
   const { profiles, oldWorks } = result;
   if (output.format !== 'table') output.record(result, [], rekeyed);
   else

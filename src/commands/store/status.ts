@@ -1,55 +1,51 @@
-import * as z from 'zod/mini';
 import type { StoreStatus } from '../../store/ports/store.ts';
+import { list, object, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
 import { linesAs } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
-import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 
 /** What the store contains, and which workers use it. */
-const storeStatus = () =>
-  z.object({
-    home: oneOf(['files', 'postgres'] as const, 'kind of store'),
-    place: text('the folder; or host, port and database'),
-    source: oneOf(
-      ['environment', 'profile', 'default'] as const,
-      'where the choice of this store comes from',
+const storeStatus = object({
+  home: oneOf(['files', 'postgres'] as const, 'kind of store'),
+  place: text('the folder; or host, port and database'),
+  source: oneOf(['environment', 'profile', 'default'] as const, 'where the choice of this store comes from'),
+  schema: orNull(
+    object(
+      {
+        version: whole('version of the tables; 0 if there are none'),
+        needed: whole('version that this psd2 needs'),
+      },
+      'schema of a database; null for files',
     ),
-    schema: orNull(
-      z
-        .object({
-          version: whole('version of the tables; 0 if there are none'),
-          needed: whole('version that this psd2 needs'),
-        })
-        .check(z.describe('schema of a database; null for files')),
-    ),
-    profiles: list(
-      z.object({
-        profile: text('its name'),
-        customers: whole('customers who are logged in'),
-        flows: list(
-          z.object({
-            kind: text('transfer, operation or consent'),
-            state: text('its state'),
-            count: whole('number of flows'),
-          }),
-          'number of flows of each kind in each state',
-        ),
-        batches: whole('number of batches'),
-      }),
-      'data of each profile',
-    ),
-    claims: list(
-      z.object({
-        profile: text('its name'),
-        kind: text('what is claimed: tokens, flow, sync or begin'),
-        name: text('the customer or the flow'),
-        worker: text('worker that holds the claim'),
-        until: orNull(text('ISO 8601 with zone; null if the claim does not expire')),
-      }),
-      'claims that workers hold now',
-    ),
-    bytes: whole('size on the disk'),
-  });
+  ),
+  profiles: list(
+    object({
+      profile: text('its name'),
+      customers: whole('customers who are logged in'),
+      flows: list(
+        object({
+          kind: text('transfer, operation or consent'),
+          state: text('its state'),
+          count: whole('number of flows'),
+        }),
+        'number of flows of each kind in each state',
+      ),
+      batches: whole('number of batches'),
+    }),
+    'data of each profile',
+  ),
+  claims: list(
+    object({
+      profile: text('its name'),
+      kind: text('what is claimed: tokens, flow, sync or begin'),
+      name: text('the customer or the flow'),
+      worker: text('worker that holds the claim'),
+      until: orNull(text('ISO 8601 with zone; null if the claim does not expire')),
+    }),
+    'claims that workers hold now',
+  ),
+  bytes: whole('size on the disk'),
+});
 
 /** `psd2 store status`: shows where the store is, what it contains and which workers use it (store page, "Commands"). */
 export const status = bareVerb(

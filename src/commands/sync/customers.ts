@@ -1,62 +1,70 @@
 import type { Worker } from 'node:worker_threads';
-import * as z from 'zod/mini';
 import type { PaceState } from '../../bank/ports/call.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import { type ErrorCode, type ErrorContext, endSentence, Psd2Error } from '../../errors.ts';
 import { type StoppedSync, syncCustomer } from '../../flows/sync.ts';
 import type { Dealt, Round, RoundShare, SyncRun } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import {
+  day,
+  decimal,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  type ValueOf,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Allowance, Context, Globals } from '../context.ts';
-import { day, decimal, flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
-
-/** What a sync did for one customer. */
-export const customerReport = () =>
-  z.object({
-    customerId: text('id of the customer'),
-    status: oneOf(
-      ['synced', 'partly', 'waiting', 'failed'],
-      'result for the customer; waiting: psd2 may not read their accounts now (--unattended-reads)',
-    ),
-    accounts: whole('number of accounts'),
-    newTransactions: whole('number of transactions that were added'),
-    pending: whole('number of pending transactions now'),
-    skipped: list(z.string(), 'id of each account that psd2 may not read now'),
-    unread: z.optional(
-      list(
-        z.object({ field: text('name in the interface of the bank'), count: whole('how often') }),
-        'fields of transactions that psd2 could not read; absent if there is none',
-      ),
-    ),
-    errors: list(
-      z.object({
-        productId: orNull(text('null if psd2 could not read the list of accounts')),
-        code: text('error code'),
-        message: text('error message'),
-      }),
-      'failures',
-    ),
-    checks: list(accountCheck(), 'one for each account whose transactions were read'),
-  });
 
 /** What is certain of the transactions of an account. */
-const accountCheck = () =>
-  z.object({
-    productId: text('the account'),
-    balanced: orNull(
-      flag("whether the stored balance and the new transactions lead to the bank's; null: not known"),
-    ),
-    difference: orNull(decimal("what the bank's balance has beyond that; null: not known")),
-    complete: flag('whether the bank showed all transactions of the days that psd2 asked for'),
-    certainFrom: orNull(day('the first day from which that is certain, if it is not complete')),
-    late: whole('new transactions whose day psd2 had read before'),
-    coming: whole('transactions booked for a day to come'),
-    cancelled: whole('transactions that vanished before their day'),
-    vanished: whole('stored transactions that the bank does not show any more'),
-    changed: whole('transactions that are probably stored, with another text or day'),
-  });
+const accountCheck = object({
+  productId: text('the account'),
+  balanced: orNull(
+    flag("whether the stored balance and the new transactions lead to the bank's; null: not known"),
+  ),
+  difference: orNull(decimal("what the bank's balance has beyond that; null: not known")),
+  complete: flag('whether the bank showed all transactions of the days that psd2 asked for'),
+  certainFrom: orNull(day('the first day from which that is certain, if it is not complete')),
+  late: whole('new transactions whose day psd2 had read before'),
+  coming: whole('transactions booked for a day to come'),
+  cancelled: whole('transactions that vanished before their day'),
+  vanished: whole('stored transactions that the bank does not show any more'),
+  changed: whole('transactions that are probably stored, with another text or day'),
+});
 
-export type CustomerReport = Printed<typeof customerReport>;
+/** What a sync did for one customer. */
+export const customerReport = object({
+  customerId: text('id of the customer'),
+  status: oneOf(
+    ['synced', 'partly', 'waiting', 'failed'],
+    'result for the customer; waiting: psd2 may not read their accounts now (--unattended-reads)',
+  ),
+  accounts: whole('number of accounts'),
+  newTransactions: whole('number of transactions that were added'),
+  pending: whole('number of pending transactions now'),
+  skipped: list(text(), 'id of each account that psd2 may not read now'),
+  unread: optional(
+    list(
+      object({ field: text('name in the interface of the bank'), count: whole('how often') }),
+      'fields of transactions that psd2 could not read; absent if there is none',
+    ),
+  ),
+  errors: list(
+    object({
+      productId: orNull(text('null if psd2 could not read the list of accounts')),
+      code: text('error code'),
+      message: text('error message'),
+    }),
+    'failures',
+  ),
+  checks: list(accountCheck, 'one for each account whose transactions were read'),
+});
+
+export type CustomerReport = ValueOf<typeof customerReport>;
 
 /** A thread's part of a round. */
 export interface SyncJob {

@@ -1,31 +1,28 @@
-import * as z from 'zod/mini';
 import { commandOf } from '../../advice.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import type { FailedRead } from '../../store/ports/read-results.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { flag, list, object, orNull, text, time, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { flag, list, orNull, text, time, whole } from '../shared/fields.ts';
 import { readSince } from '../shared/option-values.ts';
 
 /** What a sync could not read, and the command that helps. */
-const failedRead = () =>
-  z.object({
-    customerId: text('id of the customer'),
-    productId: orNull(text('the account; null if psd2 could not read the list of accounts')),
-    code: text('error code of the last failure'),
-    message: text('error message of the last failure'),
-    since: time('the first of the failures in a row'),
-    failures: whole('how many failures there were in a row'),
-    lastFailedAt: time('the last failure'),
-    lastSuccess: orNull(time('the last read that brought data; null if psd2 knows of none')),
-    readAgain: flag('whether a sync has read it again since'),
-    next: list(z.string(), 'words of the command that helps'),
-  });
+const failedRead = object({
+  customerId: text('id of the customer'),
+  productId: orNull(text('the account; null if psd2 could not read the list of accounts')),
+  code: text('error code of the last failure'),
+  message: text('error message of the last failure'),
+  since: time('the first of the failures in a row'),
+  failures: whole('how many failures there were in a row'),
+  lastFailedAt: time('the last failure'),
+  lastSuccess: orNull(time('the last read that brought data; null if psd2 knows of none')),
+  readAgain: flag('whether a sync has read it again since'),
+  next: list(text(), 'words of the command that helps'),
+});
 
-export const failedReads = () => list(failedRead());
+export const failedReads = list(failedRead);
 
-type Row = Printed<typeof failedRead>;
+type Row = ValueOf<typeof failedRead>;
 
 /** The store keeps failures for this long. */
 export const KEPT_FOR = '30d';

@@ -1,38 +1,35 @@
-import * as z from 'zod/mini';
 import type { IsoDate } from '../../domain/calendar.ts';
 import { nextTurn } from '../../domain/read-turns.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { ReadResult } from '../../store/ports/read-results.ts';
 import type { CustomerEnd } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import { day, list, object, orNull, text, time, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { day, list, orNull, text, time, whole } from '../shared/fields.ts';
 import { drawBar, writeLeft } from '../shared/progress.ts';
 import { type CustomerReport, customerReport } from './customers.ts';
 
 /** The result of a sync. */
-export const syncReport = () =>
-  z.object({
-    out: orNull(text('the folder; null if the rows are only in the database')),
-    since: day('first day that psd2 asked for'),
-    customers: list(
-      customerReport(),
-      'one for each customer. With --every, or with PostgreSQL and --all-customers: only those of the last round that were not synced completely, at most 1000',
-    ),
-    nextReadsAt: orNull(time('when psd2 may read again what it skipped; null if it skipped nothing')),
-    totals: z.object({
-      customers: whole('customers processed; with --every, all totals are those of the last round'),
-      synced: whole('customers who were synced completely'),
-      accounts: whole('accounts of all customers'),
-      newTransactions: whole('new transactions of all customers'),
-      pending: whole('pending transactions of all customers'),
-      calls: whole('calls to the bank'),
-    }),
-  });
+export const syncReport = object({
+  out: orNull(text('the folder; null if the rows are only in the database')),
+  since: day('first day that psd2 asked for'),
+  customers: list(
+    customerReport,
+    'one for each customer. With --every, or with PostgreSQL and --all-customers: only those of the last round that were not synced completely, at most 1000',
+  ),
+  nextReadsAt: orNull(time('when psd2 may read again what it skipped; null if it skipped nothing')),
+  totals: object({
+    customers: whole('customers processed; with --every, all totals are those of the last round'),
+    synced: whole('customers who were synced completely'),
+    accounts: whole('accounts of all customers'),
+    newTransactions: whole('new transactions of all customers'),
+    pending: whole('pending transactions of all customers'),
+    calls: whole('calls to the bank'),
+  }),
+});
 
-type SyncReport = Printed<typeof syncReport>;
+type SyncReport = ValueOf<typeof syncReport>;
 
 const TOTAL_FIELDS: Column<SyncReport>[] = [
   { title: 'Folder', value: ({ out }) => out },

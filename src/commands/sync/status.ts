@@ -1,65 +1,73 @@
-import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { RoundStatus } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { type Column, linesAs } from '../../terminal/output/output.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  flag,
+  list,
+  number,
+  object,
+  orNull,
+  text,
+  time,
+  type ValueOf,
+  whole,
+} from '../../terminal/output/fields.ts';
+import { linesAs } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { flag, list, number, orNull, text, time, whole } from '../shared/fields.ts';
 import { failedReads, KEPT_FOR, showFailed } from './failed.ts';
 
 /** The progress of the round over all customers. */
-const shape = () =>
-  z.object({
-    begunAt: orNull(time('when the round began; null if no round over all customers has begun')),
-    endedAt: orNull(time('when the last customer was processed; null while the round is open')),
-    due: whole('customers not processed yet'),
-    atWork: whole('customers that workers are processing'),
-    done: z.object({
-      synced: whole('customers who were synced completely'),
-      partly: whole('customers with accounts that were not synced'),
-      waiting: whole('customers whose accounts psd2 may not read now'),
-      failed: whole('customers who could not be synced'),
+const shape = object({
+  begunAt: orNull(time('when the round began; null if no round over all customers has begun')),
+  endedAt: orNull(time('when the last customer was processed; null while the round is open')),
+  due: whole('customers not processed yet'),
+  atWork: whole('customers that workers are processing'),
+  done: object({
+    synced: whole('customers who were synced completely'),
+    partly: whole('customers with accounts that were not synced'),
+    waiting: whole('customers whose accounts psd2 may not read now'),
+    failed: whole('customers who could not be synced'),
+  }),
+  failures: list(
+    object({
+      code: text('error code'),
+      customers: whole('number of customers with this failure'),
+      customerId: text('one of these customers'),
+      message: text('error message for that customer'),
     }),
-    failures: list(
-      z.object({
-        code: text('error code'),
-        customers: whole('number of customers with this failure'),
-        customerId: text('one of these customers'),
-        message: text('error message for that customer'),
-      }),
-      'failures, the most frequent first',
-    ),
-    needSca: list(z.string(), 'customerId of customers whose SCA the bank requires, at most 100'),
-    workers: list(
-      z.object({
-        worker: text('process and machine'),
-        customers: whole('number of customers that it is processing'),
-      }),
-      'workers that take part in the round now',
-    ),
-    callsPerSecond: orNull(number('calls of all workers, over the last minutes; null after the end')),
-    customersPerSecond: orNull(
-      number('customers processed per second, over the last minutes; null after the end'),
-    ),
-    doneAt: orNull(time('estimated end of the round at the current rate')),
-    doubts: list(
-      z.object({
-        customerId: text('id of the customer'),
-        productId: text('the account'),
-        at: time('the sync that found it'),
-        balanced: orNull(flag("whether the bank's balance fits the stored transactions; null: not known")),
-        difference: orNull(text("what the bank's balance has beyond them; null: not known")),
-        complete: flag('whether the bank showed all transactions of the days that psd2 asked for'),
-        certainFrom: orNull(text('the first day from which that is certain, if it is not complete')),
-        message: text('what is not certain, in words'),
-      }),
-      'accounts whose transactions are not certain, as their last sync has found them; at most 1000',
-    ),
-  });
+    'failures, the most frequent first',
+  ),
+  needSca: list(text(), 'customerId of customers whose SCA the bank requires, at most 100'),
+  workers: list(
+    object({
+      worker: text('process and machine'),
+      customers: whole('number of customers that it is processing'),
+    }),
+    'workers that take part in the round now',
+  ),
+  callsPerSecond: orNull(number('calls of all workers, over the last minutes; null after the end')),
+  customersPerSecond: orNull(
+    number('customers processed per second, over the last minutes; null after the end'),
+  ),
+  doneAt: orNull(time('estimated end of the round at the current rate')),
+  doubts: list(
+    object({
+      customerId: text('id of the customer'),
+      productId: text('the account'),
+      at: time('the sync that found it'),
+      balanced: orNull(flag("whether the bank's balance fits the stored transactions; null: not known")),
+      difference: orNull(text("what the bank's balance has beyond them; null: not known")),
+      complete: flag('whether the bank showed all transactions of the days that psd2 asked for'),
+      certainFrom: orNull(text('the first day from which that is certain, if it is not complete')),
+      message: text('what is not certain, in words'),
+    }),
+    'accounts whose transactions are not certain, as their last sync has found them; at most 1000',
+  ),
+});
 
-type SyncStatus = Printed<typeof shape>;
+type SyncStatus = ValueOf<typeof shape>;
 
 const count = (of: (status: SyncStatus) => number) => (status: SyncStatus) => String(of(status));
 

@@ -9,9 +9,9 @@ import { Psd2Error } from '../../errors.ts';
 import { isRefusal } from '../../flows/refusals.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import { cleanText } from '../../terminal/clean.ts';
+import { writeMoney } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
-import { writeMoney } from '../shared/money.ts';
 
 // The rules that refuse a transfer before psd2 sends anything that moves money (command contract, "One set of rules").
 

@@ -1,34 +1,32 @@
-import * as z from 'zod/mini';
+import { day, flag, list, object, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
-import { day, flag, list, orNull, text } from '../shared/fields.ts';
 
 /** What the bank allows for a transfer. */
-const shape = () =>
-  z.object({
-    bankCode: orNull(text('ABI code')),
-    sepa: orNull(flag('SEPA transfers can be made')),
-    swift: orNull(flag('SWIFT transfers can be made')),
-    urgent: orNull(flag('urgent transfers can be made')),
-    today: orNull(day('today at the bank')),
-    earliestDate: orNull(day('earliest day for a transfer to another bank')),
-    earliestDateInternal: orNull(day('earliest day for a transfer within the bank')),
-    latestDate: orNull(day('latest day of execution')),
-    holidays: list(z.iso.date(), "the bank's holidays"),
-    currency: orNull(text('suggested currency')),
-    currencies: list(
-      z.object({
-        code: text('ISO 4217 code'),
-        label: orNull(text('its name')),
-        rate: orNull(text('its rate to the euro')),
-      }),
-      'allowed currencies',
-    ),
-    countries: list(
-      z.object({ code: text('code of the country'), label: orNull(text('its name')) }),
-      'allowed countries',
-    ),
-  });
+const shape = object({
+  bankCode: orNull(text('ABI code')),
+  sepa: orNull(flag('SEPA transfers can be made')),
+  swift: orNull(flag('SWIFT transfers can be made')),
+  urgent: orNull(flag('urgent transfers can be made')),
+  today: orNull(day('today at the bank')),
+  earliestDate: orNull(day('earliest day for a transfer to another bank')),
+  earliestDateInternal: orNull(day('earliest day for a transfer within the bank')),
+  latestDate: orNull(day('latest day of execution')),
+  holidays: list(day(), "the bank's holidays"),
+  currency: orNull(text('suggested currency')),
+  currencies: list(
+    object({
+      code: text('ISO 4217 code'),
+      label: orNull(text('its name')),
+      rate: orNull(text('its rate to the euro')),
+    }),
+    'allowed currencies',
+  ),
+  countries: list(
+    object({ code: text('code of the country'), label: orNull(text('its name')) }),
+    'allowed countries',
+  ),
+});
 
 /** `psd2 transfer prepare <account>` */
 export const prepare: Verb = {

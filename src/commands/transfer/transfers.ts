@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { isAccepted } from '../../domain/flow-states.ts';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
@@ -7,7 +6,19 @@ import { describePayeeCheck, PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/o
 import { needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import { actorOf } from '../../store/machine/actor.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Column } from '../../terminal/output/fields.ts';
+import {
+  day,
+  decimal,
+  flag,
+  list,
+  money,
+  object,
+  oneOf,
+  orNull,
+  text,
+  writeMoney,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import {
@@ -20,50 +31,45 @@ import {
   flowEnds,
   resolutionField,
 } from '../flow/fields.ts';
-import { day, decimal, flag, list, money, oneOf, orNull, text } from '../shared/fields.ts';
-import { writeMoney } from '../shared/money.ts';
 import { isFirst, wasSaid } from '../shared/once.ts';
 
-const shape = () =>
-  z.object({
-    ...flowBegins('transfer', OPERATION_STATES),
-    instant: flag('true for SCT Inst'),
-    reference: orNull(text("the operator's own reference, different for each transfer")),
-    from: orNull(
-      text('the debited account; if the customer chooses it at the bank, as the bank names it afterwards'),
+const shape = object({
+  ...flowBegins('transfer', OPERATION_STATES),
+  instant: flag('true for SCT Inst'),
+  reference: orNull(text("the operator's own reference, different for each transfer")),
+  from: orNull(
+    text('the debited account; if the customer chooses it at the bank, as the bank names it afterwards'),
+  ),
+  to: text('IBAN of the payee'),
+  name: text('name of the payee'),
+  amount: decimal('amount that the payee gets'),
+  currency: text('ISO 4217 code'),
+  description: text('remittance information'),
+  remittanceStructured: orNull(text('reference of the payee, in place of a text')),
+  executionDate: day('day on which the bank executes it'),
+  totalAmount: orNull(money('debited amount, including the commission')),
+  commissions: orNull(money("the bank's commission")),
+  bankName: orNull(text("the payee's bank")),
+  product: orNull(text('payment product (NextGenPSD2)')),
+  endToEndId: orNull(text('endToEndIdentification, which the payee sees (NextGenPSD2)')),
+  transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT (NextGenPSD2)")),
+  scaStatus: orNull(text("the bank's word for the authorisation, for example finalised (NextGenPSD2)")),
+  authorisations: authorisationsField,
+  messages: list(text(), "what the bank says to the customer, for example of the payee's name (NextGenPSD2)"),
+  payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
+  payeeCheck: orNull(
+    object(
+      {
+        result: oneOf(PAYEE_RESULTS, 'result of the check'),
+        name: orNull(text('name of the account holder, if the check gave it')),
+        problem: orNull(text('why the check was not possible')),
+      },
+      'the verification of the payee',
     ),
-    to: text('IBAN of the payee'),
-    name: text('name of the payee'),
-    amount: decimal('amount that the payee gets'),
-    currency: text('ISO 4217 code'),
-    description: text('remittance information'),
-    remittanceStructured: orNull(text('reference of the payee, in place of a text')),
-    executionDate: day('day on which the bank executes it'),
-    totalAmount: orNull(money('debited amount, including the commission')),
-    commissions: orNull(money("the bank's commission")),
-    bankName: orNull(text("the payee's bank")),
-    product: orNull(text('payment product (NextGenPSD2)')),
-    endToEndId: orNull(text('endToEndIdentification, which the payee sees (NextGenPSD2)')),
-    transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT (NextGenPSD2)")),
-    scaStatus: orNull(text("the bank's word for the authorisation, for example finalised (NextGenPSD2)")),
-    authorisations: authorisationsField(),
-    messages: list(
-      z.string(),
-      "what the bank says to the customer, for example of the payee's name (NextGenPSD2)",
-    ),
-    payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
-    payeeCheck: orNull(
-      z
-        .object({
-          result: oneOf(PAYEE_RESULTS, 'result of the check'),
-          name: orNull(text('name of the account holder, if the check gave it')),
-          problem: orNull(text('why the check was not possible')),
-        })
-        .check(z.describe('the verification of the payee')),
-    ),
-    ...executionFields(),
-    ...flowEnds(),
-  });
+  ),
+  ...executionFields(),
+  ...flowEnds(),
+});
 
 /** Transfers, as their verbs show them. */
 export const TRANSFERS: FlowNoun<'transfer'> = {
@@ -89,7 +95,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     { title: 'CUSTOMER', value: ({ order }) => order.customerId, whole: true, dispensable: 3 },
   ],
   row: toData,
-  rows: () => list(shape()),
+  rows: list(shape),
   describe: ({ order, debtor }) => [
     ['From', writeDebited({ order, debtor })],
     ['Payee', order.name],

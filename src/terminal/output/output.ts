@@ -4,22 +4,15 @@ import { wrapWords } from '../cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../clean.ts';
 import { writeLocalTime } from '../local-time.ts';
 import { writeCsv } from './csv.ts';
+import { type Column, columnsOf, Field, type View } from './fields.ts';
 import { leavesOf, withDecimals } from './leaves.ts';
 import type { Query } from './query.ts';
-import { columnsOf, type Printed, type Shape } from './shape.ts';
-import type { DrawnColumn } from './table.ts';
 
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** The least width of a value beside its title. */
 const NARROWEST = 20;
-
-/** A column of a table, and how a row fills it. */
-export interface Column<Row> extends DrawnColumn {
-  /** @param writeTime writes an ISO 8601 time within a text as a time column shows it */
-  value: (row: Row, writeTime: (time: string) => string) => string | null | undefined;
-}
 
 /**
  * The columns of a field with several lines. At a terminal they stand below each other. In a pipe each has the title, so that `grep`
@@ -34,13 +27,21 @@ export function linesAs(title: string, lines: readonly string[], onTerminal: boo
  * The shape of data for programs. A list of column names serves CSV only, if the data alone does not show the columns:
  * see {@link writeCsv}.
  */
-type Shaped = Shape | readonly string[];
-type RecordOf<S extends Shaped> = S extends Shape ? Printed<S> : unknown;
-type RowOf<S extends Shaped> = S extends Shape
-  ? Printed<S> extends readonly (infer Row)[]
-    ? Row
-    : never
-  : unknown;
+type Shaped<Data = unknown> = Field<Data, never> | readonly string[];
+type Named = Pick<View<never>, 'names'>;
+type Seen<T> = View<T> | Column<T>[];
+
+function viewOf<T extends object>(seen: Seen<T>, shape: Shaped | undefined): View<T> {
+  if (!Array.isArray(seen)) return seen;
+  return {
+    data: shape ? withDecimals : (of) => of,
+    get names() {
+      return shape instanceof Field ? columnsOf(shape) : shape;
+    },
+    lines: seen,
+    columns: seen,
+  };
+}
 
 /** Writes data to stdout. */
 export interface Output {
@@ -50,27 +51,27 @@ export interface Output {
   /**
    * One object: JSON, or one field per line.
    *
+   * @param seen how it is printed; or its fields for people, with the shape of the data
    * @param inPipe `titles`: in a pipe, the fields as at a terminal, not the keys of the JSON that have a value
    */
-  record<T extends RecordOf<S> & object, S extends Shaped = Shape>(
-    data: T,
-    fields: Column<T>[],
-    shape?: S,
-    inPipe?: 'titles',
-  ): void;
-  /** A list: a JSON array, one line per row, or a table. The shape is that of the array. */
-  table<T extends RowOf<S> & object, S extends Shaped = readonly string[]>(
+  record<T extends V & object, V = unknown>(of: T, seen: Seen<T>, shape?: Shaped<V>, inPipe?: 'titles'): void;
+  /**
+   * A list: a JSON array, one line per row, or a table.
+   *
+   * @param seen how a row is printed; or its columns for people, with the shape of the array
+   */
+  table<T extends V & object, V = unknown>(
     rows: T[],
-    columns: Column<T>[],
+    seen: Seen<T>,
     whenEmpty: string,
-    shape?: S,
+    shape?: Shaped<V[]>,
   ): Promise<void>;
   /** A list that comes in pages. `ndjson` and `csv` write each page when it arrives. */
-  pages<T extends RowOf<S> & object, S extends Shaped = readonly string[]>(
+  pages<T extends V & object, V = unknown>(
     pages: AsyncIterable<T[]>,
-    columns: Column<T>[],
+    seen: Seen<T>,
     whenEmpty: string,
-    shape?: S,
+    shape?: Shaped<V[]>,
   ): Promise<void>;
   /** One line of text. */
   text(text: string): void;
@@ -153,29 +154,27 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
     get collectsPages() {
       return query !== undefined || format === 'json' || (format === 'table' && stdout.isTTY);
     },
-    record(data, fields, shape, inPipe) {
-      if (format === 'table' && !inPipe && !stdout.isTTY) people.keys(shape ? withDecimals(data) : data);
-      else if (format === 'table') people.fields(data, fields);
-      else write(programs.write(data, shape));
+    record(of, seen, shape, inPipe) {
+      const view = viewOf(seen, shape);
+      if (format === 'table' && !inPipe && !stdout.isTTY) people.keys(view.data(of));
+      else if (format === 'table') people.fields(of, view.lines);
+      else write(programs.write(view.data(of), view));
     },
-    async table(rows, fields, whenEmpty, shape) {
-      if (format !== 'table') await show(programs.write(rows, shape));
+    async table(rows, seen, whenEmpty, shape) {
+      const view = viewOf(seen, shape);
+      if (format !== 'table') await show(programs.write(rows.map(view.data), view));
       else if (rows.length === 0) say(whenEmpty);
-      else await people.table(rows, fields);
+      else await people.table(rows, view.columns);
     },
-    async pages(pages, fields, whenEmpty, shape) {
-      const asTheyCome = programs.pageByPage(shape);
+    async pages(pages, seen, whenEmpty, shape) {
+      const view = viewOf(seen, shape);
+      const asTheyCome = programs.pageByPage(view);
       if (asTheyCome) {
         write(asTheyCome.header);
-        for await (const rows of pages) write(asTheyCome.page(rows));
+        for await (const rows of pages) write(asTheyCome.page(rows.map(view.data)));
       } else if (format === 'table' && !stdout.isTTY) {
-        let empty = true;
-        for await (const rows of pages) {
-          empty &&= rows.length === 0;
-          await people.table(rows, fields);
-        }
-        if (empty) say(whenEmpty);
-      } else await this.table((await allOf(pages)).flat(), fields, whenEmpty, shape);
+        if ((await eachOf(pages, (rows) => people.table(rows, view.columns))) === 0) say(whenEmpty);
+      } else await this.table((await allOf(pages)).flat(), view, whenEmpty);
     },
     text: (text) => stdout.write(`${cleanText(text)}\n`),
     lines(lines, stateFirst) {
@@ -193,6 +192,16 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
     },
     finish: programs.finish,
   };
+}
+
+/** @returns how many rows the pages had */
+async function eachOf<T>(pages: AsyncIterable<T[]>, print: (rows: T[]) => Promise<void>): Promise<number> {
+  let count = 0;
+  for await (const rows of pages) {
+    count += rows.length;
+    await print(rows);
+  }
+  return count;
 }
 
 async function allOf<Part>(parts: AsyncIterable<Part>): Promise<Part[]> {
@@ -296,13 +305,12 @@ function forPrograms(
   let failure: unknown;
   return {
     /** If `--query` cannot be applied, returns an empty text. {@link finish} reports it, and the command continues. */
-    write(data: unknown, shape?: Shaped): string {
+    write(data: unknown, view?: Named): string {
       try {
-        const own = shape ? withDecimals(data) : data;
-        const result = query ? query(own) : own;
+        const result = query ? query(data) : data;
         // A script would take `null` for what it looked for.
         if (bareStrings) return result === null ? '' : each(result).map(bare).join('\n');
-        if (format === 'csv') return writeCsv(result, query ? undefined : columns(shape));
+        if (format === 'csv') return writeCsv(result, query ? undefined : view?.names);
         if (format === 'ndjson') return each(result).map(line).join('\n');
         return cleanJson(JSON.stringify(result, null, isTTY ? 2 : 0));
       } catch (error) {
@@ -312,17 +320,11 @@ function forPrograms(
       }
     },
     /** How to write the pages of a list as they arrive. Undefined if they form one document. */
-    pageByPage(shape?: Shaped): { header: string; page: (rows: object[]) => string } | undefined {
+    pageByPage(view: Named): { header: string; page: (rows: object[]) => string } | undefined {
       if (query) return undefined;
-      if (format === 'ndjson')
-        return {
-          header: '',
-          page: (rows) => rows.map((row) => line(shape ? withDecimals(row) : row)).join('\n'),
-        };
-      const names = format === 'csv' ? columns(shape) : undefined;
-      return (
-        names && { header: writeCsv([], names), page: (rows) => writeCsv(withDecimals(rows), names, false) }
-      );
+      if (format === 'ndjson') return { header: '', page: (rows) => rows.map(line).join('\n') };
+      const names = format === 'csv' ? view.names : undefined;
+      return names && { header: writeCsv([], names), page: (rows) => writeCsv(rows, names, false) };
     },
     /** @throws Psd2Error `usage` if `--query` could not be applied */
     finish() {
@@ -341,8 +343,4 @@ function line(data: unknown): string {
 
 function bare(data: unknown): string {
   return typeof data === 'string' ? cleanLines(data) : line(data);
-}
-
-function columns(shape: Shaped | undefined): readonly string[] | undefined {
-  return typeof shape === 'function' ? columnsOf(shape) : shape;
 }

@@ -62,7 +62,7 @@ describe('as JSON', () => {
       login('1000002', { scope: 'all' }),
       login(null, { ...application, callsToday: 0, dailyLimit: null }),
     ]);
-    expect(list.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(list.prints?.shape.is(data)).toBe(true);
     expect(said).toBe('');
   });
 
@@ -228,7 +228,7 @@ describe('at a bank where the operator names the customers', () => {
       }),
       login('cleo', { consent: null }),
     ]);
-    expect(list.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(list.prints?.shape.is(data)).toBe(true);
 
     const table = await listIn(folder, { ...NAMED, format: 'table', columns: 160 });
     const lines = table.printed

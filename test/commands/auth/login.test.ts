@@ -64,7 +64,7 @@ describe('if another customer logs in than the one that is named', () => {
 it('a customer who logs in is stored, is the one of later commands, and is in the audit log', async () => {
   const { printed } = await operator.runApproved(['auth', 'login'], 'anna');
   const data: unknown = JSON.parse(printed());
-  expect(login.prints?.shape().safeParse(data).error).toBeUndefined();
+  expect(login.prints?.shape.is(data)).toBe(true);
   const { tokens } = await operator.open().context.store();
   const kept = await tokens.login(ANNA);
   expect(data).toEqual({

@@ -48,7 +48,7 @@ describe('psd2 bank check', () => {
   it('of a file that is right has the values in force, and says which are defaults', async () => {
     const { printed, failure } = await run(['check', write('right.json', RIGHT)]);
     const data: unknown = JSON.parse(printed);
-    expect(check.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(check.prints?.shape.is(data)).toBe(true);
     const { values, defaults, ...rest } = checked.parse(data);
     expect(rest).toEqual({
       ok: true,
@@ -87,7 +87,7 @@ describe('psd2 bank check', () => {
     const path = write('wrong.json', content);
     const { printed, failure } = await run(['check', path]);
     const data: unknown = JSON.parse(printed);
-    expect(check.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(check.prints?.shape.is(data)).toBe(true);
     expect(data).toMatchObject({ ok: false, values: null, defaults: [] });
     const { problems } = checked.parse(data);
     expect(problems.map((each) => each.path).sort()).toEqual(paths);
@@ -102,7 +102,7 @@ describe('psd2 bank check', () => {
     const path = write('wrong.json', { ...RIGHT, signing: { when: 'sometimes' } });
     const { printed, failure } = await run(['check', '--online', path]);
     const data: unknown = JSON.parse(printed);
-    expect(check.printsWith?.['--online']?.shape().safeParse(data).error).toBeUndefined();
+    expect(check.printsWith?.['--online']?.shape.is(data)).toBe(true);
     expect(data).toMatchObject({ ok: false, checks: [], problems: [{ path: 'signing.when' }] });
     expect(failure).toEqual(refused(path, '1 problem'));
     const table = await run(['check', '--online', path], { format: 'table' });
@@ -116,7 +116,7 @@ describe('psd2 bank check', () => {
       env: { PSD2_BASE_URL: 'https://no-such-bank.invalid' },
     });
     const data: unknown = JSON.parse(printed);
-    expect(check.printsWith?.['--online']?.shape().safeParse(data).error).toBeUndefined();
+    expect(check.printsWith?.['--online']?.shape.is(data)).toBe(true);
     const { checks } = z.looseObject({ checks: z.array(z.looseObject({ name: z.string() })) }).parse(data);
     // The base URL of the file counts more than that of the profile.
     expect(data).toMatchObject({ ok: false, problems: [], name: 'Sparda-Banken' });
@@ -144,7 +144,7 @@ describe('psd2 bank show', () => {
     const path = write('right.json', RIGHT);
     const { printed } = await run(['show', path]);
     const data: unknown = JSON.parse(printed);
-    expect(show.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(show.prints?.shape.is(data)).toBe(true);
     expect(data).toMatchObject({ psu: { id: 'required' }, oauth: { mode: 'pre-step' } });
     expect(data).not.toHaveProperty('extends');
     const person = await run(['show', path], { format: 'table' });
@@ -171,7 +171,7 @@ describe('psd2 bank list', () => {
   it('names each platform, whose it is, and in which fields it differs', async () => {
     const { printed } = await run(['list']);
     const data: unknown = JSON.parse(printed);
-    expect(list.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(list.prints?.shape.is(data)).toBe(true);
     const found = platforms.parse(data);
     expect(found.find(({ name }) => name === 'standard')?.differs).toEqual([]);
     const sparda = found.find(({ name }) => name === 'sparda');

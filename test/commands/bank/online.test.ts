@@ -30,7 +30,7 @@ it('psd2 bank check --online of a bank that answers as its file says succeeds, w
   const words = ['bank', 'check', '--online', doorFile()];
   const command = await operator.run(words);
   const data: unknown = JSON.parse(command.printed());
-  expect(check.printsWith?.['--online']?.shape().safeParse(data).error).toBeUndefined();
+  expect(check.printsWith?.['--online']?.shape.is(data)).toBe(true);
   const { ok, checks } = shape.parse(data);
   expect([ok, command.said()]).toEqual([true, '']);
   expect(checks.map(({ name, status }) => `${status} ${name}`)).toEqual([

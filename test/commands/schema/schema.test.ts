@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { buildProgram, COMMANDS } from '../../../src/cli/program.ts';
 import { printedBy, schemaOf, toJsonSchema } from '../../../src/commands/schema/schema.ts';
-import { columnsOf } from '../../../src/terminal/output/shape.ts';
+import { described, object } from '../../../src/terminal/output/fields.ts';
 import { leaves } from '../../cli/leaves.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -45,7 +45,7 @@ test('a schema describes its fields and allows further ones', () => {
       kind: z.nullable(z.enum(['a', 'b']).check(z.describe('which'))),
       within: z.record(z.string(), z.string()),
     });
-  expect(toJsonSchema(shape, 'a thing')).toEqual({
+  expect(toJsonSchema(described(shape), 'a thing')).toEqual({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'a thing',
     type: 'object',
@@ -59,14 +59,6 @@ test('a schema describes its fields and allows further ones', () => {
   });
 });
 
-test('the CSV columns are the fields of the shape, and nested fields have their path', () => {
-  const money = () => z.object({ amount: z.string(), currency: z.string() });
-  const row = () => z.object({ id: z.string(), total: z.nullable(money()), tags: z.array(money()) });
-  expect(columnsOf(row)).toEqual(['id', 'total.amount', 'total.currency', 'tags']);
-  expect(columnsOf(() => z.array(row()))).toEqual(['id', 'total.amount', 'total.currency', 'tags']);
-  expect(columnsOf(() => z.object({ settings: z.record(z.string(), z.string()) }))).toBeUndefined();
-});
-
 describe('psd2 schema', () => {
   const temporary = temporaryFolder();
   const run = async (words: string[], how: Parameters<typeof openCommand>[2] = {}) => {
@@ -77,7 +69,7 @@ describe('psd2 schema', () => {
   const schemas = z.strictObject({
     ...{ command: z.string(), what: z.string(), schema: z.record(z.string(), z.unknown()) },
   });
-  const NONE = { what: '', shape: () => z.object({}) };
+  const NONE = { what: '', shape: object({}) };
   const title = async (...words: string[]) =>
     z.looseObject({ title: z.string() }).parse(JSON.parse(await run(words))).title;
 
@@ -202,7 +194,7 @@ test('a schema keeps the limits and patterns of its fields, and describes what m
       pattern: z.string(),
       minimum: z.int(),
     });
-  expect(toJsonSchema(shape, 'a thing')).toStrictEqual({
+  expect(toJsonSchema(described(shape), 'a thing')).toStrictEqual({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'a thing',
     type: 'object',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeMoney } from '../../../src/commands/shared/money.ts';
+import { writeMoney } from '../../../src/terminal/output/fields.ts';
 import { amountOf } from '../../domain/bookings.ts';
 
 it.each([

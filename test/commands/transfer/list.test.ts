@@ -35,8 +35,8 @@ async function listed(
       store: async () => ({ ...data, flows: { ...data.flows, list } }),
       output: {
         ...context.output,
-        pages: async (pages, columns) => {
-          const [flow] = columns;
+        pages: async (pages, seen) => {
+          const [flow] = Array.isArray(seen) ? seen : seen.columns;
           for await (const page of pages)
             for (const row of page) flows.push(String(flow?.value(row, (time) => time)));
         },

@@ -11,7 +11,7 @@ const PAYEE = ['--initiate', '--to', 'DE89370400440532013000', '--name', 'Ada Lo
 
 async function smoke(who: typeof safe, ...options: string[]) {
   const { code, stdout } = await who.psd2(['smoke', '--json', '--psu-ip', '192.0.2.1', ...options]);
-  const run = smokeRun().parse(JSON.parse(stdout));
+  const run = smokeRun.read(JSON.parse(stdout));
   return { code, of: (id: StepId) => run.steps.find((step) => step.id === id) };
 }
 const consent = (who: typeof safe) => who.psd2(['consent', 'request', '--all-accounts', '--yes']);

@@ -35,7 +35,7 @@ it('the program of docs/smoke.md logs a test customer in and grants a consent, i
     },
   });
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
-  const { steps } = smokeRun().parse(JSON.parse(ended.stdout));
+  const { steps } = smokeRun.read(JSON.parse(ended.stdout));
   const of = (id: string) => steps.find((step) => step.id === id)?.status;
   expect([of('login'), of('consent'), of('transactions')]).toEqual(['pass', 'pass', 'pass']);
 });

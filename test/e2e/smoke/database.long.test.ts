@@ -24,7 +24,7 @@ afterAll(() => server.stop());
 
 async function smoke(...options: string[]) {
   const { code, stdout } = await operator.psd2(['smoke', '--json', '--psu-ip', '192.0.2.1', ...options]);
-  const run = smokeRun().parse(JSON.parse(stdout));
+  const run = smokeRun.read(JSON.parse(stdout));
   return { code, of: (id: StepId) => run.steps.find((step) => step.id === id) };
 }
 
@@ -61,6 +61,6 @@ it('a store that cannot be reached fails the first step', async () => {
   const ended = await operator.psd2(['smoke', '--json'], {
     env: { PSD2_STORE: 'postgres://127.0.0.1:1/bank' },
   });
-  const run = smokeRun().parse(JSON.parse(ended.stdout));
+  const run = smokeRun.read(JSON.parse(ended.stdout));
   expect([ended.code, run.steps.find(({ status }) => status === 'fail')?.id]).toEqual([3, 'settings']);
 });

@@ -26,7 +26,7 @@ async function atBank(persona: string, port: number, work: (accounts: string[]) 
 async function findings(account = '') {
   const words = ['smoke', '--json', '--psu-ip', '192.0.2.1', '--steps', 'accounts..shapes'];
   const ended = await operator.psd2([...words, '--account', account]);
-  const { drift, steps } = smokeRun().parse(JSON.parse(ended.stdout));
+  const { drift, steps } = smokeRun.read(JSON.parse(ended.stdout));
   const found = drift.filter(({ severity }) => severity !== 'info');
   return { code: ended.code, found, detail: steps.find(({ id }) => id === 'shapes')?.detail };
 }

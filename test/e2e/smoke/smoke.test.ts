@@ -20,7 +20,7 @@ const without = keepRunning(useSandbox());
 /** Makes a smoke test. @returns how it ended, and its steps by how they ended */
 async function smoke(who: Operator, options: string[] = [], how: RunOptions = {}) {
   const ended = await who.psd2(['smoke', '--json', '--psu-ip', '192.0.2.1', ...options], how);
-  const run = smokeRun().parse(JSON.parse(ended.stdout));
+  const run = smokeRun.read(JSON.parse(ended.stdout));
   const with_ = (status: string) => run.steps.filter((step) => step.status === status).map(({ id }) => id);
   const of = (id: StepId) => run.steps.find((step) => step.id === id);
   return {
@@ -404,7 +404,7 @@ describe('psd2 smoke', () => {
     expect([second.code, second.stderr]).toEqual([12, expect.stringContaining('smoke_running')]);
     first.kill('SIGINT');
     const { code, stdout } = await first.ended;
-    const run = smokeRun().parse(JSON.parse(stdout));
+    const run = smokeRun.read(JSON.parse(stdout));
     expect([code, run.steps.find(({ id }) => id === 'clean-up')?.status]).toEqual([130, 'pass']);
   });
 });

@@ -196,7 +196,7 @@ describe('psd2 sync status --failed', () => {
     const failed = async (...more: string[]) => {
       const ended = await operator.psd2(['sync', 'status', '--failed', '--json', ...more]);
       expect(ended, ended.stderr).toMatchObject({ code: 0 });
-      return failedReads().parse(JSON.parse(ended.stdout));
+      return failedReads.read(JSON.parse(ended.stdout));
     };
     const ofProduct = async () => (await failed('--since', '1h')).filter((row) => row.productId === PRODUCT);
     expect(report(await sync()).totals).toMatchObject({ synced: 1 });

@@ -9,8 +9,6 @@ import { readError } from '../support/errors.ts';
 import { type Ended, keepRunning, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
-const exportManifest = manifest();
-
 const operator = keepRunning(useSandbox(['--customers', '3', '--transactions', '60']));
 const CUSTOMERS = ['customer-000001', 'customer-000002', 'customer-000003'];
 
@@ -448,7 +446,7 @@ describe('reading from the store', () => {
     const month = addDays(day(0), -Number(day(0).slice(8))).slice(0, 7);
     const folder = file('october');
     const ended = await exported('--month', month, '--out', folder);
-    const { accounts } = exportManifest.parse(JSON.parse(ended.stdout));
+    const { accounts } = manifest.read(JSON.parse(ended.stdout));
     expect(accounts.map(({ customerId }) => customerId)).toEqual(IDS.flatMap((id) => [id, id, id]));
     for (const account of accounts.filter(({ file: path }) => path !== null)) {
       const content = readFileSync(join(folder, account.file ?? ''), 'utf8');
@@ -467,7 +465,7 @@ describe('reading from the store', () => {
     const month = day(0).slice(0, 7);
     const ended = await exported('--month', month, '--out', file('now'));
     expect(readError(ended)).toMatchObject({ code: 'needs_attention', exitCode: 12 });
-    const { accounts } = exportManifest.parse(JSON.parse(ended.stdout));
+    const { accounts } = manifest.read(JSON.parse(ended.stdout));
     // Today may still get rows.
     for (const { gaps } of accounts) expect(gaps.at(-1)?.from).toBe(day(0));
     for (const wrong of [
