@@ -70,19 +70,9 @@ function itemOf(context: Context, flow: FlowOf<Kind>): Item {
       ...(waiting ? [describeWaiting(waiting)] : []),
     ].join(', '),
     ...waiting,
-    next: commandOf(isFailed(flow) ? endOf(flow) : commandThatContinues(flow), {
-      profile: context.repeated.profile,
-    }),
+    // It asks the bank first, also of what the bank has refused. If that decides nothing, it names the commands for a person's word.
+    next: commandOf(commandThatContinues(flow), { profile: context.repeated.profile }),
   };
-}
-
-/** A refusal alone keeps the reference. To ask the bank again leads to the same refusal, and a person ends it. */
-function isFailed({ state }: FlowOf<Kind>): boolean {
-  return state === 'failed';
-}
-
-function endOf({ kind, flow }: FlowOf<Kind>): string[] {
-  return [kind, 'resolve', flow, '--not-executed'];
 }
 
 /** Who must authorise a flow, if psd2 knows of somebody. */

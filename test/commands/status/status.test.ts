@@ -36,7 +36,11 @@ it('psd2 status of a profile without work says so, and ends without an error', a
   expect(status.prints?.shape.is(JSON.parse(printed()))).toBe(true);
 });
 
-it('psd2 status has what needs a person: payments first, each with its customer and its command', async () => {
+it.each([
+  ['execute-unanswered', 'unknown'],
+  // A refusal alone frees no reference: the bank is asked before a person's word counts.
+  ['execute-refused', 'failed'],
+] as const)('psd2 status has what needs a person, payments first: %s', async (type, state) => {
   const folder = newConfigFolder(temporary);
   const { context: before } = openCommand(folder, MARCH);
   const ends = { accessTokenExpiresAt: MARCH, refreshTokenExpiresAt: MAY };
@@ -62,7 +66,7 @@ it('psd2 status has what needs a person: payments first, each with its customer 
       await open.record({ type: 'verified', resourceId: 'r1', ...verified });
       await open.record({ type: 'accepted' });
       await open.record({ type: 'execute-sent', ...sent });
-      await open.record({ type: 'execute-unanswered', description: 'Busy' });
+      await open.record({ type, description: 'Busy' });
     },
   );
   const login = await tokens.login('1000002');
@@ -78,7 +82,7 @@ it('psd2 status has what needs a person: payments first, each with its customer 
   expect(customers).toBe(2);
   expect(attention).toEqual([
     {
-      ...{ kind: 'transfer', id: flow, state: 'unknown', since: MARCH, customerId: '1000002' },
+      ...{ kind: 'transfer', id: flow, state, since: MARCH, customerId: '1000002' },
       ...{ amount: '12.50', currency: 'EUR', message: 'to Ada, reference inv-7: Busy' },
       next: ['psd2', '--profile', 'bank', 'transfer', 'resume', flow],
     },
