@@ -1,13 +1,11 @@
 // How long `psd2 batch check` takes for files of 100 000 payments, and how much memory. What a payment of a batch costs, against a
 // transfer of its own. BENCH_BATCH says how many payments are paid: 200, unless it says more.
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { figure, median, runRecorded } from './measure.js';
 import { openOperator, PROGRAM } from './operator.js';
+import { atOwnBank } from './own-bank.js';
 
 const PAYMENTS = 100_000;
 const MAX_SECONDS = 10;
@@ -60,34 +58,8 @@ function checks(node, version) {
 }
 
 /** Pays a batch at a bank that answers after a while, and transfers of their own before and after it. */
-async function runs(node, version) {
-  const folder = mkdtempSync(join(tmpdir(), 'psd2-batch-'));
-  const at = (name) => join(folder, name);
-  mkdirSync(at('home'));
-  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-  const pair = ['-newkey', 'rsa:2048', '-nodes', '-keyout', at('bank-key.pem'), '-out', at('bank.pem')];
-  execFileSync('openssl', ['req', '-x509', ...pair, ...subject], { stdio: 'ignore' });
-  const bank = spawn(node, [BANK, folder, String(ANSWER_MS)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  try {
-    const [port] = await once(bank.stdout.setEncoding('utf8'), 'data');
-    const env = {
-      ...process.env,
-      HOME: at('home'),
-      PSD2_CONFIG_DIR: at('config'),
-      PSD2_BASE_URL: `https://127.0.0.1:${port.trim()}`,
-      PSD2_CA: at('bank.pem'),
-      PSD2_BANK: at('bank.json'),
-      PSD2_QWAC_CERT: at('tpp/qwac.pem'),
-      PSD2_QWAC_KEY: at('tpp/qwac-key.pem'),
-    };
-    writeFileSync(at('bank.json'), JSON.stringify({ interface: 'nextgenpsd2' }), { mode: 0o600 });
-    const run = (...words) => runRecorded([node, PROGRAM, ...words, '--yes', '--json'], { env });
-    run('cert', 'generate', '--out', at('tpp'));
-    return paying({ run, at, version });
-  } finally {
-    bank.kill();
-    rmSync(folder, { recursive: true, force: true });
-  }
+function runs(node, version) {
+  return atOwnBank(node, [BANK, String(ANSWER_MS)], (run, at) => paying({ run, at, version }));
 }
 
 function paying({ run, at, version }) {

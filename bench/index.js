@@ -16,6 +16,7 @@ import { interfaces } from './interfaces.js';
 import { lists } from './lists.js';
 import { manyCalls } from './many-calls.js';
 import { oneCall } from './one-call.js';
+import { reports } from './reports.js';
 import { sandbox } from './sandbox.js';
 import { start } from './start.js';
 import { waiting } from './waiting.js';
@@ -29,6 +30,7 @@ const SECTIONS = {
   'one-call': { run: oneCall, minutes: 1.2, withEach: true },
   'many-calls': { run: manyCalls, minutes: 8 },
   'big-answers': { run: bigAnswers, minutes: 4 },
+  reports: { run: reports, minutes: 1 },
   lists: { run: lists, minutes: 6 },
   batches: { run: batches, minutes: 2 },
   waiting: { run: waiting, minutes: 0.5 },

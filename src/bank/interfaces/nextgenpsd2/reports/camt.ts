@@ -8,15 +8,26 @@ interface Shape {
 
 /** An element whose children are read, or whose text is. */
 interface Known {
-  /** Its path within what collects it. */
-  at: string;
+  /** The place of its text within what collects it, and that of its currency. */
+  place: number;
+  currency: number;
   children: ReadonlyMap<string, Known> | null;
   /** What it collects texts for. */
   collects: Collects | null;
 }
 
 type Collects = 'report' | 'entry' | 'details';
-type Texts = Map<string, string[]>;
+/** By the numbers of the places where they are. Most places have one text. A report has many entries, so their texts share an array. */
+type Texts = (string | string[] | undefined)[];
+
+/** The numbers of all places. */
+const PLACES = new Map<string, number>();
+
+function placeOf(at: string): number {
+  const known = PLACES.get(at) ?? PLACES.size;
+  PLACES.set(at, known);
+  return known;
+}
 
 const day: Shape = { Dt: true, DtTm: true };
 const account: Shape = { Id: { IBAN: true, Othr: { Id: true } } };
@@ -56,7 +67,11 @@ const COLLECTS: Readonly<Record<string, Collects>> = {
 };
 
 /** `Sts` is a text up to version 03, and has a code from 04 on. */
-const STATUS: Known = { at: 'Sts', collects: null, children: known({ Cd: true, Prtry: true }, 'Sts') };
+const STATUS: Known = {
+  ...placesOf('Sts'),
+  collects: null,
+  children: known({ Cd: true, Prtry: true }, 'Sts'),
+};
 
 const ROOTS = new Map([
   ['BkToCstmrStmt', known({ Stmt: REPORT }, '')],
@@ -70,9 +85,13 @@ function known(shape: Shape, above: string): ReadonlyMap<string, Known> {
       const at = collects ? '' : above === '' ? name : `${above}/${name}`;
       const children = inner === true ? null : new Map(known(inner, at));
       if (name === 'Ntry') children?.set('Sts', STATUS);
-      return [name, { at, collects, children }];
+      return [name, { ...placesOf(at), collects, children }];
     }),
   );
+}
+
+function placesOf(at: string): Pick<Known, 'place' | 'currency'> {
+  return { place: placeOf(at), currency: placeOf(`${at}/@Ccy`) };
 }
 
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:camt\.05[23]\.001\.(0[2-9]|1[0-3])$/;
@@ -133,8 +152,12 @@ class Reader {
   /** How many elements that psd2 does not read are open. */
   #skipped = 0;
   #text = '';
-  #report: Texts = new Map();
-  #entry: Texts = new Map();
+  #report: Texts = noTexts();
+  /** The texts of the lowest open element that collects: one of these. */
+  #collecting: Texts = this.#report;
+  readonly #entry: Texts = noTexts();
+  /** Those of the first payment of an entry. */
+  readonly #first: Texts = noTexts();
   #details: Texts[] = [];
 
   constructor(refuse: Refuse) {
@@ -157,13 +180,9 @@ class Reader {
       return;
     }
     this.#open.push(found);
-    if (found.collects === 'report') this.#report = new Map();
-    else if (found.collects === 'entry') {
-      this.#entry = new Map();
-      this.#details = [];
-    } else if (found.collects === 'details') this.#details.push(new Map());
+    if (found.collects !== null) this.#collect(found.collects);
     const currency = found.children === null ? tag.attributes.Ccy : undefined;
-    if (currency !== undefined) add(this.#collecting(), `${found.at}/@Ccy`, currency);
+    if (currency !== undefined) add(this.#collecting, found.currency, currency);
   }
 
   /** The root is in the stack as null. */
@@ -182,16 +201,19 @@ class Reader {
   #childOf(above: Known | null, local: string): Known | undefined {
     if (above !== null) return above.children?.get(local);
     const children = ROOTS.get(local);
-    return children && { at: '', collects: null, children };
+    return children && { ...placesOf(''), collects: null, children };
   }
 
-  /** The texts of the lowest open element that collects. */
-  #collecting(): Texts {
-    const collects = this.#open.findLast((each) => each?.collects)?.collects;
-    return (
-      (collects === 'details' ? this.#details.at(-1) : undefined) ??
-      (collects === 'entry' ? this.#entry : this.#report)
-    );
+  #collect(what: Collects): void {
+    if (what === 'entry') {
+      this.#collecting = this.#entry.fill(undefined);
+      this.#details = [];
+      return;
+    }
+    this.#collecting =
+      what === 'details' && this.#details.length === 0 ? this.#first.fill(undefined) : noTexts();
+    if (what === 'report') this.#report = this.#collecting;
+    else this.#details.push(this.#collecting);
   }
 
   text(piece: string): void {
@@ -209,20 +231,23 @@ class Reader {
     if (!element) return;
     const text = this.#text.trim();
     this.#text = '';
-    if (text !== '') add(this.#collecting(), element.at, text);
-    if (element.collects === 'entry') this.#book();
-    else if (element.collects === 'report') this.#noteAccount();
+    if (text !== '') add(this.#collecting, element.place, text);
+    if (element.collects === 'details') this.#collecting = this.#entry;
+    else if (element.collects === 'entry') {
+      this.#collecting = this.#report;
+      this.#book();
+    } else if (element.collects === 'report') this.#noteAccount();
   }
 
   #noteAccount(): void {
-    const iban = this.#report.get('Acct/Id/IBAN')?.[0];
+    const iban = first(this.#report, 'Acct/Id/IBAN');
     if (iban !== undefined) this.#ibans.add(iban);
     if (this.#ibans.size > 1) this.#refuse('The XML has reports of several accounts');
   }
 
   #book(): void {
     const entry = this.#entry;
-    const status = first(entry, 'Sts') ?? first(entry, 'Sts/Cd') ?? first(entry, 'Sts/Prtry');
+    const status = first(entry, 'Sts') ?? first(entry, 'Sts/Cd', 'Sts/Prtry');
     // What is only information moves no money.
     if (status === 'INFO') return;
     this.#rows[this.#listOf(status)].push(toRow(entry, this.#details, this.#refuse));
@@ -240,29 +265,49 @@ class Reader {
   }
 }
 
-function add(texts: Texts, at: string, text: string): void {
-  const before = texts.get(at);
-  if (before) before.push(text);
-  else texts.set(at, [text]);
+function noTexts(): Texts {
+  return new Array<undefined>(PLACES.size).fill(undefined);
 }
 
-function first(texts: Texts, ...paths: string[]): string | undefined {
-  for (const path of paths) {
-    const found = texts.get(path)?.[0];
-    if (found !== undefined) return found;
-  }
-  return undefined;
+function add(texts: Texts, place: number, text: string): void {
+  const before = texts[place];
+  if (before === undefined) texts[place] = text;
+  else if (typeof before === 'string') texts[place] = [before, text];
+  else before.push(text);
+}
+
+function textsAt(texts: Texts, path: string): Texts[number] {
+  return texts[PLACES.get(path) ?? -1];
+}
+
+// A report has many entries, and each is asked for some thirty texts: these make nothing that they do not give back.
+
+/** The first text at one of two places. */
+function first(texts: Texts, path: string, other?: string): string | undefined {
+  const text = textsAt(texts, path) ?? (other === undefined ? undefined : textsAt(texts, other));
+  return typeof text === 'object' ? text[0] : text;
 }
 
 /** What all payments of an entry have in common. */
-function shared(details: readonly Texts[], ...paths: string[]): string | undefined {
-  const [one, ...others] = details.map((each) => first(each, ...paths));
-  return others.every((other) => other === one) ? one : undefined;
+function shared(details: readonly Texts[], path: string, other?: string): string | undefined {
+  const [one] = details;
+  const text = one && first(one, path, other);
+  for (const each of details) if (first(each, path, other) !== text) return undefined;
+  return text;
 }
 
-/** All texts at these places, each once. */
-function every(details: readonly Texts[], ...paths: string[]): string[] {
-  return [...new Set(details.flatMap((each) => paths.flatMap((path) => each.get(path) ?? [])))];
+/** All texts at one or two places, each once. Undefined: there is none. */
+function every(details: readonly Texts[], path: string, other?: string): string[] | undefined {
+  let found: Set<string> | undefined;
+  const keep = (text: string) => {
+    found = (found ?? new Set()).add(text);
+  };
+  for (const each of details)
+    for (const at of [textsAt(each, path), other === undefined ? undefined : textsAt(each, other)]) {
+      if (typeof at === 'string') keep(at);
+      else for (const text of at ?? []) keep(text);
+    }
+  return found && [...found];
 }
 
 function toRow(entry: Texts, details: readonly Texts[], refuse: Refuse): ReportRow {
@@ -275,10 +320,9 @@ function toRow(entry: Texts, details: readonly Texts[], refuse: Refuse): ReportR
   // Of what is returned, the parties are those of the first payment: who was paid then has the money taken back.
   const isReturn =
     ['true', '1'].includes(first(entry, 'RvslInd') ?? '') ||
-    every(details, 'RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry').length > 0;
-  const [debtor, theCreditor] = isReturn ? (['Cdtr', 'Dbtr'] as const) : (['Dbtr', 'Cdtr'] as const);
+    every(details, 'RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry') !== undefined;
+  const [debtor, theCreditor] = isReturn ? [CREDITOR, DEBTOR] : [DEBTOR, CREDITOR];
   const all = details.length === 0 ? [entry] : details;
-  const references = every(all, 'RmtInf/Strd/CdtrRefInf/Ref');
   return rowOf({
     transactionAmount: { amount, currency },
     bookingDate: dayOf(first(entry, 'BookgDt/Dt', 'BookgDt/DtTm'), refuse),
@@ -287,14 +331,16 @@ function toRow(entry: Texts, details: readonly Texts[], refuse: Refuse): ReportR
     entryReference: first(entry, 'NtryRef'),
     endToEndId: shared(all, 'Refs/EndToEndId'),
     mandateId: shared(all, 'Refs/MndtId'),
-    ...sideOf(all, debtor, 'debtor'),
-    ...sideOf(all, theCreditor, 'creditor'),
+    debtorName: shared(all, debtor.name, debtor.newName),
+    debtorAccount: shared(all, debtor.iban, debtor.account),
+    creditorName: shared(all, theCreditor.name, theCreditor.newName),
+    creditorAccount: shared(all, theCreditor.iban, theCreditor.account),
     creditorId: shared(all, 'RltdPties/Cdtr/Id/PrvtId/Othr/Id', 'RltdPties/Cdtr/Pty/Id/PrvtId/Othr/Id'),
     ultimateDebtor: shared(all, 'RltdPties/UltmtDbtr/Nm', 'RltdPties/UltmtDbtr/Pty/Nm'),
     ultimateCreditor: shared(all, 'RltdPties/UltmtCdtr/Nm', 'RltdPties/UltmtCdtr/Pty/Nm'),
     purposeCode: shared(all, 'Purp/Cd', 'Purp/Prtry'),
-    remittanceInformationUnstructuredArray: listed(every(all, 'RmtInf/Ustrd')),
-    remittanceInformationStructuredArray: listed([...references, ...every(all, 'RmtInf/Strd/AddtlRmtInf')]),
+    remittanceInformationUnstructuredArray: every(all, 'RmtInf/Ustrd'),
+    remittanceInformationStructuredArray: structuredOf(all),
     additionalInformation: first(entry, 'AddtlNtryInf') ?? shared(all, 'AddtlTxInf'),
     bankTransactionCode: isoCodeOf(entry),
     proprietaryBankTransactionCode: first(entry, 'BkTxCd/Prtry/Cd'),
@@ -302,26 +348,39 @@ function toRow(entry: Texts, details: readonly Texts[], refuse: Refuse): ReportR
   });
 }
 
-function listed(texts: string[]): string[] | undefined {
-  return texts.length === 0 ? undefined : texts;
+/** Where the parties of a payment are. */
+const [DEBTOR, CREDITOR] = [partyAt('RltdPties/Dbtr'), partyAt('RltdPties/Cdtr')];
+
+function partyAt(at: string) {
+  const [iban, account] = [`${at}Acct/Id/IBAN`, `${at}Acct/Id/Othr/Id`];
+  return { name: `${at}/Nm`, newName: `${at}/Pty/Nm`, iban, account };
 }
 
-function sideOf(all: readonly Texts[], element: string, side: 'creditor' | 'debtor') {
-  const at = `RltdPties/${element}`;
-  return {
-    [`${side}Name`]: shared(all, `${at}/Nm`, `${at}/Pty/Nm`),
-    [`${side}Account`]: shared(all, `${at}Acct/Id/IBAN`, `${at}Acct/Id/Othr/Id`),
-  };
+/** The references, then what stands beside them. */
+function structuredOf(all: readonly Texts[]): string[] | undefined {
+  const references = every(all, 'RmtInf/Strd/CdtrRefInf/Ref');
+  const added = every(all, 'RmtInf/Strd/AddtlRmtInf');
+  return references && added ? [...references, ...added] : (references ?? added);
+}
+
+/** Where money in other currencies and charges are. */
+const MONEY = [...PLACES].filter(([at]) => /^(?:AmtDtls|Chrgs)\//.test(at)).map(([, place]) => place);
+
+function hasMoney(texts: Texts): boolean {
+  return MONEY.some((place) => texts[place] !== undefined);
 }
 
 function isoCodeOf(entry: Texts): string | undefined {
-  const parts = ['Cd', 'Fmly/Cd', 'Fmly/SubFmlyCd'].map((at) => first(entry, `BkTxCd/Domn/${at}`));
-  return parts.includes(undefined) ? undefined : parts.join('-');
+  const domain = first(entry, 'BkTxCd/Domn/Cd');
+  const family = first(entry, 'BkTxCd/Domn/Fmly/Cd');
+  const sub = first(entry, 'BkTxCd/Domn/Fmly/SubFmlyCd');
+  return domain && family && sub ? `${domain}-${family}-${sub}` : undefined;
 }
 
 /** What was paid in another currency, and what the bank took for it. */
 function moneyOf(entry: Texts, details: readonly Texts[], currency: string) {
-  const of = details.length === 1 && details[0] ? [details[0], entry] : [entry];
+  const of = (details.length === 1 && details[0] ? [details[0], entry] : [entry]).filter(hasMoney);
+  if (of.length === 0) return undefined;
   const amountAt = (...paths: string[]) => {
     for (const texts of of)
       for (const path of paths) {
@@ -332,7 +391,7 @@ function moneyOf(entry: Texts, details: readonly Texts[], currency: string) {
   };
   const instructed = amountAt('AmtDtls/InstdAmt/Amt');
   const rate = of.flatMap((texts) =>
-    ['InstdAmt', 'TxAmt', 'CntrValAmt'].flatMap((at) => texts.get(`AmtDtls/${at}/CcyXchg/XchgRate`) ?? []),
+    ['InstdAmt', 'TxAmt', 'CntrValAmt'].flatMap((at) => first(texts, `AmtDtls/${at}/CcyXchg/XchgRate`) ?? []),
   )[0];
   return {
     instructedAmount: instructed && instructed.currency !== currency ? instructed : undefined,

@@ -44,6 +44,8 @@ export function dayOf(text: string | undefined, refuse: Refuse): IsoDate | undef
 
 /** The row without the fields that have nothing. */
 export function rowOf(row: ReportRow): ReportRow {
-  const filled = Object.entries(row).filter(([, value]) => value !== undefined && value !== '');
-  return { ...Object.fromEntries(filled), transactionAmount: row.transactionAmount };
+  const filled: ReportRow = { transactionAmount: row.transactionAmount };
+  // A report has many rows.
+  for (const name in row) if (row[name] !== undefined && row[name] !== '') filled[name] = row[name];
+  return filled;
 }
