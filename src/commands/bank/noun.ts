@@ -8,13 +8,17 @@ export const bank: Noun = {
       `
 A bank file describes a bank with the interface NextGenPSD2, or the platform of many banks, in JSON. psd2 schema bank prints the
 JSON Schema of such a file.
-${examples('psd2 bank list', 'psd2 bank show sparda > mybank.json', 'psd2 bank check mybank.json')}`,
+${examples('psd2 bank list', 'psd2 bank find DE89370400440532013000', 'psd2 bank show sparda > mybank.json', 'psd2 bank check mybank.json')}`,
     ),
   commands: {
     check: {
       description:
         'say what is wrong with a bank file, else which values are in force; exit code 3 if something is wrong',
       load: async () => (await import('./check.ts')).check,
+    },
+    find: {
+      description: 'find the profile, platform or bank file that serves a bank',
+      load: async () => (await import('./find.ts')).find,
     },
     list: {
       description: 'list the platforms that come with psd2, to start a bank file from',

@@ -12,6 +12,7 @@ import { alsoCalled, collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
 import { refusePasting } from '../open/returns.ts';
+import { refuseOtherBank } from '../open/serving.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
 import { CONSENTS } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
@@ -96,6 +97,7 @@ export async function requestBy(
   terms: TermsOptions,
   transactionId: string,
 ): Promise<void> {
+  for (const account of terms.account) refuseOtherBank(context, account);
   const isLinked = (await context.bankInterface()).customers === 'named by the operator';
   return (isLinked ? requestLinked : requestConsent)(context, options, terms, transactionId);
 }

@@ -18,6 +18,7 @@ import { collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
+import { refuseOtherBank } from '../open/serving.ts';
 import { wasSaid } from '../shared/once.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
@@ -145,6 +146,7 @@ export async function beginTransfer(
   const order = readOrder(options, context.world.now(), bankInterface);
   if (options.prepare) await context.needs('terms');
   refuseClientCredentials(context);
+  if (options.from !== undefined) refuseOtherBank(context, options.from);
   refuseUnconfirmable(context, 'A transfer');
   await context.store();
   const profile = context.profile();

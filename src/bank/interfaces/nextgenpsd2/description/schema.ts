@@ -596,7 +596,7 @@ export const bankFile = z.strictObject({
   banks: z._default(
     noted(
       z.array(servedBank),
-      'banks behind this interface: name, and as far as known bic, bankCode (as in an IBAN) and country',
+      'banks behind this interface, for `psd2 bank find`: name, and as far as known bic, bankCode (as in an IBAN) and country',
     ),
     [],
   ),

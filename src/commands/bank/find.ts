@@ -1,0 +1,93 @@
+import { readdirSync } from 'node:fs';
+import { DESCRIPTIONS } from '../../bank/descriptions.ts';
+import { checkBankFile } from '../../bank-file/bank-file.ts';
+import { platformsOf } from '../../bank-file/layers.ts';
+import { parseSepaIban } from '../../domain/order/iban.ts';
+import { Psd2Error } from '../../errors.ts';
+import { list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
+import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { looksLikeIban } from '../open/debited-account.ts';
+import { mostExact, profileServers, queryOf, type Server } from '../open/serving.ts';
+
+const shape = list(
+  object({
+    kind: oneOf(['profile', 'platform', 'file'], 'what serves the bank'),
+    name: text('name of the profile or platform, or path of the file'),
+    bank: orNull(text('name of the bank; null if only the name of the profile or platform was meant')),
+    bic: orNull(text('BIC, or its first characters')),
+    bankCode: orNull(text('code of the bank in an IBAN; ? stands for any character')),
+    country: orNull(text('ISO 3166 code')),
+  }),
+);
+
+/** `psd2 bank find <bank>` */
+export const find: Verb = {
+  prints: { what: 'what serves a bank', shape },
+  declare: (command, run) =>
+    command
+      .argument('<iban|bic|name>', 'an IBAN, a BIC, or words of the name of a bank')
+      .addHelpText(
+        'after',
+        `
+Names the profiles that serve a bank. If there is none, it names the platforms that come with psd2, and the bank files in the
+current folder. What a profile, platform or file serves is in the field banks of its bank file. An IBAN is compared by its
+country and the code of its bank. Only the most exact answers are shown.
+
+${examples('psd2 bank find DE89370400440532013000', 'psd2 bank find NTSBDEB1', 'psd2 bank find "caja rural"').trimStart()}`,
+      )
+      .action((named) => run((context) => findBank(context, named))),
+};
+
+/** @throws Psd2Error `usage`, `invalid_iban` */
+async function findBank(context: Context, named: string): Promise<void> {
+  const { output, terminal } = context;
+  const query = queryOf(named);
+  if (query.iban === undefined && looksLikeIban(named.replace(/\s/g, ''))) parseSepaIban(named);
+  if (query.iban === undefined && query.words.length === 0)
+    throw new Psd2Error('usage', 'The bank is empty: give an IBAN, a BIC, or words of its name');
+  const platforms = Object.entries(await platformsOf(DESCRIPTIONS));
+  const found = mostExact(query, [
+    ...profileServers(context),
+    ...platforms.map(([name, file]): Server => ({ kind: 'platform', name, file })),
+    ...(await filesHere()),
+  ]);
+  const profiles = found.filter(({ kind }) => kind === 'profile');
+  const rows = (profiles.length > 0 ? profiles : found).map(({ kind, name, bank }) => {
+    const { name: called = null, bic = null, bankCode = null, country = null } = bank ?? {};
+    return { kind, name, bank: called, bic, bankCode, country };
+  });
+  await output.table(
+    rows,
+    [
+      { title: 'KIND', value: ({ kind }) => kind },
+      { title: 'NAME', value: ({ name }) => name, whole: true },
+      { title: 'BANK', value: ({ bank }) => bank },
+      { title: 'COUNTRY', value: ({ country }) => country },
+      { title: 'BANK CODE', value: ({ bankCode }) => bankCode },
+      { title: 'BIC', value: ({ bic }) => bic },
+    ],
+    `No profile, platform or bank file in this folder says that it serves ${named}`,
+    shape,
+  );
+  if (rows.length > 0 && profiles.length === 0)
+    terminal.say(
+      'No profile serves it. Write a bank file that extends one of these, and store it with psd2 profile add.',
+    );
+}
+
+/** The bank files in the current folder. Other JSON, and what is wrong with a file, is for `psd2 bank check`. */
+async function filesHere(): Promise<Server[]> {
+  let names: string[] = [];
+  try {
+    names = readdirSync('.').filter((name) => name.endsWith('.json') && !name.startsWith('.'));
+  } catch {
+    // The folder is gone, or another user's.
+  }
+  const checked = await Promise.all(
+    names.map(async (name) => ({ name, bank: (await checkBankFile(name, DESCRIPTIONS)).bank })),
+  );
+  return checked.flatMap(({ name, bank }): Server[] =>
+    bank ? [{ kind: 'file', name, file: bank.file }] : [],
+  );
+}

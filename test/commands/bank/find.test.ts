@@ -1,0 +1,120 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { find } from '../../../src/commands/bank/find.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+import { type Failure, failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-03-01T00:00:00.000Z';
+const SPARDA = 'DE11700905000123456789';
+const COMMERZBANK = 'DE89370400440532013000';
+
+afterEach(() => vi.restoreAllMocks());
+
+const bank = (name: string, ...banks: object[]) =>
+  JSON.stringify({ interface: 'nextgenpsd2', name, ...(banks.length > 0 && { banks }) });
+const coded = (name: string, bankCode: string) => ({ name, bankCode, country: 'DE' });
+
+/** Profiles, each with what the setting `bank` has; undefined: it has none. */
+async function withProfiles(banks: Record<string, string | undefined>) {
+  const folder = newConfigFolder(temporary);
+  const { profiles } = openCommand(folder, NOW).context;
+  for (const [name, content] of Object.entries(banks))
+    await profiles.write(name, { baseUrl: 'https://bank.example/', ...(content && { bank: content }) });
+  return async (words: string[], how: NonNullable<Parameters<typeof openCommand>[2]> = {}) => {
+    const command = openCommand(folder, NOW, how);
+    const failure = await runIn(command.context, ...words).then(
+      (): Failure | null => null,
+      (error: unknown) => failureOf(Promise.reject(error)),
+    );
+    return { failure, printed: command.printed(), said: command.said() };
+  };
+}
+
+describe('psd2 bank find', () => {
+  it('names the profiles that serve a bank, else the platforms and the bank files of the folder', async () => {
+    writeFileSync(join(temporary, 'own.json'), bank('Own', coded('N26', '10011001')));
+    writeFileSync(join(temporary, 'other.json'), '{"name": "no bank file"}');
+    vi.spyOn(process, 'cwd').mockReturnValue(temporary);
+    const run = await withProfiles({ munich: bank('Sparda', coded('Sparda', '70090500')), cb: undefined });
+    const { printed, said } = await run(['bank', 'find', SPARDA]);
+    const data: unknown = JSON.parse(printed);
+    expect(find.prints?.shape.is(data)).toBe(true);
+    expect(data).toEqual([
+      ...[
+        { kind: 'profile', name: 'munich', bank: 'Sparda', bic: null, bankCode: '70090500', country: 'DE' },
+      ],
+    ]);
+    expect(said).toBe('');
+    const other = await run(['bank', 'find', 'NTSBDEB1'], { format: 'table' });
+    expect(other.printed).toBe('platform\tn26\tN26\tDE\t10011001\tNTSBDEB1\n');
+    expect(other.said).toContain('No profile serves it.');
+    const none = await run(['bank', 'find', 'nowhere'], { format: 'table' });
+    expect([none.printed, none.failure]).toEqual(['', null]);
+    expect(none.said).toContain('says that it serves nowhere');
+  });
+
+  it('names a platform that is more exact than a profile', async () => {
+    const run = await withProfiles({ coop: bank('Cooperative banks', coded('Volksbanken', '???9????')) });
+    expect(JSON.parse((await run(['bank', 'find', SPARDA])).printed)).toMatchObject([{ name: 'sparda' }]);
+    expect(JSON.parse((await run(['bank', 'find', 'DE83500900000123456789'])).printed)).toMatchObject([
+      { kind: 'profile', name: 'coop' },
+    ]);
+  });
+
+  it('refuses a wrong IBAN, and no text', async () => {
+    const run = await withProfiles({});
+    expect((await run(['bank', 'find', 'DE12700905000123456789'])).failure).toMatchObject({
+      ...{ code: 'invalid_iban', exitCode: 2 },
+    });
+    expect((await run(['bank', 'find', ' '])).failure).toMatchObject({ code: 'usage', exitCode: 2 });
+  });
+});
+
+describe('an account of another bank', () => {
+  const PAYMENT = [
+    'transfer',
+    'create',
+    '--to',
+    COMMERZBANK,
+    '--name',
+    'A',
+    '--amount',
+    '1',
+    '--yes',
+    '--from',
+  ];
+  const CONSENT = ['consent', 'request', '--account'];
+  const PROFILES = {
+    ...{ munich: bank('Sparda', coded('Sparda', '70090500')), n26: bank('N26', coded('N26', '10011001')) },
+    ...{ coop: bank('Coop', coded('Volksbanken', '???9????')), silent: bank('Silent'), cb: undefined },
+  };
+
+  it.each([
+    ['n26', SPARDA, 'munich', true],
+    ['n26', `${SPARDA}:EUR`, 'munich', true],
+    // Its own banks are more, and less, exactly named than that of another profile.
+    ['coop', SPARDA, 'munich', true],
+    ['munich', SPARDA, null, false],
+    // No profile serves it, or the own one does not say what it serves.
+    ['n26', COMMERZBANK, null, false],
+    ['silent', SPARDA, 'munich', false],
+    ['n26', 'bban:70090500', null, false],
+  ])('at the profile %s, %s is said to be one of %j', async (profile, account, other, isRefused) => {
+    const run = await withProfiles(PROFILES);
+    for (const words of [...(account.includes(':') ? [] : [PAYMENT]), CONSENT]) {
+      const { failure, said } = await run([...words, account], { globals: { profile } });
+      const says = `${account.replace(':EUR', '')} is an account at Sparda, which the profile ${other} serves`;
+      const refusal = {
+        ...{ code: 'usage', exitCode: 2, message: `${says}, and not the profile ${profile}` },
+        hint: `psd2 has sent nothing. Give --profile ${other}.`,
+      };
+      if (isRefused) expect(failure).toMatchObject(refusal);
+      // It goes on, and no certificate is there.
+      else expect(failure).toMatchObject({ code: expect.not.stringMatching(/^usage$/) });
+      expect(said.includes(`${says}.`)).toBe(other !== null && !isRefused);
+    }
+  });
+});
