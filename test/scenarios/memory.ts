@@ -7,7 +7,7 @@ import { exitCodeOf } from '../../src/exit-codes.ts';
 import { doorBankFile } from '../../src/sandbox/folder/door-bank-file.ts';
 import type { Environment } from '../../src/store/machine/settings.ts';
 import { storeLogin } from '../commands/access.ts';
-import { openCommand } from '../commands/command.ts';
+import { type Command, openCommand } from '../commands/command.ts';
 import { settingsFor } from '../commands/operator.ts';
 import { useRelay } from '../crash/relay.ts';
 import { bankDay, untilWorkday } from '../e2e/support/bank-days.ts';
@@ -60,12 +60,11 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage> {
         changes: ({ world }) => ({ world: { ...world, sleep: wait } }),
       });
     const run = async (words: readonly string[], env: Environment): Promise<Ended> => {
-      let printed = () => '';
+      let command: Command | undefined;
       const program = await buildProgram('0.0.0', {
         words,
         runInstead: async (work) => {
-          const command = open(env, program.opts());
-          printed = command.printed;
+          command = open(env, program.opts());
           await work(command.context);
         },
       });
@@ -73,7 +72,8 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage> {
         () => null,
         (thrown: unknown) => errorOf(thrown),
       );
-      return { exitCode: error === null ? 0 : exitCodeOf(error.code), error, stdout: printed() };
+      const exitCode = error === null ? 0 : exitCodeOf(error.code);
+      return { exitCode, error, stdout: command?.printed() ?? '', told: command?.said() ?? '' };
     };
     const tokens = await bank.tpp.login('anna');
     await storeLogin(open(cb).context, ANNA, tokens);

@@ -11,6 +11,8 @@ export interface Ended {
   /** The error, if there was one. */
   error: { code: string; message: string; hint?: string | null; next?: string[][] } | null;
   stdout: string;
+  /** What it told the operator. */
+  told: string;
 }
 
 /** Where a row is played: psd2 with a login and a bank, and a relay between them. */
@@ -40,10 +42,10 @@ export async function play(stage: Stage, row: Row): Promise<void> {
       (name) => Object.entries(names).find(([each]) => each === name)?.[1] ?? name,
     );
   };
-  const plain = (text: string) => text.replaceAll(flow, 'FLOW');
+  const plain = (text: string) => text.replaceAll(flow, 'FLOW').replaceAll(stage.name, 'REFERENCE');
   for (const [index, step] of row.steps.entries()) {
     const calls = meet(stage, step);
-    const { exitCode, error, stdout } = await stage.run(step.words.map(real), step.env ?? {});
+    const { exitCode, error, stdout, told } = await stage.run(step.words.map(real), step.env ?? {});
     const printed: unknown = stdout.trim() === '' ? null : JSON.parse(stdout);
     const found = flowShape.safeParse(printed).data;
     if (found && flow === 'none') flow = found.flow;
@@ -52,13 +54,14 @@ export async function play(stage: Stage, row: Row): Promise<void> {
       ...(step.calls !== undefined && { calls: calls.join(' ') }),
       ...(step.prints && { prints: printed }),
     };
-    const { ends, calls: wanted, prints, says } = step;
+    const { ends, calls: wanted, prints, says, tells } = step;
     expect(seen, `step ${index + 1}: ${error?.message}`).toMatchObject({
       ends,
       ...(wanted !== undefined && { calls: wanted }),
       ...(prints && { prints }),
     });
     if (says !== undefined) expect(plain(textOf(error))).toMatch(says);
+    if (tells !== undefined) expect(plain(told)).toMatch(tells);
   }
   if (row.events !== undefined)
     expect(eventsOf(stage.config, flow).join(' ')).toMatch(new RegExp(`(^| )${row.events}$`));
@@ -83,14 +86,12 @@ export function meet(
   return calls;
 }
 
-/** Message, hint and next commands of an error. */
+/** Message, hint and next commands of an error. Only the program writes these out in the hint, and repeats the options. */
 function textOf(error: Ended['error']): string {
   const { message = '', hint, next = [] } = error ?? {};
-  return [
-    message,
-    ...(hint ? [hint.replace(/\n {2}[\s\S]*$/, '')] : []),
-    ...next.map((words) => `$ ${words.filter((word) => word !== 'psd2').join(' ')}`),
-  ].join('\n');
+  const said = hint?.replace(/(\n {2}[\s\S]*|(?<=:) psd2 .*)$/, '');
+  const commands = next.map((words) => words.filter((word) => word !== 'psd2' && word !== '--yes').join(' '));
+  return [message, ...(said ? [said] : []), ...commands.map((words) => `$ ${words}`)].join('\n');
 }
 
 /** The types of the events in the journal of a flow. */

@@ -6,6 +6,7 @@ import { bankDay } from '../e2e/support/bank-days.ts';
 import { readError } from '../e2e/support/errors.ts';
 import { keepRunning, type Operator, useLoggedIn } from '../e2e/support/psd2.ts';
 import * as shapes from '../e2e/support/shapes.ts';
+import { saidBy } from '../e2e/support/verbose.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { sample } from '../support/sample.ts';
 import { ACCOUNT } from './memory.ts';
@@ -34,7 +35,7 @@ function useProgram(kind: BankOfRow) {
         const through = { PSD2_PROFILE: profile, PSD2_BROWSER: '/bin/true', ...relay.env(name), ...env };
         const ended = await operator.psd2([...words], { env: through });
         return {
-          ...{ exitCode: ended.code ?? -1, stdout: ended.stdout },
+          ...{ exitCode: ended.code ?? -1, stdout: ended.stdout, told: saidBy(ended) },
           error: ended.code === 0 ? null : readError(ended),
         };
       },

@@ -21,6 +21,8 @@ export interface Step {
   prints?: object;
   /** Part of the message and the hint of the error, with what can be done next as `$ transfer resume FLOW`. */
   says?: string | RegExp;
+  /** Part of what it tells the operator on stderr. */
+  tells?: string | RegExp;
 }
 
 export interface Row {
@@ -51,6 +53,7 @@ const CALLS = {
   token: /^POST .*\/token$/,
   revoke: /^POST .*\/revoke$/,
   customer: /^GET .*\/customerid-info$/,
+  transactions: /^GET .*\/transactions\/retrieve$/,
   initiate: /^POST .*\/v1\/(?:[a-z]+-)?payments\/[^/]+$/,
   basket: /^POST .*\/v1\/signing-baskets$/,
   sca: /^POST .*authorisations$/,
@@ -146,10 +149,20 @@ function answerOf(
   return { status, headers: Object.entries(all).flat(), body: bytes };
 }
 
+/** A row at today's bank. */
+export const atCb = (name: string, paid: Row['paid'], steps: Step[], more: Partial<Row> = {}): Row => ({
+  ...{ name, bank: 'cb', steps, paid, ...more },
+});
+
 /** An order of today's bank that is not instant, and the same for an instant one. */
 export const ORDER = [
   ...['transfer', 'create', '--yes', '--json', '--from', '0010482620', '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', 'AMOUNT', '--reference', 'REFERENCE'],
 ];
 export const INSTANT = [...ORDER, '--instant', '--payee-verified'];
+/** The order with another payee: those in capitals choose an outcome (docs/sandbox.md, "Magic values"). */
+export const orderTo = (name: string, ...more: string[]) => [
+  ...ORDER.map((word) => (word === 'Ada Lovelace' ? name : word)),
+  ...more,
+];
 export const RESUME = ['transfer', 'resume', 'FLOW', '--yes', '--json'];

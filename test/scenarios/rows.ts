@@ -1,8 +1,10 @@
 import type { BankOfRow, Row } from './row.ts';
+import { CONSENTS } from './rows/consents.ts';
 import { EXECUTE } from './rows/execute.ts';
+import { TRANSFERS } from './rows/transfers.ts';
 
 /** All rows. */
-export const ROWS: readonly Row[] = [...EXECUTE];
+export const ROWS: readonly Row[] = [...EXECUTE, ...TRANSFERS, ...CONSENTS];
 
 /** The rows of each bank, with the bank as its name. */
 export function byBank(rows: readonly Row[]): [name: string, { bank: BankOfRow; rows: Row[] }][] {

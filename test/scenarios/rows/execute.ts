@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
 import {
   asTheBankSays,
+  atCb,
   cut,
   doneBut,
   fault,
@@ -32,9 +33,6 @@ const resumed = (ends: string, more: More = {}): Step => ({ words: RESUME, ends,
 const again = (ends: string): Step => ({ words: ORDER, ends });
 /** The first status is that the customer has authorised it. */
 const then = (...status: Treatment[]) => ({ status: [asTheBankSays, ...status] });
-const row = (name: string, paid: Row['paid'], steps: Step[], more: Partial<Row> = {}): Row => ({
-  ...{ name, bank: 'cb', steps, paid, ...more },
-});
 
 const says = (executionStatus: string, authorizationStatus = 'AUTHORIZED') =>
   saying({ executionStatus, authorizationStatus });
@@ -59,10 +57,10 @@ const REFUSALS: [string, Treatment][] = [
 const refusals = REFUSALS.flatMap(([name, refusal]) => {
   const renewed = name === 'HTTP 401' ? 'token customer ' : '';
   return [
-    row(`after ${name} an SCT is executed if its status says so`, 1, [
+    atCb(`after ${name} an SCT is executed if its status says so`, 1, [
       pays(doneBut(refusal), '0 executed', { calls: `verify approach status execute ${renewed}status` }),
     ]),
-    row(`after ${name} an instant transfer is settled if its status says so`, 1, [
+    atCb(`after ${name} an instant transfer is settled if its status says so`, 1, [
       pays(doneBut(refusal), '0 settled', {
         words: INSTANT,
         calls: `verify approach status execute ${renewed}settlement`,
@@ -71,7 +69,7 @@ const refusals = REFUSALS.flatMap(([name, refusal]) => {
     ...(/HTTP 4(00|01|17|20|22|29)$/.test(name)
       ? []
       : [
-          row(`after ${name}, which may mean "already done", nobody knows if the status shows nothing`, 1, [
+          atCb(`after ${name}, which may mean "already done", nobody knows if the status shows nothing`, 1, [
             pays(doneBut(refusal), '9 outcome_unknown unknown', {
               meets: then(NOTHING),
               says: /^The bank refused execute, but its status does not show whether it had executed the transfer before: /,
@@ -93,7 +91,7 @@ const contents = [400, 417, 422].flatMap((status) =>
       ['is EXPIRED', Array(2).fill(says('PENDING', 'EXPIRED'))],
     ] as const
   ).map(([what, answers]) =>
-    row(`after HTTP ${status} a transfer whose status ${what} has failed, and keeps its reference`, 1, [
+    atCb(`after HTTP ${status} a transfer whose status ${what} has failed, and keeps its reference`, 1, [
       pays(doneBut(refused(status, 'PSD2_X', 'Not like this')), '7 bank_refused failed', {
         meets: then(...answers),
         says: `(HTTP ${status}): Not like this\nThe bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice. ${FIND_OUT}`,
@@ -133,13 +131,13 @@ const NO_CLEAR_ANSWER: [string, Treatment][] = [
 const unclear = NO_CLEAR_ANSWER.flatMap(([name, answer]) => {
   const patience = answer === silence ? ['--timeout', '1'] : [];
   return [
-    row(`execute ends with ${name}, and an instant transfer is settled if the bank then says OK`, 1, [
+    atCb(`execute ends with ${name}, and an instant transfer is settled if the bank then says OK`, 1, [
       pays(doneBut(answer), '0 settled', {
         words: [...INSTANT, ...patience],
         calls: 'verify approach status execute settlement',
       }),
     ]),
-    row(`execute ends with ${name}, and nobody knows of an SCT whose status shows nothing`, 1, [
+    atCb(`execute ends with ${name}, and nobody knows of an SCT whose status shows nothing`, 1, [
       pays(doneBut(answer), '9 outcome_unknown unknown', {
         words: [...ORDER, ...patience],
         meets: then(NOTHING),
@@ -156,7 +154,7 @@ const ANOTHER = '00000000-0000-4000-8000-000000000000';
 const DEFERRED = ['execute-sent', 'execute-unanswered', 'executed'];
 
 const answers = [
-  row(
+  atCb(
     'a transfer is paid',
     1,
     [{ words: ORDER, ends: '0 executed', calls: 'verify approach status execute' }],
@@ -165,7 +163,7 @@ const answers = [
         'created verify-sent verified accepted approach-sent sca-started sca-returned authorization execute-sent executed',
     },
   ),
-  row('an execution without a cro, or with warnings, counts as executed', 1, [
+  atCb('an execution without a cro, or with warnings, counts as executed', 1, [
     pays(
       doneBut(
         succeeded(
@@ -191,25 +189,25 @@ const answers = [
       ],
     ] as const
   ).map(([what, answer]) =>
-    row(`a success of execute that ${what} decides nothing`, 1, [
+    atCb(`a success of execute that ${what} decides nothing`, 1, [
       pays(doneBut(answer), '9 outcome_unknown unknown', { meets: then(NOTHING) }),
     ]),
   ),
-  row('a success of execute that names another resource decides nothing', 1, [
+  atCb('a success of execute that names another resource decides nothing', 1, [
     pays(
       naming(() => ANOTHER),
       '9 outcome_unknown unknown',
       { meets: then(NOTHING) },
     ),
   ]),
-  row('a success that names the same resource in capitals counts', 1, [
+  atCb('a success that names the same resource in capitals counts', 1, [
     pays(
       naming((own) => own.toUpperCase()),
       '0 executed',
       { calls: 'verify approach status execute' },
     ),
   ]),
-  row('a status of another resource does not end an unknown transfer', 1, [
+  atCb('a status of another resource does not end an unknown transfer', 1, [
     pays(lost, '9 outcome_unknown unknown', {
       meets: then(naming(() => ANOTHER)),
     }),
@@ -219,11 +217,11 @@ const answers = [
 const ended = ['lost', 'refused'].flatMap((how) => {
   const execute = how === 'lost' ? cut : refused(412);
   return [
-    row(`execute is ${how}, and the status KO ends the transfer and frees its reference`, 1, [
+    atCb(`execute is ${how}, and the status KO ends the transfer and frees its reference`, 1, [
       pays(execute, '8 payment_failed failed', { meets: then(says('KO'), says('KO')) }),
       again('0 executed'),
     ]),
-    row(`execute is ${how}, and the status NOT_AUTHORIZED ends the transfer and frees its reference`, 1, [
+    atCb(`execute is ${how}, and the status NOT_AUTHORIZED ends the transfer and frees its reference`, 1, [
       pays(execute, '6 not_authorised rejected', {
         meets: then(says('PENDING', 'NOT_AUTHORIZED'), says('PENDING', 'NOT_AUTHORIZED')),
       }),
@@ -233,21 +231,21 @@ const ended = ['lost', 'refused'].flatMap((how) => {
 });
 
 const instant = [
-  row('execute is lost, and an instant transfer is KO: the payment has failed', 1, [
+  atCb('execute is lost, and an instant transfer is KO: the payment has failed', 1, [
     pays(lost, '8 payment_failed failed', {
       words: INSTANT,
       meets: { settlement: Array(2).fill(settles('KO', 'Account closed')) },
       says: 'Account closed',
     }),
   ]),
-  row('execute is lost, and an instant transfer is pending and then OK', 1, [
+  atCb('execute is lost, and an instant transfer is pending and then OK', 1, [
     pays(lost, '0 settled', {
       words: INSTANT,
       meets: { settlement: [settles('PENDING'), settles('PENDING'), settles('OK')] },
       calls: 'verify approach status execute settlement settlement settlement',
     }),
   ]),
-  row(
+  atCb(
     'execute is lost, and an instant transfer is pending to the end: that does not confirm execution',
     1,
     [
@@ -259,7 +257,7 @@ const instant = [
     ],
     { waits: true },
   ),
-  row('psd2 asks for the execution status of a refused instant transfer once', 0, [
+  atCb('psd2 asks for the execution status of a refused instant transfer once', 0, [
     pays(refused(422), '7 bank_refused failed', {
       words: INSTANT,
       meets: { settlement: [settles('PENDING')], ...then(NOTHING) },
@@ -272,7 +270,7 @@ const instant = [
       ['does not answer', gets(501)],
     ] as const
   ).map(([what, answer]) =>
-    row(`execute is lost, and the bank ${what}: nobody knows`, 1, [
+    atCb(`execute is lost, and the bank ${what}: nobody knows`, 1, [
       pays(lost, '9 outcome_unknown unknown', {
         words: INSTANT,
         meets: { settlement: Array(8).fill(answer), ...then(...Array(8).fill(answer)) },
@@ -280,7 +278,7 @@ const instant = [
     ]),
   ),
   ...['OK', 'EXECUTED'].map((word) =>
-    row(
+    atCb(
       `execute is lost, and the status ${word} confirms it`,
       1,
       [pays(lost, '0 executed', { meets: then(says(word)), prints: { cro: null } })],
@@ -292,7 +290,7 @@ const instant = [
 /** The bank has not read it, so it is sent again. */
 const turnedAway = [
   ...[420, 429].map((status) =>
-    row(
+    atCb(
       `execute is turned away with HTTP ${status}, and can be sent when the transfer is resumed`,
       1,
       [
@@ -303,7 +301,7 @@ const turnedAway = [
       { events: 'execute-sent execute-turned-away authorization execute-sent executed' },
     ),
   ),
-  row(
+  atCb(
     'the bank refuses the token at execute: psd2 renews it, asks, and sends execute again',
     1,
     [
@@ -316,25 +314,25 @@ const turnedAway = [
       crash: ['execute-turned-away', 'executed'],
     },
   ),
-  row('the bank refuses the renewed token as well: the transfer waits for a login', 0, [
+  atCb('the bank refuses the renewed token as well: the transfer waits for a login', 0, [
     pays(refused(401), '4 not_logged_in authorized', { meets: { execute: Array(2).fill(refused(401)) } }),
   ]),
-  row('execute is turned away, and then the status refused: nobody knows, and nothing is sent again', 0, [
+  atCb('execute is turned away, and then the status refused: nobody knows, and nothing is sent again', 0, [
     pays(refused(401), '9 outcome_unknown unknown', {
       meets: then(refused(412), refused(412)),
       says: /^The bank turned execute away, and does not say whether it had executed/,
     }),
     resumed('9 outcome_unknown unknown', { meets: { status: [NOTHING] } }),
   ]),
-  row('execute is turned away, and on resume the status is refused: nobody knows', 0, [
+  atCb('execute is turned away, and on resume the status is refused: nobody knows', 0, [
     pays(refused(420), '10 too_many_calls authorized', { meets: then(NOTHING) }),
     resumed('9 outcome_unknown unknown', { meets: { status: [refused(412)] } }),
   ]),
-  row('execute is turned away, and the bank fails on the status: the transfer can be resumed', 1, [
+  atCb('execute is turned away, and the bank fails on the status: the transfer can be resumed', 1, [
     pays(refused(401), '11 bank_failing authorized', { meets: then(...Array(8).fill(gets(501))) }),
     resumed('0 executed', { calls: 'status execute' }),
   ]),
-  row('execute is turned away though it was carried out, and the second is refused: nobody knows', 1, [
+  atCb('execute is turned away though it was carried out, and the second is refused: nobody knows', 1, [
     pays(doneBut(refused(401)), '9 outcome_unknown unknown', {
       meets: {
         execute: [doneBut(refused(401)), refused(412, 'ALREADY_EXECUTED')],
@@ -342,7 +340,7 @@ const turnedAway = [
       },
     }),
   ]),
-  row(
+  atCb(
     'execute is turned away, and then EXPIRED: it may have been delivered twice, so its reference stays taken',
     0,
     [
