@@ -88,7 +88,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/ports',
     'terminal',
   ],
-  'commands/declare.ts': ['commands/context.ts', 'terminal/output'],
+  'commands/declare.ts': ['bank/ports', 'commands/context.ts', 'terminal/output'],
   'commands/shared': [
     'bank/ports',
     'advice.ts',

@@ -72,25 +72,28 @@ export function describeOption(option: Option): string {
   return empty ? option.description : new Help().optionDescription(option);
 }
 
-/** How the description of an option ends that only banks of NextGenPSD2 have. */
-const NEXTGENPSD2_ONLY = / \(NextGenPSD2\)$/;
+/** How the description of an option ends that only banks with a capability have (`where` of `commands/declare.ts`). */
+const CAPABILITY = / \(where the bank has ([^()]+)\)$/;
 
 /**
  * Shows the options that the profile's bank has.
  *
- * @param isNextGen whether that bank has a bank file; undefined if no profile is chosen, which shows all
+ * @param has the capabilities of that bank; undefined if no profile is chosen, which shows all
  */
-export function helpOfInterface(isNextGen: boolean | undefined) {
+export function helpOfInterface(has: ReadonlySet<string> | undefined) {
   const all = (command: CommandUnknownOpts) => new Help().visibleOptions(command);
-  const isOther = (option: Option) => isNextGen === false && NEXTGENPSD2_ONLY.test(option.description);
+  const isOther = ({ description }: Option) => {
+    const capability = CAPABILITY.exec(description)?.[1];
+    return has !== undefined && capability !== undefined && !has.has(capability);
+  };
   return {
     visibleOptions: (command: CommandUnknownOpts) => all(command).filter((option) => !isOther(option)),
     optionDescription: (option: Option) =>
-      isNextGen ? describeOption(option).replace(NEXTGENPSD2_ONLY, '') : describeOption(option),
+      has ? describeOption(option).replace(CAPABILITY, '') : describeOption(option),
     /** What the help says of the options that it leaves out. */
     leftOut: (command: CommandUnknownOpts) =>
       all(command).some(isOther)
-        ? '\nMore options are shown with the profile of a NextGenPSD2 bank (--profile).'
+        ? '\nThe bank of the profile has no use for more options. Without a profile, the help shows all.'
         : '',
   };
 }

@@ -8,7 +8,7 @@ export function bankFileHelp(): string {
     const value = standard === undefined ? '' : ` (default: ${JSON.stringify(standard)})`;
     return [path, `${what}${value}`] as const;
   });
-  return `A bank file describes a NextGenPSD2 bank in JSON. It has only what differs from the standard, or from the platform or the file
+  return `A bank file describes a bank in JSON. It has only what differs from the standard, or from the platform or the file
 that it extends. It has no secret: env:PSD2_BANK_NAME stands for the value of a variable of the environment.
 
   $ psd2 bank list

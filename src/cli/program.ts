@@ -23,15 +23,15 @@ const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'opti
  *
  * @param words the arguments: commands that they don't name get only a name and a description. Without them, the whole tree
  * @param runInstead runs the commands instead
- * @param isNextGen for which interface the help shows options; undefined: for both
+ * @param has the capabilities for which the help shows options; undefined: for all
  */
 export async function buildProgram(
   version: string,
   {
     words,
     runInstead,
-    isNextGen,
-  }: { words?: readonly string[]; runInstead?: Run; isNextGen?: boolean | undefined } = {},
+    has,
+  }: { words?: readonly string[]; runInstead?: Run; has?: ReadonlySet<string> | undefined } = {},
 ): Promise<CommandUnknownOpts> {
   const program = withGlobals(
     new Command('psd2')
@@ -52,7 +52,7 @@ export async function buildProgram(
   const isLoaded = (name: string) => !words || words.includes(name);
   await addCommands(program, COMMANDS, { words, isLoaded, run, program: { version, commands: COMMANDS } });
   declareHelp(program);
-  configure(program, helpOfInterface(isNextGen));
+  configure(program, helpOfInterface(has));
   return program;
 }
 
@@ -107,16 +107,18 @@ function wantsHelp(words: readonly string[]): boolean {
   return words.some((word) => ['-h', '--help', 'help'].includes(word));
 }
 
-/** Whether the bank of the profile in use has a bank file; undefined if no profile is chosen. */
-async function isProfileNextGen(words: readonly string[]): Promise<boolean | undefined> {
-  const { PSD2_BANK: bank, PSD2_PROFILE: fromEnvironment, PSD2_CONFIG_DIR: folder } = process.env;
-  if (bank) return true;
+/** What the bank of the profile in use has; undefined if no profile is chosen, or something is wrong with its bank file. */
+async function capabilitiesInUse(words: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+  const { PSD2_BANK: ofEnvironment, PSD2_PROFILE: fromEnvironment, PSD2_CONFIG_DIR: folder } = process.env;
   const { glanceAtProfiles, storeFolder } = await import('../store/machine/folder.ts');
   const profiles = glanceAtProfiles(storeFolder(folder));
   const at = words.indexOf('--profile');
   const named = at === -1 ? words.find((word) => word.startsWith('--profile='))?.slice(10) : words[at + 1];
   const name = named || fromEnvironment || profiles.current();
-  return name === undefined ? undefined : profiles.hasBankFile(name);
+  const bank = ofEnvironment || (name === undefined ? undefined : profiles.bankOf(name));
+  if (bank === undefined) return undefined;
+  const { interfaceOf } = await import('../commands/open/bank-file.ts');
+  return (await interfaceOf(bank))?.has;
 }
 
 /** The help of a group shows the options of the command that is meant if none is named. */
@@ -130,8 +132,8 @@ function showStandard(group: Command, { standard }: Noun): void {
 export async function parse(version: string): Promise<void> {
   try {
     const words = process.argv.slice(2);
-    const isNextGen = wantsHelp(words) ? await isProfileNextGen(words) : undefined;
-    const program = await buildProgram(version, { words, isNextGen });
+    const has = wantsHelp(words) ? await capabilitiesInUse(words) : undefined;
+    const program = await buildProgram(version, { words, has });
     // `psd2` alone shows the help.
     if (process.argv.length === 2) program.outputHelp();
     else await program.parseAsync();
@@ -282,7 +284,7 @@ export const COMMANDS: Commands = {
     load: async () => (await import('../commands/products/noun.ts')).products,
   },
   funds: {
-    description: 'check that an account can cover an amount (NextGenPSD2)',
+    description: 'check that an account can cover an amount',
     load: async () => (await import('../commands/funds/noun.ts')).funds,
   },
   accounts: {
@@ -322,7 +324,7 @@ export const COMMANDS: Commands = {
     load: async () => (await import('../commands/cert/noun.ts')).cert,
   },
   bank: {
-    description: 'check and show bank files (NextGenPSD2)',
+    description: 'check and show bank files',
     load: async () => (await import('../commands/bank/noun.ts')).bank,
   },
   doctor: {

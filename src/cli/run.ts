@@ -59,7 +59,7 @@ export async function runCommand(
 }
 
 /**
- * With the environment alone, the base URL can come from the bank file in it (NextGenPSD2, section 1, `api.baseUrl`). What is wrong
+ * With the environment alone, the base URL can come from the bank file in it (the standard, section 1, `api.baseUrl`). What is wrong
  * with that file is said by the command that needs it.
  */
 async function takeBankAddress({ globals, profiles, env }: Omit<Surroundings, 'onEnd' | 'repeated'>) {

@@ -5,6 +5,7 @@ import {
   Option,
   type OptionValues,
 } from '@commander-js/extra-typings';
+import type { Capability } from '../bank/ports/bank.ts';
 import type { Field } from '../terminal/output/fields.ts';
 import type { Context } from './context.ts';
 
@@ -51,6 +52,11 @@ export interface Noun {
 
 /** Commands by their names, in the order of the help. psd2 loads only those that the arguments name. */
 export type Commands = Readonly<Record<string, { description: string; load: () => Promise<Verb | Noun> }>>;
+
+/** The text of an option that only banks with a capability have. The help with a profile shows it only there, without these words. */
+export function where(capability: Capability, text: string): string {
+  return `${text} (where the bank has ${capability})`;
+}
 
 /** Help text with examples, one per line. */
 export function examples(...lines: string[]): string {

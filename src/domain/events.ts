@@ -59,7 +59,7 @@ const scaStarted = z.object({
   psuId: z.exactOptional(z.string()),
 });
 
-/** The bank's own words for a payment and its authorisation, at a bank that has them (NextGenPSD2). */
+/** The bank's own words for a payment and its authorisation, at a bank that has them. */
 const bankWords = z.object({ transactionStatus: textOrNull, scaStatus: textOrNull });
 const bank = z.exactOptional(bankWords);
 
@@ -179,7 +179,7 @@ export const stepEvent = z.lazy(() =>
       source: z.optional(z.enum(PAYEE_SOURCES)),
     }),
     authorization,
-    /** `isFinal`: the bank has settled it (NextGenPSD2, `payments.final`). */
+    /** `isFinal`: the bank has settled it (the standard, `payments.final`). */
     z.object({
       ...{ type: z.literal('executed'), cro: textOrNull, bank },
       isFinal: z.exactOptional(z.literal(true)),

@@ -83,7 +83,7 @@ export function isOver({ state }: { state: FlowState }): boolean {
 }
 
 /**
- * Whether the bank has accepted a payment, but has not said that it is final: it may still reject it (NextGenPSD2, section 4, "What a
+ * Whether the bank has accepted a payment, but has not said that it is final: it may still reject it (the standard, section 4, "What a
  * status means"). psd2 asks again. A person's word is final.
  */
 export function isAccepted({ state, commits, isFinal, resolution }: Acceptance): boolean {

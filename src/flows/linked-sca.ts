@@ -36,7 +36,7 @@ export interface LinkedRecord {
 }
 
 /**
- * Takes the customer through SCA as the bank's links say (NextGenPSD2, section 2, "SCA"): redirect, start of an authorisation,
+ * Takes the customer through SCA as the bank's links say (the standard, section 2, "SCA"): redirect, start of an authorisation,
  * OAuth, confirmation code, or elsewhere. The bank's status then decides.
  *
  * @param links null: nothing is known, so psd2 starts an authorisation

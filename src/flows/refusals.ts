@@ -32,7 +32,7 @@ export function isAboutContent({ refusal }: Psd2Error): boolean {
   return refusal === 'content';
 }
 
-/** Whether the bank refused an initiation, and has certainly begun no payment (NextGenPSD2, "A refused initiation is refused"). */
+/** Whether the bank refused an initiation, and has certainly begun no payment (the standard, "A refused initiation is refused"). */
 export function hasBegunNothing(error: unknown): error is Psd2Error {
   return error instanceof Psd2Error && error.beganNothing === true;
 }

@@ -181,7 +181,7 @@ describe('the help of psd2 itself', () => {
         transfer               make SEPA and instant transfers
         batch                  make many payments from a file
         operation              run any operation of the bank by its name
-        funds                  check that an account can cover an amount (NextGenPSD2)
+        funds                  check that an account can cover an amount
 
       Operations:
         status                 show the profile, and what needs a person
@@ -194,7 +194,7 @@ describe('the help of psd2 itself', () => {
 
       Setup:
         profile                manage the settings for each bank and application
-        bank                   check and show bank files (NextGenPSD2)
+        bank                   check and show bank files
         cert                   inspect and check eIDAS certificates, make test ones
         store                  share logins and payments between machines (PostgreSQL)
         schema                 print the JSON Schema of what --json prints
@@ -320,4 +320,19 @@ describe('a text that is wider than the terminal', () => {
   ])('%j within %s columns is %j', (text, columns, fitted) => {
     expect(fitLines(text, columns)).toBe(fitted);
   });
+});
+
+it.each([
+  ['no profile', undefined, ['--payee-town', '--paste'], / \(where the bank has addresses of payees\)/],
+  ['a bank without them', new Set(['payments']), [], /The bank of the profile has no use for more options/],
+  ['a bank with some', new Set(['addresses of payees']), ['--payee-town'], /which every address needs\n/],
+])('with %s, an option is there if its bank has what it is for', async (_, has, shown, says) => {
+  const words = ['transfer', 'create', '--help'];
+  const program = await buildProgram('0.0.0', { words, runInstead: notRun, ...(has && { has }) });
+  const create = program.commands
+    .find((each) => each.name() === 'transfer')
+    ?.commands.find((each) => each.name() === 'create');
+  const help = create ? helpOf(create) : '';
+  expect(['--payee-town', '--paste'].filter((option) => help.includes(`${option} `))).toEqual(shown);
+  expect(help).toMatch(says);
 });

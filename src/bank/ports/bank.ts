@@ -31,7 +31,12 @@ export type Capability =
   | 'documents'
   | 'consent confirmation'
   | 'consent status'
-  | 'consent deletion';
+  | 'consent deletion'
+  | 'terms of consents'
+  | 'links for SCA'
+  | 'PSU-ID'
+  | 'bulk payments'
+  | 'balances by type';
 
 /** A bank, as flows and commands know it. */
 export interface Bank {

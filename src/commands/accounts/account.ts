@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
 
 /**
- * Reads how the operator names an account: its id, or at some interfaces its IBAN (NextGenPSD2, section 3, "Readings"). Asks
+ * Reads how the operator names an account: its id, or at some interfaces its IBAN (the standard, section 3, "Readings"). Asks
  * nobody.
  *
  * @param options `fromStore`: what is stored needs no consent

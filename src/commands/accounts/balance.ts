@@ -12,7 +12,7 @@ import {
   text,
   writeMoney,
 } from '../../terminal/output/fields.ts';
-import { verb } from '../declare.ts';
+import { verb, where } from '../declare.ts';
 import { openAccount, readAccount } from './account.ts';
 import { openSynced, storedBalance, withStore } from './stored.ts';
 
@@ -42,7 +42,7 @@ const shape = object({
         date: orNull(day('the day of the balance')),
         at: orNull(text('when it last changed: ISO 8601 with zone')),
       }),
-      'all balances in the words of the bank (NextGenPSD2)',
+      where('balances by type', 'all balances in the words of the bank'),
     ),
   ),
 });

@@ -59,7 +59,9 @@ const plainRows = list(object({ ...row.fields, future: isComing }));
 const shape = list(
   object({
     ...row.fields,
-    transactionId: optional(orNull(text("the bank's id of it (NextGenPSD2, as the fields from here on)"))),
+    transactionId: optional(
+      orNull(text("the bank's id of it; as the fields from here on, of banks that say it")),
+    ),
     entryReference: optional(orNull(text("the bank's id of it for reading on from there"))),
     endToEndId: optional(orNull(text('the reference that the payer gave'))),
     counterpartyName: optional(orNull(text('name of the other side'))),

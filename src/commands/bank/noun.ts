@@ -1,6 +1,6 @@
 import { examples, type Noun } from '../declare.ts';
 
-/** `psd2 bank`: banks of the Berlin Group (NextGenPSD2), described as data. */
+/** `psd2 bank`: banks described as data. */
 export const bank: Noun = {
   declare: (command) =>
     command.addHelpText(

@@ -4,6 +4,7 @@ import { readDebited } from '../../domain/batch/read-line.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { parseExecutionDate } from '../../domain/order/terms.ts';
 import type { Context } from '../context.ts';
+import { where } from '../declare.ts';
 
 // What `batch check` and `batch add` take, so that the one says what the other does.
 
@@ -23,7 +24,10 @@ export function takingFile<Args extends unknown[]>(command: Command<Args>) {
     .addOption(
       new Option(
         '--batch-booking <yes-or-no>',
-        'book a bulk payment as one sum, or each payment alone, for files that do not say it (NextGenPSD2)',
+        where(
+          'bulk payments',
+          'book a bulk payment as one sum, or each payment alone, for files that do not say it',
+        ),
       ).choices(['yes', 'no'] as const),
     )
     .option('--transliterate', 'replace letters that SEPA does not allow, for example Müller by Mueller')

@@ -18,7 +18,7 @@ import { actorOf } from '../../store/machine/actor.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
 import { cleanLines, cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { examples, verb } from '../declare.ts';
+import { examples, verb, where } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { customerPortsOf } from '../flow/ports.ts';
 import { confirmed } from '../shared/confirmed.ts';
@@ -48,7 +48,7 @@ Pays the payments one after the other, in the order of their execution days. Eac
 refused payment stops no other one. However the run was stopped, run it again: it goes on, and pays nothing twice. Two runs at once,
 also on two machines, share the payments.
 
-Where the bank has bulk payments (NextGenPSD2), psd2 sends the payments of one account, day and product as one, which the customer
+Where the bank has bulk payments, psd2 sends the payments of one account, day and product as one, which the customer
 authorises once. --as chooses. With --as basket each goes to the bank alone, and the customer authorises them once, in a signing basket.
 
 With --links, psd2 writes each customer's link as a line of JSON to the end of a file, and waits for nobody. PSD2_NOTIFY_LINK names a
@@ -75,7 +75,7 @@ ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.n
         "write the customers' links to the end of this file, instead of opening a browser",
       )
       .option('--accept-close', 'also pay if the payee check says that the name is close')
-      .option('--psu-id <id>', 'who authorises now what another person has authorised (NextGenPSD2)'),
+      .option('--psu-id <id>', where('PSU-ID', 'who authorises now what another person has authorised')),
   (context, reference, options: RunOptions) => runBatch(context, reference, options),
 );
 

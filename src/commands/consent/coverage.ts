@@ -7,7 +7,7 @@ import type { KeptConsent } from '../../store/ports/customers.ts';
 
 type Coverage = Pick<KeptConsent, 'accounts' | 'reads' | 'cards'>;
 
-/** A consent's `access` as the standard has it (NextGenPSD2 1.3). */
+/** A consent's `access` as the standard has it. */
 function accessShape() {
   const name = z.optional(z.string());
   const reference = z.looseObject({ iban: name, maskedPan: name, pan: name, bban: name, msisdn: name });
@@ -76,7 +76,7 @@ function askedCoverage({ terms }: Pick<Consent, 'terms'>): Coverage {
       const named = [
         ...new Set([...accounts, ...balances, ...transactions].map((each) => accountReferenceOf(each).id)),
       ];
-      // A card has no IBAN (NextGenPSD2 1.3, account references).
+      // A card has no IBAN (the standard, account references).
       return { accounts: named, reads, ...(named.every(isIban) && { cards: 'none' as const }) };
     }
     case 'bank-offered':

@@ -39,7 +39,7 @@ export function givenTerms(options: Partial<TermsOptions>): string[] {
 }
 
 /**
- * The terms that the operator chooses (NextGenPSD2, section 3, `consent request`). What is absent is the bank's.
+ * The terms that the operator chooses (the standard, section 3, `consent request`). What is absent is the bank's.
  *
  * @throws Psd2Error `usage`, `invalid_iban`, `invalid_date`
  */

@@ -23,11 +23,11 @@ export const consent: Noun = {
       load: async () => (await import('./resume.ts')).resume,
     },
     status: {
-      description: 'ask the bank how a consent is, and record it (NextGenPSD2)',
+      description: 'ask the bank how a consent is, and record it',
       load: async () => (await import('./status.ts')).status,
     },
     delete: {
-      description: 'end a consent at the bank (NextGenPSD2)',
+      description: 'end a consent at the bank',
       load: async () => (await import('./delete.ts')).deleteConsent,
     },
     cancel,

@@ -8,7 +8,7 @@ import { bankFor, type GrantPorts, runLinkedConsent } from '../../flows/consent/
 import { runConsent } from '../../flows/consent/loop.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import { alsoCalled, collect, type Verb } from '../declare.ts';
+import { alsoCalled, collect, type Verb, where } from '../declare.ts';
 import { driveFlow, refuseClientCredentials } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
 import { refusePasting } from '../open/returns.ts';
@@ -44,27 +44,48 @@ export const request: Verb = {
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
       .option(
         '--account <account...>',
-        'account to ask for, by its id; at a NextGenPSD2 bank by its IBAN, bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>; may be repeated',
+        'account to ask for, by its id; where the bank has terms of consents by its IBAN, bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>; may be repeated',
         collect,
         [],
       )
       .option('--all-accounts', 'ask for all accounts of the customer')
-      .option('--list-only', 'ask for the list of accounts alone (NextGenPSD2)')
-      .option('--balances', 'ask for balances alone, unless --transactions is there too (NextGenPSD2)')
-      .option('--transactions', 'ask for transactions alone, unless --balances is there too (NextGenPSD2)')
-      .option('--valid-until <date>', "last day, YYYY-MM-DD; default: the bank's maximum (NextGenPSD2)")
-      .option('--frequency <n>', 'readings a day while the customer is absent (NextGenPSD2)')
-      .option('--once', 'ask for one reading (NextGenPSD2)')
+      .option('--list-only', where('terms of consents', 'ask for the list of accounts alone'))
+      .option(
+        '--balances',
+        where('terms of consents', 'ask for balances alone, unless --transactions is there too'),
+      )
+      .option(
+        '--transactions',
+        where('terms of consents', 'ask for transactions alone, unless --balances is there too'),
+      )
+      .option(
+        '--valid-until <date>',
+        where('terms of consents', "last day, YYYY-MM-DD; default: the bank's maximum"),
+      )
+      .option('--frequency <n>', where('terms of consents', 'readings a day while the customer is absent'))
+      .option('--once', where('terms of consents', 'ask for one reading'))
       .option(
         '--card-number <number>',
-        'with FUNDS_AVAILABILITY: card that the account pays for, masked; the whole number from @file, or - for standard input (NextGenPSD2)',
+        where(
+          'consents for confirmations of funds',
+          'with FUNDS_AVAILABILITY: card that the account pays for, masked; the whole number from @file, or - for standard input',
+        ),
       )
-      .option('--card-expiry-date <date>', 'last day of that card, YYYY-MM-DD (NextGenPSD2)')
-      .option('--card-information <text>', 'what else the bank may know of that card (NextGenPSD2)')
-      .option('--registration-information <text>', 'your contract with the customer (NextGenPSD2)')
+      .option(
+        '--card-expiry-date <date>',
+        where('consents for confirmations of funds', 'last day of that card, YYYY-MM-DD'),
+      )
+      .option(
+        '--card-information <text>',
+        where('consents for confirmations of funds', 'what else the bank may know of that card'),
+      )
+      .option(
+        '--registration-information <text>',
+        where('consents for confirmations of funds', 'your contract with the customer'),
+      )
       .option(
         '--paste',
-        'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+        where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
       )
       .addHelpText(
         'after',
@@ -73,7 +94,7 @@ Examples:
   $ psd2 consent request --category ACCOUNT_INFO --all-accounts
   $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --account 0012345678
 
-At a NextGenPSD2 bank, where the customer may choose the accounts:
+Where the bank has terms of consents, and the customer may choose the accounts:
   $ psd2 consent request
   $ psd2 consent request --account DE89370400440532013000 --valid-until 2027-03-31
   $ psd2 consent request --category FUNDS_AVAILABILITY --account DE89370400440532013000`,
@@ -98,8 +119,8 @@ export async function requestBy(
   transactionId: string,
 ): Promise<void> {
   for (const account of terms.account) refuseOtherBank(context, account);
-  const isLinked = (await context.bankInterface()).customers === 'named by the operator';
-  return (isLinked ? requestLinked : requestConsent)(context, options, terms, transactionId);
+  const hasTerms = (await context.bankInterface()).has.has('terms of consents');
+  return (hasTerms ? requestLinked : requestConsent)(context, options, terms, transactionId);
 }
 
 /** One consent for each category, all for the same accounts. */
@@ -113,7 +134,7 @@ async function requestConsent(
   const [foreign] = [...givenTerms(others), ...(terms.paste ? ['--paste'] : [])];
   if (foreign !== undefined)
     throw new Psd2Error('usage', `The interface of this bank has no ${foreign}`, {
-      hint: 'It is for NextGenPSD2 banks.',
+      hint: 'It is for banks where you choose the terms of a consent.',
     });
   const { readAccountId } = await context.bankInterface();
   const names = [...new Set(options.category.map(parseCategory))];

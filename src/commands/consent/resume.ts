@@ -2,7 +2,7 @@ import type { Consent } from '../../domain/consent.ts';
 import { isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, type Verb, where } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
@@ -20,7 +20,7 @@ export const resume: Verb = {
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
       .option(
         '--paste',
-        'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+        where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
       )
       .action((flow, { allowPartial = false, paste = false, ...person }) =>
         run((context) =>
@@ -43,7 +43,7 @@ export const resume: Verb = {
 function refusePaste(context: Context, { terms }: Consent): void {
   if (terms === null)
     throw new Psd2Error('usage', 'The interface of this bank has no --paste', {
-      hint: 'It is for NextGenPSD2 banks.',
+      hint: 'It is for banks whose links lead the customer.',
     });
   refusePasting(context);
 }

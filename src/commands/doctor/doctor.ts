@@ -43,7 +43,7 @@ export const doctor = bareVerb(
   CHECKS,
   `
 Each check is ok, warn, fail or skip, and says what to do. The command sends one request, the authorize call that begins
-a login, and uses no token. At a NextGenPSD2 bank, it is a reading with a consent that does not exist. If such a bank
+a login, and uses no token. Where nobody logs in beforehand, it is a reading with a consent that does not exist. If such a bank
 refuses the signature, psd2 asks whether to try what other banks want. The exit code is that of the first check that
 failed. A warning is not a failure.
 ${examples('psd2 doctor', 'psd2 --profile mybank doctor --json | jq -r \'.checks[] | select(.status != "ok") | .name\'')}`,

@@ -7,7 +7,7 @@ import { findOut } from '../../flows/refusals.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, type Verb, where } from '../declare.ts';
 import { type PsuOptions, readPerson, withPersonOptions } from '../shared/psu.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
@@ -24,14 +24,14 @@ export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
       .addOption(
         new Option(
           '--paste',
-          'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+          where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
         ).hideHelp(noun.cancelAtBank === undefined),
       )
       .addHelpText(
         'after',
         `
 The command shows the flow and asks you; --yes confirms in advance. It sends nothing to the bank, unless only the bank
-can cancel it (NextGenPSD2): then the customer may have to authorise the cancellation. If psd2 has already sent
+can cancel it: then the customer may have to authorise the cancellation. If psd2 has already sent
 \`${noun.sent}\`, the command refuses with exit code 2 and says what to do instead.
 ${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
       )

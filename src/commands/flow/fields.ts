@@ -17,17 +17,14 @@ export const authorisationsField = list(
     scaStatus: orNull(text("the bank's word for it, for example finalised")),
     at: time('when psd2 began it, or learnt of it'),
   }),
-  'the authorisations that psd2 knows, one for each person who must authorise (NextGenPSD2)',
+  'the authorisations that psd2 knows, one for each person who must authorise',
 );
 
 /** Whom something waits for, if several persons must authorise it. */
 export const waitingFields = () => ({
-  authorisedBy: optional(list(text(), 'who has authorised it; others must, too (NextGenPSD2)')),
+  authorisedBy: optional(list(text(), 'who has authorised it; others must, too')),
   waitsFor: optional(
-    list(
-      text(),
-      'whose authorisation has begun; empty: another person, whom psd2 does not know (NextGenPSD2)',
-    ),
+    list(text(), 'whose authorisation has begun; empty: another person, whom psd2 does not know'),
   ),
 });
 
@@ -80,7 +77,7 @@ export const bankReasons = list(
       'what it is about: the payment, its group (payment information) or the whole file; message: it came with an answer',
     ),
     code: orNull(text('code of ISO 20022, for example AC01')),
-    proprietary: orNull(text("the bank's own code, or a code of NextGenPSD2")),
+    proprietary: orNull(text("the bank's own code, or a code of the standard")),
     text: orNull(text("the bank's words")),
   }),
   'why the bank has refused or rejected it; the first counts',

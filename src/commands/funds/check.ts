@@ -24,7 +24,7 @@ export const check: Verb = {
     command
       .requiredOption(
         '--account <account>',
-        'id or IBAN of the account; at a NextGenPSD2 bank also bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>',
+        'id or IBAN of the account; also bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>',
       )
       .requiredOption('--amount <decimal>', 'for example 12.50, in EUR')
       .addHelpText(

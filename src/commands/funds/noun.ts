@@ -9,7 +9,7 @@ export const funds: Noun = {
     ),
   commands: {
     check: {
-      description: 'check that an account can cover an amount (NextGenPSD2)',
+      description: 'check that an account can cover an amount',
       load: async () => (await import('./check.ts')).check,
     },
   },

@@ -1,4 +1,5 @@
 import { DESCRIPTIONS } from '../../bank/descriptions.ts';
+import type { BankInterface } from '../../bank/ports/bank.ts';
 import { describeBank, readBankFile } from '../../bank-file/bank-file.ts';
 import { type BankHead, descriptionFor } from '../../bank-file/description.ts';
 import { variableOf } from '../../bank-file/kinds.ts';
@@ -55,6 +56,21 @@ function filled(value: unknown, env: Environment): unknown {
   if (typeof value === 'string') return fromEnvironment(value, env);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filled(inner, env)]));
+}
+
+/** The interface of a bank. Undefined: something is wrong with its bank file. @param setting as in {@link bankOf}; null: none */
+export async function interfaceOf(setting: string | null): Promise<BankInterface | undefined> {
+  const { DEFAULT_INTERFACE, interfaceNamed } = await import('../../bank/open.ts');
+  if (setting === null) return interfaceNamed(DEFAULT_INTERFACE);
+  try {
+    const bank = await (isStored(setting)
+      ? describeStored(setting)
+      : contentOfBank(setting).then(({ description }) => description));
+    return await interfaceNamed(bank.interface, bank);
+  } catch (error) {
+    if (error instanceof Psd2Error) return undefined;
+    throw error;
+  }
 }
 
 /** What was checked before, and has not changed. */

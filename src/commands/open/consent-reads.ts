@@ -4,7 +4,7 @@ import type { KeptConsents } from './kept-customer.ts';
 
 /**
  * Counts reads by account and consent, as the bank does where readings name their consent: without the customer, a consent
- * allows `frequencyPerDay` of them (NextGenPSD2, section 2, "Consent"). The operator's own limit can only lower that.
+ * allows `frequencyPerDay` of them (the standard, section 2, "Consent"). The operator's own limit can only lower that.
  */
 export function countingByConsent(reads: AccountReads, consents: KeptConsents): AccountReads {
   const readOf = (productId: string | null) => (productId === null ? 'list' : { account: productId });

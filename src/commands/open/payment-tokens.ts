@@ -7,7 +7,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Tokens } from '../../store/ports/tokens.ts';
 import type { Context } from '../context.ts';
 
-// The tokens of payments and consents. Where the customer's SCA is a login (NextGenPSD2, section 2, `scaOAuth`), it gives tokens
+// The tokens of payments and consents. Where the customer's SCA is a login (the standard, section 2, `scaOAuth`), it gives tokens
 // for one payment or consent alone. The bank may want them with each later call about it.
 
 /** Finds the tokens of the payment or the consent that a call is about. Undefined: the call goes without them. */

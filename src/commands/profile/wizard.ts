@@ -146,7 +146,7 @@ async function askForOther(wizard: Wizard): Promise<void> {
   else for (const key of other) delete settings[key];
 }
 
-/** Asks which NextGenPSD2 bank it is, and stores the content of its file. @returns undefined for a bank without one */
+/** Asks for the bank file of the bank, and stores the content of its file. @returns undefined for a bank without one */
 async function askForBankFile({
   context: { terminal },
   settings,

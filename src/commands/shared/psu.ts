@@ -3,8 +3,9 @@ import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { KeptPsu } from '../../store/ports/customers.ts';
 import type { Context } from '../context.ts';
+import { where } from '../declare.ts';
 
-/** Who the customer (PSU) is at a NextGenPSD2 bank, as the operator says. */
+/** Who the customer (PSU) is where the operator says it. */
 export interface PsuOptions {
   psuId?: string | undefined;
   psuIdType?: string | undefined;
@@ -15,9 +16,9 @@ export function withPsuOptions<Args extends unknown[], Options extends OptionVal
   command: Command<Args, Options>,
 ) {
   return command
-    .option('--psu-id <id>', "the customer's id at the bank, kept with the customer (NextGenPSD2)")
-    .option('--psu-id-type <type>', 'kind of that id (NextGenPSD2)')
-    .option('--psu-corporate-id <id>', "the id of the customer's company (NextGenPSD2)");
+    .option('--psu-id <id>', where('PSU-ID', "the customer's id at the bank, kept with the customer"))
+    .option('--psu-id-type <type>', where('PSU-ID', 'kind of that id'))
+    .option('--psu-corporate-id <id>', where('PSU-ID', "the id of the customer's company"));
 }
 
 /** As {@link withPsuOptions}, for the person whose authorisation begins now: they are not kept. */
@@ -26,7 +27,7 @@ export function withPersonOptions<Args extends unknown[], Options extends Option
   isHidden = false,
 ) {
   const option = <Flags extends string>(flags: Flags, says: string) =>
-    new Option(flags, `${says} (NextGenPSD2)`).hideHelp(isHidden);
+    new Option(flags, where('PSU-ID', says)).hideHelp(isHidden);
   return command
     .addOption(option('--psu-id <id>', 'who authorises it now: their id at the bank'))
     .addOption(option('--psu-id-type <type>', 'kind of that id'))
@@ -80,7 +81,7 @@ export function refusePsu({ psuId, psuIdType, psuCorporateId }: PsuOptions): voi
   const foreign = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
   if (foreign === undefined) return;
   throw new Psd2Error('usage', `The interface of this bank has no ${foreign}`, {
-    hint: 'It is for NextGenPSD2 banks.',
+    hint: 'It is for banks that learn from psd2 who their customer is.',
   });
 }
 

@@ -7,7 +7,7 @@ import { parsePayeeName } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readStep, readSteps, STEP_IDS, type StepId } from '../../smoke/steps.ts';
 import type { Context } from '../context.ts';
-import { collect, type OptionsOf } from '../declare.ts';
+import { collect, type OptionsOf, where } from '../declare.ts';
 import { readDuration, readWholeNumber } from '../shared/option-values.ts';
 import { readReports, type Wanted } from './reports.ts';
 
@@ -29,7 +29,7 @@ export function withOptions(command: Command) {
     .option('--no-login', 'use no login: only the steps that need no customer')
     .option('--consent', 'ask a test customer for a consent, and end it afterwards')
     .option('--account <id>', 'id or IBAN of the account to read; default: the first one')
-    .option('--funds', 'ask whether the account has one cent (NextGenPSD2)')
+    .option('--funds', where('confirmation of funds', 'ask whether the account has one cent'))
     .option('--initiate', 'begin a payment of 0.01 to --to and give it up: no money moves')
     .option('--pay <amount>', 'make a whole payment to --to, with the SCA of a test customer')
     .option('--to <iban>', "the payee's IBAN, for --initiate and --pay")

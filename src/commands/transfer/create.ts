@@ -14,7 +14,7 @@ import { cleanText } from '../../terminal/clean.ts';
 import { writeMoney } from '../../terminal/output/fields.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import { collect, type Verb } from '../declare.ts';
+import { collect, type Verb, where } from '../declare.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
@@ -56,7 +56,10 @@ export interface TransferOptions extends OrderOptions, PsuOptions {
   paste: boolean;
 }
 
-const ADDRESS_NEEDS = "the payee's country, which every address needs, for example DE (NextGenPSD2)";
+const ADDRESS_NEEDS = where(
+  'addresses of payees',
+  "the payee's country, which every address needs, for example DE",
+);
 /** What holds without an option. */
 const NOT_GIVEN = { instant: false, urgent: false, payeeVerified: false, prepare: false, paste: false };
 
@@ -68,7 +71,7 @@ export const create: Verb = {
       command
         .option(
           '--from <account>',
-          'account to debit: its id, or its IBAN (NextGenPSD2) (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
+          'account to debit: its id, or at some banks its IBAN (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
         )
         .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
         .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
@@ -96,15 +99,18 @@ export const create: Verb = {
           collect,
           [],
         )
-        .option('--payee-street <text>', "the payee's street (NextGenPSD2)")
-        .option('--payee-building <text>', "the payee's house number (NextGenPSD2)")
-        .option('--payee-postcode <text>', "the payee's postcode (NextGenPSD2)")
-        .option('--payee-town <text>', "the payee's town, which every address needs (NextGenPSD2)")
+        .option('--payee-street <text>', where('addresses of payees', "the payee's street"))
+        .option('--payee-building <text>', where('addresses of payees', "the payee's house number"))
+        .option('--payee-postcode <text>', where('addresses of payees', "the payee's postcode"))
+        .option(
+          '--payee-town <text>',
+          where('addresses of payees', "the payee's town, which every address needs"),
+        )
         .option('--payee-country <code>', ADDRESS_NEEDS),
     )
       .option(
         '--paste',
-        'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+        where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
       )
       .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
       .addHelpText('after', CREATE_NOTE)

@@ -23,7 +23,7 @@ export const transfer: Noun = {
       load: async () => (await import('./create.ts')).create,
     },
     standing: {
-      description: 'make a standing order, which the bank pays again and again (NextGenPSD2)',
+      description: 'make a standing order, which the bank pays again and again',
       load: async () => (await import('./standing.ts')).standing,
     },
     prepare: {

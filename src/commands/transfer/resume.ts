@@ -2,7 +2,7 @@ import { isOpen, maySend } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { collect, examples, type Verb } from '../declare.ts';
+import { collect, examples, type Verb, where } from '../declare.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { refuseInJoint } from '../flow/next-command.ts';
 import { resumeFlow } from '../flow/resume.ts';
@@ -37,7 +37,7 @@ ${examples('psd2 transfer resume tr-0mwq9zj41', 'psd2 transfer resume --all --sc
       )
       .option(
         '--paste',
-        'prompt for the address in the browser after the customer has finished (NextGenPSD2)',
+        where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
       )
       .action((flow, { all = false, payeeVerified = false, paste = false, verifyData, ...person }) =>
         run((context) => {

@@ -7,7 +7,7 @@ import { withPsuOptions } from '../shared/psu.ts';
 import { makeTransfer } from './create.ts';
 import { TRANSFERS } from './transfers.ts';
 
-/** `psd2 transfer standing`: a periodic payment (NextGenPSD2, section 3). `MonthlyVariable` needs its months, which psd2 does not send. */
+/** `psd2 transfer standing`: a periodic payment (the standard, section 3). `MonthlyVariable` needs its months, which psd2 does not send. */
 export const standing: Verb = {
   prints: TRANSFERS.prints,
   declare: (command, run) =>

@@ -50,12 +50,12 @@ const shape = object({
   totalAmount: orNull(money('debited amount, including the commission')),
   commissions: orNull(money("the bank's commission")),
   bankName: orNull(text("the payee's bank")),
-  product: orNull(text('payment product (NextGenPSD2)')),
-  endToEndId: orNull(text('endToEndIdentification, which the payee sees (NextGenPSD2)')),
-  transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT (NextGenPSD2)")),
-  scaStatus: orNull(text("the bank's word for the authorisation, for example finalised (NextGenPSD2)")),
+  product: orNull(text('payment product, if the bank has products')),
+  endToEndId: orNull(text('endToEndIdentification, which the payee sees')),
+  transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT")),
+  scaStatus: orNull(text("the bank's word for the authorisation, for example finalised")),
   authorisations: authorisationsField,
-  messages: list(text(), "what the bank says to the customer, for example of the payee's name (NextGenPSD2)"),
+  messages: list(text(), "what the bank says to the customer, for example of the payee's name"),
   payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
   payeeCheck: orNull(
     object(

@@ -8,7 +8,7 @@ import {
 } from './card-number.ts';
 import { parseSepaIban } from './iban.ts';
 
-/** How the standard refers to an account (NextGenPSD2 1.3, `accountReference`). */
+/** How the standard refers to an account (`accountReference`). */
 export interface AccountReference {
   kind: 'iban' | Other;
   id: string;

@@ -1,7 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
 import { type IsoDate, parseDate } from '../calendar.ts';
 
-/** How often a standing order pays, in the words of NextGenPSD2 1.3. */
+/** How often a standing order pays, in the words of the standard. */
 export const FREQUENCIES = [
   'Daily',
   'Weekly',

@@ -43,7 +43,7 @@ export interface GrantPorts extends ReturnPorts {
 }
 
 /**
- * Runs a consent from the state in its journal to its end, at a bank where the customer's SCA alone grants it (NextGenPSD2,
+ * Runs a consent from the state in its journal to its end, at a bank where the customer's SCA alone grants it (the standard,
  * section 2, "Consent" and "SCA"): request, then what the bank's links say, then the status until the customer has decided.
  * Nothing here moves money, so a request whose answer was lost is made again.
  *

@@ -23,7 +23,7 @@ interface CancellationSca {
 }
 
 /**
- * Cancels a payment at a bank where the customer commits (NextGenPSD2, section 2, `DELETE`). If the bank wants it, the customer
+ * Cancels a payment at a bank where the customer commits (the standard, section 2, `DELETE`). If the bank wants it, the customer
  * authorises the cancellation. Only the bank's status ends the payment: an answer to the request alone does not.
  *
  * @returns the operation, which the bank has cancelled or rejected

@@ -42,7 +42,7 @@ export async function isRecovered(run: Run, operation: Payment): Promise<boolean
 }
 
 /**
- * What psd2 does about an initiation whose answer was lost, by what the bank file said when the flow began (NextGenPSD2,
+ * What psd2 does about an initiation whose answer was lost, by what the bank file said when the flow began (the standard,
  * section 4, "Nothing twice"):
  *
  * - `repeat`: the same bytes with the same id give the same payment

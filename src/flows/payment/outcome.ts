@@ -117,7 +117,7 @@ export async function askDecision({ bank }: FlowPorts, operation: Payment): Prom
 
 /**
  * Asks the bank about a payment that it has accepted, and records what has changed: it has executed or settled it, or has rejected or
- * cancelled it all the same (NextGenPSD2, section 4, "What a status means").
+ * cancelled it all the same (the standard, section 4, "What a status means").
  */
 export async function askIfFinal(
   open: OpenPayment,

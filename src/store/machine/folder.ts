@@ -184,12 +184,12 @@ export function glanceAtProfiles({ profiles, config }: StoreFolder) {
       const name = fieldIn(config, 'currentProfile');
       return typeof name === 'string' ? name : undefined;
     },
-    /** Whether a profile's bank has a bank file; undefined if there is no such profile. */
-    hasBankFile: (name: string): boolean | undefined => {
+    /** The bank file of a profile; null: its bank has none; undefined: there is no such profile. */
+    bankOf: (name: string): string | null | undefined => {
       const path = join(profiles, `${name}.json`);
-      return fieldIn(path, 'baseUrl') === undefined && fieldIn(path, 'bank') === undefined
-        ? undefined
-        : fieldIn(path, 'bank') !== undefined;
+      const bank = fieldIn(path, 'bank');
+      if (typeof bank === 'string') return bank;
+      return fieldIn(path, 'baseUrl') === undefined ? undefined : null;
     },
   };
 }

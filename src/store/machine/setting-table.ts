@@ -47,7 +47,7 @@ const TABLE = {
   bank: { kind: 'bank', group: 'bank', option: 'bank', value: 'file',
     variable: 'PSD2_BANK', label: 'bank file',
     prompt: 'NextGenPSD2 bank: a bank file, or a platform of psd2 bank list', ifEmpty: 'none, the interface that psd2 began with',
-    help: 'bank file of a NextGenPSD2 bank, or a platform of psd2 bank list' },
+    help: 'bank file that describes the bank, or a platform of psd2 bank list' },
   baseUrl: { kind: 'text', group: 'application', required: 'in the file', option: 'base-url', value: 'url',
     variable: 'PSD2_BASE_URL', label: 'base URL', prompt: 'Base URL of the bank',
     help: 'base URL of the interface, https://host[:port][/prefix]' },

@@ -1,6 +1,6 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 
-/** Who the customer (PSU) is at the bank, as the operator gave it (NextGenPSD2 1.3, `PSU-ID` and the headers beside it). */
+/** Who the customer (PSU) is at the bank, as the operator gave it (the standard, `PSU-ID` and the headers beside it). */
 export interface KeptPsu {
   id: string | null;
   idType: string | null;

@@ -2,7 +2,7 @@ export type GrantType = 'authorization_code' | 'client_credentials';
 
 /**
  * The owner of tokens: a customer's id, null for the application (`client_credentials`), or `payment:<transaction id>`: the tokens
- * that a customer's login with one payment gave, for that payment alone (NextGenPSD2, section 2, "SCA").
+ * that a customer's login with one payment gave, for that payment alone (the standard, section 2, "SCA").
  */
 export type Holder = string | null;
 

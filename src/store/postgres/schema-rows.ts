@@ -54,7 +54,7 @@ create table psd2.transactions (
   transfer_reference text,
   fee_charge boolean,
   synced_at timestamptz not null default transaction_timestamp(),
-  -- What a bank of the Berlin Group says. Null at other banks.
+  -- What a bank with the standard's facts says. Null at other banks.
   transaction_id text,
   entry_reference text,
   end_to_end_id text,
@@ -116,7 +116,7 @@ create table psd2.pending_transactions (
   transfer_reference text,
   fee_charge boolean,
   synced_at timestamptz not null default transaction_timestamp(),
-  -- What a bank of the Berlin Group says. Null at other banks.
+  -- What a bank with the standard's facts says. Null at other banks.
   transaction_id text,
   entry_reference text,
   end_to_end_id text,

@@ -111,7 +111,7 @@ it.each([
 ])('at a bank whose customers have ids %s is refused', async (option, value) => {
   expect(await failureOf(operator.run(['auth', 'login', option, value]))).toEqual({
     ...{ code: 'usage', exitCode: 2, message: `The interface of this bank has no ${option}` },
-    hint: 'It is for NextGenPSD2 banks.',
+    hint: 'It is for banks that learn from psd2 who their customer is.',
   });
 });
 

@@ -80,7 +80,7 @@ it('resume confirms what the customer has authorised meanwhile, and takes --allo
   expect(endOf(await run(['consent', 'resume', 'co-2', '--allow-partial']))).toEqual(['done']);
   expect(endOf(await run(['consent', 'resume', 'co-2', '--paste']))).toEqual([
     'exit 2, usage: The interface of this bank has no --paste',
-    'It is for NextGenPSD2 banks.',
+    'It is for banks whose links lead the customer.',
   ]);
 });
 
@@ -118,7 +118,7 @@ it('what a bank with categories has no options for is refused', async () => {
   for (const option of [['--once'], ['--list-only'], ['--paste'], ['--valid-until', '2027-01-01']])
     expect(endOf(await run([...REQUEST, ...option]))).toEqual([
       `exit 2, usage: The interface of this bank has no ${option[0]}`,
-      'It is for NextGenPSD2 banks.',
+      'It is for banks where you choose the terms of a consent.',
     ]);
   expect(bank.asked).toEqual([]);
 });

@@ -44,7 +44,8 @@ export class GrantingBank {
 
   constructor({ lacks = [], confirms = false }: Options = {}) {
     const plain = this.#here.interface;
-    const has: Capability[] = [...plain.has, 'consent status', 'consent deletion'];
+    const own: Capability[] = confirms ? [] : ['terms of consents', 'links for SCA', 'PSU-ID'];
+    const has: Capability[] = [...plain.has, 'consent status', 'consent deletion', ...own];
     this.interface = {
       ...plain,
       has: new Set(has.filter((each) => !lacks.includes(each))),

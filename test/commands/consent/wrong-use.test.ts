@@ -6,7 +6,7 @@ import { openCommand, runIn } from '../command.ts';
 const temporary = temporaryFolder();
 const CATEGORIES = 'Use one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.';
 const ACCOUNTS = { hint: 'Add --account <id> for each account, or --all-accounts.' };
-const OTHER_INTERFACE = { hint: 'It is for NextGenPSD2 banks.' };
+const OTHER_INTERFACE = { hint: 'It is for banks where you choose the terms of a consent.' };
 
 it.each<[string[], string, { hint: string }]>([
   [
@@ -58,7 +58,9 @@ it('psd2 consent resume --paste is wrong use at a bank that has no link', async 
   const begin = { transactionId: 't1', customerId: '1000001', categories: [] };
   const flow = await flows.begin('consent', begin, async ({ current }) => current.flow);
   await expect(runIn(context, 'consent', 'resume', flow, '--paste')).rejects.toThrow(
-    new Psd2Error('usage', 'The interface of this bank has no --paste', OTHER_INTERFACE),
+    new Psd2Error('usage', 'The interface of this bank has no --paste', {
+      hint: 'It is for banks whose links lead the customer.',
+    }),
   );
 });
 

@@ -23,9 +23,9 @@ it('the options of a command say who the customer is at the bank', () => {
   );
   expect(command.opts()).toEqual(ALL);
   for (const line of [
-    "--psu-id <id>            the customer's id at the bank, kept with the customer (NextGenPSD2)",
-    '--psu-id-type <type>     kind of that id (NextGenPSD2)',
-    "--psu-corporate-id <id>  the id of the customer's company (NextGenPSD2)",
+    "--psu-id <id>            the customer's id at the bank, kept with the customer (where the bank has PSU-ID)",
+    '--psu-id-type <type>     kind of that id (where the bank has PSU-ID)',
+    "--psu-corporate-id <id>  the id of the customer's company (where the bank has PSU-ID)",
   ])
     expect(command.configureHelp({ helpWidth: 200 }).helpInformation()).toContain(line);
 });
@@ -84,7 +84,7 @@ describe('at a bank whose customers have ids', () => {
   ])('%s is refused', async (option, options) => {
     expect(await failureOf((async () => refusePsu(options))())).toEqual({
       ...{ code: 'usage', exitCode: 2, message: `The interface of this bank has no ${option}` },
-      hint: 'It is for NextGenPSD2 banks.',
+      hint: 'It is for banks that learn from psd2 who their customer is.',
     });
   });
 

@@ -483,7 +483,7 @@ it('what would not go well is refused before the bank is asked for anything', as
       ],
       [
         "exit 2, usage: The interface of this bank has no --psu-id-type",
-        "It is for NextGenPSD2 banks.",
+        "It is for banks that learn from psd2 who their customer is.",
       ],
       [
         "exit 2, usage: This bank's interface has no --verify-data",

@@ -44,6 +44,8 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     has: new Set([
       ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),
       ...(['consent status', 'consent deletion', 'Consent-ID', 'addresses of payees'] as const),
+      ...(['terms of consents', 'links for SCA', 'PSU-ID', 'balances by type'] as const),
+      ...(bulk ? (['bulk payments'] as const) : []),
       ...(description.funds.consent === 'auto' ? (['consents for confirmations of funds'] as const) : []),
     ]),
     refuseGivingUp: () => refuseGivingUp(description),
