@@ -102,12 +102,15 @@ async function* pagesOfRun(
     const own = await ownIban(calls, query, answer.data.account?.iban ?? null);
     const report = reportOf(answer, lists, query);
     const next = ways.after(answer, report, call);
+    if (next === null && answer.isPart) throw cut(query);
     const page: TransactionPage = {};
     for (const list of lists) {
       const before = index;
       const rows = (report[list] ?? []).map((row, at) => {
         for (const field of row.unread ?? []) count(calls.odd.unread, field);
-        return toTransaction(signed(row, calls.description, own), list, before + at + 1, own);
+        // Other reports than JSON always say the direction.
+        const read = answer.isPart === undefined ? signed(row, calls.description, own) : row;
+        return toTransaction(read, list, before + at + 1, own);
       });
       index += rows.length;
       page[list] = { rows, total: null, hasMore: next !== null };
@@ -278,6 +281,14 @@ function totalPages(
 
 function rowsOf(report: Report): number {
   return (report.booked?.length ?? 0) + (report.pending?.length ?? 0);
+}
+
+function cut({ productId, transactionId }: TransactionQuery): Psd2Error {
+  const what = `The bank's account report of ${productId} says that more pages follow, and the bank gives no way to them`;
+  return new Psd2Error('bank_answer', what, {
+    hint: 'Narrow the range with --from and --to.',
+    transactionId,
+  });
 }
 
 function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {

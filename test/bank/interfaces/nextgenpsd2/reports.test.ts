@@ -166,6 +166,22 @@ describe('camt', () => {
     expect(await rowsOf(body, headers)).toMatchObject([expected]);
   });
 
+  it('pages of a statement in one file are whole, and so are those that are asked for by number', async () => {
+    const page = (isLast: boolean) => `<StmtPgntn><LastPgInd>${isLast}</LastPgInd></StmtPgntn><Acct>`;
+    const first = changed('<Acct>', page(false));
+    const last = first.replace(/(.*)<Acct>/s, `$1${page(true)}`);
+    expect(await rowsOf(last)).toHaveLength(1);
+    const file = { accounts: { cards: 'never', paging: 'page-index' } } as const;
+    const empty = { body: asCamt([], '053', '08') };
+    expect((await read([{ body: first }, empty], file)).rows).toHaveLength(1);
+  });
+
+  it('says the direction also at a bank whose JSON does not', async () => {
+    const body = changed('DBIT', 'CRDT').replace(/<NtryDtls>.*<\/NtryDtls>/s, '');
+    const file = { accounts: { cards: 'never', amounts: 'unsigned' } } as const;
+    expect((await read([{ body }], file)).rows).toMatchObject([{ amount: '12.50' }]);
+  });
+
   it('what is only information is no row', async () => {
     expect(await rowsOf(changed('<Cd>BOOK</Cd>', '<Cd>INFO</Cd>'))).toEqual([]);
   });
@@ -234,6 +250,9 @@ describe('MT940', () => {
 });
 
 describe('a report that cannot be read', () => {
+  const MORE =
+    /^The bank's account report of a1 says that more pages follow, and the bank gives no way to them$/;
+  const lastOf = (from: string, to: string) => MT940.replace(/-\r\n:20:.*/s, '').replace(from, to);
   const entities = '<!DOCTYPE d [<!ENTITY a "b">]>';
   it.each<[string, string | Buffer, RegExp]>([
     ['cut', CAMT.slice(0, -40), /not well-formed.*line \d+, column \d+$/],
@@ -268,6 +287,15 @@ describe('a report that cannot be read', () => {
       MT940.replace(':61:261121', ':61:261321'),
       /2026-13-21 is not a day, at line 5/,
     ],
+    ['MT940 that is cut', MT940.replace(/:62F:.*/s, ''), /no closing balance.*at line \d+$/],
+    ['MT940 that is cut before another', MT940.replace(/:62F:.*/, ''), /no closing balance.*at line \d+$/],
+    ['MT940 that goes on', lastOf(':62F:', ':62M:'), MORE],
+    [
+      'whose statement goes on',
+      changed('<Acct>', '<StmtPgntn><LastPgInd>false</LastPgInd></StmtPgntn><Acct>'),
+      MORE,
+    ],
+    ['that goes on', changed('</GrpHdr>', '<MsgPgntn><LastPgInd>0</LastPgInd></MsgPgntn></GrpHdr>'), MORE],
     ['MT940 without a currency', MT940.replace(/:60F:.*/, ''), /currency of the account is missing, at line/],
     [
       'MT940 with lines without end',

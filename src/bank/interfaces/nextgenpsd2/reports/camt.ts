@@ -59,7 +59,9 @@ const ENTRY: Shape = {
   NtryDtls: { TxDtls: DETAILS },
 };
 
-const REPORT: Shape = { Acct: account, Ntry: ENTRY };
+const pages: Shape = { LastPgInd: true };
+const REPORT: Shape = { Acct: account, StmtPgntn: pages, RptPgntn: pages, Ntry: ENTRY };
+const HEADER: Shape = { MsgPgntn: pages };
 
 /** What each of these elements collects. */
 const COLLECTS: Readonly<Record<string, Collects>> = {
@@ -74,8 +76,8 @@ const STATUS: Known = {
 };
 
 const ROOTS = new Map([
-  ['BkToCstmrStmt', known({ Stmt: REPORT }, '')],
-  ['BkToCstmrAcctRpt', known({ Rpt: REPORT }, '')],
+  ['BkToCstmrStmt', known({ GrpHdr: HEADER, Stmt: REPORT }, '')],
+  ['BkToCstmrAcctRpt', known({ GrpHdr: HEADER, Rpt: REPORT }, '')],
 ]);
 
 function known(shape: Shape, above: string): ReadonlyMap<string, Known> {
@@ -152,13 +154,16 @@ class Reader {
   /** How many elements that psd2 does not read are open. */
   #skipped = 0;
   #text = '';
-  #report: Texts = noTexts();
+  /** What is in no report. */
+  readonly #header: Texts = noTexts();
+  #report: Texts = this.#header;
   /** The texts of the lowest open element that collects: one of these. */
   #collecting: Texts = this.#report;
   readonly #entry: Texts = noTexts();
   /** Those of the first payment of an entry. */
   readonly #first: Texts = noTexts();
   #details: Texts[] = [];
+  #isPart = false;
 
   constructor(refuse: Refuse) {
     this.#refuse = refuse;
@@ -236,10 +241,13 @@ class Reader {
     else if (element.collects === 'entry') {
       this.#collecting = this.#report;
       this.#book();
-    } else if (element.collects === 'report') this.#noteAccount();
+    } else if (element.collects === 'report') this.#endReport();
   }
 
-  #noteAccount(): void {
+  #endReport(): void {
+    const flag = first(this.#report, 'StmtPgntn/LastPgInd', 'RptPgntn/LastPgInd');
+    // A later report may be the last page of an earlier one.
+    if (flag !== undefined) this.#isPart = isNo(flag);
     const iban = first(this.#report, 'Acct/Id/IBAN');
     if (iban !== undefined) this.#ibans.add(iban);
     if (this.#ibans.size > 1) this.#refuse('The XML has reports of several accounts');
@@ -261,8 +269,14 @@ class Reader {
 
   result(): AccountReport {
     const [iban] = this.#ibans;
-    return { ...(iban !== undefined && { account: { iban } }), transactions: this.#rows };
+    const isPart = this.#isPart || isNo(first(this.#header, 'GrpHdr/MsgPgntn/LastPgInd'));
+    return { ...(iban !== undefined && { account: { iban } }), transactions: this.#rows, isPart };
   }
+}
+
+/** Whether a flag of XML is set to no. */
+function isNo(flag: string | undefined): boolean {
+  return flag === 'false' || flag === '0';
 }
 
 function noTexts(): Texts {

@@ -9,6 +9,8 @@ import { transactionsAnswer } from '../wire/accounts.ts';
 export type ReportFormat = BankDescription['accounts']['reports'][number];
 
 type Answered = ReturnType<(typeof transactionsAnswer)['parse']>;
+/** A list of transactions. `isPart`: whether a report says that more pages follow. Absent: it is JSON. */
+type ReportReading = NextGenReading<Answered> & { isPart?: boolean };
 
 /** The media type of each format. That of JSON is the bank file's. */
 const ACCEPT = { camt: 'application/xml', mt940: 'text/plain' } as const;
@@ -25,7 +27,7 @@ const ANY = 'application/json, application/xml, text/plain, */*;q=0.1';
 export async function askForReport(
   calls: Pick<Calls, 'bank' | 'description' | 'settings'>,
   call: BankCall,
-): Promise<{ call: BankCall; answer: NextGenReading<Answered> }> {
+): Promise<{ call: BankCall; answer: ReportReading }> {
   const { consents } = calls.settings;
   const consentId = call.headers?.['consent-id'] ?? '';
   const formats = calls.description.accounts.reports;
@@ -53,18 +55,12 @@ export function lacksFormat(error: unknown): boolean {
 }
 
 /** Reads the document behind a link (`_links.download`), whatever its format is. */
-export function askForDocument(
-  calls: Pick<Calls, 'bank'>,
-  call: BankCall,
-): Promise<NextGenReading<Answered>> {
+export function askForDocument(calls: Pick<Calls, 'bank'>, call: BankCall): Promise<ReportReading> {
   return askAnyReport(calls, { ...call, headers: { ...call.headers, accept: ANY } });
 }
 
 /** An answer counts by what it is, and not by what was asked for. */
-export async function askAnyReport(
-  { bank }: Pick<Calls, 'bank'>,
-  call: BankCall,
-): Promise<NextGenReading<Answered>> {
+export async function askAnyReport({ bank }: Pick<Calls, 'bank'>, call: BankCall): Promise<ReportReading> {
   const read = await bank.ask(call, (answer) => {
     const format = answer.said.meaning === null ? formatOf(answer) : 'json';
     if (format === 'json') return readAnswer(answer, transactionsAnswer);

@@ -27,6 +27,8 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
   const accounts = new Set<string>();
   let currency: string | undefined;
   let isInterim = false;
+  /** The last balance: `60F` and the like. */
+  let balance = '';
   let entry: Field | undefined;
   let line = 1;
   const refuse: Refuse = (what) => fail(`${what}, at line ${line}`);
@@ -51,6 +53,10 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
     }
     book(NOTHING);
     line = field.line;
+    if (/^6[02][FM]$/.test(tag) || tag === '20') {
+      if (tag !== '62F' && tag !== '62M' && balance.startsWith('60')) refuse(UNCLOSED);
+      balance = tag === '20' ? '' : tag;
+    }
     if (tag === '20') [currency, isInterim] = [undefined, false];
     else if (tag === '25') accounts.add(value.trim());
     else if (tag === '60F' || tag === '60M')
@@ -61,16 +67,20 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
     } else if (tag === '61') entry = field;
   }
   book(NOTHING);
+  if (balance.startsWith('60')) refuse(UNCLOSED);
   if (accounts.size === 0) refuse('The statement names no account');
   const ibans = [
     ...new Set([...accounts].flatMap((each) => /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}/.exec(each)?.[0] ?? [])),
   ];
   if (ibans.length > 1 || (ibans.length === 0 && accounts.size > 1))
     refuse('The file has statements of several accounts');
-  return { ...(ibans[0] !== undefined && { account: { iban: ibans[0] } }), transactions };
+  // Only the last part of a statement ends with `62F`.
+  const isPart = balance === '62M';
+  return { ...(ibans[0] !== undefined && { account: { iban: ibans[0] } }), transactions, isPart };
 }
 
 const NOTHING: Information = {};
+const UNCLOSED = 'The statement has no closing balance, so its end is missing';
 
 /** The fields of all messages. What stands around them (blocks `{1:…}`, `-`) has no tag. */
 function* fieldsOf(text: string, refuse: (what: string, line: number) => never): Generator<Field> {

@@ -13,7 +13,7 @@ import { readMt940 } from './mt940.ts';
 export function readReport(
   answer: NextGenAnswer,
   format: 'camt' | 'mt940',
-): NextGenReading<ReturnType<(typeof transactionsAnswer)['parse']>> {
+): NextGenReading<ReturnType<(typeof transactionsAnswer)['parse']>> & { isPart: boolean } {
   const fail = (what: string): never => {
     throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} cannot be read. ${what}`, {
       ...{ httpStatus: answer.status, tppRequestId: answer.tppRequestId },
@@ -28,5 +28,6 @@ export function readReport(
   const read = transactionsAnswer.safeParse(report);
   const issue = read.error?.issues[0];
   if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);
-  return { data: read.data, headers: answer.headers, status: answer.status, notices: [] };
+  const { headers, status } = answer;
+  return { data: read.data, headers, status, notices: [], isPart: report.isPart === true };
 }

@@ -8,6 +8,8 @@ export interface AccountReport {
   /** The account, if the report names its IBAN. */
   account?: { iban: string };
   transactions: { booked: ReportRow[]; pending: ReportRow[] };
+  /** It says itself that more pages follow. */
+  isPart?: boolean;
 }
 
 /** A row in the standard's words. */
