@@ -43,7 +43,7 @@ export interface CheckedBank<Bank extends BankHead = BankHead, File extends Bank
  *
  * @param nameOrPath name of a platform that comes with psd2, or path of a file
  * @param descriptions of the interfaces that the bank may have
- * @throws Psd2Error `config` if something is wrong with it or with what it extends
+ * @throws Psd2Error `usage` if there is none, `config` if something is wrong with it or with what it extends
  */
 export async function readBankFile<Bank extends BankHead, File extends BankFileHead>(
   nameOrPath: string,
@@ -59,7 +59,7 @@ export async function readBankFile<Bank extends BankHead, File extends BankFileH
  *
  * @param nameOrPath name of a platform that comes with psd2, or path of a file
  * @param descriptions of the interfaces that the bank may have
- * @throws nothing: also what cannot be read is a problem
+ * @throws Psd2Error `usage` if there is none. Anything else is a problem
  */
 export async function checkBankFile<Bank extends BankHead, File extends BankFileHead>(
   nameOrPath: string,
@@ -70,7 +70,7 @@ export async function checkBankFile<Bank extends BankHead, File extends BankFile
   try {
     for await (const layer of layersOf(nameOrPath, descriptions)) layers.push(layer);
   } catch (error) {
-    if (!(error instanceof Psd2Error)) throw error;
+    if (!(error instanceof Psd2Error) || error.code === 'usage') throw error;
     problems.push({
       path: layers.length === 0 ? '' : 'extends',
       message: [error.message, error.hint].filter(Boolean).join('. '),

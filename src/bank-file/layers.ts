@@ -65,11 +65,13 @@ async function contentOf(
   const name = basename(where);
   const near = didYouMean(name, Object.keys(await platforms())).trim();
   const meant = near === '' ? '' : `. ${near}`;
+  if (isFirst)
+    throw new Psd2Error('usage', `No bank file or platform is called ${JSON.stringify(where)}`, {
+      hint: [near, 'See the platforms with: psd2 bank list'].filter(Boolean).join(' '),
+    });
   throw new Psd2Error(
     'config',
-    isFirst
-      ? `There is no bank file ${where}, and no platform of this name comes with psd2${meant}`
-      : `extends names neither a platform that comes with psd2 nor a file beside this one: ${name}${meant}`,
+    `extends names neither a platform that comes with psd2 nor a file beside this one: ${name}${meant}`,
   );
 }
 

@@ -161,7 +161,7 @@ describe('what a bank file cannot extend', () => {
     expect(await messageOf(write('a.json', { ...LEAST, extends: 'constructor' }))).toContain(
       'neither a platform',
     );
-    expect(await messageOf('toString')).toContain('There is no bank file toString');
+    await expect(messageOf('toString')).rejects.toMatchObject({ code: 'usage' });
   });
 });
 
@@ -193,8 +193,10 @@ describe('what is no bank file', () => {
       Buffer.from('{"interface":"nextgenpsd2","name":"K\xf6ln"}', 'latin1'),
     );
     expect(await messageOf(join(folder, 'latin.json'))).toContain('is not a text in UTF-8');
-    expect(await messageOf(join(folder, 'sparkasen'))).toContain('Did you mean sparkassen?');
-    await expect(readBankFile(join(folder, 'none.json'))).rejects.toMatchObject({ code: 'config' });
+    await expect(messageOf(join(folder, 'sparkasen'))).rejects.toMatchObject({
+      hint: 'Did you mean sparkassen? See the platforms with: psd2 bank list',
+    });
+    await expect(readBankFile(join(folder, 'none.json'))).rejects.toMatchObject({ code: 'usage' });
   });
 
   it('a file of exactly the largest size is read', async () => {

@@ -149,12 +149,12 @@ describe('what a bank file extends', () => {
   it('is refused if there is no first file, with the nearest platform', async () => {
     const none = join(folder, 'none.json');
     expect(await refusalOf(allLayers(none))).toEqual({
-      code: 'config',
-      message: `There is no bank file ${none}, and no platform of this name comes with psd2`,
-      hint: undefined,
+      code: 'usage',
+      message: `No bank file or platform is called ${JSON.stringify(none)}`,
+      hint: 'See the platforms with: psd2 bank list',
     });
-    expect((await refusalOf(allLayers('sparkasen'))).message).toBe(
-      'There is no bank file sparkasen, and no platform of this name comes with psd2. Did you mean sparkassen?',
+    expect((await refusalOf(allLayers('sparkasen'))).hint).toBe(
+      'Did you mean sparkassen? See the platforms with: psd2 bank list',
     );
   });
 

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { flowPortsOf } from '../flow/ports.ts';
 import { endPaymentTokens } from '../open/payment-tokens.ts';
 import { returnPortsOf } from '../open/returns.ts';
+import { browserOf } from '../shared/browser.ts';
 import { withDebtor } from '../transfer/debtor.ts';
 import { refuseAboveLimit } from '../transfer/order.ts';
 import { payeeCheckOf } from '../transfer/payee-check.ts';
@@ -40,6 +41,16 @@ export function payers(context: Context): (line: Pick<BatchLine, 'customer'>) =>
   };
 }
 
+/** Who has a program for the links does not need to read one for each payment. A program that reads events does. */
+function opensQuietly(context: Context): Context {
+  const { output, terminal } = context;
+  if (output.format !== 'table' || (browserOf(context) ?? 'none') === 'none') return context;
+  const tell: typeof terminal.tell = (event, text) => {
+    if (event.event !== 'open') terminal.tell(event, text);
+  };
+  return { ...context, terminal: { ...terminal, tell } };
+}
+
 async function openPayer(root: Context, customer: string | null): Promise<Payer> {
   const context = customer === null ? root : root.forCustomer(customer);
   const opened = await context.bank();
@@ -57,7 +68,8 @@ async function openPayer(root: Context, customer: string | null): Promise<Payer>
     withDebtor: (order) => withDebtor(context, opened, order, context.world.newId(), accounts),
     checkPayee: command === undefined ? null : payeeCheckOf(context, command),
     cancelAtBank: async (open) => TRANSFERS.cancelAtBank?.(context, opened, open, { paste: false }),
-    ports: () => flowPortsOf(context, opened),
-    returns: (transactionId, person) => returnPortsOf(context, opened, false, transactionId, person),
+    ports: () => flowPortsOf(opensQuietly(context), opened),
+    returns: (transactionId, person) =>
+      returnPortsOf(opensQuietly(context), opened, false, transactionId, person),
   };
 }

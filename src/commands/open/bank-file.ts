@@ -87,7 +87,7 @@ async function checkBank(setting: string, checked: CheckedBank): Promise<BankHea
     checked.write(setting, description);
     return description;
   }
-  const { description, aloneText } = await readBankFile(setting, DESCRIPTIONS);
+  const { description, aloneText } = await readSetBank(setting);
   if (aloneText !== undefined) checked.write(aloneText, description);
   return description;
 }
@@ -95,6 +95,16 @@ async function checkBank(setting: string, checked: CheckedBank): Promise<BankHea
 /** What psd2 itself wrote, and the seal shows that it is whole: the schema has nothing to add. */
 function wasDescribed(known: unknown): known is BankHead {
   return known !== undefined;
+}
+
+/** The bank file in a setting, which no option of this command names. @throws Psd2Error `config`, also if there is none */
+async function readSetBank(setting: string): ReturnType<typeof readBankFile> {
+  try {
+    return await readBankFile(setting, DESCRIPTIONS);
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code !== 'usage') throw error;
+    throw new Psd2Error('config', error.message, error.hint === undefined ? {} : { hint: error.hint });
+  }
 }
 
 function isStored(setting: string): boolean {
@@ -108,7 +118,7 @@ export async function describeStored(setting: string): Promise<BankHead> {
 
 /** The bank file of a profile, with all that it extends. @param setting as in {@link bankOf}. @throws Psd2Error `config` */
 export async function bankFileOf(setting: string): Promise<BankHead> {
-  const file = isStored(setting) ? parseStored(setting) : (await readBankFile(setting, DESCRIPTIONS)).file;
+  const file = isStored(setting) ? parseStored(setting) : (await readSetBank(setting)).file;
   const named = isObject(file) ? file.interface : undefined;
   const { success, data } = descriptionFor(DESCRIPTIONS, named).schema.safeParse(file);
   if (success) return data;

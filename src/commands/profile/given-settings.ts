@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from '@commander-js/extra-typings';
 import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
-import { readNamedFile } from '../../store/disk/files.ts';
+import { isMissing, readNamedFile } from '../../store/disk/files.ts';
 import { refuseUnsafe } from '../../store/disk/permissions.ts';
 import type { PemSource, ProfileSettings } from '../../store/machine/profiles.ts';
 import {
@@ -94,13 +94,23 @@ export function requireSecret(secret: string, source: string): string {
   return secret;
 }
 
+/** The content of a file that an option names. @throws Psd2Error `usage` if it does not exist, and as {@link readSource} */
+function readGiven(source: PemSource, key: PemSetting): Buffer {
+  try {
+    return readSource(source, key);
+  } catch (error) {
+    if (error instanceof Psd2Error && isMissing(error.cause)) throw new Psd2Error('usage', error.message);
+    throw error;
+  }
+}
+
 /** Turns a file into a setting: its contents or its path. @throws Psd2Error `certificate`, `config` */
 export type PemSourceOf = (path: string, key: PemSetting) => PemSource;
 
 /** @param byReference store paths instead of the contents of certificates and keys */
 export function keeping(byReference: boolean): PemSourceOf {
   return (path, key) => {
-    const content = readSource({ path }, key);
+    const content = readGiven({ path }, key);
     if (byReference) return { path: resolve(path) };
     return isPkcs12(content) ? { pkcs12: content.toString('base64') } : { pem: content.toString('utf8') };
   };
@@ -155,7 +165,7 @@ export function replacedKeys(given: Partial<ProfileSettings>): OptionalSetting[]
   return Object.values(PAIR_SETTINGS).flatMap(({ certificate, key }) => {
     const source = given[certificate];
     if (!source || given[key]) return [];
-    const content = readSource(source, certificate);
+    const content = readGiven(source, certificate);
     return isPkcs12(content) || content.includes('PRIVATE KEY-----') ? [key] : [];
   });
 }

@@ -229,7 +229,10 @@ async function readDoorRules({ bank, variation, strict }: StartOptions): Promise
     ...(variation !== undefined && { variations: variation.split(',').map(parseVariation) }),
     ...(strict && { strict }),
   };
-  if (bank === undefined) return rules;
+  if (bank === undefined) {
+    const { learnersDoor } = await import('../../sandbox/nextgenpsd2/door-rules.ts');
+    return { ...learnersDoor, ...rules };
+  }
   const { readBankFile } = await import('../../bank-file/bank-file.ts');
   const { nextgenpsd2 } = await import('../../bank/interfaces/nextgenpsd2/description/description.ts');
   const { file, description } = await readBankFile(bank, { nextgenpsd2: () => nextgenpsd2 });

@@ -26,6 +26,14 @@ export const standardDoor: DoorRules = {
   variations: [],
 };
 
+/** That bank for somebody who learns, whom the four readings a day would stop. `consent request --frequency` asks for fewer. */
+export const learnersDoor = {
+  description: {
+    ...standardDoor.description,
+    consent: { ...standardDoor.description.consent, frequencyPerDay: 1000 },
+  },
+};
+
 /** Where the door takes one form alone, although HTTP and the standard allow several. */
 export interface Exactness {
   accept: boolean;

@@ -75,12 +75,18 @@ export function refuseOtherThanFile(path: string, stats: Stats): void {
   throw new Psd2Error('config', `${path} is ${describe(stats)}, not a file`, { hint: moveAway(path) });
 }
 
-/** Reads a file that the operator named. @param what it is, as the beginning of a sentence. @throws Psd2Error `code` */
+/**
+ * Reads a file that the operator named.
+ *
+ * @param what it is, as the beginning of a sentence
+ * @throws Psd2Error `usage` if it does not exist, `code` if it cannot be read
+ */
 export function readNamedFile(path: string, what: string, code: ErrorCode): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw new Psd2Error(code, `${what} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`, { cause });
+    if (isMissing(cause)) throw new Psd2Error('usage', `${what} does not exist`, { cause });
+    throw new Psd2Error(code, `${what} cannot be read`, { cause });
   }
 }
 

@@ -211,8 +211,8 @@ describe('psd2 cert inspect', () => {
     const env = { PSD2_QWAC_CERT: undefined, PSD2_QSEAL_CERT: undefined };
     expect((await run(['inspect'], { env })).failure).toMatchObject({ exitCode: 3 });
     expect((await run(['inspect', own('none.pem')])).failure).toMatchObject({
-      code: 'certificate',
-      exitCode: 3,
+      code: 'usage',
+      exitCode: 2,
     });
   });
 });

@@ -194,7 +194,7 @@ describe('psd2 cert request with bad input', () => {
   });
 
   it.each([
-    ['a file that is missing', () => ['missing.pem'], 'certificate', /missing\.pem/],
+    ['a file that is missing', () => ['missing.pem'], 'usage', /missing\.pem/],
     ['a file without a certificate', () => [text], 'certificate', /text\.pem has no readable certificate/],
     [
       'a key of an unknown kind',

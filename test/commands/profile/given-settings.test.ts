@@ -102,7 +102,7 @@ describe('a secret', () => {
       ['--client-secret-file', '/does/not/exist'],
       {},
       {
-        ...{ code: 'config', exitCode: 3 },
+        ...{ code: 'usage', exitCode: 2 },
         message: expect.stringMatching(/^The secret file \/does\/not\/exist /),
       },
     ],

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { learnersDoor } from '../../../src/sandbox/nextgenpsd2/door-rules.ts';
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/server/server.ts';
 
 /** What psd2 started: banks in its process, and processes in the background. */
@@ -165,7 +166,7 @@ describe('psd2 sandbox start', () => {
 describe('the rules of a sandbox', () => {
   const USUAL = {
     ...{ port: 8443, outside: undefined, state: undefined, persona: 'clean' },
-    ...{ consents: 'enforced', rotateRefreshTokens: true, log: expect.any(Function) },
+    ...{ consents: 'enforced', rotateRefreshTokens: true, log: expect.any(Function), ...learnersDoor },
   };
   const seed = () => {
     const path = join(temporary, 'seed.json');

@@ -301,7 +301,7 @@ describe('the wait for the customer', () => {
     writeFileSync(go, '');
     await psd2.prints(/by hand\.\r\n\? The address that the browser ended at /);
     const screen = await stop(psd2);
-    expect(screen).toMatch(/\n[^?\n]*ended with the exit code 3\. Open the address above by hand\.\n/);
+    expect(screen).toMatch(/\n[^?\n]*ended with the exit code 3\. Open this address by hand:\n/);
   });
 
   it('--no-browser opens nothing for SCA either', async () => {
