@@ -19,6 +19,11 @@ export const DOORS = {
     env: { PSD2_PROFILE: 'sandbox-nextgen' },
     way: [],
   },
+  'NextGenPSD2, bulk, the customer chooses the account': {
+    account: null,
+    env: { PSD2_PROFILE: 'sandbox-nextgen' },
+    way: [],
+  },
   'NextGenPSD2, basket': {
     account: 'IT89F0999001600000010482620',
     env: { PSD2_PROFILE: 'sandbox-nextgen' },
@@ -32,6 +37,7 @@ export function rulesFor(folder: string): string[] {
   const path = join(folder, 'bank.json');
   const payments = {
     executesWithoutSca: 'never',
+    debtorAccount: 'optional',
     products: { 'bulk-payments': ['sepa-credit-transfers'] },
   };
   writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', payments }));
@@ -73,7 +79,8 @@ function addOf(place: Place, door: Door): string[] {
   const path = join(place.config, 'five.csv');
   const rows = amountsOf(place).map((amount, index) => `Payee ${index},DE89370400440532013000,${amount}\n`);
   writeFileSync(path, `name,iban,amount\n${rows.join('')}`);
-  return ['batch', 'add', path, '--from', DOORS[door].account, '--json'];
+  const { account } = DOORS[door];
+  return ['batch', 'add', path, ...(account === null ? [] : ['--from', account]), '--json'];
 }
 
 async function addTo(place: Place, door: Door, env: Record<string, string>): Promise<string> {

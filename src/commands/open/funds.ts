@@ -28,20 +28,22 @@ export async function confirmFunds(
       return available;
     } catch (error) {
       const ended = consent;
-      if (!takesConsents || !isForWant(error, ended !== undefined)) throw error;
+      if (!takesConsents || !isForWant(error)) throw error;
       consent = await kept();
       if (ended && consent && consent.consentId !== ended.consentId) continue;
       const account = referenceToAsk(asked.account);
       const request = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', account];
-      throw error.with({ hint: 'Ask the customer for a consent to that:', next: [request] });
+      // With a consent, the certificate may lack the role.
+      const isOther = error.code === 'forbidden' && ended !== undefined;
+      throw error.with({
+        ...(!isOther && { hint: 'Ask the customer for a consent to that:' }),
+        next: [request],
+      });
     }
   }
 }
 
-function isForWant(error: unknown, hadConsent: boolean): error is Psd2Error {
+function isForWant(error: unknown): error is Psd2Error {
   if (!(error instanceof Psd2Error)) return false;
-  return (
-    (error.code === 'not_logged_in' && error.next === undefined) ||
-    (error.code === 'forbidden' && !hadConsent)
-  );
+  return error.code === 'forbidden' || (error.code === 'not_logged_in' && error.next === undefined);
 }

@@ -85,3 +85,30 @@ it('a fault while the accounts are read is not taken for an answer of the bank',
   await expect(payer.run(check(OWN_ACCOUNT, '1'))).rejects.toThrow('a fault');
   expect(bank.calls).toEqual([`accounts ${ANNA}`]);
 });
+
+it.each([
+  ['kept', [['consent', 'request']], /^The certificate may lack the role/],
+  ['not kept', undefined, /^Ask the customer for a consent to that:$/],
+])('a refusal names the command for a consent of this kind (the consent is %s)', async (had, next, hint) => {
+  const bank = bankWithFunds();
+  Object.assign(bank.interface, {
+    has: new Set([...bank.interface.has, 'consents for confirmations of funds']),
+  });
+  const payer = await payerAt(bank, temporary);
+  const consent = { flow: 'co-1', consentId: 'f', transactionId: 't', account: OWN_IBAN };
+  const { customers } = await payer.open().context.store();
+  if (had === 'kept')
+    await customers.change(ANNA, (before) => ({
+      ...before,
+      funds: [{ ...consent, validUntil: null, grantedAt: '2026-11-21T09:00:00Z' }],
+    }));
+  bank.meets(
+    'funds',
+    new Psd2Error('forbidden', 'No', { hint: 'The certificate may lack the role.', ...(next && { next }) }),
+  );
+  const { failure } = await payer.run(check(OWN_IBAN, '1'));
+  expect(failure).toMatchObject({
+    ...{ code: 'forbidden', hint: expect.stringMatching(hint) },
+    next: [['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', OWN_IBAN]],
+  });
+});
