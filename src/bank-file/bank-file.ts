@@ -132,7 +132,8 @@ function variablesIn({ headers }: BankHead): string[] {
   return [...new Set(named)].sort();
 }
 
-function isBankFile<File extends BankFileHead>(
+/** Whether a content is a bank file whose fields are valid. */
+export function isBankFile<File extends BankFileHead>(
   content: unknown,
   { schema }: Description<BankHead, File>,
 ): content is File {

@@ -5,8 +5,8 @@ import { isObject } from './values.ts';
 type Fields = Record<string, unknown>;
 
 /**
- * Puts a bank file above those that it extends. Objects merge field by field; lists and single values replace. Two fields
- * have a meaning for one file only: `extends`; and `verifiedOn`, since nobody saw the same facts hold at another bank.
+ * Puts a bank file above those that it extends. Objects merge field by field; lists and single values replace. Three fields
+ * have a meaning for one file only: `extends`; `verifiedOn` and `learned`, since nobody saw the same facts hold at another bank.
  *
  * @param files valid ones, the file itself first
  * @param inherited what a file takes over, if that depends on the file
@@ -16,7 +16,7 @@ export function mergeBankFiles<File extends BankFileHead>(
   inherited: Description<BankHead, File>['inherited'],
 ): Fields {
   return files.reduceRight<Fields>((below, own) => {
-    const { verifiedOn: _verifiedOn, ...fields } = inherited?.(below, own) ?? below;
+    const { verifiedOn: _verifiedOn, learned: _learned, ...fields } = inherited?.(below, own) ?? below;
     const { extends: _extends, ...said } = own;
     return mergeObjects(fields, said);
   }, {});

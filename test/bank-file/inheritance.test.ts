@@ -78,10 +78,10 @@ describe('what a bank file inherits', () => {
   });
 
   it('that somebody saw the facts hold at one bank says nothing of another', async () => {
-    write('seen.json', { ...LEAST, verifiedOn: '2026-11-23' });
+    write('seen.json', { ...LEAST, verifiedOn: '2026-11-23', learned: { 'psu.id': '2026-11-23' } });
     expect((await readBankFile(join(folder, 'seen.json'))).description.verifiedOn).toBe('2026-11-23');
     const { description, defaults } = await readBankFile(write('a.json', { ...LEAST, extends: 'seen.json' }));
-    expect(description.verifiedOn).toBeNull();
+    expect([description.verifiedOn, description.learned]).toEqual([null, undefined]);
     expect(defaults).toContain('verifiedOn');
   });
 

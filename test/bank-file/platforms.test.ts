@@ -9,6 +9,7 @@ const names = Object.keys(PLATFORMS);
 const OF_ONE_BANK = [
   ...[
     'platform',
+    'learned',
     'api.baseUrl',
     'links',
     'headers.names',

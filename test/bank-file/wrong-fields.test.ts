@@ -36,6 +36,7 @@ const WRONG: Record<string, unknown[]> = {
     [{ name: 'A', country: 'Germany' }],
     [{ name: 'A' }, { name: 'B', bankCode: '10011001' }],
   ],
+  learned: [[], { 'consent.types': 'yesterday' }, { 'consent.typs': '2026-11-23' }],
   api: [null],
   'api.baseUrl': [
     'http://bank.example',
@@ -270,6 +271,9 @@ it('a wrong value is named with its field and what is allowed', async () => {
       "[{"name":"A","bankCode":"1.0"}]: banks[0].bankCode must be the code of a bank in an IBAN; "?" stands for any character",
       "[{"name":"A","country":"Germany"}]: banks[0].country must be a country, for example "DE"",
       "[{"name":"A"},{"name":"B","bankCode":"10011001"}]: banks[1].country is missing: a bankCode is one of a country",
+      "[]: learned must be an object",
+      "{"consent.types":"yesterday"}: learned.consent.types must be a day",
+      "{"consent.typs":"2026-11-23"}: learned.consent.typs is not a field of a bank file. Did you mean consent.types?",
       "null: api must be an object",
       ""http://bank.example": api.baseUrl must be an https address without user, query and fragment; http only on this computer",
       ""https://user:pin@bank.example": api.baseUrl must be an https address without user, query and fragment; http only on this computer",

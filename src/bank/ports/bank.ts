@@ -13,6 +13,7 @@ import type { Baskets } from './basket.ts';
 import type { BulkPayments, BulkTerms, Debited } from './bulk.ts';
 import type { ConsentAccess, Consents, Login, Sca } from './customer.ts';
 import type { PaymentCalls } from './payment-calls.ts';
+import type { Questions } from './questions.ts';
 
 /** What an interface may lack. One place refuses it then: `commands/open/bank.ts`. */
 export type Capability =
@@ -68,6 +69,8 @@ export interface Bank {
   clock?(): Promise<Date | null>;
   /** So far. Absent: the interface reads no answer that is odd. */
   oddities?: Oddities;
+  /** Questions to a bank that nobody has described yet. Absent: every bank of the interface is the same. */
+  questions?: Questions;
   /** Makes {@link earliestAnswer} begin anew. */
   forgetAnswers?(): void;
 }

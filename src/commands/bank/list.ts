@@ -20,7 +20,7 @@ const shape = listOf(
 type Platform = ValueOf<typeof shape>[number];
 
 /** Fields that say what the file is, not what the bank does. */
-const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn'];
+const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn', 'learned'];
 
 /** `psd2 bank list` */
 export const list: Verb = {

@@ -20,6 +20,10 @@ ${examples('psd2 bank list', 'psd2 bank find DE89370400440532013000', 'psd2 bank
       description: 'find the profile, platform or bank file that serves a bank',
       load: async () => (await import('./find.ts')).find,
     },
+    learn: {
+      description: 'ask the bank of the profile what its bank file must say, and write the file',
+      load: async () => (await import('./learn.ts')).learn,
+    },
     list: {
       description: 'list the platforms that come with psd2, to start a bank file from',
       load: async () => (await import('./list.ts')).list,

@@ -8,7 +8,7 @@ import type { Diagnosis, Finding } from './diagnosis.ts';
 
 type KeyId = NonNullable<NonNullable<BankFile['signing']>['keyId']>;
 /** What a bank file may have to say, as it writes it. */
-type Change = Pick<BankFile, 'headers' | 'signing'>;
+export type Change = Pick<BankFile, 'headers' | 'signing'>;
 
 /** The standard's form. A bank file must say each value, because it may inherit another one. */
 const STANDARD: KeyId = {
@@ -39,6 +39,14 @@ const FORMS: readonly KeyId[] = [
   { ...STANDARD, form: 'serial' },
 ];
 const ALGORITHMS = ['SHA256withRSA', 'sha256RSA', 'SHA-256', 'rsa-sha256'] as const;
+/** What else of a signature differs. */
+const OTHERS: readonly NonNullable<BankFile['signing']>[] = [
+  { emptyBodyDigest: false },
+  { emptyBody: '{}' },
+  { digest: 'SHA-512' },
+  { certificate: 'pem' },
+  { certificate: 'pem-line' },
+];
 const NAME = 'bank file';
 const WHAT =
   'what banks are known to want: signing.when, headers.date, the forms of keyId, the word for the algorithm. Each try is a call to the bank';
@@ -85,29 +93,7 @@ async function findChange(context: Context, first: string): Promise<Finding> {
   const { bankFileOf, describeStored } = await import('../open/bank-file.ts');
   const bank = await describeStored(JSON.stringify(await bankFileOf(settings.bank ?? '')));
   if (!isNextGenPsd2(bank)) throw new TypeError('Only banks of NextGenPSD2 have their signature tried');
-  let kept: Change = {};
-  let code = first;
-  const tryAll = async (changes: readonly ((kept: Change) => Change)[]): Promise<Change | undefined> => {
-    for (const change of changes) {
-      const changed = merged(kept, change(kept));
-      const answer = await answerTo(context, changed);
-      if (answer === undefined) return changed;
-      // Another answer than before: the bank has come further.
-      if (answer !== code && MAY_MISS.includes(code)) [kept, code] = [changed, answer];
-    }
-    return undefined;
-  };
-  const missing = isAboutKey(first) ? [] : missingIn(bank);
-  const later = isAboutKey(first) ? missingIn(bank) : [];
-  const found =
-    (await tryAll(missing)) ??
-    (isAboutKey(code)
-      ? await tryAll([
-          ...FORMS.map((keyId) => () => ({ signing: { keyId } })),
-          ...later,
-          ...ALGORITHMS.map((algorithm) => () => ({ signing: { algorithm } })),
-        ])
-      : undefined);
+  const found = await searchChange(bank, first, (change) => answerTo(context, change));
   if (found)
     return {
       status: 'ok',
@@ -124,6 +110,47 @@ async function findChange(context: Context, first: string): Promise<Finding> {
       next: [['help', 'bank-file']],
     },
   };
+}
+
+/**
+ * Looks for a change of the bank file with which the bank takes a call, one thing at a time.
+ *
+ * @param bank the bank that refused the call
+ * @param first the code with which it did
+ * @param answerTo makes the call with a change. @returns the code of a refusal; undefined if the bank takes the call
+ */
+export async function searchChange(
+  bank: BankDescription,
+  first: string,
+  answerTo: (change: Change) => Promise<string | undefined>,
+): Promise<Change | undefined> {
+  let kept: Change = {};
+  let code = first;
+  const tryAll = async (changes: readonly ((kept: Change) => Change)[]): Promise<Change | undefined> => {
+    for (const change of changes) {
+      const changed = merged(kept, change(kept));
+      const answer = await answerTo(changed);
+      if (answer === undefined) return changed;
+      // Another answer than before: the bank has come further.
+      if (answer !== code && MAY_MISS.includes(code)) [kept, code] = [changed, answer];
+    }
+    return undefined;
+  };
+  const missing = isAboutKey(first) ? [] : missingIn(bank);
+  const later = isAboutKey(first) ? missingIn(bank) : [];
+  return (
+    (await tryAll(missing)) ??
+    (isAboutKey(code)
+      ? await tryAll([
+          ...FORMS.map((keyId) => () => ({ signing: { keyId } })),
+          ...later,
+          ...ALGORITHMS.map((algorithm) => () => ({ signing: { algorithm } })),
+          ...OTHERS.map((signing) => () => ({ signing })),
+        ])
+      : ['FORMAT_ERROR', 'CERTIFICATE_INVALID'].includes(code)
+        ? await tryAll(OTHERS.map((signing) => () => ({ signing })))
+        : undefined)
+  );
 }
 
 /** What a bank may miss: the signature of a reading, the header Date, Date in the signature. */

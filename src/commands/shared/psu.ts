@@ -86,7 +86,7 @@ export function refusePsu({ psuId, psuIdType, psuCorporateId }: PsuOptions): voi
 }
 
 /** It goes into a header. @throws Psd2Error `usage` */
-function readPsu(option: string, text: string): string {
+export function readPsu(option: string, text: string): string {
   if (/^[\x21-\x7e]([\x20-\x7e]{0,98}[\x21-\x7e])?$/.test(text)) return text;
   throw new Psd2Error('usage', `${option} has characters that a header cannot carry, or too many`, {
     hint: 'Use 1 to 100 visible characters of ASCII.',

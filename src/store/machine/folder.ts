@@ -29,6 +29,8 @@ export interface StoreFolder {
   forgotten: ForgottenCustomers;
   /** The runs of `psd2 smoke`, and what they have made and not ended. */
   smoke(profile: string): string;
+  /** What `psd2 bank learn` has begun at the bank and not ended. */
+  learning(profile: string): string;
   /** The forms of the bank's answers. */
   shapes(profile: string): string;
   /** Figures of the calls, by day. */
@@ -61,6 +63,7 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     log,
     forgotten: new ForgottenCustomers(join(log, 'forgotten.ndjson')),
     smoke: (profile) => join(log, 'smoke', fileNameOf(profile)),
+    learning: (profile) => join(log, 'learn', `${fileNameOf(profile)}.json`),
     shapes: (profile) => join(log, 'shapes', `${fileNameOf(profile)}.json`),
     stats: join(log, 'stats.ndjson'),
     interrupted,

@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import { accountReferenceOf, maskedAccess } from '../../../domain/order/account-reference.ts';
 import { maskedMembers } from '../../../domain/order/card-number.ts';
@@ -123,13 +124,7 @@ async function fetchDetails(
   try {
     const { data } = await ask(calls.bank, { ...call, decides: decides || true }, consentDetailsAnswer);
     assertAbout(data, consentId, transactionId);
-    return {
-      ...statusOf(data.consentStatus),
-      validUntil: data.validUntil,
-      frequencyPerDay: data.frequencyPerDay ?? null,
-      recurring: data.recurringIndicator ?? null,
-      access: data.access ?? (data.account ? { account: data.account } : null),
-    };
+    return detailsOf(data);
   } catch (error) {
     if (!lacksCall(error)) throw error;
     const status = await fetchStatus(calls, consentId, transactionId, decides).catch((reason: unknown) => {
@@ -137,6 +132,17 @@ async function fetchDetails(
     });
     return { ...status, validUntil: null, frequencyPerDay: null, recurring: null, access: null };
   }
+}
+
+/** What an answer tells of a consent. */
+export function detailsOf(data: z.output<typeof consentDetailsAnswer>): ConsentDetails {
+  return {
+    ...statusOf(data.consentStatus),
+    validUntil: data.validUntil,
+    frequencyPerDay: data.frequencyPerDay ?? null,
+    recurring: data.recurringIndicator ?? null,
+    access: data.access ?? (data.account ? { account: data.account } : null),
+  };
 }
 
 /** Whether the bank may not have the call at all. Of a consent that it does not know it would say so. */
@@ -293,7 +299,7 @@ function notOffered(what: string, hint: string): Psd2Error {
 }
 
 /** `access` of the request. An empty list means that the customer chooses at the bank. */
-function accessIn(access: ConsentAccess): Record<string, unknown> {
+export function accessIn(access: ConsentAccess): Record<string, unknown> {
   switch (access.type) {
     case 'all-accounts':
       return { allPsd2: 'allAccounts' };

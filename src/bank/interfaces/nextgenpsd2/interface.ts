@@ -20,6 +20,7 @@ import { type Paths, pathsOf, routeOf } from './paths.ts';
 import { cancelling } from './payment-calls.ts';
 import { paymentsOf } from './payments.ts';
 import { bankTime, probeSignature } from './probe.ts';
+import { questionsOf } from './questions.ts';
 import { scaOfConsents } from './sca.ts';
 
 /**
@@ -176,10 +177,11 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
   const oauth = oauthOf(bank, description, base);
   const consents = consentsOf(calls);
   const consentStatus = consents.status ?? (() => Promise.resolve(statusOf('')));
+  const login = { ...loginOf(bank, oauth, description), probe: () => probeSignature(bank, paths, settings) };
   return {
     accounts: accountsOf(calls),
     consents,
-    login: { ...loginOf(bank, oauth, description), probe: () => probeSignature(bank, paths, settings) },
+    login,
     payments: paymentsOf(calls, oauth),
     ofFunds: fundsConsentsOf(calls, oauth),
     sca: scaOfConsents(calls, oauth, consentStatus),
@@ -188,6 +190,7 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
     earliestAnswer: () => earliest,
     clock: () => bankTime(bank, paths, settings),
     oddities: odd,
+    questions: questionsOf(calls, settings, login),
     forgetAnswers: () => {
       earliest = undefined;
     },

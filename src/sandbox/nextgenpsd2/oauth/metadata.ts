@@ -43,7 +43,9 @@ export function metadata(bank: Bank): Record<string, unknown> {
     revocation_endpoint: revocation,
     response_types_supported: ['code'],
     grant_types_supported:
-      oauth.mode === 'client-credentials' ? ['client_credentials'] : ['authorization_code', 'refresh_token'],
+      oauth.mode === 'client-credentials'
+        ? ['client_credentials']
+        : ['authorization_code', 'refresh_token', ...(oauth.applicationToken ? ['client_credentials'] : [])],
     token_endpoint_auth_methods_supported: [AUTH_METHODS[oauth.clientAuth]],
     ...(oauth.pkce === 'S256' && { code_challenge_methods_supported: ['S256'] }),
     tls_client_certificate_bound_access_tokens: true,

@@ -1,8 +1,9 @@
 import type { BankProblem } from '../../../../bank-file/description.ts';
+import { allFields } from '../../../../bank-file/fields.ts';
 import { listed } from '../../../../bank-file/problems.ts';
 import { didYouMean } from '../../../../did-you-mean.ts';
 import { OPERATIONS, type OperationId, parametersOf } from './operations.ts';
-import type { BankDescription } from './schema.ts';
+import { type BankDescription, bankFile } from './schema.ts';
 
 /** Headers that psd2 makes for each request, in lower case, and the field that changes them. */
 const MADE_BY_PSD2: Readonly<Record<string, string>> = {
@@ -26,6 +27,7 @@ const PATH_TEMPLATE = /^(\/(\{[^{}]*\}|(?!(\.{1,2}|\.*(\{[^{}]*\}\.*)+)(\/|$))[A
 export function inconsistencies(bank: BankDescription): BankProblem[] {
   return [
     ...problemsOfBanks(bank.banks),
+    ...problemsOfLearned(bank.learned),
     ...problemsOfPaths(bank.api.paths),
     ...problemsOfHeaders('headers.static', bank.headers.static),
     ...Object.entries(bank.headers.perOperation).flatMap(([operation, headers]) => [
@@ -67,6 +69,18 @@ function problemsOfOperation(within: string, name: string): BankProblem[] {
       message: [`${path} is not an operation of the standard`, meant].filter(Boolean).join('. ').trim(),
     },
   ];
+}
+
+function problemsOfLearned(learned: BankDescription['learned'] = {}): BankProblem[] {
+  const fields = allFields(bankFile);
+  return Object.keys(learned)
+    .filter((field) => !fields.includes(field))
+    .map((field) => ({
+      path: `learned.${field}`,
+      message: [`learned.${field} is not a field of a bank file`, didYouMean(field, fields).trim()]
+        .filter(Boolean)
+        .join('. '),
+    }));
 }
 
 function problemsOfPaths(paths: Readonly<Record<string, string>>): BankProblem[] {

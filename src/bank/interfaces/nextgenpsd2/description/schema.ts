@@ -600,6 +600,12 @@ export const bankFile = z.strictObject({
     ),
     [],
   ),
+  learned: z.optional(
+    noted(
+      z.record(z.string(), z.iso.date('must be a day')),
+      'fields whose values psd2 bank learn has seen in the answers of the bank, each with the day',
+    ),
+  ),
   api: z.prefault(noted(api, 'addresses'), {}),
   links: z._default(
     oneOf(

@@ -8,6 +8,8 @@ export const metadataAnswer = z.object({
   token_endpoint: z.nullish(z.string()),
   revocation_endpoint: z.nullish(z.string()),
   authorization_response_iss_parameter_supported: z.nullish(z.boolean()),
+  grant_types_supported: z.catch(z.nullish(z.array(z.string())), null),
+  token_endpoint_auth_methods_supported: z.catch(z.nullish(z.array(z.string())), null),
   // The addresses for clients with a certificate (RFC 8705, section 5).
   mtls_endpoint_aliases: z.catch(
     z.nullish(

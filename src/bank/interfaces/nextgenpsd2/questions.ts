@@ -1,0 +1,143 @@
+import { Psd2Error } from '../../../errors.ts';
+import type { BankCall, WireSettings } from '../../call/call.ts';
+import type { Login } from '../../ports/customer.ts';
+import type { Heard, OAuthFacts, Questions } from '../../ports/questions.ts';
+import { kindOf, type NextGenAnswer, nameOf, readNothing } from './answer.ts';
+import type { Calls } from './calls.ts';
+import { accessIn, detailsOf } from './consents.ts';
+import type { OperationId } from './description/operations.ts';
+import { callOf } from './paths.ts';
+import { linksOf, usableLinks } from './sca.ts';
+import { consentAnswer, consentDetailsAnswer, startAnswer } from './wire/consent.ts';
+import { metadataAnswer } from './wire/oauth.ts';
+import { begunAnswer } from './wire/payment.ts';
+
+const LOGIN = { reads: null, needsConsent: false, login: true } as const;
+/** RFC 8414, section 3: behind the host, with the path of the base URL after it; and where many banks have it. */
+const METADATA = '/.well-known/oauth-authorization-server';
+
+/** The questions of `psd2 bank learn` (NextGenPSD2, "Learning a bank"). They read no customer and use up no reading. */
+export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>, login: Login): Questions {
+  const { bank, paths } = calls;
+  const send = (call: BankCall) => bank.send({ ...call, once: true });
+  const to = (operation: OperationId, values: Record<string, string>, more: Partial<BankCall> = {}) =>
+    send({ ...callOf(paths, operation, values, newId()), ...more });
+  const linksIn = (consentId: string, { said: { json }, headers }: NextGenAnswer) => {
+    const { data } = startAnswer.safeParse(json);
+    const start = callOf(paths, 'startConsentAuthorisation', { consentId }, newId());
+    return data ? usableLinks(() => linksOf(data, headers, { ...calls, start })) : null;
+  };
+  return {
+    async reading(more) {
+      const call = callOf(paths, 'getAccountList', {}, newId());
+      return heard(await send({ ...call, headers: { 'consent-id': newId() }, ...more }));
+    },
+    async consent({ access, recurring, validUntil, frequencyPerDay, redirectUri, beforeSend }, more) {
+      const body = {
+        access: accessIn(access),
+        ...{ recurringIndicator: recurring, validUntil, frequencyPerDay, combinedServiceIndicator: false },
+      };
+      const asked = { body, redirectUri, beforeSend, interruptible: 'until sent' } as const;
+      const answer = await to('createConsent', {}, { ...asked, ...more });
+      const id = idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId);
+      return { ...heard(answer), id, links: id === null ? null : linksIn(id, answer) };
+    },
+    async details(consentId, more) {
+      const answer = await to('getConsentInformation', { consentId }, more);
+      const { data } = consentDetailsAnswer.safeParse(answer.said.json);
+      return { ...heard(answer), details: answer.said.meaning || !data ? null : detailsOf(data) };
+    },
+    status: async (consentId, more) => heard(await to('getConsentStatus', { consentId }, more)),
+    async authorisation(consentId, more) {
+      const answer = await to('startConsentAuthorisation', { consentId }, { body: {}, ...more });
+      return { ...heard(answer), links: answer.said.meaning ? null : linksIn(consentId, answer) };
+    },
+    deleteConsent: async (consentId, more) =>
+      heard(await to('deleteConsent', { consentId }, { interruptible: 'never', ...more })),
+    async product(service, product, more) {
+      const values = { 'payment-service': service, 'payment-product': product };
+      const answer = await to('initiatePayment', values, { body: {}, ...more });
+      return { ...heard(answer), id: idIn(answer, (json) => begunAnswer.safeParse(json).data?.paymentId) };
+    },
+    async cancelPayment(service, product, paymentId, more) {
+      const values = { 'payment-service': service, 'payment-product': product, paymentId };
+      return heard(await to('cancelPayment', values, { interruptible: 'never', ...more }));
+    },
+    async fundsConsent(more) {
+      const answer = await to('createConsentConfirmationOfFunds', {}, { body: {}, ...more });
+      return { ...heard(answer), id: idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId) };
+    },
+    deleteFundsConsent: async (consentId, more) =>
+      heard(await to('deleteConsentConfirmationOfFunds', { consentId }, { interruptible: 'never', ...more })),
+    oauthServer: (named) => serverAt(send, calls, newId, named),
+    async applicationToken(client) {
+      return (await login.tokens(client, { grant_type: 'client_credentials' }, newId())).accessToken;
+    },
+  };
+}
+
+async function serverAt(
+  send: (call: BankCall) => Promise<NextGenAnswer>,
+  { base: { origin, pathPrefix } }: Calls,
+  newId: () => string,
+  named: string | undefined,
+): ReturnType<Questions['oauthServer']> {
+  const usual = [`${origin}${METADATA}${pathPrefix}`, `${origin}${pathPrefix}${METADATA}`];
+  for (const address of named === undefined ? new Set(usual) : [named]) {
+    const { origin: host, pathname, search } = new URL(address);
+    // Nothing is ever sent to another host.
+    if (host !== origin) continue;
+    const path = `${pathname}${search}`;
+    const answer = await send({ method: 'GET', origin, path, transactionId: newId(), facts: LOGIN });
+    const server = serverIn(answer, address);
+    if (server || named !== undefined) return { ...heard(answer), server };
+  }
+  return null;
+}
+
+function idIn({ said }: NextGenAnswer, read: (json: unknown) => string | undefined): string | null {
+  return (said.meaning ? undefined : read(said.json)) ?? null;
+}
+
+function serverIn({ said: { json, meaning } }: NextGenAnswer, address: string): OAuthFacts | null {
+  const { data } = metadataAnswer.safeParse(json);
+  if (meaning || !data?.token_endpoint) return null;
+  return {
+    address,
+    grantTypes: data.grant_types_supported ?? null,
+    clientAuth: data.token_endpoint_auth_methods_supported ?? null,
+    hasAuthorization: Boolean(data.authorization_endpoint),
+  };
+}
+
+function heard(answer: NextGenAnswer): Heard {
+  const { status, said } = answer;
+  const { decided, messages, json } = said;
+  const code = said.meaning ? (decided?.code ?? null) : null;
+  const words = decided?.text ?? null;
+  return {
+    asked: nameOf(answer),
+    status,
+    code,
+    path: decided?.path?.toLowerCase() ?? null,
+    about: messages
+      .flatMap(({ code: each, path, text }) => [each, path, text])
+      .join(' ')
+      .toLowerCase(),
+    says: [`${status}${code ? ` ${code}` : ''}`, words ? `"${words}"` : kindOf(answer).replace(/^: /, '')]
+      .filter(Boolean)
+      .join(', '),
+    refusal: refusalOf(answer),
+    form: typeof json === 'object' && json !== null ? 'json' : answer.body.length === 0 ? 'empty' : 'other',
+  };
+}
+
+function refusalOf(answer: NextGenAnswer): Psd2Error | null {
+  try {
+    readNothing(answer);
+    return null;
+  } catch (error) {
+    if (error instanceof Psd2Error) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import type { IsoDate } from '../../domain/calendar.ts';
+import type { Psd2Error } from '../../errors.ts';
+import type { BeforeSend, PsuIdentification } from './call.ts';
+import type { ClientCredentials, ConsentAccess, ConsentDetails, ScaLinks } from './customer.ts';
+
+// Questions to a bank that nobody has described yet. Each is one call, sent once. None of them can begin a payment.
+
+/** What a bank answered to a question, whatever it was. */
+export interface Heard {
+  /** `POST /v1/consents` */
+  asked: string;
+  status: number;
+  /** The bank's code of a refusal. */
+  code: string | null;
+  /** The header or field that the refusal is about, in small letters. */
+  path: string | null;
+  /** The codes, paths and texts of a refusal, in small letters. */
+  about: string;
+  /** What a person reads: status, code, and the bank's words. */
+  says: string;
+  /** Null for a success. */
+  refusal: Psd2Error | null;
+  /** What is neither JSON nor empty may come from a website or a gateway. */
+  form: 'json' | 'empty' | 'other';
+}
+
+/** What a bank answered to a request that may have begun something. */
+export interface Begun extends Heard {
+  /** The bank's id of what it has begun. Null: it has begun nothing, or does not say what. */
+  id: string | null;
+}
+
+export interface BegunConsent extends Begun {
+  links: ScaLinks | null;
+}
+
+/** What a new consent is to be. */
+export interface AskedConsent {
+  access: ConsentAccess;
+  validUntil: IsoDate;
+  frequencyPerDay: number;
+  recurring: boolean;
+  redirectUri: string;
+  beforeSend: BeforeSend;
+}
+
+/** What goes with a question. */
+export interface With {
+  psu?: PsuIdentification | undefined;
+  /** The token of the application. */
+  bearer?: string;
+}
+
+/** An OAuth server, as its metadata tell (RFC 8414). */
+export interface OAuthFacts {
+  /** Absolute address of the metadata. */
+  address: string;
+  /** Null: the metadata do not say. */
+  grantTypes: string[] | null;
+  clientAuth: string[] | null;
+  hasAuthorization: boolean;
+}
+
+export interface Questions {
+  /** Reads the accounts with a consent that does not exist. */
+  reading(more?: With): Promise<Heard>;
+  consent(asked: AskedConsent, more?: With): Promise<BegunConsent>;
+  /** How the consent is. `details` is null if the answer does not show it. */
+  details(consentId: string, more?: With): Promise<Heard & { details: ConsentDetails | null }>;
+  status(consentId: string, more?: With): Promise<Heard>;
+  /** Starts the authorisation of a consent, of which nobody gets the link. */
+  authorisation(consentId: string, more?: With): Promise<Heard & { links: ScaLinks | null }>;
+  /** Also after Ctrl-C. */
+  deleteConsent(consentId: string, more?: With): Promise<Heard>;
+  /** An empty object to a payment product: no bank can make a payment of it. */
+  product(service: string, product: string, more?: With): Promise<Begun>;
+  /** For a bank that made something of an empty object all the same. Also after Ctrl-C. */
+  cancelPayment(service: string, product: string, paymentId: string, more?: With): Promise<Heard>;
+  /** An empty object to the consents for confirmations of funds. */
+  fundsConsent(more?: With): Promise<Begun>;
+  /** Also after Ctrl-C. */
+  deleteFundsConsent(consentId: string, more?: With): Promise<Heard>;
+  /** The OAuth server where the standard has its metadata. Null: there is none. */
+  oauthServer(named?: string): Promise<(Heard & { server: OAuthFacts | null }) | null>;
+  /** @returns a token of the application. @throws Psd2Error if the bank gives none */
+  applicationToken(client: ClientCredentials): Promise<string>;
+}

@@ -1,0 +1,415 @@
+import type { ConsentAccess } from '../../../bank/ports/customer.ts';
+import type { BegunConsent, Heard, With } from '../../../bank/ports/questions.ts';
+import { isIsoDate } from '../../../domain/calendar.ts';
+import type { Psd2Error } from '../../../errors.ts';
+import type { Asker, Taken } from './asker.ts';
+import type { Change } from './draft.ts';
+import { learnTokens, type Remedy } from './oauth.ts';
+import { isSignature, wantsToken } from './signature.ts';
+
+type Kind = Exclude<ConsentAccess['type'], 'funds'>;
+
+interface First extends Taken {
+  type: Kind;
+  consent: BegunConsent & { validUntil: string };
+  id: string;
+}
+
+/** Which consents the bank takes, and what its answers say of SCA. @returns why none could be begun; null if one could */
+export async function learnConsents(asker: Asker, change: Change): Promise<Psd2Error | null> {
+  const { first, last } = await beginOne(asker, change);
+  if (!first) {
+    const why = `no consent could be begun: ${last.says}`;
+    for (const field of FIELDS) asker.draft.lack(field, why, last);
+    return last.refusal;
+  }
+  let signed = await lookAt(asker, first);
+  asker.taken = signed;
+  const started = await startedBy(asker, signed);
+  await learnDeletion(asker, signed);
+  signed = { ...signed, change: await learnIntegrated(asker, signed, started) };
+  asker.taken = signed;
+  await learnSca(asker, signed, started);
+  await learnKinds(asker, signed);
+  await learnTerms(asker, signed);
+  await learnCustomer(asker, signed);
+  return null;
+}
+
+/** The fields that these questions are about. */
+export const FIELDS = [
+  'consent.types',
+  'consent.once',
+  'consent.maxDays',
+  'consent.delete',
+  'sca.approaches',
+  'psu.id',
+];
+
+function accessOf(type: Kind, account: string | undefined): ConsentAccess | undefined {
+  if (type === 'bank-offered') return { type, balances: true, transactions: true };
+  if (type !== 'dedicated') return { type };
+  return account === undefined
+    ? undefined
+    : { type, accounts: [account], balances: [account], transactions: [account] };
+}
+
+const KINDS: readonly Kind[] = [
+  'bank-offered',
+  'all-accounts',
+  'dedicated',
+  'list-only',
+  'list-with-balances',
+];
+
+/** Begins the first consent. What the bank misses is added, one thing at a time: what changes its answer stays. */
+async function beginOne(asker: Asker, begin: Change): Promise<{ first?: First; last: Heard }> {
+  const { consent } = await asker.draft.describe();
+  let taken: Taken = { change: combined(begin, { psu: { id: 'optional' } }), more: {} };
+  let last: Heard | undefined;
+  for (const type of new Set([...consent.types, ...KINDS])) {
+    const access = accessOf(type, asker.known.account);
+    if (!access) continue;
+    let heard = await asker.begin(access, taken);
+    asker.taken = taken;
+    const tried = new Set<string>();
+    const helped: (() => void)[] = [];
+    while (heard.refusal) {
+      const remedy = (await remediesFor(asker, heard, taken)).find(
+        (each) => !tried.has(JSON.stringify(each)),
+      );
+      if (!remedy) break;
+      tried.add(JSON.stringify(remedy));
+      const next = { change: combined(taken.change, remedy.change), more: { ...taken.more, ...remedy.more } };
+      const answer = await asker.begin(access, next);
+      if (isSame(answer, heard)) {
+        remedy.otherwise?.();
+        continue;
+      }
+      taken = next;
+      asker.taken = taken;
+      const says = `${heard.says}; with it ${answer.says}`;
+      helped.push(() => asker.draft.learn(remedy.change, { asked: answer.asked, says }));
+      heard = answer;
+    }
+    last = heard;
+    if (heard.id !== null) for (const learn of helped) learn();
+    if (heard.id !== null) return { first: { ...taken, type, consent: heard, id: heard.id }, last };
+    if (!heard.refusal) break;
+    // Another kind of consent helps only if the bank minds the kind.
+    if (heard.path !== null && !heard.path.startsWith('access')) break;
+    if (isSignature(heard) || wantsToken(heard) || heard.code?.startsWith('CERTIFICATE_')) break;
+  }
+  if (!last) throw new TypeError('There is a kind of consent that needs no account');
+  return { last };
+}
+
+/** The customer whom the operator has named. */
+function psuOf({ known: { psuId } }: Asker): With {
+  return psuId === undefined ? {} : { psu: { id: psuId, idType: undefined, corporateId: undefined } };
+}
+
+function isSame(one: Heard, other: Heard): boolean {
+  return one.status === other.status && one.code === other.code && one.path === other.path;
+}
+
+export function combined(one: Change, other: Change): Change {
+  return {
+    ...one,
+    ...other,
+    ...(one.signing && { signing: { ...one.signing, ...other.signing } }),
+    ...(one.consent && { consent: { ...one.consent, ...other.consent } }),
+    ...(one.headers && { headers: { ...one.headers, ...other.headers } }),
+    ...(one.psu && { psu: { ...one.psu, ...other.psu } }),
+    ...(one.oauth && { oauth: { ...one.oauth, ...other.oauth } }),
+  };
+}
+
+/** An answer in a list of answers. */
+export const brief = ({ status, code }: Heard) => `${status}${code === null ? '' : ` ${code}`}`;
+
+const namesPsu = ({ code, about }: Heard) => code === 'PSU_CREDENTIALS_INVALID' || /psu-id(?!-)/.test(about);
+
+/** What may help after a refusal, the likeliest first. */
+async function remediesFor(asker: Asker, heard: Heard, { change, more }: Taken): Promise<Remedy[]> {
+  const { signing, consent, headers } = await asker.draft.describe(change);
+  const { about } = heard;
+  const named = psuOf(asker);
+  const fewer = [3, 2, 1].filter((each) => each < consent.frequencyPerDay);
+  const days = [179, 90, 89, 30].filter((each) => each < consent.maxDays);
+  return [
+    ...(isSignature(heard) && signing.when === 'never'
+      ? [{ change: { signing: { when: 'with-body' as const } } }]
+      : []),
+    ...(wantsToken(heard) && more.bearer === undefined ? await learnTokens(asker, change) : []),
+    ...(about.includes('tpp-explicit-') ? [{ change: { sca: { start: 'explicit' as const } } }] : []),
+    ...(namesPsu(heard)
+      ? [
+          named.psu
+            ? { change: { psu: { id: 'required' as const } }, more: named }
+            : { change: { psu: { id: 'empty' as const } } },
+        ]
+      : []),
+    ...(heard.path === 'date' && headers.date === 'never'
+      ? [{ change: { headers: { date: 'always' as const } } }]
+      : []),
+    ...(about.includes('frequencyperday')
+      ? fewer.map((frequencyPerDay) => ({ change: { consent: { frequencyPerDay } } }))
+      : []),
+    ...(about.includes('validuntil') ? days.map((maxDays) => ({ change: { consent: { maxDays } } })) : []),
+  ];
+}
+
+/** Reads the consent: whether that must be signed, and what the bank has made of it. */
+async function lookAt(asker: Asker, first: First): Promise<First> {
+  const { draft } = asker;
+  const read = (change: Change) => asker.ask((bank) => bank.details(first.id, first.more), change);
+  let { change } = first;
+  let now = await read(change);
+  const { when } = (await draft.describe(change)).signing;
+  if (isSignature(now) && when !== 'always') {
+    change = combined(change, { signing: { when: 'always' } });
+    now = await read(change);
+  }
+  const signed = (await draft.describe(change)).signing.when;
+  if (!draft.knows('signing.when') && signed !== 'always')
+    draft.learn({ signing: { when: signed } }, { ...now, says: `${now.says}, without a signature` });
+  else if (signed !== when) draft.learn({ signing: { when: signed } }, now);
+  const { details } = now;
+  const asked = await draft.describe(change);
+  if (details) {
+    draft.learn({ consent: { status: 'call' } }, now);
+    learnDays(asker, first.consent.validUntil, details.validUntil, now);
+    const { frequencyPerDay } = details;
+    if (frequencyPerDay !== null && frequencyPerDay > 0 && frequencyPerDay <= asked.consent.frequencyPerDay)
+      draft.learn({ consent: { frequencyPerDay } }, now);
+  } else {
+    const status = await asker.ask((bank) => bank.status(first.id, first.more), change);
+    const isLacking = [now, status].every((each) => [404, 405, 501].includes(each.status));
+    if (!status.refusal) draft.learn({ consent: { status: 'call' } }, status);
+    else if (isLacking && first.consent.links?.oauth !== undefined)
+      draft.learn({ consent: { status: 'none' }, oauth: { mode: 'integrated' } }, status);
+    else
+      draft.lack(
+        'consent.status',
+        'the bank tells in no call how a consent is, and psd2 can do without that only where the customer logs in with OAuth',
+        status,
+      );
+  }
+  return { ...first, change };
+}
+
+/** What the bank made of the last day that was asked for. */
+function learnDays({ draft }: Asker, asked: string, given: string | null, heard: Heard): void {
+  if (given === null || given >= asked || !isIsoDate(given)) return;
+  const maxDays = Math.round((Date.parse(given) - Date.parse(draft.today)) / 86_400_000);
+  if (maxDays >= 1 && maxDays <= 36_500)
+    draft.learn(
+      { consent: { maxDays } },
+      { ...heard, says: `${heard.says}, validUntil ${given} for ${asked}` },
+    );
+}
+
+/** What the bank says of SCA, and where. */
+interface Started {
+  links: BegunConsent['links'];
+  heard: Heard;
+  /** The bank waits to be asked. */
+  isExplicit: boolean;
+}
+
+/** The links for the customer. If the bank waits for that, psd2 starts an authorisation. */
+async function startedBy(asker: Asker, { consent, id, more, change }: First): Promise<Started> {
+  const { links } = consent;
+  const hasWay = links?.redirect ?? links?.oauth ?? (links?.approach === 'decoupled' ? '' : undefined);
+  if (links?.start === undefined || hasWay !== undefined) return { links, heard: consent, isExplicit: false };
+  const started = await asker.ask((bank) => bank.authorisation(id, more), change);
+  return { links: started.links, heard: started, isExplicit: true };
+}
+
+/** How SCA begins, and in which ways. */
+async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }: Started): Promise<void> {
+  const { draft } = asker;
+  const { consent, change } = first;
+  const { sca } = await draft.describe(change);
+  if (isExplicit) {
+    const explicit = combined(change, { sca: { start: 'explicit' } });
+    const answer = sca.start === 'explicit' ? consent : await beginAndEnd(asker, first, { change: explicit });
+    const says = `${consent.says}, with startAuthorisation`;
+    if (answer.id !== null) draft.learn({ sca: { start: 'explicit' } }, { ...consent, says });
+  }
+  const seen = [
+    ...(links?.redirect === undefined ? [] : (['redirect'] as const)),
+    ...(links?.oauth === undefined ? [] : (['oauth'] as const)),
+    ...(links?.approach === 'decoupled' ? (['decoupled'] as const) : []),
+  ];
+  if (seen.length === 0)
+    return draft.lack('sca.approaches', links?.unusable ?? 'the answer names no way for the customer', heard);
+  const says = `${heard.says}, with ${linkNames(links)}`;
+  if (!isExplicit) draft.learn({ sca: { start: 'follow-links' } }, { ...consent, says });
+  // What the file says of a way that was not seen stays. But a browser has one way, and none if another was chosen in its place.
+  const isBrowsers = seen.some((each) => each !== 'decoupled') || sca.approaches[0] !== 'decoupled';
+  const others = sca.approaches.filter(
+    (each) => !seen.some((way) => way === each) && (each === 'decoupled' || !isBrowsers),
+  );
+  const isAsked = !seen.includes('decoupled') && !others.includes('decoupled');
+  const decoupled = isAsked ? await asksDecoupled(asker, first) : undefined;
+  const approaches = [...seen, ...others, ...(decoupled ? (['decoupled'] as const) : [])];
+  draft.learn(
+    { sca: { approaches } },
+    { ...heard, says: decoupled ? `${says}; preferred: ${decoupled.says}` : says },
+  );
+}
+
+function linkNames(links: BegunConsent['links']): string {
+  const names = [
+    links?.redirect === undefined ? [] : 'scaRedirect',
+    links?.oauth === undefined ? [] : 'scaOAuth',
+    links?.start === undefined ? [] : 'startAuthorisation',
+    links?.approach === 'decoupled' ? 'the approach decoupled' : [],
+  ].flat();
+  return names.join(', ') || 'no link for the customer';
+}
+
+/** Only a customer that the operator has named can be asked. @returns the answer of a bank that would ask one */
+async function asksDecoupled(asker: Asker, first: First): Promise<Heard | undefined> {
+  const change = combined(first.change, { sca: { approaches: ['decoupled', 'redirect'] } });
+  const heard = await beginAndEnd(asker, first, { change, more: { ...first.more, ...psuOf(asker) } });
+  if (heard.links?.approach === 'decoupled') return heard;
+  asker.draft.lack('sca.approaches: decoupled', 'the bank did not choose it when psd2 preferred it', heard);
+  return undefined;
+}
+
+/** The bank's OAuth server, if the customer logs in there with the consent. @returns with what the bank takes a consent */
+async function learnIntegrated(
+  asker: Asker,
+  { change, more }: First,
+  { links, heard }: Started,
+): Promise<Change> {
+  const { draft } = asker;
+  const link = links?.oauth;
+  if (link === undefined) return change;
+  const hasToken = more.bearer !== undefined;
+  const integrated: Change = { oauth: { mode: 'integrated', ...(hasToken && { applicationToken: true }) } };
+  const next = combined(change, integrated);
+  draft.learn(integrated, { ...heard, says: `${heard.says}, with scaOAuth` });
+  const found = URL.canParse(link) ? await asker.ask((bank) => bank.oauthServer(link), next) : null;
+  if (found?.server) draft.say('OAuth server', link, found);
+  else
+    draft.lack(
+      'oauth.metadata',
+      `the bank names its OAuth server at ${link}. psd2 asks only the host of the base URL. If the address is the bank's, write it into oauth.metadata`,
+    );
+  return next;
+}
+
+async function learnDeletion(asker: Asker, { id, change, more }: First): Promise<void> {
+  const heard = await asker.end(id, change, more);
+  const isDeleted = !asker.begun.all.some((each) => each.id === id);
+  if (isDeleted) asker.draft.learn({ consent: { delete: 'any' } }, heard);
+  else if (heard.code === 'STATUS_INVALID' || heard.status === 409)
+    asker.draft.learn({ consent: { delete: 'authorised' } }, heard);
+  else asker.draft.lack('consent.delete', 'the bank refused to delete a consent', heard);
+}
+
+/** Begins another consent that differs from the first in one thing, and ends it at once. */
+async function beginAndEnd(
+  asker: Asker,
+  { type, change, more }: First,
+  other: { type?: Kind; terms?: Parameters<Asker['begin']>[1]['terms']; change?: Change; more?: With },
+) {
+  const access = accessOf(other.type ?? type, asker.known.account);
+  if (!access) throw new TypeError('Only a dedicated consent needs an account');
+  const taken = { change: other.change ?? change, more: other.more ?? more };
+  const heard = await asker.begin(access, { ...taken, ...(other.terms && { terms: other.terms }) });
+  if (heard.id !== null) await asker.end(heard.id, taken.change, taken.more);
+  return heard;
+}
+
+/** Refusals that mean the kind of consent, since nothing else differs from one that the bank has taken. */
+const OF_KIND = ['SERVICE_INVALID', 'PARAMETER_NOT_SUPPORTED', 'PARAMETER_NOT_CONSISTENT', 'FORMAT_ERROR'];
+
+async function learnKinds(asker: Asker, first: First): Promise<void> {
+  const { draft, known } = asker;
+  const { consent } = await draft.describe();
+  const taken = new Map<Kind, boolean | undefined>([[first.type, true]]);
+  const says = [`${first.type}: ${brief(first.consent)}`];
+  for (const type of KINDS) {
+    if (taken.has(type)) continue;
+    // A bank with the list alone has no need of the other one.
+    if (type === 'list-with-balances' && taken.get('list-only') && !consent.types.includes(type)) continue;
+    if (type === 'dedicated' && known.account === undefined) {
+      draft.lack(
+        'consent.types: dedicated',
+        'this kind is for an account: name one of a customer with --account',
+      );
+      continue;
+    }
+    const heard = await beginAndEnd(asker, first, { type });
+    // A bank may not know the account.
+    const isOther = type === 'dedicated' && heard.code === 'FORMAT_ERROR' && heard.path !== 'access';
+    taken.set(
+      type,
+      heard.id !== null ? true : OF_KIND.includes(heard.code ?? '') && !isOther ? false : undefined,
+    );
+    if (taken.get(type) === undefined)
+      draft.lack(`consent.types: ${type}`, 'the answer may be about something else', heard);
+    says.push(`${type}: ${brief(heard)}`);
+  }
+  const all = [...new Set([...consent.types, ...KINDS])];
+  const types = all.filter(
+    (type) => taken.get(type) ?? (consent.types.includes(type) && !taken.has(type)) ?? false,
+  );
+  draft.learn(
+    { consent: { types: types.filter((type) => taken.get(type) !== false) } },
+    { asked: first.consent.asked, says: says.join('; ') },
+  );
+}
+
+async function learnTerms(asker: Asker, first: First): Promise<void> {
+  const { draft } = asker;
+  const single = await beginAndEnd(asker, first, { terms: { recurring: false, frequencyPerDay: 1 } });
+  if (single.id !== null) draft.learn({ consent: { once: true } }, single);
+  else if (OF_KIND.includes(single.code ?? '')) draft.learn({ consent: { once: false } }, single);
+  else draft.lack('consent.once', 'the answer may be about something else', single);
+  if (draft.knows('consent.maxDays')) return;
+  const access = accessOf(first.type, asker.known.account);
+  if (!access || !isIsoDate(FOR_EVER)) return;
+  const longest = await asker.begin(access, { ...first, terms: { validUntil: FOR_EVER } });
+  if (longest.id !== null) {
+    const now = await asker.ask((bank) => bank.details(longest.id ?? '', first.more), first.change);
+    learnDays(asker, FOR_EVER, now.details?.validUntil ?? null, now);
+    await asker.end(longest.id, first.change, first.more);
+  }
+  draft.lack(
+    'consent.maxDays',
+    `the bank takes ${first.consent.validUntil}, and does not say how long it takes`,
+    longest,
+  );
+}
+const FOR_EVER = '9999-12-31';
+
+/** Whether the bank takes, or wants, the id of the customer. */
+async function learnCustomer(asker: Asker, first: First): Promise<void> {
+  const { draft, known } = asker;
+  if (draft.knows('psu.id')) return;
+  const { psu } = await draft.describe();
+  if (known.psuId !== undefined) {
+    const more = { ...first.more, ...psuOf(asker) };
+    const heard = await beginAndEnd(asker, first, { more });
+    if (heard.id !== null) return draft.learn({ psu: { id: 'optional' } }, heard);
+    if (heard.code === 'FORMAT_ERROR' && namesPsu(heard)) return draft.learn({ psu: { id: 'never' } }, heard);
+    return draft.lack(
+      'psu.id',
+      'the bank takes a consent without PSU-ID; with it, the answer may be about the customer',
+      heard,
+    );
+  }
+  if (psu.id !== 'optional' && psu.id !== 'never')
+    return draft.learn({ psu: { id: 'optional' } }, first.consent);
+  draft.lack(
+    'psu.id',
+    'the bank takes a consent without PSU-ID. Whether it takes one with it: say --psu-id',
+    first.consent,
+  );
+}

@@ -1,0 +1,136 @@
+import { nextgenpsd2 } from '../../../bank/interfaces/nextgenpsd2/description/description.ts';
+import {
+  type BankDescription,
+  type BankFile,
+  bankFile,
+} from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
+import { describeBank, isBankFile } from '../../../bank-file/bank-file.ts';
+import { mergeBankFiles } from '../../../bank-file/merge.ts';
+import { valuesIn } from '../../../bank-file/values.ts';
+
+/** The descriptions that can be learned. */
+export const ONLY = { nextgenpsd2: () => nextgenpsd2 };
+
+/** Some fields of a bank file. */
+export type Change = Omit<BankFile, 'interface'>;
+
+/** What psd2 found out, or could not, with its evidence. */
+export interface Finding {
+  status: 'differs' | 'same' | 'said' | 'unknown';
+  field: string;
+  /** JSON. Null: not found out. */
+  value: string | null;
+  /** What the file or its platform said before. */
+  was: string | null;
+  asked: string | null;
+  answered: string | null;
+  reason: string | null;
+}
+
+/** What was asked and answered. */
+export type Evidence = { asked: string; says: string };
+
+/** A bank file that is being learned: what it says by itself, above what it extends. */
+export class Draft {
+  readonly findings: Finding[] = [];
+  readonly #below: BankFile;
+  readonly #before: ReadonlyMap<string, string>;
+  readonly #about: Pick<BankFile, 'extends' | 'verifiedOn' | 'learned'>;
+  /** The day at the bank. */
+  readonly today: string;
+  #own: BankFile;
+  #learned: Record<string, string> = {};
+
+  /** @param own what the file says so far. @param below what it extends, with all that extends */
+  constructor(own: BankFile, below: BankFile, today: string) {
+    const { extends: platform, verifiedOn, learned, ...fields } = own;
+    this.#about = {
+      ...(platform !== undefined && { extends: platform }),
+      ...(verifiedOn && { verifiedOn }),
+      ...(learned && { learned }),
+    };
+    this.#own = fields;
+    this.#below = below;
+    this.today = today;
+    this.#before = new Map(
+      [...valuesIn(bankFile.parse(this.full()))].map(([path, value]) => [path, JSON.stringify(value)]),
+    );
+  }
+
+  /** The whole bank, with a change that is tried. */
+  full(change: Change = {}): BankFile {
+    return merged([change, this.#own, this.#below]);
+  }
+
+  /** The values in force with a change. @throws Psd2Error `config` if it does not fit together */
+  describe(change: Change = {}): Promise<BankDescription> {
+    return describeBank(this.full(change), ONLY);
+  }
+
+  /** Keeps what an answer has shown. */
+  learn(change: Change, { asked, says: answered }: Evidence): void {
+    this.#own = merged([change, this.#own]);
+    for (const [field, found] of valuesIn(change)) {
+      const value = JSON.stringify(found);
+      const was = this.#before.get(field) ?? null;
+      const status = value === was ? 'same' : 'differs';
+      this.#note({ status, field, value, was, asked, answered, reason: null });
+      this.#learned[field] = this.today;
+    }
+  }
+
+  /** Notes what no field has to say. */
+  say(field: string, value: string, { asked, says: answered }: Evidence): void {
+    this.#note({ status: 'said', field, value, was: null, asked, answered, reason: null });
+  }
+
+  /** Notes what could not be found out. What is known already stays. */
+  lack(field: string, reason: string, heard?: Evidence): void {
+    if (this.findings.some((known) => known.field === field || known.field.startsWith(`${field}.`))) return;
+    const evidence = { asked: heard?.asked ?? null, answered: heard?.says ?? null };
+    this.#note({ status: 'unknown', field, value: null, was: null, ...evidence, reason });
+  }
+
+  /** Whether an answer has shown what a field must say. */
+  knows(field: string): boolean {
+    return this.#learned[field] !== undefined;
+  }
+
+  get hasLearned(): boolean {
+    return Object.keys(this.#learned).length > 0;
+  }
+
+  /** The file. @param where the bank that was asked */
+  file(where: string): BankFile {
+    const unknown = this.findings.filter(({ status }) => status === 'unknown').map(({ field }) => field);
+    const { interface: kind, name, source, ...fields } = this.#own;
+    const { learned, ...about } = this.#about;
+    const written = `${LEARNED} at ${where} on ${this.today}${unknown.length > 0 ? `. Not found out: ${unknown.join(', ')}` : ''}`;
+    return {
+      interface: kind,
+      ...(name !== undefined && { name }),
+      ...about,
+      source: source === undefined || source.startsWith(LEARNED) ? written : source,
+      learned: { ...learned, ...this.#learned },
+      ...fields,
+    };
+  }
+
+  #note(finding: Finding): void {
+    const at = this.findings.findIndex(({ field }) => field === finding.field);
+    if (at < 0) this.findings.push(finding);
+    else this.findings[at] = finding;
+  }
+}
+
+/** How the source of a learned file begins. */
+const LEARNED = 'psd2 bank learn';
+
+function merged(layers: readonly Change[]): BankFile {
+  const file = mergeBankFiles(
+    layers.map((layer): BankFile => ({ ...layer, interface: 'nextgenpsd2' })),
+    nextgenpsd2.inherited,
+  );
+  if (isBankFile(file, nextgenpsd2)) return file;
+  throw new TypeError('What was learned is not a bank file');
+}
