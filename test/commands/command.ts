@@ -102,7 +102,7 @@ export function openCommand(
  */
 function titled(output: Output): Output {
   const record: Output['record'] = (data, fields, shape, inPipe) =>
-    output.record(data, fields, shape, inPipe ?? ('cro' in data && 'instant' in data ? undefined : 'titles'));
+    output.record(data, fields, shape, inPipe ?? (isTransfer(data) ? undefined : 'titles'));
   return Object.defineProperty(Object.create(output), 'record', { value: record });
 }
 
@@ -110,4 +110,8 @@ function titled(output: Output): Output {
 export async function runIn(context: Context, ...words: string[]): Promise<void> {
   const program = await buildProgram('0.0.0', { words, runInstead: (command) => command(context) });
   await program.parseAsync(words, { from: 'user' });
+}
+
+function isTransfer(of: object): boolean {
+  return 'cro' in of && 'order' in of && Object.hasOwn(Object(of.order), 'instant');
 }

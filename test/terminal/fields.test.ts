@@ -60,7 +60,7 @@ interface Order {
   amount: string;
   urgent: boolean;
 }
-const order = objectOf<Order>()({
+const order = objectOf<Order>()(() => ({
   id: text('its id').as('Order', { heading: 'ID', whole: true }),
   payee: text('name of the payee')
     .from(({ payee }: Order) => payee.name)
@@ -71,7 +71,7 @@ const order = objectOf<Order>()({
     .shown(({ amount }: Order) => `${amount} EUR`),
   both: seen('Both', ({ id, payee }: Order) => `${id} ${payee.name}`),
   urgent: flag('true if it hurries').as('Urgent'),
-}).inList('id amount payee');
+})).inList('id amount payee');
 const one: Order = { id: 'o1', payee: { name: 'Ada', iban: null }, amount: '1.50', urgent: false };
 const writeTime = (text: string) => `at ${text}`;
 const cells = <T>(columns: { title: string; value: (of: T, time: typeof writeTime) => unknown }[], of: T) =>

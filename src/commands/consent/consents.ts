@@ -5,27 +5,22 @@ import { askOfConsent } from '../../flows/resolve.ts';
 import {
   anything,
   day,
+  type Field,
   flag,
   list,
   object,
+  objectOf,
   oneOf,
   optional,
   orNull,
+  seen,
   text,
   time,
-  type ValueOf,
+  type View,
   whole,
 } from '../../terminal/output/fields.ts';
-import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
-import {
-  authorisationsField,
-  authorisedBy,
-  flowBegins,
-  flowData,
-  flowEnds,
-  resolutionField,
-} from '../flow/fields.ts';
+import { authorisationsField, flowBegins, flowEnds } from '../flow/fields.ts';
 import { forgetRefusedCall } from '../open/call-records.ts';
 import { namesInAccess } from './coverage.ts';
 
@@ -37,8 +32,8 @@ const STATES = [
 const ACCESS =
   'what the bank says that the customer has granted, in its own words; before that, what was asked for';
 
-const consent = object({
-  ...flowBegins('consent', STATES),
+const fields = () => ({
+  ...flowBegins('consent', STATES, 'Consent'),
   categories: list(
     object({
       name: oneOf(CONSENT_CATEGORIES, 'category of the consent'),
@@ -46,59 +41,95 @@ const consent = object({
       outcome: orNull(flag('true if the bank accepts it; null until the bank has answered')),
     }),
     'requested categories',
+  )
+    .as('Categories', { whole: true })
+    .shown(({ categories }: Consent) => categories.map(writeCategory).join(', ')),
+  products: seen(
+    'Products',
+    ({ categories }: Consent) => [...new Set(categories.flatMap(({ products }) => products))].join(' '),
+    { whole: true, dispensable: 2 },
   ),
+  granted: seen('Granted', ({ state, updatedAt }: Consent) => (state === 'confirmed' ? updatedAt : null), {
+    kind: 'time',
+    dispensable: 1,
+  }),
   // Only at a bank where the operator chooses the terms.
-  consentStatus: optional(orNull(text("the bank's own word for the status"))),
-  validUntil: optional(orNull(day('last day'))),
-  frequencyPerDay: optional(orNull(whole('readings a day while the customer is absent'))),
-  recurring: optional(orNull(flag('false for one reading'))),
-  authorisations: optional(authorisationsField),
-  access: optional(orNull(anything(ACCESS))),
+  consentStatus: optional(orNull(text("the bank's own word for the status")))
+    .from(({ terms, bankStatus }: Consent) => (terms ? bankStatus : undefined))
+    .as('At the bank', { ifAny: true }),
+  validUntil: ofTerms(orNull(day('last day')), ({ validUntil }) => validUntil ?? null),
+  frequencyPerDay: ofTerms(
+    orNull(whole('readings a day while the customer is absent')),
+    ({ frequencyPerDay }) => frequencyPerDay ?? null,
+  ),
+  recurring: ofTerms(orNull(flag('false for one reading')), ({ recurring }) => recurring ?? null)
+    .as('Readings', { ifAny: true })
+    .shown(({ terms }: Consent) => terms && writeReadings(terms)),
+  authorisations: optional(authorisationsField)
+    .from(({ terms, authorisations }: Consent) => (terms ? [...authorisations] : undefined))
+    .as('Authorised by', { ifAny: true }),
+  access: ofTerms(orNull(anything(ACCESS)), (terms, { access }) => access ?? terms.access ?? null)
+    .as('Accounts', { ifAny: true })
+    .shown(writeAccounts),
+  card: seen(
+    'Card',
+    ({ terms }: Consent) => (terms?.access?.type === 'funds' ? terms.access.cardNumber : null),
+    {
+      ifAny: true,
+    },
+  ),
   ...flowEnds(),
 });
 
+/** A field that there is if the operator has chosen the terms. */
+const ofTerms = <Value>(field: Field<Value>, take: (terms: Terms, consent: Consent) => Value) =>
+  optional(field).from((consent: Consent) => (consent.terms ? take(consent.terms, consent) : undefined));
+
+type Terms = NonNullable<Consent['terms']>;
+
+const form = objectOf<Consent>()(fields);
+
 /** A consent in the list, with its end. */
-const listedConsent = object({
-  ...consent.fields,
-  expiresAt: orNull(time('when the bank may ask for SCA again; null if the consent is not confirmed')),
-  daysLeft: orNull(whole('days until then, including the last one; 0 after the end')),
-});
+const listed = objectOf<Consent & { now: Date }>()(() => ({
+  ...fields(),
+  expiresAt: orNull(time('when the bank may ask for SCA again; null if the consent is not confirmed'))
+    .from((consent: Consent & { now: Date }) => consentEnd(consent, consent.now)?.expiresAt ?? null)
+    .as('Good until'),
+  daysLeft: orNull(whole('days until then, including the last one; 0 after the end'))
+    .from((consent: Consent & { now: Date }) => consentEnd(consent, consent.now)?.daysLeft ?? null)
+    .as('Days left')
+    .written((days) => (days === 0 ? 'over' : days?.toString())),
+})).inList('flow state categories products granted daysLeft customerId');
+
+/** One consent, with a line for each category. */
+function record(consent: Consent, now: Date): View<Consent> {
+  const { lines } = listed.inRecord(
+    'flow state customerId consentStatus authorisations access card recurring resolution expiresAt resourceId transactionId',
+  );
+  const end = consentEnd(consent, now);
+  const own = lines.map((line) => ({
+    ...line,
+    value: (of: Consent, ...rest: [(time: string) => string]) => line.value({ ...of, now }, ...rest),
+  }));
+  const categories = consent.categories.map(({ name, outcome, products }) => ({
+    title: name,
+    value: () =>
+      [
+        writeOutcome(consent, outcome, end?.daysLeft),
+        ...(products.length > 0 ? ['for', ...products] : []),
+      ].join(' '),
+  }));
+  return { data: form.data, names: form.names, columns: [], lines: own.toSpliced(3, 0, ...categories) };
+}
 
 /** Consents, as their verbs show them. */
 export const CONSENTS: FlowNoun<'consent'> = {
   kind: 'consent',
   one: 'a consent',
   example: 'co-0mwq9zif7',
-  prints: { what: 'a consent', shape: consent },
-  print: printConsent,
-  columns: (now) => [
-    { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-    { title: 'STATE', value: ({ state }) => state, kind: 'state' },
-    {
-      title: 'CATEGORIES',
-      value: ({ categories }) => categories.map(writeCategory).join(', '),
-      whole: true,
-    },
-    {
-      title: 'PRODUCTS',
-      value: ({ categories }) => [...new Set(categories.flatMap(({ products }) => products))].join(' '),
-      whole: true,
-      dispensable: 2,
-    },
-    {
-      title: 'GRANTED',
-      value: ({ state, updatedAt }) => (state === 'confirmed' ? updatedAt : null),
-      kind: 'time',
-      dispensable: 1,
-    },
-    { title: 'DAYS LEFT', value: (flow) => writeDaysLeft(consentEnd(flow, now)?.daysLeft), right: true },
-    { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 3 },
-  ],
-  row(flow, now): ValueOf<typeof listedConsent> {
-    const end = consentEnd(flow, now);
-    return { ...toData(flow), expiresAt: end?.expiresAt ?? null, daysLeft: end?.daysLeft ?? null };
-  },
-  rows: list(listedConsent),
+  form,
+  listed,
+  record,
   describe: ({ categories }) => categories.map(({ name, products }) => [name, products.join(' ')]),
   inShort: ({ categories }) => categories.map(({ name }) => name).join(', '),
   referenceOf: () => null,
@@ -131,77 +162,16 @@ confirms nothing at the bank. First end every psd2 that still works on the conse
   },
 };
 
-/** A consent in the shape of the command contract. */
-function toData(flow: Consent) {
-  const { customerId, resourceId, categories, resolution, createdAt, updatedAt } = flow;
-  return {
-    ...flowData(flow, customerId, resourceId),
-    categories,
-    ...(flow.terms && {
-      consentStatus: flow.bankStatus,
-      validUntil: flow.terms.validUntil ?? null,
-      frequencyPerDay: flow.terms.frequencyPerDay ?? null,
-      recurring: flow.terms.recurring ?? null,
-      authorisations: [...flow.authorisations],
-      access: flow.access ?? flow.terms.access ?? null,
-    }),
-    resolution,
-    createdAt,
-    updatedAt,
-  };
+/** The accounts that the bank has granted, or that the operator asks for. */
+function writeAccounts({ terms, access, grantedAt }: Consent): string | null {
+  const named = grantedAt === null || !terms ? [] : namesInAccess(access);
+  if (named.length > 0) return named.join(' ');
+  return terms?.access ? writeAccess(terms.access) : null;
 }
 
-/** Prints a consent in the shape of the command contract. */
-function printConsent({ output, world }: Context, flow: Consent): void {
-  const end = consentEnd(flow, world.now());
-  output.record(
-    toData(flow),
-    [
-      { title: 'Consent', value: (data) => data.flow },
-      { title: 'State', value: ({ state }) => state, kind: 'state' },
-      { title: 'Customer', value: ({ customerId }) => customerId },
-      ...flow.categories.map(({ name, outcome, products }) => ({
-        title: name,
-        value: () =>
-          [
-            writeOutcome(flow, outcome, end?.daysLeft),
-            ...(products.length > 0 ? ['for', ...products] : []),
-          ].join(' '),
-      })),
-      ...termsFields(flow),
-      resolutionField,
-      { title: 'Good until', value: () => end?.expiresAt, kind: 'time' },
-      { title: 'Resource', value: ({ resourceId }) => resourceId },
-      { title: 'Transaction', value: ({ transactionId }) => transactionId },
-    ],
-    consent,
-  );
-}
-
-/** What the operator chose, and the bank's word for the status. */
-function termsFields({
-  terms,
-  access: granted,
-  bankStatus,
-  grantedAt,
-  authorisations,
-}: Consent): { title: string; value: () => string | null }[] {
-  if (!terms) return [];
-  const { access, frequencyPerDay, recurring } = terms;
-  const named = grantedAt === null ? [] : namesInAccess(granted);
-  const readings = frequencyPerDay === undefined ? null : `${frequencyPerDay} a day without the customer`;
-  return [
-    { title: 'At the bank', value: () => bankStatus },
-    ...authorisedBy(authorisations),
-    {
-      title: 'Accounts',
-      value: () => (named.length > 0 ? named.join(' ') : access ? writeAccess(access) : null),
-    },
-    ...(access?.type === 'funds' && access.cardNumber !== undefined
-      ? [{ title: 'Card', value: () => access.cardNumber ?? null }]
-      : []),
-    { title: 'Readings', value: () => (recurring === false ? 'one' : readings) },
-  ];
+function writeReadings({ frequencyPerDay, recurring }: Terms): string | null {
+  if (recurring === false) return 'one';
+  return frequencyPerDay === undefined ? null : `${frequencyPerDay} a day without the customer`;
 }
 
 function writeAccess(access: NonNullable<NonNullable<Consent['terms']>['access']>): string {
@@ -224,10 +194,6 @@ function writeAccess(access: NonNullable<NonNullable<Consent['terms']>['access']
 /** Writes a category, and says if the bank did not grant it. */
 function writeCategory({ name, outcome }: Consent['categories'][number]): string {
   return outcome === false ? `${name} (not granted)` : name;
-}
-
-function writeDaysLeft(days: number | undefined): string | undefined {
-  return days === 0 ? 'over' : days?.toString();
 }
 
 /** Writes an outcome. A consent is granted only after confirm: before that, the bank has only accepted the request. */

@@ -4,12 +4,13 @@ import { bankFor } from '../../flows/consent/by-links.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { printFlow, printsOne } from '../flow/describe.ts';
 import { dropConsent } from '../open/kept-customer.ts';
 import { CONSENTS } from './consents.ts';
 
 /** `psd2 consent delete <flow>` */
 export const deleteConsent: Verb = {
-  prints: CONSENTS.prints,
+  prints: printsOne(CONSENTS),
   declare: (command, run) =>
     command
       .argument('<flow>')
@@ -43,6 +44,6 @@ export async function endConsent(context: Context, reference: string): Promise<v
     const { state } = open.current;
     if (state === 'confirmed' || !isOver({ state }))
       await open.record({ type: 'ended', state: 'cancelled', bankStatus });
-    CONSENTS.print(context, open.current);
+    printFlow(context, CONSENTS, open.current);
   });
 }

@@ -9,6 +9,7 @@ import { runConsent } from '../../flows/consent/loop.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { alsoCalled, collect, type Verb, where } from '../declare.ts';
+import { printsOne } from '../flow/describe.ts';
 import { driveFlow, refuseClientCredentials } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
 import { refusePasting } from '../open/returns.ts';
@@ -32,7 +33,7 @@ interface ConsentOptions {
 
 /** `psd2 consent request` */
 export const request: Verb = {
-  prints: CONSENTS.prints,
+  prints: printsOne(CONSENTS),
   declare: (command, run) =>
     withPsuOptions(withOldNames(command))
       .option(

@@ -3,6 +3,7 @@ import { isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb, where } from '../declare.ts';
+import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
@@ -12,7 +13,7 @@ import { driveConsent } from './request.ts';
 
 /** `psd2 consent resume [flow]` */
 export const resume: Verb = {
-  prints: CONSENTS.prints,
+  prints: printsOne(CONSENTS),
   declare: (command, run) =>
     withPersonOptions(command)
       .argument('[flow]', 'default: the only unfinished consent, or the one you choose')

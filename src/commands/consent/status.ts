@@ -2,12 +2,13 @@ import { bankFor, recordStatus } from '../../flows/consent/by-links.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { printFlow, printsOne } from '../flow/describe.ts';
 import { CONSENTS } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
 
 /** `psd2 consent status <flow>` */
 export const status: Verb = {
-  prints: CONSENTS.prints,
+  prints: printsOne(CONSENTS),
   declare: (command, run) =>
     command
       .argument('<flow>')
@@ -21,11 +22,11 @@ async function consentStatus(context: Context, reference: string): Promise<void>
   const { flows } = await context.store(reference);
   const found = await flows.find('consent', reference);
   refuseOtherCustomer(context, found);
-  if (found.resourceId === null) return CONSENTS.print(context, found);
+  if (found.resourceId === null) return printFlow(context, CONSENTS, found);
   const opened = await (await forFlow(context, found)).bank();
   const grant = await grantPortsOf(context, opened, found);
   await flows.resume('consent', found.flow, async (open) => {
     await recordStatus(open, { bank: bankFor(opened.bank, found) }, grant);
-    CONSENTS.print(context, open.current);
+    printFlow(context, CONSENTS, open.current);
   });
 }

@@ -10,14 +10,14 @@ import type { Context } from '../context.ts';
 import { examples, type Verb, where } from '../declare.ts';
 import { type PsuOptions, readPerson, withPersonOptions } from '../shared/psu.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
-import type { FlowNoun } from './describe.ts';
+import { type FlowNoun, printFlow, printsOne } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
 import { describeFlow } from './fields.ts';
 import { commandThatContinues } from './next-command.ts';
 
 /** `psd2 <noun> cancel <flow>` */
 export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
-  prints: noun.prints,
+  prints: printsOne(noun),
   declare: (command, run) =>
     withPersonOptions(command, noun.cancelAtBank === undefined)
       .argument('<flow>')
@@ -83,7 +83,7 @@ export async function cancelFlow<K extends Kind>(
     if (!globals.yes && !(await terminal.confirm(`Cancel the ${noun.kind} for good?`)))
       throw new Psd2Error('cancelled', `The ${noun.kind} ${current.flow} is unchanged`);
     const wasAtBank = ['authorizing', 'authorized'].includes(open.current.state);
-    noun.print(context, await open.record({ type: 'cancelled' }));
+    printFlow(context, noun, await open.record({ type: 'cancelled' }));
     const left = noun.leftAtBank?.(open.current);
     if (left) terminal.say(writeLeft(left, context.repeated));
     else if (wasAtBank)
@@ -131,12 +131,12 @@ async function cancelThere<K extends Kind>(
     try {
       await noun.cancelAtBank?.(context, opened, open, { paste, person: who });
     } catch (error) {
-      if (open.current !== before) noun.print(context, open.current);
+      if (open.current !== before) printFlow(context, noun, open.current);
       throw open.current === before ? error : withWayOn(error, kind, flow);
     } finally {
       await noun.tidy?.(context, open.current);
     }
-    noun.print(context, open.current);
+    printFlow(context, noun, open.current);
     await noun.afterEnd?.(context, open.current);
     const freed = noun.referenceOf(open.current);
     if (freed !== null && standingOf(open.current) === 'refused')

@@ -2,7 +2,7 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import type { BankWord } from '../../flows/resolve.ts';
 import type { EventOf, FlowOf, Flows, Kind, Open } from '../../store/ports/flows.ts';
-import type { Column, Field } from '../../terminal/output/fields.ts';
+import type { Field, View } from '../../terminal/output/fields.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import type { Printed } from '../declare.ts';
 
@@ -23,17 +23,16 @@ export interface FlowNoun<K extends Kind> {
   one: string;
   /** An id, for examples. */
   example: string;
-  /** One flow, for programs. */
-  prints: Printed;
-  /** Prints one flow. */
-  print(context: Context, flow: FlowOf<K>): void;
+  /** How one flow is printed. */
+  form: Field<object> & View<FlowOf<K>>;
+  /** The same for one flow alone. Absent: by its form. */
+  record?(flow: FlowOf<K>, now: Date): View<FlowOf<K>>;
+  /** `titles`: a pipe gets its fields as a terminal does. */
+  inPipe?(flow: FlowOf<K>): 'titles' | undefined;
   /** The end of a flow in one line, if the operator has just confirmed the rest. Undefined or absent: print all of it. */
   inOneLine?(context: Context, flow: FlowOf<K>): string | undefined;
-  /** The list for people. @param now the time for which it is right */
-  columns(now: Date): Column<FlowOf<K>>[];
-  /** A row of the list, for programs. */
-  row(flow: FlowOf<K>, now: Date): object;
-  rows: Field<object[]>;
+  /** How a flow of the list is printed, at the time for which that is right. */
+  listed: Field<object> & View<FlowOf<K> & { now: Date }>;
   /** For a question about a flow. */
   describe(flow: FlowOf<K>): Described;
   /** In a few words, for a choice between flows. */
@@ -71,3 +70,18 @@ export interface FlowNoun<K extends Kind> {
   /** The examples of `list`, and the help of `resolve`: its options, the text before the examples, the examples. */
   help: { list: string[]; executed: string; notExecuted: string; resolve: string; resolveExamples: string[] };
 }
+
+/** Prints one flow. */
+export function printFlow<K extends Kind>(
+  { output, world }: Context,
+  noun: FlowNoun<K>,
+  flow: FlowOf<K>,
+): void {
+  output.record(flow, noun.record?.(flow, world.now()) ?? noun.form, undefined, noun.inPipe?.(flow));
+}
+
+/** What a command prints that prints one flow. */
+export const printsOne = <K extends Kind>({ one, form }: FlowNoun<K>): Printed => ({
+  what: one,
+  shape: form,
+});

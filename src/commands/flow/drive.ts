@@ -10,7 +10,7 @@ import { endIfUntouched } from '../../flows/once.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
 import type { FlowOf, Kind, Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import type { FlowNoun } from './describe.ts';
+import { type FlowNoun, printFlow } from './describe.ts';
 import { notifyOfOutcome } from './notify-unknown.ts';
 import { flowPortsOf } from './ports.ts';
 
@@ -38,7 +38,7 @@ export async function driveFlow<K extends Kind>(
     await endIfUntouched(open, error);
     const flow: FlowOf<K> = open.current;
     const meaning = noun.payment && meaningOf(error, flow);
-    if (meaning === undefined || !isForTerminal) noun.print(context, flow);
+    if (meaning === undefined || !isForTerminal) printFlow(context, noun, flow);
     await noun.tidy?.(context, flow);
     await notifyOfOutcome(context, flow);
     const told = meaning !== undefined && error instanceof Psd2Error ? error.with({ meaning }) : error;
@@ -46,7 +46,7 @@ export async function driveFlow<K extends Kind>(
     throw withNext(warned, flow, 'accepted' in flow && flow.accepted ? [] : confirmed);
   }
   const short = isForTerminal ? noun.inOneLine?.(context, open.current) : undefined;
-  if (short === undefined) noun.print(context, open.current);
+  if (short === undefined) printFlow(context, noun, open.current);
   else context.output.text(short);
   await noun.tidy?.(context, open.current);
   await notifyOfOutcome(context, open.current);

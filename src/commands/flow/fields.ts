@@ -1,13 +1,22 @@
 import type { PersonsAuthorisation } from '../../domain/authorisations.ts';
 import { REASON_LEVELS } from '../../domain/bank-reason.ts';
-import type { Resolution } from '../../domain/flow.ts';
-import type { Operation, OrderTarget } from '../../domain/operation.ts';
+import { OPERATION_STATES, type Operation, type OrderTarget } from '../../domain/operation.ts';
+import { describePayeeCheck, PAYEE_RESULTS } from '../../domain/order/payee-check.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { always, list, object, oneOf, optional, orNull, text, time } from '../../terminal/output/fields.ts';
+import {
+  always,
+  list,
+  money,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+} from '../../terminal/output/fields.ts';
 import type { Described } from './describe.ts';
 
-// What every kind of flow shows: the fields for programs, each group beside its data, and those for a person.
+// What every kind of flow shows.
 
 /** Who has authorised a flow, or may. */
 export const authorisationsField = list(
@@ -18,7 +27,14 @@ export const authorisationsField = list(
     at: time('when psd2 began it, or learnt of it'),
   }),
   'the authorisations that psd2 knows, one for each person who must authorise',
-);
+)
+  .from(({ authorisations }: { authorisations: readonly PersonsAuthorisation[] }) => [...authorisations])
+  .as('Authorised by', { ifAny: true })
+  .written((all) =>
+    all.length < 2
+      ? null
+      : all.map(({ psuId, scaStatus }) => `${psuId ?? 'somebody'} (${scaStatus ?? 'begun'})`).join(', '),
+  );
 
 /** Whom something waits for, if several persons must authorise it. */
 export const waitingFields = () => ({
@@ -28,46 +44,44 @@ export const waitingFields = () => ({
   ),
 });
 
-/** The same for a person to read. */
-export function authorisedBy(all: readonly PersonsAuthorisation[]): { title: string; value: () => string }[] {
-  if (all.length < 2) return [];
-  const each = all.map(({ psuId, scaStatus }) => `${psuId ?? 'somebody'} (${scaStatus ?? 'begun'})`);
-  return [{ title: 'Authorised by', value: () => each.join(', ') }];
-}
-
 /** The first fields of a flow of any kind. */
 export const flowBegins = <Kind extends string, State extends string>(
   kind: Kind,
   states: readonly State[],
+  title: string,
 ) => ({
-  flow: text('local id; other commands take it, or the beginning of it'),
-  kind: always(kind),
-  state: oneOf(states, 'state of the flow'),
-  resourceId: orNull(text("the bank's id, once it has one")),
-  transactionId: text('TPP-Transaction-ID of its calls'),
-  customerId: text('customer for whom psd2 acts'),
+  flow: text('local id; other commands take it, or the beginning of it').as(title, {
+    heading: 'FLOW',
+    whole: true,
+  }),
+  kind: always(kind).from(() => kind),
+  state: oneOf(states, 'state of the flow').as('State', { kind: 'state' }),
+  resourceId: orNull(text("the bank's id, once it has one")).as('Resource'),
+  transactionId: text('TPP-Transaction-ID of its calls').as('Transaction'),
+  customerId: text('customer for whom psd2 acts').as('Customer', { whole: true, dispensable: 3 }),
 });
 
-/** The fields that the JSON of every flow begins with, as the flow has them. */
-interface Begins<Kind extends string, State extends string> {
-  flow: string;
-  kind: Kind;
-  state: State;
-  transactionId: string;
-}
+type AnyOperation = Operation<OrderTarget>;
 
-/**
- * The first fields in the JSON of every flow.
- *
- * @param resourceId the bank's id, if it has one
- */
-export function flowData<Kind extends string, State extends string>(
-  { flow, kind, state, transactionId }: Begins<Kind, State>,
-  customerId: string,
-  resourceId: string | null | undefined,
-) {
-  return { flow, kind, state, resourceId: resourceId ?? null, transactionId, customerId };
-}
+/** The first fields of a transfer and of an operation. */
+export const operationBegins = <Kind extends string>(kind: Kind, title: string) => {
+  const begins = flowBegins(kind, OPERATION_STATES, title);
+  return {
+    ...begins,
+    resourceId: begins.resourceId.from(({ verification }: AnyOperation) => verification?.resourceId ?? null),
+    customerId: begins.customerId.from(({ order }: AnyOperation) => order.customerId),
+  };
+};
+
+/** What it costs. */
+export const costFields = () => ({
+  totalAmount: orNull(money('debited amount, including the commission'))
+    .from(({ verification }: AnyOperation) => verification?.totalAmount ?? null)
+    .as('Total'),
+  commissions: orNull(money("the bank's commission"))
+    .from(({ verification }: AnyOperation) => verification?.commissions ?? null)
+    .as('Commission'),
+});
 
 /** Why a bank has refused or rejected a payment. */
 export const bankReasons = list(
@@ -87,28 +101,29 @@ export const bankReasons = list(
 export const executionFields = () => ({
   authorizationStatus: orNull(
     text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value"),
-  ),
-  executionStatus: orNull(text("the bank's word: OK, KO, PENDING")),
+  ).as('Authorization'),
+  executionStatus: orNull(text("the bank's word: OK, KO, PENDING"))
+    .as('Execution')
+    .shown(({ executionStatus, executionStatusDescription }: AnyOperation) =>
+      [executionStatus, executionStatusDescription].filter(Boolean).join(': '),
+    ),
   executionStatusDescription: orNull(text("why it failed, in the bank's words")),
-  bankReasons: bankReasons,
-  cro: orNull(text("the bank's reference of the executed operation")),
+  bankReasons: bankReasons.from(({ reasons }: AnyOperation) => [...reasons]),
+  cro: orNull(text("the bank's reference of the executed operation")).as('CRO'),
 });
 
-/** The last fields in the JSON of a transfer and of an operation: its status at the bank. */
-export function executionData(operation: Operation<OrderTarget>) {
-  const { authorizationStatus, executionStatus, executionStatusDescription, reasons, cro } = operation;
-  const { resolution, createdAt, updatedAt } = operation;
-  return {
-    authorizationStatus,
-    executionStatus,
-    executionStatusDescription,
-    bankReasons: [...reasons],
-    cro,
-    resolution,
-    createdAt,
-    updatedAt,
-  };
-}
+/** The check of a payee. */
+export const payeeCheckField = (what?: string) =>
+  orNull(
+    object(
+      {
+        result: oneOf(PAYEE_RESULTS, 'result of the check'),
+        name: orNull(text('name of the account holder, if the check gave it')),
+        problem: orNull(text('why the check was not possible')),
+      },
+      what,
+    ),
+  ).written((check) => check && describePayeeCheck(check));
 
 /** The last fields of a flow of any kind. */
 export const flowEnds = () => ({
@@ -122,20 +137,16 @@ export const flowEnds = () => ({
       },
       'how a person ended the flow, if one did',
     ),
-  ),
-  createdAt: time('when it began'),
+  )
+    .as('Resolved')
+    .written((resolution, writeTime) => {
+      if (!resolution) return null;
+      const { outcome, by, at, note } = resolution;
+      return `${outcome}, by ${by} at ${writeTime(at)}${note === null ? '' : `: ${note}`}`;
+    }),
+  createdAt: time('when it began').as('Created', { dispensable: 2 }),
   updatedAt: time('when its state last changed'),
 });
-
-/** How a person ended a flow, shown below the flow's other fields. */
-export const resolutionField: Column<{ resolution: Resolution | null }> = {
-  title: 'Resolved',
-  value: ({ resolution }, writeTime) => {
-    if (!resolution) return null;
-    const { outcome, by, at, note } = resolution;
-    return `${outcome}, by ${by} at ${writeTime(at)}${note === null ? '' : `: ${note}`}`;
-  },
-};
 
 /** The fields that every flow has. */
 interface ShownFlow {

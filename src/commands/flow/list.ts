@@ -6,6 +6,7 @@ import { isOverdue, needsSettlement, type Transfer } from '../../domain/transfer
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Filter, FlowOf, Flows, Kind, OrderFilter } from '../../store/ports/flows.ts';
 import { cleanLines } from '../../terminal/clean.ts';
+import { list } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { chosenCustomer, customerIdOf } from './customer.ts';
@@ -21,7 +22,7 @@ With --customer, the list has only the flows of that customer.`;
 
 /** `psd2 <noun> list`: newest first. */
 export const listOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
-  prints: { what: `${noun.kind}s`, shape: noun.rows },
+  prints: { what: `${noun.kind}s`, shape: list(noun.listed) },
   declare: (command, run) =>
     command
       .option('--attention', 'show only what a person must look at')
@@ -92,9 +93,11 @@ export async function printFlows<K extends Kind>(
   none: string,
 ): Promise<void> {
   const now = world.now();
-  if (output.format === 'table') return output.table(flows, noun.columns(now), none);
-  const rows = flows.map((flow) => noun.row(flow, now));
-  await output.table(rows, [], none, noun.rows);
+  await output.table(
+    flows.map((flow) => ({ ...flow, now })),
+    noun.listed,
+    none,
+  );
 }
 
 /** Which flows a list shows. */

@@ -9,7 +9,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
-import type { FlowNoun } from './describe.ts';
+import { type FlowNoun, printFlow, printsOne } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
 import { describeFlow } from './fields.ts';
 
@@ -23,7 +23,7 @@ const MAX_NOTE = 500;
 
 /** `psd2 <noun> resolve <flow>` */
 export const resolveOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
-  prints: noun.prints,
+  prints: printsOne(noun),
   declare: (command, run) =>
     command
       .argument('<flow>')
@@ -78,7 +78,7 @@ async function resolve<K extends Kind>(
         },
       });
     } finally {
-      if (open.current !== before) noun.print(context, open.current);
+      if (open.current !== before) printFlow(context, noun, open.current);
       await noun.tidy?.(context, open.current);
     }
     await noun.afterEnd?.(context, open.current);

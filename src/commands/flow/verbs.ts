@@ -1,7 +1,7 @@
 import type { Kind } from '../../store/ports/flows.ts';
 import { examples, type Verb } from '../declare.ts';
 import { refuseOtherCustomer } from './customer.ts';
-import type { FlowNoun } from './describe.ts';
+import { type FlowNoun, printFlow, printsOne } from './describe.ts';
 
 /** The verbs that every kind of flow has. */
 export const flowVerbs = <K extends Kind>(noun: FlowNoun<K>) => ({
@@ -25,7 +25,7 @@ export const flowVerbs = <K extends Kind>(noun: FlowNoun<K>) => ({
 
 /** `psd2 <noun> show <flow>`: the local record, without asking the bank. */
 const showOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
-  prints: noun.prints,
+  prints: printsOne(noun),
   declare: (command, run) =>
     command
       .argument('<flow>')
@@ -35,7 +35,7 @@ const showOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
           const { flows } = await context.store();
           const found = await flows.find(noun.kind, flow);
           refuseOtherCustomer(context, found);
-          noun.print(context, found);
+          printFlow(context, noun, found);
         }),
       ),
 });

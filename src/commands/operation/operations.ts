@@ -1,29 +1,37 @@
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
-import { OPERATION_STATES } from '../../domain/operation.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
-import { list, money, object, orNull, text, writeMoney } from '../../terminal/output/fields.ts';
-import type { Context } from '../context.ts';
+import { objectOf, orNull, text, writeMoney } from '../../terminal/output/fields.ts';
 import type { FlowNoun } from '../flow/describe.ts';
-import {
-  executionData,
-  executionFields,
-  flowBegins,
-  flowData,
-  flowEnds,
-  resolutionField,
-} from '../flow/fields.ts';
+import { costFields, executionFields, flowEnds, operationBegins } from '../flow/fields.ts';
 
-const shape = object({
-  ...flowBegins('operation', OPERATION_STATES),
-  operation: text('name of the operation, for example standingOrder'),
-  product: text('its account'),
-  nextStep: orNull(text('the next step that the bank asks for, after verify')),
-  totalAmount: orNull(money('debited amount, including the commission')),
-  commissions: orNull(money("the bank's commission")),
-  ...executionFields(),
-  ...flowEnds(),
-});
+const form = objectOf<GenericOperation>()(() => {
+  const begins = operationBegins('operation', 'Operation');
+  const ends = flowEnds();
+  return {
+    ...begins,
+    customerId: begins.customerId.as('Customer', { dispensable: 2 }),
+    operation: text('name of the operation, for example standingOrder')
+      .from(({ order }: GenericOperation) => order.operation)
+      .as('Name'),
+    product: text('its account')
+      .from(({ order, debtor }: GenericOperation) => order.from ?? debtor ?? '')
+      .as('Account', { whole: true }),
+    nextStep: orNull(text('the next step that the bank asks for, after verify'))
+      .from(({ state, verification }: GenericOperation) =>
+        state === 'verified' ? (verification?.nextStep ?? null) : null,
+      )
+      .as('Next step'),
+    ...costFields(),
+    ...executionFields(),
+    ...ends,
+    createdAt: ends.createdAt.as('Created', { dispensable: 1 }),
+  };
+})
+  .inRecord(
+    'flow operation state customerId product nextStep totalAmount commissions authorizationStatus cro resolution resourceId transactionId',
+  )
+  .inList('flow state operation product createdAt customerId');
 
 /** The maximum number of characters shown of an operation's data. */
 const MAX_DATA = 1000;
@@ -33,18 +41,8 @@ export const OPERATIONS: FlowNoun<'operation'> = {
   kind: 'operation',
   one: 'an operation',
   example: 'op-0mwq9zj41',
-  prints: { what: 'an operation', shape },
-  print: printOperation,
-  columns: () => [
-    { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-    { title: 'STATE', value: ({ state }) => state, kind: 'state' },
-    { title: 'NAME', value: ({ order }) => order.operation },
-    { title: 'ACCOUNT', value: ({ order }) => order.from, whole: true },
-    { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 1 },
-    { title: 'CUSTOMER', value: ({ order }) => order.customerId, whole: true, dispensable: 2 },
-  ],
-  row: toData,
-  rows: list(shape),
+  form,
+  listed: form,
   describe: ({ order, verification }) => [
     ['Name', order.operation],
     ['Account', order.from],
@@ -72,40 +70,3 @@ It changes nothing at the bank. First end every psd2 that still works on the ope
     ],
   },
 };
-
-/** An operation in the shape of the command contract. */
-function toData(operation: GenericOperation) {
-  const { order, verification, state } = operation;
-  return {
-    ...flowData({ ...operation, kind: 'operation' }, order.customerId, verification?.resourceId),
-    operation: order.operation,
-    product: order.from ?? operation.debtor ?? '',
-    nextStep: state === 'verified' ? (verification?.nextStep ?? null) : null,
-    totalAmount: verification?.totalAmount ?? null,
-    commissions: verification?.commissions ?? null,
-    ...executionData(operation),
-  };
-}
-
-/** Prints an operation, on stdout. */
-function printOperation({ output }: Context, operation: GenericOperation): void {
-  output.record(
-    toData(operation),
-    [
-      { title: 'Operation', value: ({ flow }) => flow },
-      { title: 'Name', value: (shown) => shown.operation },
-      { title: 'State', value: ({ state }) => state, kind: 'state' },
-      { title: 'Customer', value: ({ customerId }) => customerId },
-      { title: 'Account', value: ({ product }) => product },
-      { title: 'Next step', value: ({ nextStep }) => nextStep },
-      { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
-      { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
-      { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
-      { title: 'CRO', value: ({ cro }) => cro },
-      resolutionField,
-      { title: 'Resource', value: ({ resourceId }) => resourceId },
-      { title: 'Transaction', value: ({ transactionId }) => transactionId },
-    ],
-    shape,
-  );
-}

@@ -2,6 +2,7 @@ import { maySend } from '../../domain/flow-states.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
+import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { readFurtherData } from '../shared/read-data.ts';
@@ -10,7 +11,7 @@ import { OPERATIONS } from './operations.ts';
 
 /** `psd2 operation resume [flow]`: continues from the journal; never executes twice. */
 export const resume: Verb = {
-  prints: OPERATIONS.prints,
+  prints: printsOne(OPERATIONS),
   declare: (command, run) =>
     command
       .argument('[flow]', 'default: the only unfinished operation, or the one you choose')

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
+import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { readFurtherData, readJsonOption } from '../shared/read-data.ts';
 import { driveOperation, readReceipt } from './drive.ts';
@@ -8,7 +9,7 @@ import { OPERATIONS } from './operations.ts';
 
 /** `psd2 operation run <operationName>`: the whole generic operation flow. */
 export const run: Verb = {
-  prints: OPERATIONS.prints,
+  prints: printsOne(OPERATIONS),
   declare: (command, runs) =>
     withAccount(command)
       .argument('<operationName>')

@@ -5,6 +5,7 @@ import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow } from '../flow/customer.ts';
+import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 import { driveOperation } from './drive.ts';
@@ -13,7 +14,7 @@ import { OPERATIONS } from './operations.ts';
 
 /** `psd2 operation verify <operationName>`: the first step, or with a resource a further one that the bank asked for. */
 export const verify: Verb = {
-  prints: OPERATIONS.prints,
+  prints: printsOne(OPERATIONS),
   declare: (command, run) =>
     withAccount(command)
       .argument('<operationName>')
@@ -37,7 +38,7 @@ export const execute = stepVerb('execute');
 
 function stepVerb(step: Step): Verb {
   return {
-    prints: OPERATIONS.prints,
+    prints: printsOne(OPERATIONS),
     declare: (command, run) =>
       withAccount(command)
         .argument('<operationName>')

@@ -15,6 +15,7 @@ import { writeMoney } from '../../terminal/output/fields.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, type Verb, where } from '../declare.ts';
+import { printsOne } from '../flow/describe.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
@@ -65,7 +66,7 @@ const NOT_GIVEN = { instant: false, urgent: false, payeeVerified: false, prepare
 
 /** `psd2 transfer create` */
 export const create: Verb = {
-  prints: TRANSFERS.prints,
+  prints: printsOne(TRANSFERS),
   declare: (command, run) =>
     withPsuOptions(
       command

@@ -2,6 +2,7 @@ import { OPERATION_STATES, type OperationState } from '../../domain/operation.ts
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { hasOrder } from '../../store/flow/order-filter.ts';
+import { list as listOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
 import { ATTENTION_NOTE, listedFlows, readDays, readOrder, SINCE, UNTIL, whenEmpty } from '../flow/list.ts';
@@ -31,7 +32,7 @@ const TABLE_LIMIT = 30;
 
 /** `psd2 transfer list`: newest first. */
 export const list: Verb = {
-  prints: { what: 'transfers', shape: TRANSFERS.rows },
+  prints: { what: 'transfers', shape: listOf(TRANSFERS.form) },
   declare: (command, run) =>
     command
       .option(
@@ -59,7 +60,7 @@ If a transfer's journal is damaged, psd2 names its file and line on stderr and l
 
 /** psd2 reads each transfer only when it prints it. */
 export async function transferList(context: Context, options: TransferListOptions): Promise<void> {
-  const { output, stdoutIsTerminal, terminal, world } = context;
+  const { output, stdoutIsTerminal, terminal } = context;
   const states = options.state.map(parseState);
   const days = readDays(options);
   const { since, until } = days;
@@ -88,26 +89,11 @@ export async function transferList(context: Context, options: TransferListOption
     }
   };
   const none = whenEmpty(context, 'transfer', chosen, states.length > 0);
-  const now = world.now();
-  if (output.format === 'table') await output.pages(pages(), TRANSFERS.columns(now), none);
-  else
-    await output.pages(
-      mapPages(pages(), (transfer) => TRANSFERS.row(transfer, now)),
-      [],
-      none,
-      TRANSFERS.rows,
-    );
+  await output.pages(pages(), TRANSFERS.form, none);
   if (isShort && isCut)
     terminal.say(
       `These are the newest ${shown}. --limit <n> shows more; --attention, --state and --since filter.`,
     );
-}
-
-async function* mapPages<From, To>(
-  pages: AsyncIterable<From[]>,
-  map: (from: From) => To,
-): AsyncGenerator<To[]> {
-  for await (const page of pages) yield page.map(map);
 }
 
 /** @throws Psd2Error `usage` */

@@ -1,8 +1,10 @@
 import { isOpen, maySend } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { list as listOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb, where } from '../declare.ts';
+import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { refuseInJoint } from '../flow/next-command.ts';
 import { resumeFlow } from '../flow/resume.ts';
@@ -15,8 +17,8 @@ import { TRANSFERS } from './transfers.ts';
 
 /** `psd2 transfer resume [flow]`: continues from the journal; never pays twice. */
 export const resume: Verb = {
-  prints: TRANSFERS.prints,
-  printsWith: { '--all': { what: 'the transfers that were continued', shape: TRANSFERS.rows } },
+  prints: printsOne(TRANSFERS),
+  printsWith: { '--all': { what: 'the transfers that were continued', shape: listOf(TRANSFERS.listed) } },
   declare: (command, run) =>
     withPersonOptions(command)
       .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')

@@ -3,13 +3,14 @@ import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { FREQUENCIES } from '../../domain/order/terms.ts';
 import { Psd2Error } from '../../errors.ts';
 import { examples, type Verb } from '../declare.ts';
+import { printsOne } from '../flow/describe.ts';
 import { withPsuOptions } from '../shared/psu.ts';
 import { makeTransfer } from './create.ts';
 import { TRANSFERS } from './transfers.ts';
 
 /** `psd2 transfer standing`: a periodic payment (the standard, section 3). `MonthlyVariable` needs its months, which psd2 does not send. */
 export const standing: Verb = {
-  prints: TRANSFERS.prints,
+  prints: printsOne(TRANSFERS),
   declare: (command, run) =>
     withPsuOptions(
       command

@@ -14,12 +14,13 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { printFlow, printsOne } from '../flow/describe.ts';
 import { TRANSFERS } from './transfers.ts';
 import { withWords } from './words.ts';
 
 /** `psd2 transfer status <flow>` */
 export const status: Verb = {
-  prints: TRANSFERS.prints,
+  prints: printsOne(TRANSFERS),
   declare: (command, run) =>
     command
       .argument('<flow>')
@@ -45,12 +46,12 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   refuseOtherCustomer(context, stored);
   const current = isAccepted(stored) ? await askAgain(context, stored) : stored;
   if (current !== stored) {
-    TRANSFERS.print(context, current);
+    printFlow(context, TRANSFERS, current);
     endOfOperation(current, TRANSFERS.kind);
     return;
   }
   const resourceId = current.verification?.resourceId ?? null;
-  if (resourceId === null) return TRANSFERS.print(context, current);
+  if (resourceId === null) return printFlow(context, TRANSFERS, current);
   const acting = await forFlow(context, current);
   if (watch) return watchUntilEnd(acting, flows, current);
   const { bank } = await acting.bank();
@@ -59,7 +60,7 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
     const found = current.authorises === 'by links' && (await statusOf({ bank: { sca } }, current));
     const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
-    TRANSFERS.print(context, { ...asked, ...settled });
+    printFlow(context, TRANSFERS, { ...asked, ...settled });
     if (found && !isPending(found)) sayUnrecorded(context, current);
   } catch (error) {
     // The bank keeps a resource only until its operation has ended.
@@ -67,7 +68,7 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
     context.terminal.warn(
       `The bank has no further status. Showing the local record. ${cleanText(error.message)}`,
     );
-    TRANSFERS.print(context, current);
+    printFlow(context, TRANSFERS, current);
   }
 }
 
@@ -121,7 +122,7 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   try {
     last = await terminal.whileWaiting(() => `Watching the transfer ${flow}, which is ${seen}`, watching);
   } catch (error) {
-    TRANSFERS.print(context, await flows.find('transfer', flow));
+    printFlow(context, TRANSFERS, await flows.find('transfer', flow));
     throw isInterruption(error) && error instanceof Psd2Error
       ? error.with({
           hint: 'psd2 has changed nothing. Watch it again with:',
@@ -129,7 +130,7 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
         })
       : error;
   }
-  TRANSFERS.print(context, last);
+  printFlow(context, TRANSFERS, last);
   sayUnrecorded(context, last);
 }
 

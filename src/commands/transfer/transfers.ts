@@ -1,21 +1,19 @@
 import { isAccepted } from '../../domain/flow-states.ts';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
-import { OPERATION_STATES } from '../../domain/operation.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
-import { describePayeeCheck, PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
+import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import { actorOf } from '../../store/machine/actor.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import {
   day,
   decimal,
   flag,
   list,
-  money,
-  object,
+  objectOf,
   oneOf,
   orNull,
+  seen,
   text,
   writeMoney,
 } from '../../terminal/output/fields.ts';
@@ -23,79 +21,90 @@ import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import {
   authorisationsField,
-  authorisedBy,
-  executionData,
+  costFields,
   executionFields,
-  flowBegins,
-  flowData,
   flowEnds,
-  resolutionField,
+  operationBegins,
+  payeeCheckField,
 } from '../flow/fields.ts';
 import { isFirst, wasSaid } from '../shared/once.ts';
 
-const shape = object({
-  ...flowBegins('transfer', OPERATION_STATES),
-  instant: flag('true for SCT Inst'),
-  reference: orNull(text("the operator's own reference, different for each transfer")),
+const form = objectOf<Transfer>()(() => ({
+  ...operationBegins('transfer', 'Transfer'),
+  debited: seen('From', writeDebited),
+  instant: flag('true for SCT Inst')
+    .from(({ order }: Transfer) => order.instant)
+    .as('Instant'),
+  standing: seen('Repeated', ({ order }: Transfer) => order.standing && describeStanding(order.standing)),
+  reference: orNull(text("the operator's own reference, different for each transfer"))
+    .from(({ order }: Transfer) => order.reference)
+    .as('Reference', { dispensable: 3 }),
   from: orNull(
     text('the debited account; if the customer chooses it at the bank, as the bank names it afterwards'),
+  )
+    .from(({ order, debtor }: Transfer) => order.from ?? debtor)
+    .as('From', { whole: true, dispensable: 1 })
+    .shown(({ order, debtor }: Transfer) => order.fromIban ?? order.from ?? debtor),
+  to: text('IBAN of the payee')
+    .from(({ order }: Transfer) => order.to)
+    .as('IBAN', { whole: true }),
+  name: text('name of the payee')
+    .from(({ order }: Transfer) => order.name)
+    .as('To'),
+  amount: decimal('amount that the payee gets')
+    .from(({ order }: Transfer) => order.amount)
+    .as('Amount', { right: true })
+    .shown(({ order }: Transfer) => writeMoney(order)),
+  currency: text('ISO 4217 code').from(({ order }: Transfer) => order.currency),
+  description: text('remittance information')
+    .from(({ order }: Transfer) => order.description)
+    .as('Description'),
+  remittanceStructured: orNull(text('reference of the payee, in place of a text'))
+    .from(({ order }: Transfer) => order.creditorReference?.reference ?? null)
+    .as('Payee reference'),
+  executionDate: day('day on which the bank executes it')
+    .from(({ order }: Transfer) => order.executionDate)
+    .as('Execution date'),
+  ...costFields(),
+  bankName: orNull(text("the payee's bank")).from(
+    ({ verification }: Transfer) => verification?.bankName ?? null,
   ),
-  to: text('IBAN of the payee'),
-  name: text('name of the payee'),
-  amount: decimal('amount that the payee gets'),
-  currency: text('ISO 4217 code'),
-  description: text('remittance information'),
-  remittanceStructured: orNull(text('reference of the payee, in place of a text')),
-  executionDate: day('day on which the bank executes it'),
-  totalAmount: orNull(money('debited amount, including the commission')),
-  commissions: orNull(money("the bank's commission")),
-  bankName: orNull(text("the payee's bank")),
-  product: orNull(text('payment product, if the bank has products')),
-  endToEndId: orNull(text('endToEndIdentification, which the payee sees')),
-  transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT")),
-  scaStatus: orNull(text("the bank's word for the authorisation, for example finalised")),
+  product: orNull(text('payment product, if the bank has products'))
+    .from(({ initiation }: Transfer) => initiation?.product ?? null)
+    .as('Payment product'),
+  endToEndId: orNull(text('endToEndIdentification, which the payee sees'))
+    .from(({ initiation }: Transfer) => initiation?.endToEndId || null)
+    .as('End-to-end id'),
+  transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT")).as('Status'),
+  scaStatus: orNull(text("the bank's word for the authorisation, for example finalised")).as('SCA'),
   authorisations: authorisationsField,
-  messages: list(text(), "what the bank says to the customer, for example of the payee's name"),
-  payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
-  payeeCheck: orNull(
-    object(
-      {
-        result: oneOf(PAYEE_RESULTS, 'result of the check'),
-        name: orNull(text('name of the account holder, if the check gave it')),
-        problem: orNull(text('why the check was not possible')),
-      },
-      'the verification of the payee',
-    ),
-  ),
+  messages: list(text(), "what the bank says to the customer, for example of the payee's name")
+    .from(({ verification }: Transfer) => verification?.messages ?? [])
+    .as('Bank says'),
+  payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN"))
+    .from(({ order }: Transfer) => order.payeeSource ?? null)
+    .as('Name given by')
+    .written((source) => source && `the ${source}`),
+  payeeCheck: payeeCheckField('the verification of the payee').as('Payee check'),
   ...executionFields(),
   ...flowEnds(),
-});
+}))
+  .inRecord(
+    'flow state customerId debited name to amount commissions totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisations messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
+  )
+  .inList('flow state amount name to createdAt from reference customerId');
 
 /** Transfers, as their verbs show them. */
 export const TRANSFERS: FlowNoun<'transfer'> = {
   kind: 'transfer',
   one: 'a transfer',
   example: 'tr-0mwq9zj41',
-  prints: { what: 'a transfer', shape },
-  print: printTransfer,
+  form,
+  listed: form,
+  // The JSON does not say how often a standing order pays.
+  inPipe: ({ order }) => (order.standing ? 'titles' : undefined),
   inOneLine: ({ isForPerson, terminal }, transfer) =>
     isForPerson && wasSaid(terminal, confirmation(transfer)) ? sayPaid(transfer) : undefined,
-  columns: () => [
-    { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-    { title: 'STATE', value: ({ state }) => state, kind: 'state' },
-    { title: 'AMOUNT', value: ({ order }) => writeMoney(order), right: true },
-    { title: 'TO', value: ({ order }) => order.name },
-    { title: 'IBAN', value: ({ order }) => order.to, whole: true },
-    { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 2 },
-    {
-      ...{ title: 'FROM', whole: true, dispensable: 1 },
-      value: ({ order, debtor }) => order.fromIban ?? order.from ?? debtor,
-    },
-    { title: 'REFERENCE', value: ({ order }) => order.reference, dispensable: 3 },
-    { title: 'CUSTOMER', value: ({ order }) => order.customerId, whole: true, dispensable: 3 },
-  ],
-  row: toData,
-  rows: list(shape),
   describe: ({ order, debtor }) => [
     ['From', writeDebited({ order, debtor })],
     ['Payee', order.name],
@@ -167,80 +176,6 @@ the execution day and of the days after it.`,
     ],
   },
 };
-
-/** A transfer in the shape of the command contract. */
-function toData(transfer: Transfer) {
-  const { order, verification, payeeCheck, initiation } = transfer;
-  return {
-    ...flowData({ ...transfer, kind: 'transfer' }, order.customerId, verification?.resourceId),
-    instant: order.instant,
-    reference: order.reference,
-    from: order.from ?? transfer.debtor,
-    to: order.to,
-    name: order.name,
-    amount: order.amount,
-    currency: order.currency,
-    description: order.description,
-    remittanceStructured: order.creditorReference?.reference ?? null,
-    executionDate: order.executionDate,
-    totalAmount: verification?.totalAmount ?? null,
-    commissions: verification?.commissions ?? null,
-    bankName: verification?.bankName ?? null,
-    product: initiation?.product ?? null,
-    endToEndId: initiation?.endToEndId || null,
-    transactionStatus: transfer.transactionStatus,
-    scaStatus: transfer.scaStatus,
-    authorisations: [...transfer.authorisations],
-    messages: verification?.messages ?? [],
-    payeeSource: order.payeeSource ?? null,
-    payeeCheck,
-    ...executionData(transfer),
-  };
-}
-
-/** Prints a transfer in the shape of the command contract. */
-function printTransfer({ output }: Context, transfer: Transfer): void {
-  const fields: Column<ReturnType<typeof toData>>[] = [
-    { title: 'Transfer', value: ({ flow }) => flow },
-    { title: 'State', value: ({ state }) => state, kind: 'state' },
-    { title: 'Customer', value: ({ customerId }) => customerId },
-    { title: 'From', value: () => writeDebited(transfer) },
-    { title: 'To', value: ({ name }) => name },
-    { title: 'IBAN', value: ({ to }) => to },
-    { title: 'Amount', value: writeMoney },
-    { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
-    { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
-    { title: 'Description', value: ({ description }) => description },
-    { title: 'Payee reference', value: ({ remittanceStructured }) => remittanceStructured },
-    { title: 'Execution date', value: ({ executionDate }) => executionDate },
-    { title: 'Instant', value: ({ instant }) => (instant ? 'yes' : 'no') },
-    { title: 'Repeated', value: () => transfer.order.standing && describeStanding(transfer.order.standing) },
-    { title: 'Payment product', value: ({ product }) => product },
-    { title: 'End-to-end id', value: ({ endToEndId }) => endToEndId },
-    { title: 'Status', value: ({ transactionStatus }) => transactionStatus },
-    { title: 'SCA', value: ({ scaStatus }) => scaStatus },
-    ...authorisedBy(transfer.authorisations),
-    { title: 'Bank says', value: () => transfer.verification?.messages?.join(' ') },
-    { title: 'Name given by', value: ({ payeeSource }) => payeeSource && `the ${payeeSource}` },
-    {
-      title: 'Payee check',
-      value: ({ payeeCheck }) => payeeCheck && describePayeeCheck(payeeCheck),
-    },
-    { title: 'Reference', value: ({ reference }) => reference },
-    { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
-    {
-      title: 'Execution',
-      value: ({ executionStatus, executionStatusDescription }) =>
-        [executionStatus, executionStatusDescription].filter(Boolean).join(': '),
-    },
-    { title: 'CRO', value: ({ cro }) => cro },
-    resolutionField,
-    { title: 'Resource', value: ({ resourceId }) => resourceId },
-    { title: 'Transaction', value: ({ transactionId }) => transactionId },
-  ];
-  // The JSON does not say how often a standing order pays.
-  output.record(toData(transfer), fields, shape, transfer.order.standing ? 'titles' : undefined);
-}
 
 /** How often a standing order pays. */
 export function describeStanding({ frequency, day, end }: NonNullable<TransferOrder['standing']>): string {

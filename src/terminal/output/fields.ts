@@ -111,23 +111,30 @@ export interface View<Of> {
 
 /** An object that commands print. `From` is what its fields are taken from. */
 export class Printed<F extends Fields, From> extends Field<DataOf<F>, unknown, false> implements View<From> {
-  readonly fields: F & Fields<From>;
+  readonly #made: () => F & Fields<From>;
   readonly #order: { lines?: string; columns?: string };
+  #fields: (F & Fields<From>) | undefined;
 
-  constructor(fields: F & Fields<From>, what?: string, order = {}) {
-    super({ schema: () => schemaOfObject(fields, what), write: () => null });
-    this.fields = fields;
+  constructor(made: () => F & Fields<From>, what?: string, order = {}) {
+    super({ schema: () => schemaOfObject(this.fields, what), write: () => null });
+    this.#made = made;
     this.#order = order;
+  }
+
+  /** They are made when they are first needed: they may need what else would not be loaded. */
+  get fields(): F & Fields<From> {
+    this.#fields ??= this.#made();
+    return this.#fields;
   }
 
   /** The lines of a record, in this order. Without it, all fields with a title. */
   inRecord<Words extends string>(lines: Words & Names<keyof F, Words>): Printed<F, From> {
-    return new Printed(this.fields, undefined, { ...this.#order, lines });
+    return new Printed(this.#made, undefined, { ...this.#order, lines });
   }
 
   /** The columns of a list, in this order. Without it, all fields with a title. */
   inList<Words extends string>(columns: Words & Names<keyof F, Words>): Printed<F, From> {
-    return new Printed(this.fields, undefined, { ...this.#order, columns });
+    return new Printed(this.#made, undefined, { ...this.#order, columns });
   }
 
   readonly data = (of: From): object => withDecimals(this.#dataOf(of));
@@ -173,12 +180,12 @@ export function object<F extends Fields>(
   fields: F & Fields<DataOf<F>>,
   what?: string,
 ): Printed<F, DataOf<F>> {
-  return new Printed<F, DataOf<F>>(fields, what);
+  return new Printed<F, DataOf<F>>(() => fields, what);
 }
 
 /** What a command prints of something that has a type of its own. A field that is not taken otherwise has the value of its name. */
 export function objectOf<From>() {
-  return <F extends Fields>(fields: F & Fields<From> & OwnOf<F, From>): Printed<F, From> =>
+  return <F extends Fields>(fields: () => F & Fields<From> & OwnOf<F, From>): Printed<F, From> =>
     new Printed<F, From>(fields);
 }
 

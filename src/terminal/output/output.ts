@@ -273,7 +273,9 @@ function forPeople(
     /** One object, one field per line. */
     fields<T>(data: T, fields: Column<T>[]) {
       // If the data has an unknown shape, its titles come from the bank too.
-      const rows = fields.map((field) => ({ title: cleanText(field.title), cell: cell(field, data), field }));
+      const rows = fields
+        .map((field) => ({ title: cleanText(field.title), cell: cell(field, data), field }))
+        .filter((row) => !row.field.ifAny || row.cell !== '');
       const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
       for (const { title, cell, field } of rows) {
         if (!stdout.isTTY) write(`${title}\t${field.kind === 'state' ? paintState(cell) : cell}`);

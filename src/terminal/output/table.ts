@@ -22,6 +22,8 @@ export interface DrawnColumn {
   kind?: 'amount' | 'time' | 'second' | 'state';
   /** May be left out of a list if the terminal is too narrow, 1 first. Do not set it for a row's id, state or amount. */
   dispensable?: 1 | 2 | 3;
+  /** No line of a record if there is no value. */
+  ifAny?: true;
 }
 
 /**

@@ -411,7 +411,7 @@ it('psd2 consent show has what the customer has granted, in the words of the ban
   await run([...REQUEST, '--account', IBAN], { globals: { customer: 'ada', scaTimeout: '1' } });
   const show = async () =>
     (await run(['consent', 'show', 'co-1'], { ...ADA, format: 'table' })).printed.split('\n').slice(3, 7);
-  const asked = ['ACCOUNT_INFO\tnot granted yet', 'At the bank\treceived', `Accounts\t${IBAN}`, 'Readings\t'];
+  const asked = ['ACCOUNT_INFO\tnot granted yet', 'At the bank\treceived', `Accounts\t${IBAN}`, 'Resolved\t'];
   expect(await show()).toEqual(asked);
   const other = 'FR1420041010050500013M02606';
   const accounts = [{ iban: IBAN }, { iban: other }];

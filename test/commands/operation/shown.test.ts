@@ -38,7 +38,7 @@ it('an operation that the bank does not have yet is described without a total, a
     ['Total', null],
     ['Data', '{"a":1}'],
   ]);
-  expect(OPERATIONS.row(created, new Date())).toMatchObject({ nextStep: null, resourceId: null });
+  expect(OPERATIONS.form.data(created)).toMatchObject({ nextStep: null, resourceId: null });
   expect(OPERATIONS.referenceOf(created)).toBeNull();
 });
 

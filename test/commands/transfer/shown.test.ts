@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { printFlow } from '../../../src/commands/flow/describe.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
 import { TRANSFERS } from '../../../src/commands/transfer/transfers.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
@@ -51,7 +52,7 @@ const WHOLE = transferWith(
 
 function printed(transfer: Transfer, format: 'table' | 'json', columns?: number): string {
   const command = openCommand(newConfigFolder(temporary), AT, { format, ...(columns && { columns }) });
-  TRANSFERS.print(command.context, transfer);
+  printFlow(command.context, TRANSFERS, transfer);
   return command.printed();
 }
 
@@ -213,7 +214,7 @@ it('the state has the colour of its meaning, for a transfer and for an operation
   const paintState = (state: string) => `<${state}>`;
   const output = openOutput(stream, { format: 'table', colour: true, paintState, say: () => {} });
   const context = { ...openCommand(newConfigFolder(temporary), AT).context, output };
-  TRANSFERS.print(context, transferWith());
+  printFlow(context, TRANSFERS, transferWith());
   const order = { customerId: '1', from: parseProductId('0000012345'), operation: 'order', data: '{}' };
   const created = {
     type: 'created',
@@ -222,7 +223,7 @@ it('the state has the colour of its meaning, for a transfer and for an operation
     commits: 'on execute',
     order,
   } as const;
-  OPERATIONS.print(context, applyOperationEvent('operation', undefined, created, AT));
+  printFlow(context, OPERATIONS, applyOperationEvent('operation', undefined, created, AT));
   expect(
     written()
       .match(/.*<.*/g)
