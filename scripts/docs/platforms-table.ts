@@ -33,7 +33,7 @@ export async function writePlatforms(page: string): Promise<string> {
 
 async function rowOf(name: string): Promise<string> {
   const read = await readBankFile(name, DESCRIPTIONS);
-  const { consent, payments, sca, oauth } = read.description;
+  const { consent, payments } = read.description;
   const values = await explainBank(read, DESCRIPTIONS);
   const {
     behind,
@@ -52,7 +52,7 @@ async function rowOf(name: string): Promise<string> {
     behind,
     told('readings', 'consent.types', consent.types.join(', ')),
     told('payments', 'payments.products', paying(payments)),
-    isSaid('sca.approaches') || isSaid('oauth.mode') ? authorising(sca, oauth) : STANDARD,
+    isSaid('sca.approaches') || isSaid('oauth.mode') ? nextgenpsd2.login(read.description) : STANDARD,
     told('funds', 'funds', STANDARD),
     cannot,
     sureness(
@@ -73,15 +73,6 @@ function paying({ products }: BankDescription['payments']): string {
     products['periodic-payments'].length > 0 && 'standing orders',
   ];
   return kinds.filter(Boolean).join(', ');
-}
-
-const LOGINS = {
-  ...{ none: '', integrated: '', 'pre-step': ', after a login with OAuth' },
-  'client-credentials': ", with the application's token",
-};
-
-function authorising({ approaches }: BankDescription['sca'], { mode }: BankDescription['oauth']): string {
-  return `${approaches.map((each) => (each === 'oauth' ? 'OAuth' : each)).join(', ')}${LOGINS[mode]}`;
 }
 
 /** How many values have which sureness, and which ones are contested. */

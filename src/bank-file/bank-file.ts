@@ -36,6 +36,8 @@ export interface CheckedBank<Bank extends BankHead = BankHead, File extends Bank
   interface: string | null;
   problems: BankProblem[];
   bank: ReadBank<Bank, File> | undefined;
+  /** The text of the file; undefined for a platform, and for what cannot be read. */
+  text: string | undefined;
 }
 
 /**
@@ -78,16 +80,24 @@ export async function checkBankFile<Bank extends BankHead, File extends BankFile
   }
   const about = aboutIn(layers[0]?.content, descriptions);
   const known = descriptionFor(descriptions, about.interface);
+  const text = layers[0]?.text;
   const files: File[] = [];
+  /** What is right in each file. */
+  const rest: unknown[] = [];
   for (const [index, { where, content }] of layers.entries()) {
     if (isBankFile(content, known)) {
       files.push(content);
+      rest.push(content);
       continue;
     }
     const found = await problemsOfFields(content, known);
+    rest.push(await rightPartOf(content, known));
     problems.push(...found.map((each) => (index === 0 ? each : inside(where, each))));
   }
-  if (problems.length > 0) return { ...about, problems, bank: undefined };
+  if (problems.length > 0) {
+    const others = unfitIn(rest, known).filter((unfit) => !problems.some((each) => isBecauseOf(unfit, each)));
+    return { ...about, problems: [...problems, ...others], bank: undefined, text };
+  }
   const merged = mergeBankFiles(files, known.inherited);
   const platform = layers.find(({ text, where }) => text === undefined && where !== 'standard')?.where;
   const file = platform === undefined ? merged : { platform, ...merged };
@@ -102,7 +112,7 @@ export async function checkBankFile<Bank extends BankHead, File extends BankFile
     unfit.length === 0
       ? { file, description, defaults, variables: variablesIn(description), aloneText, layers }
       : undefined;
-  return { ...about, name: description.name ?? null, problems: unfit, bank };
+  return { ...about, name: description.name ?? null, problems: unfit, bank, text };
 }
 
 /**
@@ -143,6 +153,31 @@ export function isBankFile<File extends BankFileHead>(
 async function problemsOfFields(content: unknown, known: Description): Promise<BankProblem[]> {
   const { problemsIn } = await import('./problems.ts');
   return problemsIn(known.schema.safeParse(content).error?.issues ?? [], content, known);
+}
+
+/** What is left of a file without the fields that are wrong. */
+async function rightPartOf(content: unknown, known: Description): Promise<unknown> {
+  const { withoutProblems } = await import('./problems.ts');
+  return withoutProblems(known.schema.safeParse(content).error?.issues ?? [], content);
+}
+
+/** What does not fit together in what is right of the files. Empty if too little is left. */
+function unfitIn<File extends BankFileHead>(
+  contents: readonly unknown[],
+  known: Description<BankHead, File>,
+): BankProblem[] {
+  const files = contents.filter((content): content is File => isBankFile(content, known));
+  if (files.length < contents.length) return [];
+  const { success, data } = known.schema.safeParse(mergeBankFiles(files, known.inherited));
+  return success ? known.inconsistencies(data) : [];
+}
+
+/** Whether something may only not fit because a field is wrong. */
+function isBecauseOf(unfit: BankProblem, { path }: BankProblem): boolean {
+  const [group] = path.split('.');
+  return (
+    path === '' || path === 'extends' || unfit.path.split('.')[0] === group || unfit.message.includes(path)
+  );
 }
 
 /** A problem of a file that the checked one extends. */

@@ -47,6 +47,8 @@ export interface Description<Bank extends BankHead = BankHead, File extends Bank
   inconsistencies(bank: Bank): BankProblem[];
   /** The platforms that come with psd2, by name. Loaded only if one is named. */
   platforms(): Promise<Readonly<Record<string, File>>>;
+  /** How a customer of the bank logs in or authorises, in a few words. */
+  login(bank: Bank): string;
   /** Where the values of these platforms are from. Absent: nobody says it. */
   facts?(): Promise<Readonly<Record<string, PlatformFacts>>>;
   /** Why no bank file can have a field or a value of this name; undefined if psd2 knows no reason. */

@@ -24,7 +24,7 @@ export interface ExplainedValue extends Known {
 }
 
 /** What a file says of itself, not of the bank. */
-const OF_THE_FILE = ['interface', 'name', 'source', 'verifiedOn', 'platform'];
+const OF_THE_FILE = ['interface', 'name', 'source', 'verifiedOn', 'learned', 'platform'];
 const NOTHING: Known = { source: null, sureness: null, differs: null };
 
 /** Each value in force of a bank file, with its source and how sure it is (docs/banks.md, "How sure a value is"). */
@@ -38,7 +38,9 @@ export async function explainBank(
     const layer = layers[said.findIndex((paths) => paths.has(field))];
     // What psd2 has added says nothing of the bank.
     if (!layer && field === 'platform') return [];
-    const known = OF_THE_FILE.includes(field) ? NOTHING : knownOf(field, layer, layers, facts);
+    const known = OF_THE_FILE.includes(field.split('.')[0] ?? '')
+      ? NOTHING
+      : knownOf(field, layer, layers, facts);
     return [{ field, value, from: layer?.where ?? 'default', ...known }];
   });
 }

@@ -121,3 +121,19 @@ export function listed(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
 }
+
+/** A file without the fields that are wrong: of a list, all of it. */
+export function withoutProblems(issues: readonly Issue[], content: unknown): unknown {
+  const copy: unknown = structuredClone(content);
+  for (const issue of issues) {
+    const list = issue.path.findIndex((part) => typeof part === 'number');
+    const path = list < 0 ? issue.path : issue.path.slice(0, list);
+    const paths =
+      issue.code === 'unrecognized_keys' && list < 0 ? issue.keys.map((key) => [...path, key]) : [path];
+    for (const each of paths) {
+      const [name, within] = [each.at(-1), valueAt(copy, each.slice(0, -1))];
+      if (name !== undefined && isObject(within)) Reflect.deleteProperty(within, name);
+    }
+  }
+  return copy;
+}

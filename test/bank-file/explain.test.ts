@@ -52,10 +52,11 @@ it.each([
 it('of a file, its own values, what psd2 has learned, what it inherits and what another file says are told apart', async () => {
   const path = write({
     ...{ extends: 'atruvia', source: 'our notes', psu: { id: 'required' }, consent: { maxDays: 90 } },
-    learned: undefined,
+    learned: { 'consent.maxDays': '2026-11-23' },
   });
   const from = { from: path, source: 'our notes' };
   expect(await explained(path, 'psu.id')).toMatchObject({ ...from, sureness: null, differs: null });
+  expect(await explained(path, 'consent.maxDays')).toMatchObject({ ...from, sureness: 'seen at a server' });
   expect(await explained(path, 'consent.once')).toMatchObject({ from: 'atruvia', sureness: CLIENT });
   expect(await explained(path, 'platform')).toBeUndefined();
   const seen = write({ extends: 'atruvia', verifiedOn: '2026-11-23', psu: { id: 'required' } });

@@ -49,7 +49,7 @@ describe('what psd2 says about a bank file', () => {
       1,
     ],
   ])('names the bank of a file %s', async (_what, content, about, wrong) => {
-    const { problems, bank, ...said } = await checkBankFile(write('bank.json', content));
+    const { problems, bank, text: _text, ...said } = await checkBankFile(write('bank.json', content));
     expect(said).toEqual(about);
     expect(problems).toHaveLength(wrong);
     expect(bank === undefined).toBe(wrong > 0);

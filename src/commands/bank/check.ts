@@ -1,8 +1,9 @@
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { type CheckedBank, checkBankFile, type ReadBank } from '../../bank-file/bank-file.ts';
+import { lineOf, linesOf } from '../../bank-file/lines.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import { Psd2Error } from '../../errors.ts';
-import { described, flag, list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
+import { described, flag, list, object, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { printChecks, printedCheck, writeFix } from '../shared/checks.ts';
@@ -16,6 +17,7 @@ const fields = () => ({
   problems: list(
     object({
       path: text('path of the field; empty if it is about the whole file'),
+      line: orNull(whole('line in the file; null if it is about a file that it extends, or about none')),
       message: text('what is wrong'),
     }),
     'what is wrong',
@@ -99,7 +101,30 @@ function refuseProblems(bank: string, { problems: { length } }: CheckedBank): vo
     );
 }
 
-function dataOf({ name, interface: named, problems, bank }: CheckedBank) {
+/** What is wrong, with its line in the file. */
+function problemsIn({ problems, text: content }: CheckedBank) {
+  const lines = content === undefined || problems.length === 0 ? undefined : linesIn(content);
+  const placed = problems.map(({ path, message }) => {
+    const said = /\bline (\d+), column \d/.exec(message)?.[1];
+    const isOwn = lines !== undefined && !message.startsWith('In ');
+    return { path, line: isOwn ? lineOf(lines, path) : said === undefined ? null : Number(said), message };
+  });
+  return placed.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+}
+
+/** Of JSON that is wrong no field has a line. */
+function linesIn(content: string): ReturnType<typeof linesOf> | undefined {
+  try {
+    JSON.parse(content);
+    return linesOf(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function dataOf(checked: CheckedBank) {
+  const { name, interface: named, bank } = checked;
+  const problems = problemsIn(checked);
   const ok = problems.length === 0;
   const values = bank?.description ?? null;
   return {
@@ -114,7 +139,7 @@ function dataOf({ name, interface: named, problems, bank }: CheckedBank) {
 }
 
 async function print({ output, terminal }: Context, checked: CheckedBank): Promise<void> {
-  const { bank, problems } = checked;
+  const { bank } = checked;
   if (output.format !== 'table') output.record(dataOf(checked), [], shape);
   else if (bank) {
     await printValues(output, bank);
@@ -124,8 +149,9 @@ async function print({ output, terminal }: Context, checked: CheckedBank): Promi
       );
   } else
     await output.table(
-      problems,
+      problemsIn(checked),
       [
+        { title: 'LINE', value: ({ line }) => (line === null ? '' : String(line)) },
         { title: 'FIELD', value: ({ path }) => path },
         { title: 'PROBLEM', value: ({ message }) => message },
       ],

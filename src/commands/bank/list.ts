@@ -1,5 +1,6 @@
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
+import { descriptionFor } from '../../bank-file/description.ts';
 import { fieldOf } from '../../bank-file/fields.ts';
 import { platformsOf } from '../../bank-file/layers.ts';
 import { valuesIn } from '../../bank-file/values.ts';
@@ -11,6 +12,8 @@ const shape = listOf(
   object({
     name: text('name of the platform, for extends'),
     bank: orNull(text('whose platform it is')),
+    countries: listOf(text(), 'countries of the banks that it names, ISO 3166 codes'),
+    login: text('how a customer logs in, or authorises'),
     source: orNull(text('where the facts are from')),
     verifiedOn: orNull(text('day on which somebody saw them hold, and words about it; null: nobody did')),
     differs: listOf(text(), 'fields in which it differs from the standard'),
@@ -20,40 +23,63 @@ const shape = listOf(
 type Platform = ValueOf<typeof shape>[number];
 
 /** Fields that say what the file is, not what the bank does. */
-const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn', 'learned'];
+const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn', 'learned', 'platform', 'banks'];
 
-/** `psd2 bank list` */
+/** `psd2 bank list [word...]` */
 export const list: Verb = {
   prints: { what: 'platforms that come with psd2', shape },
   declare: (command, run) =>
     command
-      .addHelpText('after', examples('psd2 bank list', 'psd2 bank list --json --query "[].name"'))
-      .action(() => run(listPlatforms)),
+      .argument(
+        '[word...]',
+        'show only platforms whose name, banks, country or login have each of these words',
+      )
+      .addHelpText(
+        'after',
+        examples('psd2 bank list', 'psd2 bank list spain', 'psd2 bank list --json --query "[].name"'),
+      )
+      .action((words) => run((context) => listPlatforms(context, words))),
 };
 
-async function listPlatforms({ output }: Context): Promise<void> {
+async function listPlatforms({ output }: Context, words: readonly string[]): Promise<void> {
   const standard = new Map(await valuesOf('standard'));
-  const platforms = await Promise.all(
+  const all = await Promise.all(
     Object.keys(await platformsOf(DESCRIPTIONS)).map((name) => describe(name, standard)),
+  );
+  const platforms = all.flatMap(({ words: own, ...platform }) =>
+    words.every((word) => own.includes(word.toLowerCase())) ? [platform] : [],
   );
   await output.table(
     platforms,
     [
       { title: 'NAME', value: ({ name }) => name, whole: true },
-      { title: 'DIFFERS IN', value: ({ differs }) => differs.join(', ') },
-      { title: 'SOURCE', value: ({ source }) => source, dispensable: 1 },
+      { title: 'BANK', value: ({ bank }) => bank },
+      { title: 'COUNTRY', value: ({ countries }) => countries.join(', ') },
+      { title: 'LOGIN', value: ({ login }) => login },
     ],
-    '',
+    `No platform has ${words.join(' ')} in its name, its banks, their countries or its login`,
     shape,
   );
 }
 
-async function describe(name: string, standard: ReadonlyMap<string, string>): Promise<Platform> {
+const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
+
+/** A platform, and the words by which it is found. */
+async function describe(
+  name: string,
+  standard: ReadonlyMap<string, string>,
+): Promise<Platform & { words: string }> {
   const { description } = await readBankFile(name, DESCRIPTIONS);
   const changed = (await valuesOf(name)).filter(([path, value]) => standard.get(path) !== value);
   const differs = [...new Set(changed.map(([path]) => fieldOf(anyBankFile(), path)))];
-  const { name: bank = null, source = null, verifiedOn } = description;
-  return { name, bank, source, verifiedOn, differs };
+  const { name: bank = null, source = null, verifiedOn, banks = [] } = description;
+  const countries = [...new Set(banks.flatMap(({ country }) => country ?? []))].sort();
+  const login = descriptionFor(DESCRIPTIONS, description.interface).login(description);
+  const words = [name, bank, login, ...countries, ...countries.map((code) => COUNTRIES.of(code))];
+  return {
+    ...{ name, bank, countries, login, source, verifiedOn, differs },
+    words: [...words, ...banks.map((each) => each.name)].join(' ').toLowerCase(),
+  };
 }
 
 /** The values in force of a platform, by path, as JSON. */

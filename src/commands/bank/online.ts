@@ -2,6 +2,7 @@ import type { ReadBank } from '../../bank-file/bank-file.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { checkConnection } from '../doctor/connection.ts';
+import { sayContested } from '../doctor/contested.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
 import { checkKeyIds } from '../doctor/key-id.ts';
 import { checkCertificates } from '../doctor/keys.ts';
@@ -30,6 +31,7 @@ export async function diagnoseBank(
   await diagnosis.add('QWAC', () => checkCertificates(trial, trial.profile(), keys));
   const refusal = await checkConnection(trial, diagnosis);
   await checkKeyIds(trial, diagnosis, refusal, ['bank', 'check', '--online', named, '--yes']);
+  await sayContested(trial, diagnosis, refusal);
   await sayRewritten(trial, diagnosis);
   return diagnosis;
 }

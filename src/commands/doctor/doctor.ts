@@ -20,6 +20,7 @@ import { newRunId } from '../shared/run-id.ts';
 import { checkConsents, checkEndings, checkToken } from './access.ts';
 import { checkCompiledCode } from './compiled-code.ts';
 import { checkConnection, connectionChecks } from './connection.ts';
+import { sayContested } from './contested.ts';
 import { Diagnosis, type Finding } from './diagnosis.ts';
 import { checkKeyIds } from './key-id.ts';
 import { checkCertificates, checkChains, checkSigner } from './keys.ts';
@@ -81,6 +82,7 @@ async function diagnose(given: Context): Promise<void> {
     else {
       const refusal = await checkConnection(context, diagnosis);
       await checkKeyIds(context, diagnosis, refusal, ['doctor', '--yes']);
+      await sayContested(context, diagnosis, refusal);
       await diagnosis.make('token', () => checkToken(context));
       await diagnosis.make('consents', () => checkConsents(context));
       await diagnosis.make('expiring', () => checkEndings(context));

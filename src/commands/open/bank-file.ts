@@ -2,6 +2,7 @@ import { DESCRIPTIONS } from '../../bank/descriptions.ts';
 import type { BankInterface } from '../../bank/ports/bank.ts';
 import { describeBank, readBankFile } from '../../bank-file/bank-file.ts';
 import { type BankHead, descriptionFor } from '../../bank-file/description.ts';
+import type { ExplainedValue } from '../../bank-file/explain.ts';
 import { variableOf } from '../../bank-file/kinds.ts';
 import { looksLikePlatform } from '../../bank-file/layers.ts';
 import { readText } from '../../bank-file/read-json.ts';
@@ -114,6 +115,12 @@ function isStored(setting: string): boolean {
 /** The values in force of the bank file that a profile stores. `env:` stays as it is. @throws Psd2Error `config` */
 export async function describeStored(setting: string): Promise<BankHead> {
   return describeBank(parseStored(setting), DESCRIPTIONS);
+}
+
+/** What the sources of the platform contest in the bank of a profile. @param setting as in {@link bankOf}. @throws Psd2Error `config` */
+export async function contestedOf(setting: string): Promise<ExplainedValue[]> {
+  const { contestedIn } = await import('../../bank-file/explain.ts');
+  return contestedIn(await describeStored(JSON.stringify(await bankFileOf(setting))), DESCRIPTIONS);
 }
 
 /** The bank file of a profile, with all that it extends. @param setting as in {@link bankOf}. @throws Psd2Error `config` */

@@ -42,7 +42,7 @@ describe('psd2 bank check', () => {
   const checked = z.looseObject({
     values: z.nullable(z.looseObject({})),
     defaults: z.array(z.string()),
-    problems: z.array(z.object({ path: z.string(), message: z.string() })),
+    problems: z.array(z.object({ path: z.string(), line: z.nullable(z.int()), message: z.string() })),
   });
 
   it('of a file that is right has the values in force, and says which are defaults', async () => {
@@ -93,9 +93,35 @@ describe('psd2 bank check', () => {
     expect(problems.map((each) => each.path).sort()).toEqual(paths);
     expect(failure).toEqual(refused(path, count));
     const table = await run(['check', path], { format: 'table' });
-    expect(table.printed).toBe(problems.map((each) => `${each.path}\t${each.message}\n`).join(''));
+    expect(table.printed).toBe(
+      problems.map((each) => `${each.line}\t${each.path}\t${each.message}\n`).join(''),
+    );
     const drawn = await run(['check', path], { format: 'table', columns: 200 });
-    expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['FIELD', 'PROBLEM']);
+    expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['LINE', 'FIELD', 'PROBLEM']);
+  });
+
+  it('names everything that is wrong in one round, with its line, and nothing that only follows from it', async () => {
+    const lines = [
+      '{ "interface": "nextgenpsd2", "extends": "sparda",',
+      '  "psu": { "id": 7 }, "signing": { "headrs": [] },',
+      '  "banks": [{ "name": "A" },',
+      '    { "name": "B", "country": "Germany" }],',
+      '  "payments": { "repeat": "same-answer" },',
+      '  "oauth": { "mode": "nothing", "applicationToken": true },',
+      '  "headers": { "static": { "Accept": "a/b", "digest": "x" } } }',
+    ];
+    const path = join(temporary, 'many.json');
+    writeFileSync(path, lines.join('\n'));
+    const { printed, failure } = await run(['check', path]);
+    const { problems } = checked.parse(JSON.parse(printed));
+    expect(problems.map(({ path, line }) => `${line} ${path}`)).toEqual([
+      ...['2 psu.id', '2 signing.headrs', '4 banks[1].country', '5 payments.repeatMinutes'],
+      ...['6 oauth.mode', '7 headers.static.digest'],
+    ]);
+    expect(failure).toMatchObject({ exitCode: 3 });
+    writeFileSync(path, '{\n  "interface" 1 }');
+    const broken = checked.parse(JSON.parse((await run(['check', path])).printed));
+    expect(broken.problems.map(({ line }) => line)).toEqual([2]);
   });
 
   it('--online does not ask the bank that a wrong file describes', async () => {
@@ -106,7 +132,7 @@ describe('psd2 bank check', () => {
     expect(data).toMatchObject({ ok: false, checks: [], problems: [{ path: 'signing.when' }] });
     expect(failure).toEqual(refused(path, '1 problem'));
     const table = await run(['check', '--online', path], { format: 'table' });
-    expect(table.printed).toMatch(/^signing\.when\t/);
+    expect(table.printed).toMatch(/^1\tsigning\.when\t/);
     expect(table.failure).toEqual(failure);
   });
 
@@ -157,11 +183,30 @@ describe('psd2 bank show', () => {
   });
 });
 
+describe('psd2 bank show --explain', () => {
+  it('prints each value with where it is from; at a terminal as a paragraph', async () => {
+    const path = write('own.json', { ...RIGHT, source: 'our notes' });
+    const data: unknown = JSON.parse((await run(['show', path, '--explain'])).printed);
+    expect(show.printsWith?.['--explain']?.shape.is(data)).toBe(true);
+    expect(data).toContainEqual({
+      ...{ field: 'psu.id', value: 'required', from: path },
+      ...{ source: 'our notes', sureness: null, differs: null },
+    });
+    const { printed } = await run(['show', 'paysera', '--explain'], { format: 'table' });
+    expect(printed).toContain('signing.when\talways\tdefault\tcontested: mutual TLS with the QWAC');
+    const drawn = await run(['show', 'paysera', '--explain'], { format: 'table', columns: 80 });
+    expect(drawn.printed).toContain('\nsigning.when: always\n  default, contested: mutual TLS');
+    expect(Math.max(...drawn.printed.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});
+
 describe('psd2 bank list', () => {
   const platforms = z.array(
     z.object({
       name: z.string(),
       bank: z.nullable(z.string()),
+      countries: z.array(z.string()),
+      login: z.string(),
       source: z.nullable(z.string()),
       verifiedOn: z.nullable(z.string()),
       differs: z.array(z.string()),
@@ -187,14 +232,20 @@ describe('psd2 bank list', () => {
   it('as a table each platform has a line, and at a terminal titles', async () => {
     const { printed } = await run(['list'], { format: 'table' });
     const sparda = printed.split('\n').find((line) => line.startsWith('sparda\t'));
-    expect(sparda?.split('\t')).toEqual([
-      'sparda',
-      expect.stringContaining(', '),
-      expect.stringMatching(/^https:/),
-    ]);
-    const drawn = await run(['list'], { format: 'table', columns: 300 });
-    expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['NAME', 'DIFFERS IN', 'SOURCE']);
-    const narrow = await run(['list'], { format: 'table', columns: 40 });
-    expect(narrow.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['NAME', 'DIFFERS IN']);
+    expect(sparda).toBe('sparda\tSparda-Banken\tDE\tredirect, after a login with OAuth');
+    const drawn = await run(['list'], { format: 'table', columns: 80 });
+    const titles = ['NAME', 'BANK', 'COUNTRY', 'LOGIN'];
+    expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(titles);
+  });
+
+  it.each([
+    // The name of a country, its code and a login; a bank behind a platform; and nothing.
+    [['Spain'], ['redsys']],
+    [['nl', 'oauth'], expect.arrayContaining(['volksbank-nl'])],
+    [['sabadell'], ['redsys']],
+    [['sparda', 'spain'], []],
+  ])('with the words %j it names those that have all of them', async (words, names) => {
+    const found = platforms.parse(JSON.parse((await run(['list', ...words])).printed));
+    expect(found.map(({ name }) => name)).toEqual(names);
   });
 });

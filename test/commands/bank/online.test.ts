@@ -67,6 +67,24 @@ it('if the bank refuses the signature, psd2 says how to look for another keyId',
   ]);
 });
 
+it('if the bank refuses the signature, the contested values of the platform are named that the file has taken over', async () => {
+  const path = doorFile((text) =>
+    text.replace('{', '{ "platform": "atruvia",').replace('"serial": "hex"', '"serial": "decimal"'),
+  );
+  const command = operator.open();
+  expect(await failureOf(runIn(command.context, 'bank', 'check', '--online', path))).toMatchObject({
+    exitCode: 3,
+  });
+  const { checks } = shape.parse(JSON.parse(command.printed()));
+  const said = checks.find(({ name }) => name === 'contested');
+  expect(said).toMatchObject({ status: 'warn', fix: expect.stringMatching(/documentation of the bank/) });
+  expect(said?.detail).toMatch(
+    /^sources differ about what may be the reason: .*signing\.keyId.* \(others have: a hexadecimal/,
+  );
+  // The call shows nothing of these.
+  expect(said?.detail).not.toMatch(/sca|psu/);
+});
+
 it('says once that links of the bank lead elsewhere, by those that a consent has kept', async () => {
   const { flows } = await operator.open().context.store();
   const begin = {

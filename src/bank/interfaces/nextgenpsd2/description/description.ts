@@ -4,6 +4,11 @@ import { inconsistencies } from './consistency.ts';
 import { whyNotPossible } from './needs-code.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
 
+const LOGINS = {
+  ...{ none: '', integrated: '', 'pre-step': ', after a login with OAuth' },
+  'client-credentials': ", with the application's token",
+};
+
 /** How NextGenPSD2 describes its banks. */
 export const nextgenpsd2: Description<BankDescription, BankFile> = {
   // A build makes a function of a schema, which makes it when it is first asked for.
@@ -13,6 +18,8 @@ export const nextgenpsd2: Description<BankDescription, BankFile> = {
   inconsistencies,
   whyNotPossible,
   platforms: async () => (await import('./platforms.ts')).PLATFORMS,
+  login: ({ sca, oauth }) =>
+    `${sca.approaches.map((each) => (each === 'oauth' ? 'OAuth' : each)).join(', ')}${LOGINS[oauth.mode]}`,
   facts: async () => (await import('./facts.ts')).FACTS,
   // A file may take `same-answer` back. Then the minutes below it have no meaning.
   inherited(below, { payments }) {

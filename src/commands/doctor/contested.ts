@@ -1,0 +1,46 @@
+import type { Context } from '../context.ts';
+import { finding } from '../shared/checks.ts';
+import type { Diagnosis } from './diagnosis.ts';
+
+/** The groups of fields that the call of a diagnosis shows to the bank. */
+const IN_THE_CALL = ['signing', 'headers', 'api', 'psu', 'oauth'];
+
+/** Those that a code of the bank is about. One that is not here may be about any of them. */
+function groupsOf(code: string): readonly string[] {
+  if (/^(SIGNATURE|CERTIFICATE|KID|TIMESTAMP)_/.test(code)) return ['signing', 'headers'];
+  if (code.startsWith('TOKEN_')) return ['oauth'];
+  if (code.startsWith('PSU_')) return ['psu'];
+  return IN_THE_CALL;
+}
+
+/**
+ * After the bank has refused the call of a diagnosis: says what the sources of the platform contest, and what may be the reason.
+ *
+ * @param code with which the bank refused it. Empty: without one. Undefined: it did not
+ */
+export async function sayContested(
+  context: Context,
+  diagnosis: Diagnosis,
+  code: string | undefined,
+): Promise<void> {
+  const { bank } = (await context.unsealed()).settings;
+  if (code === undefined || bank === undefined) return;
+  const { contestedOf } = await import('../open/bank-file.ts');
+  const groups = groupsOf(code);
+  const found = (await contestedOf(bank)).filter(({ field }) => groups.includes(field.split('.')[0] ?? ''));
+  if (found.length === 0) return;
+  const says = [...new Set(found.map(({ differs }) => differs))].map((differs) => {
+    const fields = found.flatMap((each) => (each.differs === differs ? [each.field] : []));
+    return `${commonPath(fields)} (others have: ${differs})`;
+  });
+  const hint = 'Compare it with the documentation of the bank, and write what the bank wants into its file.';
+  await diagnosis.make('contested', async () =>
+    finding('warn', `sources differ about what may be the reason: ${says.join('; ')}`, { hint }),
+  );
+}
+
+/** The field or the group that several fields are in. */
+function commonPath(fields: readonly string[]): string {
+  const [first = [], ...others] = fields.map((field) => field.split('.'));
+  return first.filter((part, at) => others.every((other) => other[at] === part)).join('.');
+}
