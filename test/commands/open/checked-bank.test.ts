@@ -56,7 +56,7 @@ describe('a bank file that was checked', () => {
     written(file, { nam: 'Three' });
     await expect(open()).rejects.toThrow('nam is not a field of a bank file');
     rmSync(file);
-    await expect(open()).rejects.toThrow('There is no bank file');
+    await expect(open()).rejects.toThrow('No bank file or platform is called');
   });
 
   it('is checked again by a psd2 with other rules, or if what psd2 kept is damaged', async () => {
