@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
-import { isAccepted, isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
+import { isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { askOfOperation } from '../../src/flows/resolve.ts';
 import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
@@ -28,11 +28,6 @@ const REPEATS = { repeat: 'same-answer', repeatMinutes: 60 } as const;
 const NEVER = { executesWithoutSca: 'never' } as const;
 const refused = (code: string, status = 400) =>
   json({ tppMessages: [{ category: 'ERROR', code, text: 'no' }] }, status);
-/** Refusals of what the bank has not read, with psd2's code for them. */
-const UNREAD = [
-  ['KID_MISSING', 401, 'config'],
-  ['ACCESS_EXCEEDED', 429, 'too_many_calls'],
-] as const;
 const STATUS = '/v1/payments/sepa-credit-transfers/p1/status';
 const SCA_STATUS = '/v1/payments/sepa-credit-transfers/p1/authorisations/a1';
 const posts = () => recorded.received.filter(({ method }) => method === 'POST');
@@ -93,28 +88,6 @@ describe('a payment', () => {
     expect(await paying.run()).toMatchObject({ state: 'executed', debtor, isFinal: true });
     expect(paying.events().slice(-3)).toEqual(['executed', 'debtor-named', 'executed']);
   });
-
-  it.each([
-    ['RESOURCE_UNKNOWN', 404],
-    ['FORMAT_ERROR', 400],
-    ['SERVICE_BLOCKED', 403],
-  ])(
-    'the customer has the link, and the bank refuses to say its status (%s): nobody knows whether it is paid',
-    async (code, status) => {
-      const paying = await payment();
-      bank.initiate();
-      for (const _ of ['at once', 'resumed']) {
-        bank.sca('started');
-        recorded.expect('GET', STATUS, refused(code, status));
-        expect(await errorOf(paying.run())).toMatchObject({
-          code: 'outcome_unknown',
-          message: expect.stringContaining(`(HTTP ${status})`),
-          next: expect.arrayContaining([['transfer', 'resume', paying.flow]]),
-        });
-        expect((await paying.stored()).state).toBe('authorizing');
-      }
-    },
-  );
 
   it('the operator says no, and psd2 has sent nothing', async () => {
     const paying = await payment();
@@ -177,126 +150,6 @@ describe('a payment', () => {
     expect(posts()).toHaveLength(1);
   });
 
-  describe('the bank refuses it with an error of the standard about what or who asks', () => {
-    const free: [string, number, string][] = [
-      ['FORMAT_ERROR', 400, 'bank_refused'],
-      ['FORMAT_ERROR', 412, 'bank_refused'],
-      ['PARAMETER_NOT_SUPPORTED', 400, 'bank_refused'],
-      ['PARAMETER_NOT_CONSISTENT', 400, 'bank_refused'],
-      ['PRODUCT_INVALID', 403, 'bank_refused'],
-      ['PRODUCT_UNKNOWN', 404, 'bank_refused'],
-      ['SERVICE_INVALID', 405, 'bank_refused'],
-      ['CERTIFICATE_EXPIRED', 401, 'certificate'],
-      ['SIGNATURE_INVALID', 401, 'config'],
-      ['ROLE_INVALID', 401, 'forbidden'],
-      ['TOKEN_EXPIRED', 401, 'not_logged_in'],
-      ['CORPORATE_ID_INVALID', 401, 'forbidden'],
-      ['PSU_CREDENTIALS_INVALID', 401, 'forbidden'],
-      ['CONSENT_UNKNOWN', 403, 'not_logged_in'],
-      ['CONSENT_INVALID', 401, 'not_logged_in'],
-      ['EXECUTION_DATE_INVALID', 400, 'bank_refused'],
-      ['PAYMENT_FAILED', 400, 'bank_refused'],
-      ['FUNDS_NOT_AVAILABLE', 403, 'bank_refused'],
-      ['REQUESTED_FORMATS_INVALID', 406, 'bank_refused'],
-    ];
-    it.each([...free.map((row) => [...row, {}] as const), ...free.map((row) => [...row, NEVER] as const)])(
-      '%s with %i: it has failed, and its reference is free',
-      async (code, status, ours, payments) => {
-        const paying = await payment(payments);
-        bank.initiate(refused(code, status));
-        expect(await errorOf(paying.run())).toMatchObject({ code: ours });
-        const kept = await paying.stored();
-        expect(kept).toMatchObject({ state: 'failed', refusedUnconfirmed: false });
-        expect(isPlainlyFailed(kept)).toBe(true);
-        expect(await errorOf(paying.run())).toMatchObject({
-          code: 'bank_refused',
-          hint: expect.stringMatching('No money'),
-        });
-        expect(posts()).toHaveLength(1);
-      },
-    );
-
-    const said = (text: string) =>
-      json({ tppMessages: [{ category: 'ERROR', code: 'FORMAT_ERROR', text }] }, 400);
-    const another = { 'X-Request-ID': '7f0c1b7e-6c1d-4a5c-9f53-0f5a2f4c9a11' };
-    const TWO = ['FORMAT_ERROR', 'STATUS_INVALID'].map((code) => ({ category: 'ERROR', code }));
-    it.each<[string, ScriptedAnswer]>([
-      ...[408, 409, 425, 429, 500, 503].map((status): [string, ScriptedAnswer] => [
-        `HTTP ${status}`,
-        refused('FORMAT_ERROR', status),
-      ]),
-      ['STATUS_INVALID', refused('STATUS_INVALID', 400)],
-      ['RESOURCE_BLOCKED', refused('RESOURCE_BLOCKED', 400)],
-      ['an error that psd2 does not know', refused('OWN_CODE', 400)],
-      ['one of two errors that may mean more', json({ tppMessages: TWO }, 400)],
-      ['an error that is not of the standard', json({ message: 'FORMAT_ERROR' }, 400)],
-      ['the id of another request', { ...refused('FORMAT_ERROR', 400), headers: another }],
-      ...[
-        'Duplicate request',
-        'The payment already exists',
-        'Auftrag bereits vorhanden',
-        'Doppelte Einreichung',
-        'Ce paiement existe d\u00e9j\u00e0',
-        'Doublon',
-        'Pagamento gi\u00e0 inserito',
-        'Pago duplicado',
-        'El pago ya existe',
-        'Plata exist\u0103 deja',
-        'Betaling bestaat reeds',
-        'P\u0142atno\u015b\u0107 ju\u017c istnieje',
-        'Platba ji\u017e existuje',
-        'Betalingen findes allerede',
-        'Betalningen finns redan',
-      ].map((text): [string, ScriptedAnswer] => [text, said(text)]),
-    ])('but %s: its reference stays taken', async (_, answer) => {
-      const paying = await payment();
-      bank.initiate(answer);
-      for (const _turn of ['at once', 'resumed'])
-        expect(await errorOf(paying.run())).toMatchObject({
-          next: expect.arrayContaining([['transfer', 'resolve', paying.flow, '--not-executed']]),
-        });
-      expect(standingOf(await paying.stored())).toBe('sent');
-      expect(posts()).toHaveLength(1);
-    });
-
-    it.each([
-      'The IBAN does not exist',
-      'Das Konto existiert nicht',
-      'Ce compte n\u2019existe pas',
-      'Il conto non esiste',
-      'La cuenta no existe',
-      'Contul nu exist\u0103',
-    ])('%s speaks of nothing that the bank has already', async (text) => {
-      const paying = await payment();
-      bank.initiate(said(text));
-      expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_refused' });
-      expect(isPlainlyFailed(await paying.stored())).toBe(true);
-    });
-  });
-
-  it.each([
-    ['STATUS_INVALID', 409],
-    ['RESOURCE_UNKNOWN', 403],
-  ])('a refusal that may mean "already done" (%s, %i) decides nothing', async (code, status) => {
-    const paying = await payment();
-    bank.initiate(refused(code, status));
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(await paying.stored()).toMatchObject({ state: 'unknown', mayExecuteWithoutUs: true });
-  });
-
-  it('the bank does not read it, and nobody has a link: it can be sent again', async () => {
-    const paying = await payment(NEVER);
-    for (const [code, status, ours] of UNREAD) {
-      bank.initiate(refused(code, status));
-      expect(await errorOf(paying.run())).toMatchObject({ code: ours });
-      expect(await paying.stored()).toMatchObject({ state: 'created', mayExecuteWithoutUs: false });
-    }
-    bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
-  });
-
   it.each([NEVER, {}])(
     'the bank refuses the token: psd2 sends it once more with a new one (%j)',
     async (payments) => {
@@ -319,55 +172,6 @@ describe('a payment', () => {
     expect(isPlainlyFailed(await paying.stored())).toBe(true);
   });
 
-  it.each(UNREAD)(
-    'the bank does not read it (%s, %i), but may have executed another delivery: it is never sent again',
-    async (code, status) => {
-      const paying = await payment();
-      bank.initiate(refused(code, status));
-      expect(await errorOf(paying.run())).toMatchObject({
-        code: 'outcome_unknown',
-        message: expect.stringMatching(new RegExp(`The bank turned the initiation away.*HTTP ${status}`)),
-        next: expect.arrayContaining([['transfer', 'resolve', paying.flow, '--not-executed']]),
-      });
-      expect(await paying.stored()).toMatchObject({ state: 'unknown', mayExecuteWithoutUs: true });
-      expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-      expect(posts()).toHaveLength(1);
-    },
-  );
-
-  it('the bank does not read it, but repeats its answers: resume sends the same bytes with the same id', async () => {
-    const paying = await payment(REPEATS);
-    bank.clock();
-    bank.initiate(refused('ACCESS_EXCEEDED', 429));
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    bank.clock();
-    bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
-    const [first, second] = posts();
-    expect(second?.body).toEqual(first?.body);
-    expect(second?.headers['x-request-id']).toBe(first?.headers['x-request-id']);
-  });
-
-  it.each([
-    ['a refusal that is not the bank’s', { status: 400, body: '<html>' }],
-    ['a bank that fails', { status: 503 }],
-    ['an answer that is cut', 'cut within the answer'],
-    ['no answer', 'cut before the answer'],
-    ['a success without an id', json({ transactionStatus: 'RCVD' }, 201)],
-    ['an error in the form of OAuth, which gateways use', json({ error: 'invalid_request' }, 400)],
-  ] as const)('%s decides nothing: it is unknown, and is never sent again', async (_name, answer) => {
-    const paying = await payment();
-    bank.initiate(answer);
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    const kept = await paying.stored();
-    expect(kept).toMatchObject({ state: 'unknown', mayExecuteWithoutUs: true });
-    expect(standingOf(kept)).toBe('sent');
-    expect(posts()).toHaveLength(1);
-  });
-
   it('the bank repeats its answer: the same bytes with the same id, also from another machine', async () => {
     const paying = await payment(REPEATS);
     bank.clock();
@@ -383,17 +187,6 @@ describe('a payment', () => {
     expect(second?.body).toEqual(first?.body);
     expect(second?.headers['x-request-id']).toBe(first?.headers['x-request-id']);
     expect(second?.headers['tpp-redirect-uri']).toBe(first?.headers['tpp-redirect-uri']);
-  });
-
-  it('a refusal of the repetition says nothing of the first attempt', async () => {
-    const paying = await payment(REPEATS);
-    bank.clock();
-    bank.initiate('cut before the answer');
-    await errorOf(paying.run());
-    bank.clock();
-    bank.initiate(refused('FORMAT_ERROR'));
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(await paying.stored()).toMatchObject({ state: 'unknown', isRepeated: true });
   });
 
   it('a repetition that never leaves is no evidence that nothing has left', async () => {
@@ -633,74 +426,6 @@ describe('the customer', () => {
     },
   );
 
-  const IBAN_IS_WRONG = { category: 'ERROR', code: 'AC01', text: 'The IBAN is wrong' };
-
-  it.each<[string, object, string | null]>([
-    ['nothing', {}, null],
-    [
-      'a field as in pain.002',
-      { StsRsnInf: [{ Rsn: { Cd: 'AC04' }, AddtlInf: ['Closed', 'in May'] }] },
-      'AC04: Closed in May',
-    ],
-    ['a code and a text', { reasonCode: 'AM04', reason: 'Not enough' }, 'AM04: Not enough'],
-    ['a code of its own', { statusReasonInformation: { reason: { proprietary: 'X-17' } } }, 'X-17'],
-    [
-      'reasons at two levels, of which the lower counts',
-      { stsRsnInf: { code: 'MS03' }, payment: { stsRsnInf: [{ Rsn: { Cd: 'AC01' } }] } },
-      'AC01; MS03',
-    ],
-    ['a message', { tppMessages: [IBAN_IS_WRONG] }, 'AC01: The IBAN is wrong'],
-    ['a text for the customer', { psuMessage: 'Ask your branch' }, 'Ask your branch'],
-    [
-      'all of these',
-      { psuMessage: 'Ask your branch', tppMessages: [IBAN_IS_WRONG], rejectionReason: 'AC06' },
-      'AC06; AC01: The IBAN is wrong; Ask your branch',
-    ],
-  ])('it rejects a payment, and why it says by %s', async (_, reason, why) => {
-    const rejected = { transactionStatus: 'RJCT', ...reason };
-    const paying = await payment();
-    bank.initiate();
-    bank.sca('finalised');
-    recorded.expect('GET', STATUS, json(rejected));
-    bank.sca('finalised');
-    recorded.expect('GET', STATUS, json(rejected));
-    const said = why === null ? '' : `: ${why}`;
-    expect(await errorOf(paying.run())).toMatchObject({
-      code: 'payment_failed',
-      message: `The payment failed${said}`,
-    });
-    expect((await paying.stored()).executionStatusDescription).toBe(why);
-
-    const refusing = await payment({}, { order: { reference: 'INV-8' } });
-    bank.initiate();
-    bank.sca('failed');
-    recorded.expect('GET', STATUS, json(rejected));
-    bank.sca('failed');
-    recorded.expect('GET', STATUS, json(rejected));
-    expect(await errorOf(refusing.run())).toMatchObject({
-      code: 'not_authorised',
-      message: `The customer did not authorise the transfer${said}`,
-    });
-
-    const atOnce = await payment({}, { order: { reference: 'INV-9' } });
-    bank.initiate(rejected);
-    expect(await errorOf(atOnce.run())).toMatchObject({
-      code: 'payment_failed',
-      message: `The payment failed${said}`,
-    });
-  });
-
-  it.each(['RJCT', 'CANC'])('the bank says %s: it has ended unpaid', async (status) => {
-    const paying = await payment();
-    bank.initiate();
-    bank.sca('started');
-    bank.is(status);
-    await errorOf(paying.run());
-    const ended = await paying.stored();
-    expect(isPlainlyFailed(ended)).toBe(true);
-    expect(ended.transactionStatus).toBe(status);
-  });
-
   it('SCA has failed, and the bank has not accepted it after that: it has ended unpaid', async () => {
     const paying = await payment();
     bank.initiate();
@@ -844,36 +569,6 @@ describe('the customer', () => {
     expect((await paying.run()).state).toBe('executed');
   });
 
-  it('SCA has failed, and the bank has rejected it: the customer has refused it', async () => {
-    const paying = await payment();
-    bank.initiate();
-    bank.sca('failed');
-    bank.is('RJCT');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'not_authorised' });
-    expect(isPlainlyFailed(await paying.stored())).toBe(true);
-  });
-
-  it.each(['ACTC', 'ACCP', 'ACFC'])(
-    'the customer has authorised it, and the bank has checked it (%s): it is ordered, at once',
-    async (status) => {
-      const paying = await payment();
-      bank.initiate();
-      bank.sca('finalised');
-      bank.is(status);
-      const ordered = await paying.run();
-      expect(ordered).toMatchObject({ state: 'ordered', transactionStatus: status });
-      expect(isAccepted(ordered)).toBe(true);
-      bank.sca('finalised');
-      bank.is('ACSP');
-      expect(isAccepted(await paying.run())).toBe(true);
-      bank.sca('finalised');
-      bank.is('ACSC');
-      expect(await paying.run()).toMatchObject({ state: 'executed', isFinal: true });
-      // Nothing is left to ask.
-      await paying.run();
-    },
-  );
-
   it.each(['ACTC', 'RCVD'])('an instant one that stays %s is unknown after 15 seconds', async (status) => {
     const paying = await payment({}, { order: { instant: true } });
     bank.initiate({}, '/v1/payments/instant-sepa-credit-transfers');
@@ -885,40 +580,6 @@ describe('the customer', () => {
     recorded.expect('GET', own, json({ transactionStatus: status }));
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(paying.world.elapsed()).toBeLessThan(16_000);
-  });
-
-  it.each([
-    ['RJCT', 'payment_failed'],
-    ['CANC', 'cancelled'],
-  ])('the bank says %s of one that it had accepted: its reference is free', async (status, code) => {
-    const paying = await payment();
-    bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSP');
-    expect((await paying.run()).state).toBe('executed');
-    bank.sca('finalised');
-    bank.is(status);
-    expect(await errorOf(paying.run())).toMatchObject({ code });
-    expect(isPlainlyFailed(await paying.stored())).toBe(true);
-  });
-
-  it('SCA has failed, but the bank has executed it', async () => {
-    const paying = await payment();
-    bank.initiate();
-    bank.sca('failed');
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
-  });
-
-  it('SCA has failed, and the status is in no list: it is shown, and decides nothing', async () => {
-    const paying = await payment();
-    bank.initiate();
-    for (const status of ['XXXX', 'RJCT']) {
-      bank.sca('failed');
-      bank.is(status);
-    }
-    await errorOf(paying.run());
-    expect((await paying.stored()).state).toBe('rejected');
   });
 
   it('another authorisation of the payment is still there: a failed one decides nothing', async () => {
@@ -1133,26 +794,6 @@ describe('the bank’s own word for a payment', () => {
       expect((await paying.run()).state).toBe('ordered');
     });
   });
-
-  it.each(['RJCT', 'CANC'])(
-    'is %s on the day of one that was ordered: resume records it, and its reference is free',
-    async (status) => {
-      const paying = await payment(LATER, { order: inADay });
-      bank.initiate();
-      bank.sca('finalised');
-      bank.is('ACTC');
-      expect((await paying.run()).state).toBe('ordered');
-      bank.sca('finalised');
-      bank.is('ACTC');
-      expect((await paying.run()).state).toBe('ordered');
-      bank.sca('finalised');
-      bank.is(status);
-      expect(await errorOf(paying.run())).toMatchObject({
-        code: status === 'RJCT' ? 'payment_failed' : 'cancelled',
-      });
-      expect(isPlainlyFailed(await paying.stored())).toBe(true);
-    },
-  );
 
   it('is RJCT in the answer to the initiation: it has ended, with the bank’s reason, also if the bank forgets it', async () => {
     const paying = await payment();

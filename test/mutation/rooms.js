@@ -114,7 +114,10 @@ export const ROOMS = {
     mutate: ['payments', 'initiation', 'payment-status'].map(
       (name) => `src/bank/interfaces/nextgenpsd2/${name}.ts`,
     ),
-    tests: ['test/bank/interfaces/nextgenpsd2', 'test/flows/linked-payment.test.ts'],
+    tests: [
+      ...['test/bank/interfaces/nextgenpsd2', 'test/flows/linked-payment.test.ts'],
+      'test/scenarios/memory.test.ts',
+    ],
   },
   nextgenpsd2: {
     left: 'mostly defaults of values that the schemas always give, and texts about faults of psd2 itself',

@@ -101,8 +101,10 @@ export const fault =
 export const changed =
   (change: (body: Envelope) => object): Treatment =>
   async (_, toBank) => {
-    const { status, body } = await toBank();
-    return answerOf(status, change(JSON.parse(body.toString('utf8'))));
+    const { status, body, headers } = await toBank();
+    const id = headers[headers.findIndex((name) => name.toLowerCase() === 'x-request-id') + 1] ?? '';
+    const own = headers.some((name) => name.toLowerCase() === 'x-request-id') ? { 'x-request-id': id } : {};
+    return answerOf(status, change(JSON.parse(body.toString('utf8'))), own);
   };
 
 interface Envelope {
