@@ -274,3 +274,22 @@ test('report-links: a list is a document behind a link, in the format of the ban
     expect(text.match(/<Ntry>/g)?.length).toBeGreaterThan(30);
   });
 });
+
+test('MT940 has a value day of each row, also of a card', async () => {
+  const file = { accounts: { reports: ['mt940' as const] } };
+  await withOdd(
+    [],
+    async (at) => {
+      const headers = { 'psu-ip-address': '192.0.2.1', accept: 'text/plain' };
+      const { text } = await at.client.get(
+        `/v1/card-accounts/${CARD}/${LIST}`,
+        await giveConsent(at),
+        headers,
+      );
+      const rows = text.match(/^:61:.*/gm) ?? [];
+      expect(rows.length).toBeGreaterThan(3);
+      expect(rows.filter((row) => !/^:61:\d{6}(?:\d{4})?[CD]\d+,\d\dN/.test(row))).toEqual([]);
+    },
+    file,
+  );
+});

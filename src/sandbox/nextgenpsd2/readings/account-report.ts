@@ -110,10 +110,10 @@ function parts(words: string): string[] {
   return words.replaceAll('?', '.').match(new RegExp(`.{1,${PART}}`, 'gs')) ?? [];
 }
 
-function dayIn(row: Row | undefined): string {
-  return wordIn(row ?? {}, 'valueDate')
-    .slice(2)
-    .replaceAll('-', '');
+/** The value day, which MT940 always has. A row of a card has the days of purchase and booking alone. */
+function dayIn(row: Row = {}): string {
+  const day = wordIn(row, 'valueDate') || wordIn(row, 'bookingDate') || wordIn(row, 'transactionDate');
+  return day.slice(2).replaceAll('-', '');
 }
 
 function amountIn({ transactionAmount }: Row): { amount: string; isDebit: boolean } {
