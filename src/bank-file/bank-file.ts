@@ -199,5 +199,5 @@ function refusal(what: string, problems: readonly BankProblem[], next?: string[]
   const [first, ...more] = problems;
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
   const advice = next && { hint: 'See everything that is wrong with it:', next };
-  return new Psd2Error('config', `${what} is not right: ${first?.message}${others}`, advice);
+  return new Psd2Error('config', `${what} is invalid: ${first?.message}${others}`, advice);
 }

@@ -216,7 +216,7 @@ describe('a bank that a profile stores', () => {
     [{ ...LEAST, a: 1 }, 'a is not a field'],
     [{ ...LEAST, payments: { repeatMinutes: 1 } }, 'only possible with'],
     [null, 'must be an object'],
-  ])('is refused if it is not right: %j', async (content, reason) => {
+  ])('is refused if it is invalid: %j', async (content, reason) => {
     await expect(describeBank(content)).rejects.toThrow(
       expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
     );

@@ -96,13 +96,13 @@ describe('what psd2 says about a bank file', () => {
   it('says of a stored bank the first problem, and how many more there are', async () => {
     expect(await refusalOf(describeBank({ ...LEAST, a: 1, b: 2, c: 3 }))).toEqual({
       code: 'config',
-      message: 'The stored bank is not right: a is not a field of a bank file (and 2 more)',
+      message: 'The stored bank is invalid: a is not a field of a bank file (and 2 more)',
       hint: undefined,
     });
     expect(await refusalOf(describeBank({ ...LEAST, payments: { repeatMinutes: 1 } }))).toEqual({
       code: 'config',
       message:
-        'The stored bank is not right: payments.repeatMinutes is only possible with payments.repeat "same-answer"',
+        'The stored bank is invalid: payments.repeatMinutes is only possible with payments.repeat "same-answer"',
       hint: undefined,
     });
     expect(await refusalOf(describeBank({ ...LEAST, extends: 'wso2' }))).toEqual({

@@ -615,13 +615,13 @@ it('readBankFile says the first problem, how many there are, and how to see all'
   const path = write('bank.json', { ...LEAST, a: 1, b: 2 });
   await expect(readBankFile(path)).rejects.toMatchObject({
     code: 'config',
-    message: `The bank ${path} is not right: a is not a field of a bank file (and 1 more)`,
+    message: `The bank ${path} is invalid: a is not a field of a bank file (and 1 more)`,
     hint: 'See everything that is wrong with it:',
     next: [['bank', 'check', path]],
   });
   const one = write('bank.json', { ...LEAST, a: 1 });
   await expect(readBankFile(one)).rejects.toThrow(
-    /^The bank \S+ is not right: a is not a field of a bank file$/,
+    /^The bank \S+ is invalid: a is not a field of a bank file$/,
   );
 });
 

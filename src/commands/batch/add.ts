@@ -91,7 +91,7 @@ export async function printAdded(
   printBatch(context, data);
   const next =
     data.approvalsNeeded > 0
-      ? `Before it can be paid, other people must approve it: ${data.approvalsNeeded}.`
+      ? `${data.approvalsNeeded === 1 ? 'One other person' : `${data.approvalsNeeded} other people`} must approve it before it can be paid.`
       : 'It can be paid now.';
   context.terminal.say(`Stored. ${next}`);
 }

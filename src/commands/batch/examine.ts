@@ -122,6 +122,6 @@ async function* withCause(findings: AsyncIterable<Finding>, file: string): Async
   } catch (cause) {
     if (cause instanceof Psd2Error || !(cause instanceof Error) || !('code' in cause)) throw cause;
     const why = isMissing(cause) ? 'it does not exist' : reasonOf(cause);
-    throw new Psd2Error('usage', `psd2 cannot read the file ${JSON.stringify(file)}: ${why}`, { cause });
+    throw new Psd2Error('usage', `psd2 cannot read ${JSON.stringify(file)}: ${why}`, { cause });
   }
 }

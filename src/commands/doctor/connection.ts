@@ -57,7 +57,7 @@ export async function checkPath(context: Context, diagnosis: Diagnosis): Promise
   }
   const { answer } = said;
   if (answer) await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.date));
-  else diagnosis.skip(['clock'], "the bank's answer can't be trusted");
+  else diagnosis.skip(['clock'], "psd2 cannot trust the bank's answer");
   return said;
 }
 

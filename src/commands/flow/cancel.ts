@@ -172,7 +172,7 @@ function refuseUnlessOpen(current: FlowOf<Kind>, sent: string): void {
       : [`psd2 has sent ${sent}`, `sends ${sent} again`];
     throw new Psd2Error(
       'usage',
-      `The ${kind} ${flow} is ${state}. ${why}, so ${isCustomers ? "psd2 can't cancel it" : `it can't cancel the ${kind}`} any more`,
+      `The ${kind} ${flow} is ${state}. ${why}, so ${isCustomers ? 'psd2 cannot cancel it' : `it cannot cancel the ${kind}`} any more`,
       { ...wayToOutcome(current, never), transactionId },
     );
   }

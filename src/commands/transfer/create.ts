@@ -326,7 +326,7 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
   }
   const question =
     said === null
-      ? `Is ${order.name} verified as the payee behind ${order.to}?`
+      ? `Have you verified that ${order.to} belongs to ${order.name}?`
       : `The payee check says: ${said}. Is ${order.name} the right payee after all?`;
   return terminal.confirm(`${question}${order.instant ? ' An instant transfer cannot be recalled' : ''}`);
 }

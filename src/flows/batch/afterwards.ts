@@ -170,7 +170,7 @@ export async function refuseSame(batches: Batches, lines: readonly BatchLine[]):
 function hintFor(known: readonly KnownLine[]): string {
   const refused = known.find(({ outcome }) => outcome === 'refused');
   const ended = refused
-    ? ` The bank refused payment ${refused.line.line}, and does not say that nothing was paid. Once you know that, end it with psd2 transfer resolve --not-executed.`
+    ? ` The bank refused payment ${refused.line.line} without confirming that no money moved. Once you know that none did, run psd2 transfer resolve --not-executed.`
     : '';
   return `psd2 has stored nothing.${ended} See its payments with:`;
 }

@@ -177,7 +177,7 @@ function afterRefusals(
     };
   const retry = 'Make a new batch of those that are known not to be paid with:';
   if (refused === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
-  const kept = `The bank refused ${refused} and does not say that nothing was paid, so psd2 keeps their references until psd2 transfer resolve ends them.`;
+  const kept = `The bank refused ${refused} without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve.`;
   return unpaid > 0
     ? { hint: `${kept} ${retry}`, next: [['batch', 'retry', batch]] }
     : { hint: `${kept} psd2 asks the bank again with:`, next: [['batch', 'run', batch]] };

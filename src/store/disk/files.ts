@@ -382,7 +382,7 @@ export function makePrivateFolder(path: string): void {
   try {
     makeFolder(path);
   } catch (cause) {
-    throw new Psd2Error('config', `The folder ${path} cannot be made: ${reasonOf(cause)}`, {
+    throw new Psd2Error('config', `psd2 cannot create the folder ${path}: ${reasonOf(cause)}`, {
       hint: 'Check who owns the folder above it, or set PSD2_CONFIG_DIR.',
       cause,
     });

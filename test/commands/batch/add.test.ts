@@ -62,7 +62,7 @@ it('a file without errors is checked and added, and psd2 says what to do next', 
   `);
   const added = await add([], { env: { PSD2_APPROVALS: '1' } });
   expect([added.said, endOf(added)]).toEqual([
-    'Stored. Before it can be paid, other people must approve it: 1.\n',
+    'Stored. One other person must approve it before it can be paid.\n',
     ['done'],
   ]);
   expect([endOf(await add()), endOf(await payer.run(['batch', 'list'])).length]).toMatchInlineSnapshot(`

@@ -31,7 +31,7 @@ it('a second person sees what is paid from which account, the note and the payee
   );
   expect(added.said).toMatchInlineSnapshot(`
     "Payees: 2 match, 1 close, 0 none, 0 unavailable.
-    Stored. Before it can be paid, other people must approve it: 2.
+    Stored. 2 other people must approve it before it can be paid.
     "
   `);
   expect(added.data).toMatchInlineSnapshot(`

@@ -77,7 +77,7 @@ it('a refusal by one answer alone counts for --stop-after, and is told apart fro
       "2 failed tr-2 Not this one",
       "0 of 2 paid, 2 not paid.",
       "exit 8, payment_failed: 2 of 2 payments were not made",
-      "The bank refused 1 and does not say that nothing was paid, so psd2 keeps their references until psd2 transfer resolve ends them. Make a new batch of those that are known not to be paid with:",
+      "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. Make a new batch of those that are known not to be paid with:",
       "$ batch retry batch-1",
     ]
   `);

@@ -299,14 +299,14 @@ it('what the bank refuses by one answer alone keeps its reference', async () => 
       "  https://customers.bank.example/pay-1",
       "0 of 1 paid, 1 not paid.",
       "exit 8, payment_failed: 1 of 1 payments was not made",
-      "The bank refused 1 and does not say that nothing was paid, so psd2 keeps their references until psd2 transfer resolve ends them. psd2 asks the bank again with:",
+      "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. psd2 asks the bank again with:",
       "$ batch run batch-1",
     ]
   `);
   expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`
     [
       "exit 2, usage: There is nothing to retry: no payment is known to have failed",
-      "psd2 has stored nothing. The bank refused payment 1, and does not say that nothing was paid. Once you know that, end it with psd2 transfer resolve --not-executed. See its payments with:",
+      "psd2 has stored nothing. The bank refused payment 1 without confirming that no money moved. Once you know that none did, run psd2 transfer resolve --not-executed. See its payments with:",
       "$ batch report batch-1",
     ]
   `);

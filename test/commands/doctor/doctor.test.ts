@@ -358,7 +358,7 @@ describe('the way to the bank', () => {
     const find = failing(new Psd2Error('bank_answer', 'The answer is not signed', { hint: 'Ask the bank.' }));
     const result = await examine({ find });
     expect(result.of('TLS').status).toBe('ok');
-    expect(result.of('clock')).toEqual(found('skip', "the bank's answer can't be trusted"));
+    expect(result.of('clock')).toEqual(found('skip', "psd2 cannot trust the bank's answer"));
     expect(result.of('authorize')).toEqual(found('fail', 'The answer is not signed', 'Ask the bank.'));
     expect(result.failure).toMatchObject({ code: 'bank_answer' });
   });

@@ -162,7 +162,7 @@ it('what the customer may make run, alone or with others, is not cancelled, and 
         "exitCode": 2,
         "flow": "tr-1",
         "hint": "First ask the bank for the outcome, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        "message": "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can't cancel it any more",
+        "message": "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 cannot cancel it any more",
         "next": [
           [
             "transfer",
@@ -188,7 +188,7 @@ it('what the customer may make run, alone or with others, is not cancelled, and 
         "exitCode": 2,
         "flow": "tr-1",
         "hint": "The customer authorises it with others. psd2 goes on with all, and never pays twice, with:",
-        "message": "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can't cancel it any more",
+        "message": "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 cannot cancel it any more",
         "next": [
           [
             "batch",

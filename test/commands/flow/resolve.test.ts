@@ -325,7 +325,7 @@ describe('cancel', () => {
     expect(ends).toMatchInlineSnapshot(`
       [
         [
-          "exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it can't cancel the transfer any more",
+          "exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it cannot cancel the transfer any more",
           "First ask the bank for the outcome, which never sends execute again. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
           "$ transfer resume tr-1",
           "$ transfer resolve tr-1 --executed",

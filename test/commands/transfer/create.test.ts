@@ -731,7 +731,7 @@ it('without a payee check, a person confirms the payee of an instant transfer, a
   expect([no.asked, no.data.state, endOf(no)]).toMatchInlineSnapshot(`
     [
       [
-        "Is Mario Rossi verified as the payee behind IT60X0542811101000000123456? An instant transfer cannot be recalled",
+        "Have you verified that IT60X0542811101000000123456 belongs to Mario Rossi? An instant transfer cannot be recalled",
       ],
       "cancelled",
       [
@@ -745,7 +745,7 @@ it('without a payee check, a person confirms the payee of an instant transfer, a
   expect([yes.asked, yes.data.state, endOf(yes)]).toMatchInlineSnapshot(`
     [
       [
-        "Is Mario Rossi verified as the payee behind IT60X0542811101000000123456? An instant transfer cannot be recalled",
+        "Have you verified that IT60X0542811101000000123456 belongs to Mario Rossi? An instant transfer cannot be recalled",
         "Ask the customer to authorise this transfer?",
       ],
       "cancelled",

@@ -146,7 +146,7 @@ describe('psd2 bank list and show', () => {
     const path = write('wrong.json', { interface: 'cb' });
     expect(readError(await operator.psd2(['bank', 'show', path, '--json']))).toMatchObject({
       exitCode: 3,
-      message: `The bank ${path} is not right: interface must be "nextgenpsd2"`,
+      message: `The bank ${path} is invalid: interface must be "nextgenpsd2"`,
       next: [['psd2', 'bank', 'check', path]],
     });
     expect(readError(await operator.psd2(['bank', 'show', 'sparkasse', '--json'])).message).toContain(

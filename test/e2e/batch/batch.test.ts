@@ -246,7 +246,7 @@ it('a line is what its transfer is: refused by the bank alone, it keeps its refe
   const ran = await run(batch);
   expect(readError(ran)).toMatchObject({
     ...{ exitCode: 8, message: '1 of 2 payments was not made' },
-    hint: expect.stringContaining('does not say that nothing was paid'),
+    hint: expect.stringContaining('without confirming that no money moved'),
   });
   const [first] = await report(batch);
   const flow = first?.flow ?? '';

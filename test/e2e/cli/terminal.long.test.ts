@@ -23,7 +23,7 @@ const ORDER = [
   ...['--name', 'Ada Lovelace', '--amount', '6.00'],
 ];
 const CONFIRM = /Ask the customer to authorise this transfer\?/;
-const PAYEE = /Is Ada Lovelace verified as the payee behind DE89370400440532013000\?/;
+const PAYEE = /Have you verified that DE89370400440532013000 belongs to Ada Lovelace\?/;
 const CTRL_C = '\u0003';
 const operator = keepRunning(useLoggedIn());
 

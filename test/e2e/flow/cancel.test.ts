@@ -80,7 +80,7 @@ it('a transfer cannot be cancelled after psd2 sent execute', async () => {
   const late = await operator.psd2(['transfer', 'cancel', flow, '--yes', '--json']);
   expect(readError(late)).toMatchObject({
     exitCode: 2,
-    message: `The transfer ${flow} is unknown. psd2 has sent execute, so it can't cancel the transfer any more`,
+    message: `The transfer ${flow} is unknown. psd2 has sent execute, so it cannot cancel the transfer any more`,
     hint: expect.stringMatching(
       new RegExp(`psd2 transfer resume ${flow}\\n.* psd2 transfer resolve ${flow} `),
     ),

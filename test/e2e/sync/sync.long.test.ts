@@ -362,7 +362,7 @@ describe('psd2 sync', () => {
       /cannot be used together/,
     ],
     ['no reads at all', ['--out', 'x', '--unattended-reads', '0'], 2, /"0" is not a whole number from 1/],
-    ['a file in place of the folder', ['--out', 'file'], 3, /cannot be made/],
+    ['a file in place of the folder', ['--out', 'file'], 3, /cannot create the folder/],
   ])('psd2 sync refuses %s', async (_what, args, code, message) => {
     writeFileSync(join(operator.folder, 'file'), '');
     const error = readError(await operator.psd2(['sync', ...args, '--json']));

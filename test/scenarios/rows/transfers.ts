@@ -248,7 +248,7 @@ const resolved = [
     {
       words: CANCEL,
       ends: '2 usage',
-      says: "psd2 has sent execute, so it can't cancel the transfer any more",
+      says: "psd2 has sent execute, so it cannot cancel the transfer any more",
     },
     {
       words: RESOLVE('not-executed', '--yes', '--note', 'Support,\ncase \u001b[31m4711'),
@@ -382,7 +382,7 @@ const resolved = [
       {
         words: CANCEL,
         ends: '2 usage',
-        says: `is ${ends.split(' ')[2]}. psd2 has sent execute, so it can't cancel`,
+        says: `is ${ends.split(' ')[2]}. psd2 has sent execute, so it cannot cancel`,
       },
       { words: RESOLVE('not-executed', '--yes'), ends: expect.stringMatching(/^0 /) },
       { words: ORDER, ends: '0 executed' },

@@ -259,7 +259,7 @@ it('a file cannot be written if its folder is not a folder', async () => {
   writeFileSync(dirname(path), '');
   await expect(write({ name: 'x' })).rejects.toMatchObject({
     code: 'config',
-    message: `The folder ${dirname(path)} cannot be made: something else has that name`,
+    message: `psd2 cannot create the folder ${dirname(path)}: something else has that name`,
     hint: 'Check who owns the folder above it, or set PSD2_CONFIG_DIR.',
   });
 });

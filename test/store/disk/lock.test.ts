@@ -331,7 +331,7 @@ it('a lock that cannot be taken is a configuration error', async () => {
   const path = join(blocked, 'flow');
   await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
     code: 'config',
-    message: `The folder ${blocked} cannot be made: something else has that name`,
+    message: `psd2 cannot create the folder ${blocked}: something else has that name`,
   });
 });
 

@@ -326,7 +326,7 @@ it("if the journal's folder cannot be made, the error says so", async () => {
   ).rejects.toThrow(
     expect.objectContaining({
       code: 'config',
-      message: `The folder ${flows} cannot be made: something else has that name`,
+      message: `psd2 cannot create the folder ${flows}: something else has that name`,
     }),
   );
 });

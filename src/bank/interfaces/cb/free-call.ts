@@ -142,7 +142,7 @@ function withWayToSca(error: Psd2Error, { returnAddress }: FreeCall): Psd2Error 
 function withWayOn(error: Psd2Error, { irrevocable }: BankCall): Psd2Error {
   if (!irrevocable || error.code !== 'not_logged_in') return error;
   return error.with({
-    hint: 'psd2 has not sent the call again, because a refusal is about one delivery of the request only. Look at the status of the resource first. Renew the token with:',
+    hint: 'psd2 has not sent the call again, because the bank may have received the request twice. Look at the status of the resource first. Renew the token with:',
     next: [['auth', 'refresh']],
   });
 }

@@ -53,7 +53,7 @@ function judge(answer: NextGenAnswer): Verdict {
   const isAboutToken = TOKEN_CODES.includes(code ?? '') || (answer.status === 401 && code === null);
   if (isAboutToken)
     return {
-      says: 'the bank asks for a token before it looks at the signature',
+      says: 'the bank needs a login before it checks the signature, so the signature is untested',
       isUnsure: 'asks for a token',
     };
   if (code !== null && ABOUT_CONSENT.includes(code)) {

@@ -98,7 +98,7 @@ describe('a free call', () => {
     const { refusal: error } = await openClient().bank.send(freeCall({ method: 'PUT', path, body: {} }));
     expect(error).toMatchObject({
       code: 'not_logged_in',
-      hint: 'psd2 has not sent the call again, because a refusal is about one delivery of the request only. Look at the status of the resource first. Renew the token with:',
+      hint: 'psd2 has not sent the call again, because the bank may have received the request twice. Look at the status of the resource first. Renew the token with:',
       next: [['auth', 'refresh']],
     });
   });

@@ -22,7 +22,7 @@ const accepted = (code: string) => ({
   says: `the bank accepts the certificates and the signature: it only refused a test's consent (${code})`,
 });
 const TOKEN = {
-  says: 'the bank asks for a token before it looks at the signature',
+  says: 'the bank needs a login before it checks the signature, so the signature is untested',
   isUnsure: 'asks for a token',
 };
 const unsure = (says: string) => ({ says, isUnsure: 'other' });
