@@ -248,7 +248,7 @@ const resolved = [
     {
       words: CANCEL,
       ends: '2 usage',
-      says: "psd2 has sent execute, so it cannot cancel the transfer any more",
+      says: 'psd2 has sent execute, so it cannot cancel the transfer any more',
     },
     {
       words: RESOLVE('not-executed', '--yes', '--note', 'Support,\ncase \u001b[31m4711'),
