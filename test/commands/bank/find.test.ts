@@ -1,6 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { find } from '../../../src/commands/bank/find.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -10,8 +8,6 @@ const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
 const SPARDA = 'DE11700905000123456789';
 const COMMERZBANK = 'DE89370400440532013000';
-
-afterEach(() => vi.restoreAllMocks());
 
 const bank = (name: string, ...banks: object[]) =>
   JSON.stringify({ interface: 'nextgenpsd2', name, ...(banks.length > 0 && { banks }) });
@@ -34,10 +30,7 @@ async function withProfiles(banks: Record<string, string | undefined>) {
 }
 
 describe('psd2 bank find', () => {
-  it('names the profiles that serve a bank, else the platforms and the bank files of the folder', async () => {
-    writeFileSync(join(temporary, 'own.json'), bank('Own', coded('N26', '10011001')));
-    writeFileSync(join(temporary, 'other.json'), '{"name": "no bank file"}');
-    vi.spyOn(process, 'cwd').mockReturnValue(temporary);
+  it('names the profiles that serve a bank, else the platforms', async () => {
     const run = await withProfiles({ munich: bank('Sparda', coded('Sparda', '70090500')), cb: undefined });
     const { printed, said } = await run(['bank', 'find', SPARDA]);
     const data: unknown = JSON.parse(printed);

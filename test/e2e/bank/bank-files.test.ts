@@ -13,14 +13,14 @@ const checked = z.strictObject({
   ok: z.boolean(),
   name: z.string().nullable(),
   interface: z.literal('nextgenpsd2').nullable(),
-  problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+  problems: z.array(z.strictObject({ path: z.string(), line: z.int().nullable(), message: z.string() })),
   values: z.record(z.string(), z.unknown()).nullable(),
   ...{ defaults: z.array(z.string()), variables: z.array(z.string()) },
 });
 const platforms = z.array(
   z.strictObject({
     name: z.string(),
-    bank: z.string(),
+    ...{ bank: z.string(), countries: z.array(z.string()), login: z.string().min(1) },
     source: z.url(),
     verifiedOn: z.union([z.null(), z.string().endsWith(', not a bank')]),
     differs: z.array(z.string()),
@@ -78,10 +78,10 @@ describe('psd2 bank check', () => {
     expect({ name, spoken }).toEqual({ name: 'Wrong bank', spoken: 'nextgenpsd2' });
     expect(problems).toEqual([
       {
-        path: 'signing.keyId.serial',
+        ...{ path: 'signing.keyId.serial', line: 1 },
         message: 'signing.keyId.serial must be "hex", "hex-even", "hex-der" or "decimal"',
       },
-      { path: 'sgining', message: 'sgining is not a field of a bank file. Did you mean signing?' },
+      { path: 'sgining', line: 1, message: 'sgining is not a field of a bank file. Did you mean signing?' },
     ]);
     const asText = await operator.psd2(['bank', 'check', path]);
     expect(asText.code).toBe(3);
@@ -95,7 +95,9 @@ describe('psd2 bank check', () => {
     const bad = write('bad.json', '{"interface":\n nextgenpsd2}');
     expect((await problemsOf(bad)).problems[0]?.message).toContain('is not valid JSON: line 2, column 2');
     const none = join(operator.folder, 'none.json');
-    expect((await problemsOf(none)).problems[0]?.message).toContain(`There is no bank file ${none}`);
+    expect(readError(await operator.psd2(['bank', 'check', none, '--json']))).toMatchObject({
+      ...{ code: 'usage', exitCode: 2, message: `No bank file or platform is called "${none}"` },
+    });
     expect((await problemsOf(operator.folder)).problems[0]?.message).toContain('is a folder');
   });
 
@@ -149,9 +151,23 @@ describe('psd2 bank list and show', () => {
       message: `The bank ${path} is invalid: interface must be "nextgenpsd2"`,
       next: [['psd2', 'bank', 'check', path]],
     });
-    expect(readError(await operator.psd2(['bank', 'show', 'sparkasse', '--json'])).message).toContain(
-      'Did you mean sparkassen?',
-    );
+    const unknown = readError(await operator.psd2(['bank', 'show', 'sparkasse', '--json']));
+    expect(unknown.hint).toContain('Did you mean sparkassen?');
+  });
+
+  it('find names the platforms and the bank files of the folder that serve a bank', async () => {
+    const banks = [{ name: 'My N26', bankCode: '10011001', country: 'DE' }];
+    write('own.json', { interface: 'nextgenpsd2', name: 'Own', banks });
+    write('other.json', { name: 'no bank file' });
+    const { code, stdout, stderr } = await operator.psd2(['bank', 'find', 'DE36 1001 1001 0123 4567 89']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trimEnd());
+    expect([code, lines.toSorted()]).toEqual([
+      ...[0, ['file\town.json\tMy N26\tDE\t10011001', 'platform\tn26\tN26\tDE\t10011001\tNTSBDEB1']],
+    ]);
+    expect(stderr).toContain('No profile serves it.');
   });
 
   it('bank files go through a pipe', async () => {
