@@ -1,35 +1,22 @@
 import type { Account } from '../../bank/ports/bank.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { list as listOf, object, orNull, text } from '../../terminal/output/fields.ts';
+import { list as listOf, objectOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb } from '../declare.ts';
 
-const shape = listOf(
-  object({
-    accountId: text("the bank's id of the account, card or deposit"),
-    productId: text('the same as accountId'),
-    iban: orNull(text('two accounts can have the same IBAN')),
-    currency: text('ISO 4217 code'),
-    name: orNull(text("the customer's own name for the account")),
-    productCode: orNull(text("the bank's code for this kind of product")),
-    productDescription: orNull(text('meaning of that code')),
-  }),
-);
-
-const COLUMNS: Column<Account>[] = [
-  { title: 'ACCOUNT', value: ({ productId }) => productId, whole: true },
-  { title: 'IBAN', value: ({ iban }) => iban, whole: true },
-  { title: 'CURRENCY', value: ({ currency }) => currency, whole: true, dispensable: 2 },
-  { title: 'NAME', value: ({ name }) => name },
-  {
-    title: 'TYPE',
-    value: ({ productDescription, productCode }) => productDescription ?? productCode,
-    dispensable: 1,
-  },
-];
+const account = objectOf<Account>()(() => ({
+  accountId: text("the bank's id of the account, card or deposit"),
+  productId: text('the same as accountId').as('Account', { whole: true }),
+  iban: orNull(text('two accounts can have the same IBAN')).as('IBAN', { whole: true }),
+  currency: text('ISO 4217 code').as('Currency', { whole: true, dispensable: 2 }),
+  name: orNull(text("the customer's own name for the account")).as('Name'),
+  productCode: orNull(text("the bank's code for this kind of product")),
+  productDescription: orNull(text('meaning of that code'))
+    .as('Type', { dispensable: 1 })
+    .shown(({ productDescription, productCode }: Account) => productDescription ?? productCode),
+}));
 
 export const list = bareVerb(
-  { what: 'accounts', shape },
+  { what: 'accounts', shape: listOf(account) },
   "\nExample:\n  $ psd2 accounts list --json | jq -r '.[].accountId'",
   listAccounts,
   'inquiry',
@@ -38,5 +25,5 @@ export const list = bareVerb(
 async function listAccounts(context: Context): Promise<void> {
   const { bank, customerId } = await context.bank();
   const found = await bank.accounts.list(customerId, context.world.newId());
-  await context.output.table(found, COLUMNS, 'The customer has no accounts.', shape);
+  await context.output.table(found, account, 'The customer has no accounts.');
 }

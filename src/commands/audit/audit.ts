@@ -4,32 +4,47 @@ import { withWords, wordsOf } from '../../store/audit/pseudonyms.ts';
 import { AUDIT_ACTIONS } from '../../store/ports/audit.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { list, object, oneOf, orNull, text, time, whole } from '../../terminal/output/fields.ts';
+import {
+  list,
+  object,
+  objectOf,
+  oneOf,
+  orNull,
+  seen,
+  text,
+  time,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
 import { readSince } from '../shared/option-values.ts';
 
-const row = object({
+const row = objectOf<Row>()(() => ({
   n: whole('number of the line'),
-  at: time('when'),
+  at: time('when').as('Time', { kind: 'second' }),
   profile: text('profile'),
   action: oneOf(
     AUDIT_ACTIONS,
     'what somebody did; executed: psd2 was about to send execute, for a consent confirm',
-  ),
-  operator: orNull(text('PSD2_OPERATOR, else the user of the operating system')),
-  user: orNull(text('user of the operating system, also if PSD2_OPERATOR is set')),
+  ).as('Action', { whole: true }),
+  operator: orNull(text('PSD2_OPERATOR, else the user of the operating system')).as('Operator'),
+  user: orNull(text('user of the operating system, also if PSD2_OPERATOR is set'))
+    .as('User', { dispensable: 2 })
+    .shown(({ user, role }: Row) => [user, role].filter((each) => each !== null).join(' ')),
   role: orNull(text('role of the database; null in files')),
-  machine: orNull(text('name of the host')),
-  version: orNull(text('version of psd2')),
-  customerId: orNull(text('customer, if it is about one; a pseudonym after psd2 customer forget')),
-  flow: orNull(text('local id of the flow, if it is about one')),
-  about: orNull(text('kind of the flow; format and account of an export; the changed settings')),
+  machine: orNull(text('name of the host')).as('Machine', { dispensable: 2 }),
+  version: orNull(text('version of psd2')).as('Version', { dispensable: 3 }),
+  customerId: orNull(text('customer, if it is about one; a pseudonym after psd2 customer forget')).as(
+    'Customer',
+    { whole: true, dispensable: 1 },
+  ),
+  flow: orNull(text('local id of the flow, if it is about one')).as('Flow', { whole: true }),
+  about: orNull(text('kind of the flow; format and account of an export; the changed settings')).as('About'),
+  approver: seen('Approver', ({ about }: Row) => approverIn(about)),
   previous: orNull(text('SHA-256 of the stored line before this one; null in the first one')),
   sha256: text('SHA-256 of the stored line'),
-});
+})).inList('at action operator user machine customerId flow about version approver');
 
 const rows = list(row);
 type Row = AuditFields & { sha256: string };
@@ -43,23 +58,6 @@ const verified = object({
 function approverIn(about: string | null): string | null {
   return /, by ([^,]+)/.exec(about ?? '')?.[1] ?? null;
 }
-
-const COLUMNS: Column<Row>[] = [
-  { title: 'TIME', value: ({ at }) => at, kind: 'second' },
-  { title: 'ACTION', value: ({ action }) => action, whole: true },
-  { title: 'OPERATOR', value: ({ operator }) => operator },
-  {
-    title: 'USER',
-    value: ({ user, role }) => [user, role].filter((each) => each !== null).join(' '),
-    dispensable: 2,
-  },
-  { title: 'MACHINE', value: ({ machine }) => machine, dispensable: 2 },
-  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 1 },
-  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-  { title: 'ABOUT', value: ({ about }) => about },
-  { title: 'VERSION', value: ({ version }) => version, dispensable: 3 },
-  { title: 'APPROVER', value: ({ about }) => approverIn(about) },
-];
 
 /** `psd2 audit`: who did what, from the audit log of the profile (operations page, "Who did it"). */
 export const audit = verb(
@@ -104,7 +102,7 @@ ${examples('psd2 audit --since 1d', 'psd2 audit -o ndjson | siem-collector', 'ps
       (from === undefined || Date.parse(line.at) >= from) &&
       (customer === undefined || line.customerId === customer) &&
       (id === undefined || line.flow?.startsWith(id) === true);
-    await output.pages(pagesOf(data, isWanted), COLUMNS, 'No line of the audit log matches.', rows);
+    await output.pages(pagesOf(data, isWanted), row, 'No line of the audit log matches.');
   },
 );
 

@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { readNote } from '../flow/resolve.ts';
 import { payeeCheckOf } from '../transfer/payee-check.ts';
-import { BATCH, batchData, printBatch } from './batches.ts';
+import { BATCH, BATCH_FORM, batchData } from './batches.ts';
 import { earlierPayments, examineFile } from './examine.ts';
 import { examinationOf, FILE, type FileOptions, takingFile } from './file-options.ts';
 import { auditBatch, personOf } from './person.ts';
@@ -88,7 +88,7 @@ export async function printAdded(
   { batch, lines }: { batch: Batch; lines: BatchLine[] },
 ): Promise<void> {
   const data = batchData(context.profile(), { batch, lines, known: await readLines(flows, batch, lines) });
-  printBatch(context, data);
+  context.output.record(data, BATCH_FORM);
   const next =
     data.approvalsNeeded > 0
       ? `${data.approvalsNeeded === 1 ? 'One other person' : `${data.approvalsNeeded} other people`} must approve it before it can be paid.`

@@ -3,27 +3,26 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import type { PrintedRow, ReportRow } from '../../domain/batch/report-row.ts';
 import { addUp } from '../../domain/batch/totals.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
-import { describePayeeCheck, PAYEE_RESULTS } from '../../domain/order/payee-check.ts';
 import { BATCH_STATES, neededApprovals, stateOf } from '../../flows/batch/approval.ts';
 import type { KnownBatch } from '../../flows/batch/known-lines.ts';
 import { controlsOf, type Profile } from '../../store/machine/settings.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import {
   day,
   decimal,
   list,
   object,
+  objectOf,
   oneOf,
   orNull,
   record,
+  seen,
   text,
   time,
   whole,
   writeMoney,
 } from '../../terminal/output/fields.ts';
-import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
-import { bankReasons } from '../flow/fields.ts';
+import { bankReasons, payeeCheckField } from '../flow/fields.ts';
 
 const decision = () => ({
   by: text('name that the person gave; else the system user'),
@@ -32,19 +31,23 @@ const decision = () => ({
   at: time('when'),
 });
 
-const shape = object({
-  batch: text('id; other commands take it, or the beginning of it'),
-  note: orNull(text('what the person who added it wrote')),
-  sha256: text('SHA-256 of the content in canonical form'),
-  addedBy: text('who added it'),
-  addedAt: time('when it was added'),
-  approvals: list(object(decision()), 'who approved it'),
+/** A batch, as its verbs print it. */
+export const BATCH_FORM = objectOf<BatchData>()(() => ({
+  batch: text('id; other commands take it, or the beginning of it').as('Batch', { whole: true }),
+  short: seen('Batch', ({ batch }: BatchData) => shortBatchId(batch), { whole: true }),
+  note: orNull(text('what the person who added it wrote')).as('Note', { dispensable: 3 }),
+  sha256: text('SHA-256 of the content in canonical form').as('SHA-256', { whole: true }),
+  addedBy: text('who added it').as('Added by', { heading: 'BY', dispensable: 1 }),
+  addedAt: time('when it was added').as('Added', { dispensable: 2 }),
+  approvals: list(object(decision()), 'who approved it').as('Approvals').shown(writeApprovals),
   approvalsNeeded: whole('how many people other than the one who added it must approve it'),
-  rejection: orNull(object({ ...decision(), note: text('why') })),
-  retryOf: orNull(text('the batch whose unpaid lines these are')),
-  state: oneOf(BATCH_STATES, 'state of the batch'),
-  lines: whole('number of payments'),
-  customers: list(text(), 'customers that the file names'),
+  rejection: orNull(object({ ...decision(), note: text('why') }))
+    .as('Rejected by')
+    .written((rejection) => rejection && `${rejection.by}: ${rejection.note}`),
+  retryOf: orNull(text('the batch whose unpaid lines these are')).as('Retry of'),
+  state: oneOf(BATCH_STATES, 'state of the batch').as('State', { kind: 'state' }),
+  lines: whole('number of payments').as('Payments'),
+  customers: list(text(), 'customers that the file names').as('Customer', { dispensable: 2 }),
   totals: list(
     object({
       from: orNull(text('id or IBAN of the debited account; null if the file does not say')),
@@ -53,48 +56,45 @@ const shape = object({
       amount: decimal('their sum, exact'),
     }),
     'one for each account',
-  ),
-  counts: record(whole('number of lines in this state')),
-});
+  )
+    .as('Total')
+    .shown(({ totals }: BatchData) => totals.map(writeTotal).join('; ')),
+  counts: record(whole('number of lines in this state')).as('Lines').written(writeCounts),
+}))
+  .inRecord('batch state note lines totals counts addedBy addedAt approvals rejection retryOf sha256')
+  .inList('short state lines totals counts addedAt addedBy customers note');
 
-/** A batch, as its verbs print it. */
-export const BATCH: Printed = { what: 'a batch', shape };
-export const batchRows = list(shape);
-export const BATCH_LIST: Printed = { what: 'batches', shape: batchRows };
+export const BATCH: Printed = { what: 'a batch', shape: BATCH_FORM };
+export const BATCH_LIST: Printed = { what: 'batches', shape: list(BATCH_FORM) };
 
-const lineShape = object({
-  line: whole('number of the payment in the batch, from 1'),
+/** The lines of a batch, as `run`, `status` and `report` print them. */
+export const LINE_FORM = objectOf<PrintedRow>()(() => ({
+  line: whole('number of the payment in the batch, from 1').as('Line'),
   batch: text('id of the batch'),
-  reference: orNull(text('reference under which psd2 pays it, once')),
-  flow: orNull(text('local id of its transfer; null before it begins')),
+  reference: orNull(text('reference under which psd2 pays it, once')).as('Reference', { dispensable: 2 }),
+  flow: orNull(text('local id of its transfer; null before it begins')).as('Flow', { whole: true }),
   state: oneOf(
     ['waiting', ...OPERATION_STATES],
     'waiting before its transfer begins; then that of the transfer',
-  ),
+  ).as('State', { kind: 'state' }),
   from: orNull(text('id or IBAN of the debited account')),
-  name: text('name of the payee'),
-  iban: text('IBAN of the payee'),
-  amount: decimal('exact'),
+  name: text('name of the payee').as('To'),
+  iban: text('IBAN of the payee').as('IBAN', { whole: true }),
+  amount: decimal('exact').as('Amount', { right: true }).shown(writeMoney),
   currency: text('ISO 4217 code'),
   description: text('remittance information'),
-  remittanceStructured: orNull(text('reference of the payee, in place of a text')),
+  remittanceStructured: orNull(text('reference of the payee, in place of a text')).as('Payee reference', {
+    dispensable: 1,
+  }),
   executionDate: orNull(day('execution day; null: the day on which psd2 pays it')),
   endToEndId: orNull(text('EndToEndId of the file; else the reference')),
-  payeeCheck: orNull(
-    object({
-      result: oneOf(PAYEE_RESULTS, 'result of the check'),
-      name: orNull(text('name of the account holder, if the check gave it')),
-      problem: orNull(text('why the check was not possible')),
-    }),
-  ),
-  reason: orNull(text('why it was not paid, or why that is not known')),
-  bankReasons: bankReasons,
+  payeeCheck: payeeCheckField().as('Payee', { dispensable: 1 }),
+  reason: orNull(text('why it was not paid, or why that is not known')).as('Reason'),
+  bankReasons,
   paidAt: orNull(time('when the bank had executed it')),
-});
+})).inList('line state amount name iban payeeCheck flow reason reference remittanceStructured');
 
-/** The lines of a batch, as `run`, `status` and `report` print them. */
-export const lineRows = list(lineShape);
-export const LINES: Printed = { what: 'the lines of a batch', shape: lineRows };
+export const LINES: Printed = { what: 'the lines of a batch', shape: list(LINE_FORM) };
 
 export function lineData({
   ids: _,
@@ -104,19 +104,6 @@ export function lineData({
 }: ReportRow): PrintedRow {
   return row;
 }
-
-export const LINE_COLUMNS: Column<PrintedRow>[] = [
-  { title: 'LINE', value: ({ line }) => `${line}`, right: true },
-  { title: 'STATE', value: ({ state }) => state, kind: 'state' },
-  { title: 'AMOUNT', value: writeMoney, right: true },
-  { title: 'TO', value: ({ name }) => name },
-  { title: 'IBAN', value: ({ iban }) => iban, whole: true },
-  { title: 'PAYEE', value: ({ payeeCheck }) => payeeCheck && describePayeeCheck(payeeCheck), dispensable: 1 },
-  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-  { title: 'REASON', value: ({ reason }) => reason },
-  { title: 'REFERENCE', value: ({ reference }) => reference, dispensable: 2 },
-  { title: 'PAYEE REFERENCE', value: ({ remittanceStructured }) => remittanceStructured, dispensable: 1 },
-];
 
 /** A batch in the shape of the command contract. */
 export function batchData(profile: Profile, { batch, lines, known }: KnownBatch) {
@@ -153,37 +140,6 @@ function totalsOf(lines: readonly BatchLine[]) {
 }
 
 type BatchData = ReturnType<typeof batchData>;
-
-/** Prints a batch in the shape of the command contract. */
-export function printBatch({ output }: Context, data: BatchData): void {
-  const fields: Column<BatchData>[] = [
-    { title: 'Batch', value: ({ batch }) => batch, whole: true },
-    { title: 'State', value: ({ state }) => state, kind: 'state' },
-    { title: 'Note', value: ({ note }) => note },
-    { title: 'Payments', value: ({ lines }) => `${lines}` },
-    { title: 'Total', value: ({ totals }) => totals.map(writeTotal).join('; ') },
-    { title: 'Lines', value: ({ counts }) => writeCounts(counts) },
-    { title: 'Added by', value: ({ addedBy }) => addedBy },
-    { title: 'Added', value: ({ addedAt }) => addedAt, kind: 'time' },
-    { title: 'Approvals', value: writeApprovals },
-    { title: 'Rejected by', value: ({ rejection }) => rejection && `${rejection.by}: ${rejection.note}` },
-    { title: 'Retry of', value: ({ retryOf }) => retryOf },
-    { title: 'SHA-256', value: ({ sha256 }) => sha256, whole: true },
-  ];
-  output.record(data, fields, shape);
-}
-
-export const BATCH_COLUMNS: Column<BatchData>[] = [
-  { title: 'BATCH', value: ({ batch }) => shortBatchId(batch), whole: true },
-  { title: 'STATE', value: ({ state }) => state, kind: 'state' },
-  { title: 'PAYMENTS', value: ({ lines }) => `${lines}`, right: true },
-  { title: 'TOTAL', value: ({ totals }) => totals.map(writeTotal).join('; ') },
-  { title: 'LINES', value: ({ counts }) => writeCounts(counts) },
-  { title: 'ADDED', value: ({ addedAt }) => addedAt, kind: 'time', dispensable: 2 },
-  { title: 'BY', value: ({ addedBy }) => addedBy, dispensable: 1 },
-  { title: 'CUSTOMER', value: ({ customers }) => customers.join(' '), dispensable: 2 },
-  { title: 'NOTE', value: ({ note }) => note, dispensable: 3 },
-];
 
 function writeTotal({ from, amount, currency }: BatchData['totals'][number]): string {
   return `${writeMoney({ amount, currency })}${from === null ? '' : ` from ${from}`}`;

@@ -6,7 +6,7 @@ import { actorOf } from '../../store/machine/actor.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { BATCH, batchData, printBatch } from './batches.ts';
+import { BATCH, BATCH_FORM, batchData } from './batches.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
 
@@ -43,7 +43,7 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
       if (!recorded) await auditBatch(data, 'cancelled', batch, person);
     }
     const after = await readBatch(data, batch.batch);
-    printBatch(context, batchData(context.profile(), after));
+    context.output.record(batchData(context.profile(), after), BATCH_FORM);
     const others = after.known.filter(({ outcome }) => !hasEnded(outcome));
     if (others.length > 0) throw notCancelled(after, others);
   },

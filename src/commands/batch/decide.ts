@@ -7,7 +7,7 @@ import { type KnownBatch, readBatch } from '../../flows/batch/known-lines.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
 import { writeMoney } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { batchData, printBatch } from './batches.ts';
+import { BATCH_FORM, batchData } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
 
 /**
@@ -44,7 +44,7 @@ export async function decide(
     return event;
   });
   await auditBatch(data, note === null ? 'approved' : 'rejected', batch, person);
-  printBatch(context, batchData(profile, { ...known, batch }));
+  context.output.record(batchData(profile, { ...known, batch }), BATCH_FORM);
   if (note !== null) return;
   const missing = neededApprovals(controlsOf(profile), batch, known.lines) - countedApprovals(batch).length;
   context.terminal.say(missing > 0 ? `It needs ${missing} more.` : 'It can be paid now.');

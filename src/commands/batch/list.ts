@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
 import { readDays, readOrder, SINCE, UNTIL, warnOfDamaged } from '../flow/list.ts';
-import { BATCH_COLUMNS, BATCH_LIST, batchData, batchRows } from './batches.ts';
+import { BATCH_FORM, BATCH_LIST, batchData } from './batches.ts';
 
 const HELP = `
 With --customer, --payee, --amount and --reference, the list has the batches with such a payment.
@@ -65,7 +65,7 @@ async function listBatches(context: Context, options: OptionsOf<typeof withFilte
     : damaged > 0
       ? 'psd2 can show no other batch.'
       : 'This profile has no batches.';
-  await context.output.table(rows, BATCH_COLUMNS, none, batchRows);
+  await context.output.table(rows, BATCH_FORM, none);
 }
 
 function hasLine({ name, iban, amount, reference }: BatchLine, order: OrderFilter): boolean {

@@ -2,7 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import { readBatch } from '../../flows/batch/known-lines.ts';
 import { examples, verb } from '../declare.ts';
 import { requireFile, saveDocument } from '../shared/save-document.ts';
-import { LINE_COLUMNS, LINES, lineData, lineRows } from './batches.ts';
+import { LINE_FORM, LINES, lineData } from './batches.ts';
 
 /** `psd2 batch report <batch>` */
 export const report = verb(
@@ -22,7 +22,7 @@ ${examples('psd2 batch report 3f2a9c', 'psd2 batch report 3f2a9c --format pain00
     const { batch, known } = await readBatch(await context.store(), reference);
     const rows = known.map(({ row }) => row);
     if (format === undefined) {
-      await context.output.table(rows.map(lineData), LINE_COLUMNS, '', lineRows);
+      await context.output.table(rows.map(lineData), LINE_FORM, '');
       return;
     }
     requireFile(context, file, 'text');

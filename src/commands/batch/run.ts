@@ -25,7 +25,7 @@ import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { drawBar, writeLeft } from '../shared/progress.ts';
 import { readPerson } from '../shared/psu.ts';
-import { LINE_COLUMNS, LINES, lineData, lineRows } from './batches.ts';
+import { LINE_FORM, LINES, lineData } from './batches.ts';
 import { linksOf } from './links.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
@@ -187,7 +187,7 @@ function linePrinter({ output, stdoutIsTerminal, printBytes }: Context) {
       else printBytes(Buffer.from(`${JSON.stringify(row)}\n`));
     },
     end: async (rows: ReturnType<typeof lineData>[]) => {
-      if (!isStreamed) await output.table(rows, LINE_COLUMNS, '', lineRows);
+      if (!isStreamed) await output.table(rows, LINE_FORM, '');
     },
   };
 }

@@ -1,6 +1,6 @@
 import { readBatch } from '../../flows/batch/known-lines.ts';
 import { examples, verb } from '../declare.ts';
-import { BATCH, batchData, LINE_COLUMNS, lineData, printBatch } from './batches.ts';
+import { BATCH, BATCH_FORM, batchData, LINE_FORM, lineData } from './batches.ts';
 
 /** `psd2 batch show <batch>` */
 export const show = verb(
@@ -13,11 +13,11 @@ ${examples('psd2 batch show 3f2a9c')}`,
   (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
   async (context, reference) => {
     const known = await readBatch(await context.store(), reference);
-    printBatch(context, batchData(context.profile(), known));
+    context.output.record(batchData(context.profile(), known), BATCH_FORM);
     if (context.output.format === 'table')
       await context.output.table(
         known.known.map(({ row }) => lineData(row)),
-        LINE_COLUMNS,
+        LINE_FORM,
         '',
       );
   },

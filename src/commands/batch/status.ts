@@ -2,7 +2,7 @@ import { Psd2Error } from '../../errors.ts';
 import { readBatch } from '../../flows/batch/known-lines.ts';
 import { examples, verb } from '../declare.ts';
 import { askAgain } from './ask-accepted.ts';
-import { LINE_COLUMNS, LINES, lineData, lineRows } from './batches.ts';
+import { LINE_FORM, LINES, lineData } from './batches.ts';
 
 /** `psd2 batch status <batch>` */
 export const status = verb(
@@ -26,9 +26,8 @@ ${examples('psd2 batch status 3f2a9c')}`,
     );
     await context.output.table(
       open.map(({ row }) => lineData(row)),
-      LINE_COLUMNS,
+      LINE_FORM,
       'Every payment has ended.',
-      lineRows,
     );
     if (rejected.length === 0) return;
     const { batch } = before.batch;

@@ -1,54 +1,40 @@
 import type { X509Certificate } from 'node:crypto';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import { flag, list, object, oneOf, orNull, text, time, type ValueOf } from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
 import { certificatesOfFile, certificatesOfProfile } from './certificates.ts';
 
+const QC_TYPES: Readonly<Record<string, string>> = { web: 'QWAC', eseal: 'QSealC', esign: 'signature' };
+
 const certificate = object({
-  subject: text('distinguished name'),
-  issuer: text('distinguished name'),
-  serialNumber: text('hexadecimal'),
-  notBefore: time('valid from'),
-  notAfter: time('valid until'),
-  sha256: text('fingerprint, hexadecimal'),
-  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
-  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
+  subject: text('distinguished name').as('Subject'),
+  issuer: text('distinguished name').as('Issuer'),
+  serialNumber: text('hexadecimal').as('Serial number'),
+  notBefore: time('valid from').as('Valid from'),
+  notAfter: time('valid until').as('Valid until'),
+  sha256: text('fingerprint, hexadecimal').as('SHA-256'),
+  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')).as('Organization'),
+  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC'))
+    .as('QcType')
+    .written((type) => type && `${type} (${QC_TYPES[type] ?? 'not known'})`),
   roles: list(
     text(),
     'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
-  ),
-  ncaName: orNull(text('name of the competent authority')),
+  ).as('Roles'),
+  ncaName: orNull(text('name of the competent authority'))
+    .as('Authority')
+    .shown(
+      ({ ncaName, ncaId }: Record<'ncaName' | 'ncaId', string | null>) => ncaName && `${ncaName} (${ncaId})`,
+    ),
   ncaId: orNull(text('id of the competent authority')),
-  keyMatches: orNull(flag('true if the key matches; null if the key is not known')),
+  keyMatches: orNull(flag('true if the key matches; null if the key is not known'))
+    .as('Key')
+    .written((matches) => (matches === null ? 'not known' : matches ? 'matches' : 'does not match')),
 });
 
 const certificates = list(certificate);
 
 type InspectedCertificate = ValueOf<typeof certificate>;
-
-const QC_TYPES: Readonly<Record<string, string>> = { web: 'QWAC', eseal: 'QSealC', esign: 'signature' };
-
-const FIELDS: Column<InspectedCertificate>[] = [
-  { title: 'Subject', value: ({ subject }) => subject },
-  { title: 'Issuer', value: ({ issuer }) => issuer },
-  { title: 'Serial number', value: ({ serialNumber }) => serialNumber },
-  { title: 'Valid from', value: ({ notBefore }) => notBefore, kind: 'time' },
-  { title: 'Valid until', value: ({ notAfter }) => notAfter, kind: 'time' },
-  { title: 'SHA-256', value: ({ sha256 }) => sha256 },
-  { title: 'Organization', value: ({ organizationIdentifier }) => organizationIdentifier },
-  { title: 'QcType', value: ({ qcType }) => qcType && `${qcType} (${QC_TYPES[qcType] ?? 'not known'})` },
-  { title: 'Roles', value: ({ roles }) => roles.join(' ') },
-  {
-    title: 'Authority',
-    value: ({ ncaName, ncaId }) => (ncaName === null ? null : `${ncaName} (${ncaId})`),
-  },
-  {
-    title: 'Key',
-    value: (shown) =>
-      shown.keyMatches === null ? 'not known' : shown.keyMatches ? 'matches' : 'does not match',
-  },
-];
 
 /** `psd2 cert inspect [file]`: shows certificates, also expired ones; without a file, those of the profile. */
 export const inspect = verb(
@@ -71,10 +57,10 @@ export const inspect = verb(
         : await certificatesOfFile(context, file, keyFile);
     const inspected = found.map(({ certificate, keyMatches }) => toInspected(certificate, keyMatches));
     const { output } = context;
-    if (output.format !== 'table') return output.table(inspected, [], '', certificates);
+    if (output.format !== 'table') return output.table(inspected, certificate, '');
     for (const [index, each] of inspected.entries()) {
       if (index > 0 && context.stdoutIsTerminal) output.text('');
-      output.record(each, FIELDS, certificate);
+      output.record(each, certificate);
     }
   },
 );

@@ -1,8 +1,7 @@
 import { customerAnswer, revokedAnswer } from '../../sandbox/control/answers.ts';
 import { control } from '../../sandbox/control/control-client.ts';
 import type { RunningSandbox } from '../../sandbox/folder/running.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { list, object, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
+import { list, object, text, whole } from '../../terminal/output/fields.ts';
 import { examples, type Noun, verb } from '../declare.ts';
 import { requireRunning, sandboxFolderOf } from './running.ts';
 
@@ -48,20 +47,14 @@ function onThisComputer(url: string, running: RunningSandbox | undefined): strin
 }
 
 const shown = object({
-  user: text('name to log in with'),
-  password: text('its password'),
-  customerId: text('customer id'),
-  name: text('name of the customer'),
-  accounts: list(text(), 'their ids'),
+  user: text('name to log in with').as('User'),
+  password: text('its password').as('Password'),
+  customerId: text('customer id').as('Customer'),
+  name: text('name of the customer').as('Name'),
+  accounts: list(text(), 'their ids')
+    .as('Accounts')
+    .written((accounts) => accounts.join(', ')),
 });
-
-const COLUMNS: Column<ValueOf<typeof shown>>[] = [
-  { title: 'User', value: ({ user }) => user },
-  { title: 'Password', value: ({ password }) => password },
-  { title: 'Customer', value: ({ customerId }) => customerId },
-  { title: 'Name', value: ({ name }) => name },
-  { title: 'Accounts', value: ({ accounts }) => accounts.join(', ') },
-];
 
 const USER = 'user or customer id';
 
@@ -77,7 +70,7 @@ ${examples('psd2 sandbox customer add dora')}`,
   async (context, user) => {
     const running = await requireRunning(context);
     const call = { method: 'POST' as const, path: '/customers', body: { user } };
-    context.output.record(await control(running, call, customerAnswer), COLUMNS, shown);
+    context.output.record(await control(running, call, customerAnswer), shown);
   },
 );
 
@@ -94,7 +87,7 @@ ${examples('psd2 sandbox customer reset bruno')}`,
     const running = await requireRunning(context);
     const path = `/customers/${encodeURIComponent(name)}/reset`;
     const done = await control(running, { method: 'POST', path }, customerAnswer);
-    context.output.record(done, COLUMNS, shown);
+    context.output.record(done, shown);
   },
 );
 

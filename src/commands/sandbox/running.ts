@@ -2,29 +2,20 @@ import { join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
 import type { RunningSandbox } from '../../sandbox/folder/running.ts';
 import { refuseUnsafeFilesIn } from '../../store/disk/permissions.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import { object, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
 import { SANDBOX_PROFILE } from './profile.ts';
 
 export const addresses = object({
-  baseUrl: text("base URL of the bank's interface"),
-  customerSiteUrl: text('site where the customers log in'),
-  consoleUrl: text('console that shows the calls, for this computer'),
-  pid: whole('process id'),
-  profile: text('profile that psd2 stores for the sandbox'),
+  baseUrl: text("base URL of the bank's interface").as('Interface'),
+  customerSiteUrl: text('site where the customers log in').as('Customer site'),
+  consoleUrl: text('console that shows the calls, for this computer').as('Console'),
+  pid: whole('process id').as('Process'),
+  profile: text('profile that psd2 stores for the sandbox').as('Profile'),
 });
 
 export const ADDRESSES: Printed = { what: 'addresses of the sandbox', shape: addresses };
-
-export const ADDRESS_FIELDS: Column<ValueOf<typeof addresses>>[] = [
-  { title: 'Interface', value: ({ baseUrl }) => baseUrl },
-  { title: 'Customer site', value: ({ customerSiteUrl }) => customerSiteUrl },
-  { title: 'Console', value: ({ consoleUrl }) => consoleUrl },
-  { title: 'Process', value: ({ pid }) => String(pid) },
-  { title: 'Profile', value: ({ profile }) => profile },
-];
 
 /** The addresses of a running sandbox. */
 export function addressesOf({

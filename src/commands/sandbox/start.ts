@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { collect, examples, type OptionsOf, verb } from '../declare.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { isOwnSandbox, SANDBOX_PROFILE, storeProfile } from './profile.ts';
-import { ADDRESS_FIELDS, ADDRESSES, addresses, addressesOf, sandboxFolderOf } from './running.ts';
+import { ADDRESSES, addresses, addressesOf, sandboxFolderOf } from './running.ts';
 import { readOutside, readSeedOf } from './start-for-team.ts';
 
 /** Runs the bank in the foreground until it is interrupted, or in the background. */
@@ -50,7 +50,7 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --host 0.0.0.0 --name bank.
     });
     try {
       await storeProfile(context, sandbox.baseUrl, sandbox.registration, sandboxFolderOf(context));
-      output.record(addressesOf(sandbox.running), ADDRESS_FIELDS);
+      output.record(addressesOf(sandbox.running), addresses);
       sayReady(context, chosen, 'Stop it with Ctrl-C.');
       await new Promise<void>((resolve) => {
         if (world.signal.aborted) resolve();
@@ -139,7 +139,7 @@ async function startDetached(context: Context): Promise<void> {
     const started = readStarted(logPath);
     if (started) {
       child.unref();
-      output.record(started, ADDRESS_FIELDS);
+      output.record(started, addresses);
       sayReady(context, chosen, 'Stop it with: psd2 sandbox stop');
       return;
     }
