@@ -127,7 +127,7 @@ describe('the products of a customer', () => {
       const { target, stored } = syncTarget();
       await expect(synced(bank, target)).rejects.toMatchObject({
         code: 'bank_answer',
-        message: `The bank sent an account with the invalid product id ${JSON.stringify(productId)}`,
+        message: `The bank sent an account with the invalid id ${JSON.stringify(productId)}`,
         transactionId: 't',
       });
       expect(stored.replaced).toEqual({});

@@ -78,7 +78,7 @@ describe('the report', () => {
   it('the report shows the account, its figures, months and counterparties', () => {
     expect(readIn(report(EXAMPLE).replace(/<svg class="plot".*?<\/svg>/s, ''))).toEqual([
       'Conto di casa',
-      'IBAN IT89 F099 9001 6000 0001 0482 620 · product 0010482620',
+      'IBAN IT89 F099 9001 6000 0001 0482 620 · account 0010482620',
       '2026-01-01 to 2026-03-31, amounts in EUR',
       ...['Balance before 2026-01-01', '2_215.50', 'Money in', '+20.00'],
       ...['Money out', '−1_235.50', 'Balance after 2026-03-31', '1_000.00'],
@@ -118,7 +118,7 @@ describe('the report', () => {
 
   it('the report of a product without IBAN and name shows the product', () => {
     const page = report(EXAMPLE, undefined, { iban: null, name: null });
-    expect(readIn(page).slice(0, 2)).toEqual(['Account', 'product 0010482620']);
+    expect(readIn(page).slice(0, 2)).toEqual(['Account', 'account 0010482620']);
     expect(page).toContain('<title>Account, 2026-01-01 to 2026-03-31</title>');
     expect(readIn(report(EXAMPLE, undefined, { name: '' }))[0]).toBe('Account');
   });
@@ -129,7 +129,7 @@ describe('the report', () => {
     const at = lines.indexOf('Money in');
     expect(lines.slice(at, at + 6)).toEqual([
       ...['Money in', '+20.00', 'Money out', '−1_235.50'],
-      ...['Balance', 'The bank gives no balance for this product.'],
+      ...['Balance', 'The bank gives no balance for this account.'],
     ]);
     expect(lines.at(-1)).toMatch(/not included\. Written at 2026-/);
   });
