@@ -26,7 +26,7 @@ describe('at a bank of the standard', () => {
       consentStatus: 'valid',
       customerId: 'default',
       recurring: true,
-      frequencyPerDay: 4,
+      frequencyPerDay: 1000,
       access: { accounts: [{ iban: ACCOUNT_IBAN }, { iban: SAVINGS }, { maskedPan: expect.any(String) }] },
     });
     const read = await json(accounts, ['accounts', 'list']);
@@ -243,7 +243,6 @@ describe('at a bank of the standard', () => {
 
   it.each([
     [['consent', 'request', '--category', 'PAYMENTS'], 'no category PAYMENTS'],
-    [['consent', 'request', '--all-accounts'], 'no products in a consent'],
     [['consent', 'request', '--account', SAVINGS, '--list-only'], 'cannot be used together'],
     [['consent', 'request', '--once', '--frequency', '2'], '--once is for one reading'],
     [['consent', 'request', '--paste', '--customer', 'new'], 'no terminal to ask at'],
