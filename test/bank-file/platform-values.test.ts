@@ -235,7 +235,7 @@ it('each platform says what its source says, and nothing else', () => {
       signing.certificate: "pem"
     santander-consumer
       name: "Santander Consumer Bank"
-      source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/santander-adapter, its account information service"
+      source: "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/santander-adapter, its account information service. Sources differ: once the customer has logged in, the token may be the customer's"
       psu.id: "never"
       signing.when: "never"
       oauth.mode: "integrated"
@@ -286,7 +286,7 @@ it('each platform says what its source says, and nothing else', () => {
       banks: [{"name":"HypoVereinsbank","bic":"HYVEDE","bankCode":"70020270","country":"DE"}]
     wso2
       name: "WSO2 Open Banking, Berlin toolkit"
-      source: "https://github.com/wso2/reference-implementation-nextgenpsd2, and https://github.com/wso2/docs-ob-toolkit-berlin"
+      source: "https://github.com/wso2/reference-implementation-nextgenpsd2, and https://github.com/wso2/docs-ob-toolkit-berlin. Its pages differ: in words, payments have the customer's token once the customer has logged in; in examples, the application's"
       headers.date: "signed"
       signing.headers: ["digest","x-request-id","date"]
       signing.ifSent: ["psu-id","psu-corporate-id","tpp-redirect-uri"]

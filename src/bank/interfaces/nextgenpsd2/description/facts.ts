@@ -13,6 +13,8 @@ const BY_EMBEDDED = 'embedded SCA alone, with a PSU-ID: psd2 may not be able to 
 const PAYSERA = 'https://developers.paysera.com/en/open-banking/v1.3/';
 const WORLDLINE = byPage('https://devportal.tpp.europabank.be/content/howto/build-authorize-url');
 const TRANSILVANIA = byPage('https://apistorebt.ro/bt/sb/');
+const WSO2 =
+  'https://github.com/wso2/reference-implementation-nextgenpsd2, and https://github.com/wso2/docs-ob-toolkit-berlin';
 const CBI = `${CLIENT}, bespoke-cbiglobe/swagger`;
 const VOLKSBANK = `${CLIENT}, bespoke-volksbank/swagger/volksbank`;
 const KEY = 'call anything before the application has its key there';
@@ -172,7 +174,13 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
   'santander-consumer': {
     behind: 'Santander Consumer Bank in Germany',
     cannot: 'call anything before your file names oauth.tokenEndpoint and oauth.metadata',
-    facts: { '': byAdapter('santander') },
+    facts: {
+      '': byAdapter('santander'),
+      'oauth.applicationToken': contested(
+        `${ADAPTERS}/santander-adapter`,
+        "the application's token to begin consents and payments, and the customer's from then on",
+      ),
+    },
   },
   sparda: {
     behind: 'the Sparda banks in Germany',
@@ -216,8 +224,10 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
     behind: 'WSO2: the server of some banks',
     cannot: 'cancel single payments',
     facts: {
-      '': byPage(
-        'https://github.com/wso2/reference-implementation-nextgenpsd2, and https://github.com/wso2/docs-ob-toolkit-berlin',
+      '': byPage(WSO2),
+      'oauth.applicationToken': contested(
+        WSO2,
+        "the customer's token for payments, once the customer has logged in",
       ),
     },
   },

@@ -402,7 +402,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'Santander Consumer Bank',
     source:
-      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/santander-adapter, its account information service',
+      "https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/santander-adapter, its account information service. Sources differ: once the customer has logged in, the token may be the customer's",
     psu: { id: 'never' },
     signing: { when: 'never' },
     oauth: {
@@ -505,7 +505,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'WSO2 Open Banking, Berlin toolkit',
     source:
-      'https://github.com/wso2/reference-implementation-nextgenpsd2, and https://github.com/wso2/docs-ob-toolkit-berlin',
+      "https://github.com/wso2/reference-implementation-nextgenpsd2, and https://github.com/wso2/docs-ob-toolkit-berlin. Its pages differ: in words, payments have the customer's token once the customer has logged in; in examples, the application's",
     headers: { date: 'signed' },
     signing: {
       headers: ['digest', 'x-request-id', 'date'],
