@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import {
   type BankDescription,
@@ -10,7 +12,9 @@ import { valuesIn } from '../../../src/bank-file/values.ts';
 import { ONLY } from '../../../src/commands/bank/learn/draft.ts';
 import { learned } from '../../../src/commands/bank/learn/learned.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { accountIban } from '../../../src/sandbox/customers/italian-iban.ts';
+import type { Environment } from '../../../src/store/machine/settings.ts';
 import { type Bank, CURRENT, openDoor, type TestDoor } from '../../sandbox/nextgenpsd2/door-client.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { type Command, openCommand, runIn } from '../command.ts';
@@ -30,10 +34,18 @@ async function withBank(bank: Bank, work: (door: TestDoor) => Promise<void>): Pr
   }
 }
 
-function openLearning({ sandbox }: TestDoor, folder = newConfigFolder(temporary)): Command {
+type Changes = NonNullable<NonNullable<Parameters<typeof openCommand>[2]>['changes']>;
+
+function openLearning(
+  { sandbox }: TestDoor,
+  folder = newConfigFolder(temporary),
+  more: Environment = {},
+  changes: Changes = () => ({}),
+): Command {
   const { registration } = sandbox;
   return openCommand(folder, now, {
     globals: { yes: true },
+    changes,
     env: {
       PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2`,
       PSD2_QWAC_CERT: registration.qwacCertFile,
@@ -41,14 +53,14 @@ function openLearning({ sandbox }: TestDoor, folder = newConfigFolder(temporary)
       PSD2_QSEAL_CERT: registration.qsealCertFile,
       PSD2_QSEAL_KEY: registration.qsealKeyFile,
       PSD2_CA: registration.caFile,
+      ...more,
     },
   });
 }
 
 const newFile = () => join(temporary, `bank-${++files}.json`);
 
-async function learn(door: TestDoor, words: string[] = [], file = newFile()) {
-  const command = openLearning(door);
+async function learn(door: TestDoor, words: string[] = [], file = newFile(), command = openLearning(door)) {
   const failure = await runIn(command.context, 'bank', 'learn', file, ...words).then(
     () => null,
     (error: unknown) => failureOf(Promise.reject(error)),
@@ -178,7 +190,270 @@ it.each(BANKS)('learns a bank: $name', async ({ bank, words, but = {} }) => {
     expect(checked.problems).toEqual([]);
     const played = bankFile.parse({ interface: 'nextgenpsd2', ...bank });
     expect(checked.bank && learntOf(checked.bank.description)).toEqual({ ...learntOf(played), ...but });
-    const text = JSON.parse(readFileSync(file, 'utf8'));
-    expect(Object.values(text.learned)).toContain(bankDay(now()));
+    const written = JSON.parse(readFileSync(file, 'utf8'));
+    expect(Object.values(written.learned)).toContain(bankDay(now()));
+  });
+});
+
+/** What a bank of another hand answers. `null`: it closes the connection. */
+type Reply = { status: number; body?: unknown; headers?: Record<string, string> } | null;
+type SmallBank = (method: string, path: string, headers: IncomingHttpHeaders, body: string) => Reply;
+
+const refuses = (status: number, code: string, path?: string): Reply => ({
+  status,
+  body: { tppMessages: [{ category: 'ERROR', code, text: code, ...(path !== undefined && { path }) }] },
+});
+
+/** A small bank with http on this computer, and what it has begun. */
+async function atSmallBank(
+  bank: SmallBank,
+  work: (env: Environment, calls: string[]) => Promise<void>,
+): Promise<void> {
+  const calls: string[] = [];
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    void text(request).then((body) => {
+      calls.push(`${method} ${url}`);
+      const reply = bank(method, url, headers, body);
+      if (!reply) {
+        request.socket.destroy();
+        return;
+      }
+      const id = String(headers['x-request-id'] ?? '');
+      const isText = typeof reply.body === 'string';
+      response.writeHead(reply.status, {
+        'x-request-id': id,
+        'content-type': isText ? 'text/html' : 'application/json',
+        ...reply.headers,
+      });
+      response.end(reply.body === undefined ? '' : isText ? reply.body : JSON.stringify(reply.body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  try {
+    await work({ PSD2_BASE_URL: `http://127.0.0.1:${port}` }, calls);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+/** A bank without signature, that takes every consent. */
+const friendly: SmallBank = (method, path) => {
+  if (path === '/v1/accounts') return refuses(403, 'CONSENT_UNKNOWN');
+  if (method === 'POST' && path === '/v1/consents')
+    return {
+      status: 201,
+      body: {
+        consentId: 'c1',
+        consentStatus: 'received',
+        _links: { scaRedirect: { href: 'https://bank.example/sca' } },
+      },
+    };
+  if (method === 'DELETE') return { status: 204 };
+  if (/^\/v1\/consents\/c1/.test(path))
+    return { status: 200, body: { consentStatus: 'received', validUntil: '2099-01-01', frequencyPerDay: 4 } };
+  if (method === 'POST') return refuses(404, 'PRODUCT_UNKNOWN');
+  return refuses(404, 'RESOURCE_UNKNOWN');
+};
+
+const all =
+  (reply: Reply): SmallBank =>
+  () =>
+    reply;
+
+/** Learns a small bank, with the certificates of the sandbox. */
+async function learnAt(
+  env: Environment,
+  file = newFile(),
+  folder = newConfigFolder(temporary),
+  words: string[] = [],
+) {
+  const door = await openDoor({}, [], { now });
+  try {
+    return await learn(door, words, file, openLearning(door, folder, env));
+  } finally {
+    await door.close();
+  }
+}
+
+const ODD: readonly {
+  name: string;
+  bank: SmallBank;
+  code: string;
+  says: RegExp;
+  most: number;
+  isWritten?: true;
+}[] = [
+  {
+    name: 'knows nothing',
+    bank: all({ status: 404, body: {} }),
+    code: 'bank_refused',
+    says: /404/,
+    most: 60,
+  },
+  {
+    name: 'is a website',
+    bank: all({ status: 404, body: '<html><title>Not here</title></html>' }),
+    code: 'bank_answer',
+    says: /not the bank's interface/,
+    most: 1,
+  },
+  {
+    name: 'redirects',
+    bank: all({ status: 302, headers: { location: 'https://elsewhere.example' } }),
+    code: 'bank_answer',
+    says: /interface/,
+    most: 1,
+  },
+  {
+    name: 'takes everything',
+    bank: all({ status: 200, body: { accounts: [] } }),
+    code: 'bank_answer',
+    says: /show nothing/,
+    most: 1,
+  },
+  {
+    name: 'minds at once',
+    bank: all(refuses(429, 'ACCESS_EXCEEDED')),
+    code: 'too_many_calls',
+    says: /minds/,
+    most: 1,
+  },
+  { name: 'forbids', bank: all(refuses(403, 'FORBIDDEN')), code: 'forbidden', says: /minds/, most: 1 },
+  { name: 'fails', bank: all({ status: 503, body: {} }), code: 'bank_failing', says: /fail/, most: 1 },
+  { name: 'hangs up', bank: all(null), code: 'bank_unreachable', says: /./, most: 1 },
+];
+
+it.each(ODD)('asks little of a bank that $name, and writes no file', async ({ bank, code, says, most }) => {
+  await atSmallBank(bank, async (env, calls) => {
+    const { file, failure, said } = await learnAt(env);
+    expect(failure?.code).toBe(code);
+    expect(`${failure?.message} ${said}`).toMatch(says);
+    expect(calls.length).toBeLessThanOrEqual(most);
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+const begun = (calls: readonly string[]) => calls.filter((call) => call === 'POST /v1/consents').length;
+const ended = (calls: readonly string[]) => calls.filter((call) => call === 'DELETE /v1/consents/c1').length;
+
+it('deletes every consent that it begins, and begins no other at a bank that deletes none', async () => {
+  await atSmallBank(friendly, async (env, calls) => {
+    const { failure, result, left } = await learnAt(env);
+    expect([failure, result?.ok, result?.left, left]).toEqual([null, true, [], false]);
+    expect(begun(calls)).toBeGreaterThan(5);
+    expect(ended(calls)).toBe(begun(calls));
+  });
+  const folder = newConfigFolder(temporary);
+  let keeps = true;
+  const keeping: SmallBank = (method, ...of) =>
+    method === 'DELETE' && keeps ? refuses(409, 'STATUS_INVALID') : friendly(method, ...of);
+  await atSmallBank(keeping, async (env, calls) => {
+    const kept = await learnAt(env, newFile(), folder);
+    expect([kept.failure, kept.result?.left, kept.left]).toEqual([
+      null,
+      [expect.objectContaining({ what: 'bank-offered', id: 'c1' })],
+      true,
+    ]);
+    expect(begun(calls)).toBe(1);
+    expect(kept.said).toContain('bank-offered c1 is left');
+    // The next run deletes what the last one left.
+    keeps = false;
+    const again = await learnAt(env, newFile(), folder);
+    expect([again.result?.left, again.left]).toEqual([[], false]);
+    expect(ended(calls)).toBe(begun(calls) + 2);
+  });
+});
+
+it('cancels what a bank takes for a payment, and asks no more', async () => {
+  const rash: SmallBank = (method, path, ...of) =>
+    method === 'POST' && path.startsWith('/v1/payments')
+      ? { status: 201, body: { paymentId: 'p1', transactionStatus: 'RCVD' } }
+      : friendly(method, path, ...of);
+  await atSmallBank(rash, async (env, calls) => {
+    const { result } = await learnAt(env);
+    expect(result?.left).toEqual([]);
+    expect(calls.slice(-2)).toEqual([
+      'POST /v1/payments/psd2-no-such-product',
+      'DELETE /v1/payments/psd2-no-such-product/p1',
+    ]);
+    expect(result?.findings.find(({ field }) => field === 'payments.products')?.reason).toMatch(
+      /empty object/,
+    );
+  });
+});
+
+it('names a consent whose answer was lost, and stops at a bank that minds with its consents deleted', async () => {
+  const losing: SmallBank = (method, path, ...of) =>
+    method === 'POST' && path === '/v1/consents' ? null : friendly(method, path, ...of);
+  await atSmallBank(losing, async (env, calls) => {
+    const { failure, result, left, said } = await learnAt(env);
+    expect([failure?.code, result?.left, left]).toEqual([
+      'bank_unreachable',
+      [expect.objectContaining({ what: 'bank-offered', id: null })],
+      false,
+    ]);
+    expect([begun(calls), said]).toEqual([1, expect.stringMatching(/answer was lost/)]);
+  });
+  let asked = 0;
+  const minding: SmallBank = (method, path, ...of) => {
+    if (method === 'POST') asked += 1;
+    return asked > 3 && method === 'POST' ? refuses(429, 'ACCESS_EXCEEDED') : friendly(method, path, ...of);
+  };
+  await atSmallBank(minding, async (env, calls) => {
+    const { failure, result } = await learnAt(env);
+    expect([failure, result?.left, begun(calls), ended(calls)]).toEqual([null, [], 4, 3]);
+  });
+});
+
+it('after Ctrl-C deletes what it has begun, and writes nothing', async () => {
+  const interruption = new AbortController();
+  const interrupted = new Psd2Error('interrupted', 'Interrupted');
+  const stopping: SmallBank = (method, path, ...of) => {
+    if (path === '/v1/consents/c1' && method === 'GET') interruption.abort(interrupted);
+    return friendly(method, path, ...of);
+  };
+  await atSmallBank(stopping, async (env, calls) => {
+    const door = await openDoor({}, [], { now });
+    const { signal } = interruption;
+    const sleep = async () => signal.throwIfAborted();
+    const command = openLearning(door, newConfigFolder(temporary), env, ({ world }) => ({
+      world: { ...world, signal, sleep },
+    }));
+    const { failure, file, left } = await learn(door, [], newFile(), command);
+    expect([failure?.exitCode, existsSync(file), left]).toEqual([130, false, false]);
+    expect([begun(calls), ended(calls), calls.at(-1)]).toEqual([1, 1, 'DELETE /v1/consents/c1']);
+    await door.close();
+  });
+});
+
+it('keeps what a file says, says what has changed, and overwrites nothing else', async () => {
+  await atSmallBank(friendly, async (env, calls) => {
+    const file = newFile();
+    const own = {
+      interface: 'nextgenpsd2',
+      name: 'Mine',
+      source: 'us',
+      consent: { once: false },
+      payments: { futureDays: 30 },
+    };
+    writeFileSync(file, JSON.stringify(own));
+    const { result } = await learnAt(env, file);
+    expect(result?.findings.find(({ field }) => field === 'consent.once')).toMatchObject({
+      ...{ status: 'differs', value: 'true', was: 'false' },
+    });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      ...{ name: 'Mine', source: 'us', consent: { once: true }, payments: { futureDays: 30 } },
+    });
+    const asked = calls.length;
+    const other = newFile();
+    writeFileSync(other, '{"some": "thing"}');
+    expect((await learnAt(env, other)).failure?.code).toBe('config');
+    expect((await learnAt(env, file, undefined, ['--extends', 'sparda'])).failure?.code).toBe('usage');
+    expect((await learnAt(env, 'sparda')).failure?.code).toBe('usage');
+    expect([readFileSync(other, 'utf8'), calls.length]).toEqual(['{"some": "thing"}', asked]);
   });
 });

@@ -79,7 +79,11 @@ async function learnService(
   }
   const asked = nobodys.asked.replace(NOBODYS, '{payment-product}');
   const listed = known.filter((product) => found.has(product));
-  draft.learn({ payments: { products: { [service]: listed } } }, { asked, says: says.join('; ') });
+  const evidence = { asked, says: says.join('; ') };
+  // The same for every product may also be the answer of a wrong path.
+  if (listed.length === 0 && !/^(PRODUCT_|SERVICE_INVALID)/.test(nobodys.code ?? ''))
+    return draft.lack(field, 'the bank says the same of every product', evidence);
+  draft.learn({ payments: { products: { [service]: listed } } }, evidence);
 }
 
 /** What products of XML are called (NextGenPSD2, "Payment product"). */
@@ -127,7 +131,8 @@ export async function learnFunds(asker: Asker): Promise<void> {
     await asker.tookNothing('funds', heard.id);
     return draft.lack('funds.consent', 'the bank took an empty object for a consent', heard);
   }
-  if ([404, 405, 501].includes(heard.status)) draft.learn({ funds: { consent: 'never' } }, heard);
+  if (asker.hasBegun && [404, 405, 501].includes(heard.status))
+    draft.learn({ funds: { consent: 'never' } }, heard);
   else if (isAboutBody(heard)) draft.learn({ funds: { consent: 'auto' } }, heard);
   else draft.lack('funds.consent', 'the answer may be about something else', heard);
 }
