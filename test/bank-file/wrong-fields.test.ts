@@ -592,6 +592,12 @@ it.each([
   ['oauth.pre_auth', {}, 'oauth.pre_auth', PRE_AUTHORISATION],
   ['oauth.clientSecret', 'shh', 'oauth.clientSecret', SECRET],
   ['secret', 'shh', 'secret', SECRET],
+  [
+    'accounts.paging',
+    'range',
+    'accounts.paging',
+    'pages by the header Range are not possible: psd2 follows links, or numbers of pages',
+  ],
 ])('what needs code is refused with the reason: %s %j', async (path, value, at, reason) => {
   expect(await problemsOf(withField(path, value))).toEqual([{ path: at, message: `${at}: ${reason}` }]);
 });

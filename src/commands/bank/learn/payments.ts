@@ -53,7 +53,7 @@ async function learnService(
   change: Change,
 ): Promise<void> {
   const field = `payments.products.${service}`;
-  const why = 'the bank does not say of a product that no bank has that it does not have it';
+  const why = 'the answer says nothing of the product: one that no bank has gets it, too';
   if (!isDenial(nobodys)) return draft.lack(field, why, nobodys);
   const { products } = (await draft.describe(change)).payments;
   const known = [...new Set([...products[service], ...USUAL[service]])];

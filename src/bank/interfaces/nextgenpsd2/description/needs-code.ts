@@ -6,6 +6,7 @@ const APP_TOKEN =
   "ING's application token is not possible: the bank wants a signature of another form for it";
 const PRE_AUTHORISATION =
   "DKB's pre-authorisation is not possible: psd2 would need the password of the customer, and never takes one";
+const RANGE = 'pages by the header Range are not possible: psd2 follows links, or numbers of pages';
 const SECRET =
   'a secret does not belong in a bank file: give it to the profile, or name a variable as env:PSD2_BANK_NAME';
 
@@ -23,6 +24,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   preauth: PRE_AUTHORISATION,
   preauthorisation: PRE_AUTHORISATION,
   preauthorization: PRE_AUTHORISATION,
+  range: RANGE,
   secret: SECRET,
   clientsecret: SECRET,
 };
