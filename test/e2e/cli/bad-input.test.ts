@@ -247,7 +247,7 @@ describe('psd2 refuses bad input before it calls the bank', () => {
       'usage',
       /[Uu]nknown option '--insant'/,
     ],
-    ['missing argument', ['accounts', 'balance'], 'usage', /missing required argument 'productId'/i],
+    ['missing argument', ['accounts', 'balance'], 'usage', /missing required argument 'account'/i],
     ['one argument too many', ['accounts', 'list', 'all'], 'usage', /too many arguments/i],
     ['unknown command', ['acounts', 'list'], 'usage', /unknown command 'acounts'/i],
     ['unknown subcommand', ['accounts', 'lst'], 'usage', /unknown command 'lst'/i],
@@ -297,10 +297,10 @@ describe('psd2 refuses bad input before it calls the bank', () => {
       /Unknown category "CARDS"/,
     ],
     [
-      'consent without a product',
+      'consent without an account',
       ['consent', 'request', '--category', 'PAYMENTS'],
       'usage',
-      /The product is missing/,
+      /The account is missing/,
     ],
     [
       'unknown transfer',
