@@ -5,6 +5,8 @@
  * @throws SyntaxError if `text` is not JSON, or is nested so deep that it could overflow the stack
  */
 export async function parseJson(text: string): Promise<unknown> {
+  // An account report in XML can be long, and what follows looks at all of it.
+  if (text.startsWith('<')) throw new SyntaxError('it begins as XML does');
   if (isNestedDeeperThan(DEEPEST, text)) throw new SyntaxError(`nested deeper than ${DEEPEST} levels`);
   const usual = text.replace(REQUEST_ID, '$1"$2"');
   // The parser that keeps digits takes six times as long as JSON.parse.
