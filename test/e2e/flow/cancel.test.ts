@@ -45,64 +45,21 @@ async function begun(args: string[] = ORDER): Promise<string> {
   return JSON.parse(ended.stdout).flow;
 }
 
-it('an unfinished transfer can be cancelled, and its reference used again', async () => {
-  const flow = await begun([...ORDER, '--reference', 'GIVEN-UP']);
-  const unasked = await operator.psd2(['transfer', 'cancel', flow, '--json']);
-  expect(readError(unasked)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
-  expect(eventsOf(flow)).not.toContain('cancelled');
-
-  const cancelled = await operator.psd2(['transfer', 'cancel', flow, '--yes', '--verbose']);
-  expect(cancelled.code, cancelled.stderr).toBe(0);
-  expect(cancelled.stderr).toContain('You can use the reference "GIVEN-UP" again.');
-  expect(cancelled.stderr, 'psd2 does not call the bank').not.toContain(' → ');
-  expect(eventsOf(flow).at(-1)).toBe('cancelled');
-
-  const resumed = await operator.psd2(['transfer', 'resume', flow, '--yes', '--json']);
-  expect(readError(resumed)).toMatchObject({
-    code: 'cancelled',
-    exitCode: 2,
-    message: 'The transfer was cancelled before it was executed',
-  });
-  const paid = await operator.json(shapes.transfer, [...ORDER, '--reference', 'GIVEN-UP']);
-  expect(paid).toMatchObject({ state: 'executed', reference: 'GIVEN-UP' });
-
-  const late = await operator.psd2(['transfer', 'cancel', paid.flow, '--yes', '--json']);
-  expect(readError(late)).toMatchObject({
-    exitCode: 2,
-    message: `The transfer ${paid.flow} is executed, so there is nothing to cancel`,
-  });
-});
-
-it('a transfer cannot be cancelled after psd2 sent execute', async () => {
-  const lost = await operator.psd2([...ORDER, '--name', 'EXECUTE 500 ONCE', '--json']);
-  const { flow, state } = JSON.parse(lost.stdout);
-  expect({ code: lost.code, state }).toEqual({ code: 9, state: 'unknown' });
-  const late = await operator.psd2(['transfer', 'cancel', flow, '--yes', '--json']);
-  expect(readError(late)).toMatchObject({
-    exitCode: 2,
-    message: `The transfer ${flow} is unknown. psd2 has sent execute, so it cannot cancel the transfer any more`,
-    hint: expect.stringMatching(
-      new RegExp(`psd2 transfer resume ${flow}\\n.* psd2 transfer resolve ${flow} `),
-    ),
-  });
-  expect(eventsOf(flow)).not.toContain('cancelled');
-  await operator.psd2(['transfer', 'resolve', flow, '--not-executed', '--yes']);
-});
-
-it('a consent and an operation can be cancelled too', async () => {
-  const consent = await begun(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts']);
-  const { flow: operation } = await operator.json(shapes.operation, [
-    ...['operation', 'verify', 'standingOrder', '--account', '0010482620', '--data', standingOrder()],
-  ]);
-  for (const [noun, flow] of [
-    ['consent', consent],
-    ['operation', operation],
-  ] as const) {
-    const cancelled = await operator.psd2([noun, 'cancel', flow, '--yes', '--json']);
-    expect(JSON.parse(cancelled.stdout)).toMatchObject({ flow, state: 'cancelled' });
-    const resumed = await operator.psd2([noun, 'resume', flow, '--yes', '--json']);
-    expect(readError(resumed)).toMatchObject({ code: 'cancelled', exitCode: 2 });
-  }
+it('an operation can be cancelled too', async () => {
+  const verify = [
+    'operation',
+    'verify',
+    'standingOrder',
+    '--account',
+    '0010482620',
+    '--data',
+    standingOrder(),
+  ];
+  const { flow } = await operator.json(shapes.operation, verify);
+  const cancelled = await operator.psd2(['operation', 'cancel', flow, '--yes', '--json']);
+  expect(JSON.parse(cancelled.stdout)).toMatchObject({ flow, state: 'cancelled' });
+  const resumed = await operator.psd2(['operation', 'resume', flow, '--yes', '--json']);
+  expect(readError(resumed)).toMatchObject({ code: 'cancelled', exitCode: 2 });
 });
 
 it('resume without an id continues the only unfinished transfer; without a terminal it lists several', async () => {

@@ -27,54 +27,6 @@ describe('an order that the guards or the bank file do not take', () => {
     return `'${path}'`;
   };
 
-  it.each<[string, string[], Record<string, string>, string, RegExp]>([
-    [
-      'a product',
-      ['--type', 'target-2-payments'],
-      {},
-      'usage',
-      /no product target-2-payments in payments\.products\.payments/,
-    ],
-    ['data of further steps', ['--verify-data', '{}'], {}, 'usage', /has no --verify-data/],
-    ['a date', ['--date', inDays(5)], {}, 'invalid_date', /takes no execution date/],
-    ['a text that is too long', ['--description', 'x'.repeat(141)], {}, 'invalid_text', /141 characters/],
-    ['a text outside of SEPA', ['--description', 'Zażółć 漢'], {}, 'invalid_text', /character/],
-    ['an address without a town', ['--payee-country', 'DE', '--payee-street', 'Ring'], {}, 'usage', /town/],
-    ['an address without a country', ['--payee-town', 'Berlin'], {}, 'usage', /country/],
-    [
-      'an address with a blank town',
-      ['--payee-town', ' ', '--payee-country', 'DE'],
-      {},
-      'invalid_text',
-      /town is empty/,
-    ],
-    [
-      'an address in no country',
-      ['--payee-town', 'Berlin', '--payee-country', 'ZZ'],
-      {},
-      'usage',
-      /code of a country/,
-    ],
-    ['an amount above the limit', [], { PSD2_MAX_AMOUNT: '12.49' }, 'invalid_amount', /12\.49/],
-    [
-      'an instant transfer to a payee whom nobody has checked',
-      ['--instant'],
-      {},
-      'confirmation_needed',
-      /payee/i,
-    ],
-  ])('%s: nothing is sent', async (_, more, env, code, message) => {
-    const before = await initiations();
-    const ended = await operator.psd2([...ORDER, '--yes', ...more], { env });
-    expect(readError(ended), ended.stderr).toMatchObject({
-      code,
-      exitCode: 2,
-      message: expect.stringMatching(message),
-    });
-    expect(await initiations()).toBe(before);
-    expect(await operator.json(z.array(z.unknown()), ['transfer', 'list'])).toEqual([]);
-  });
-
   it('without a confirmation, and after a payee check that finds another name, nothing is sent', async () => {
     const before = await initiations();
     const unasked = await operator.psd2(ORDER);

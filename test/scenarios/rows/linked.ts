@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
+import { bankDay } from '../../e2e/support/bank-days.ts';
 import { cut, doneBut, fault, gets, lost, RESUME, type Row, rejected, type Step, saying } from '../row.ts';
 
 // Payments that the customer commits (NextGenPSD2): what becomes of the initiation, and what the bank says afterwards.
@@ -366,7 +367,56 @@ const repeated = [
   ),
 ];
 
+/** Orders that the guards or the bank file do not take: nothing is sent. */
+const guarded = (
+  [
+    [
+      'a product',
+      ['--type', 'target-2-payments'],
+      'usage',
+      /no product target-2-payments in payments\.products\.payments/,
+    ],
+    ['data of further steps', ['--verify-data', '{}'], 'usage', /has no --verify-data/],
+    ['a date', ['--date', bankDay(30)], 'invalid_date', /takes no execution date/],
+    ['a text that is too long', ['--description', 'x'.repeat(141)], 'invalid_text', /141 characters/],
+    ['a text outside of SEPA', ['--description', 'Zażółć 漢'], 'invalid_text', /character/],
+    ['an address without a town', ['--payee-country', 'DE', '--payee-street', 'Ring'], 'usage', /town/],
+    ['an address without a country', ['--payee-town', 'Berlin'], 'usage', /country/],
+    [
+      'an address with a blank town',
+      ['--payee-town', ' ', '--payee-country', 'DE'],
+      'invalid_text',
+      /town is empty/,
+    ],
+    [
+      'an address in no country',
+      ['--payee-town', 'Berlin', '--payee-country', 'ZZ'],
+      'usage',
+      /code of a country/,
+    ],
+    [
+      'an amount above the limit',
+      ['--amount', '12.50'],
+      'invalid_amount',
+      /12\.49/,
+      { PSD2_MAX_AMOUNT: '12.49' },
+    ],
+    [
+      'an instant transfer to a payee whom nobody has checked',
+      ['--instant'],
+      'confirmation_needed',
+      /payee/i,
+    ],
+  ] as [string, string[], string, RegExp, Record<string, string>?][]
+).map(([what, more, code, says, env = {}]) =>
+  at({}, `${what}: nothing is sent`, 0, {
+    words: [...PAY, ...more],
+    ends: `2 ${code}`,
+    ...{ env, says, calls: '' },
+  }),
+);
+
 export const LINKED: Row[] = [
   ...[...free, ...taken, ...plain, ...unread],
-  ...[...reasons, ...statuses, ...repeated],
+  ...[...reasons, ...statuses, ...repeated, ...guarded],
 ];
