@@ -2,7 +2,7 @@ import type { BankHead } from '../bank-file/description.ts';
 import type { KnownInterface } from './call/call.ts';
 
 /** The interfaces that psd2 knows, by their names. Each is loaded when a profile needs it. */
-const INTERFACES: Readonly<Record<string, (bank: BankHead | undefined) => Promise<KnownInterface>>> = {
+export const INTERFACES: Record<string, (bank: BankHead | undefined) => Promise<KnownInterface>> = {
   cb: async () => (await import('./interfaces/cb/interface.ts')).cb,
   nextgenpsd2: async (bank) => {
     const { isNextGenPsd2 } = await import('./interfaces/nextgenpsd2/description/description.ts');

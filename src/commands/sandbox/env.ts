@@ -1,12 +1,11 @@
 import { Option } from '@commander-js/extra-typings';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import { doorBankFile } from '../../sandbox/folder/door-bank-file.ts';
-import { DOOR_PATH } from '../../sandbox/nextgenpsd2/operations.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import { SETTINGS, settingKeys } from '../../store/machine/setting-table.ts';
 import { record, text } from '../../terminal/output/fields.ts';
 import { verb } from '../declare.ts';
-import { sandboxSettings } from './profile.ts';
+import { doorUrlOf, sandboxSettings } from './profile.ts';
 import { requireRunning, sandboxFolderOf } from './running.ts';
 
 const shape = record(text(), 'environment variables by name; their secrets are valid for this sandbox only');
@@ -54,7 +53,7 @@ function settingsOfDoor(settings: ProfileSettings, folder: string): ProfileSetti
   const { baseUrl, clientSecret, qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca } = settings;
   return {
     bank: doorBankFile(folder),
-    baseUrl: `${baseUrl}${DOOR_PATH}`,
+    baseUrl: doorUrlOf(baseUrl),
     clientSecret,
     qwacCertificate,
     qwacKey,

@@ -12,6 +12,11 @@ export const SANDBOX_PROFILE = 'sandbox';
 /** The profile for the second door of the sandbox (NextGenPSD2, section 5). */
 export const DOOR_PROFILE = 'sandbox-nextgen';
 
+/** Where the second door of a sandbox is. */
+export function doorUrlOf(baseUrl: string): string {
+  return `${baseUrl}${DOOR_PATH}`;
+}
+
 /** Whether a profile belongs to the sandbox of this configuration: its certificates are in the sandbox's folder. */
 export function isOwnSandbox(
   { qwacCertificate }: Pick<ProfileSettings, 'qwacCertificate'>,
@@ -82,7 +87,7 @@ async function doorSettings(first: ProfileSettings, folder: string): Promise<Pro
   const { content, description } = await contentOfBank(doorBankFile(folder));
   const { environment, clientSecret, qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca } = first;
   return {
-    ...{ bank: content, baseUrl: `${first.baseUrl}${DOOR_PATH}`, environment },
+    ...{ bank: content, baseUrl: doorUrlOf(first.baseUrl), environment },
     ...(needsClientSecret(description) && { clientSecret }),
     ...{ qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca },
   };

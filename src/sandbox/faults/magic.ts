@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
-import type { Addressed } from '../nextgenpsd2/operations.ts';
 import { type CallFault, type FaultyCall, type MagicFault, planOf } from '../operations/plan.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import type { Fault } from './fault.ts';
@@ -46,7 +45,10 @@ function inquiryFault({ customers }: Bank, request: RawRequest): MagicFault | un
 }
 
 /** The fault that an account's number causes in its balances and transactions at the second door. */
-export function productFault({ customers }: Bank, { id, parameters }: Addressed): Fault | undefined {
+export function productFault(
+  { customers }: Bank,
+  { id, parameters }: { id: string; parameters: ReadonlyMap<string, string> },
+): Fault | undefined {
   if (id !== 'getBalances' && id !== 'getTransactionList') return undefined;
   const magic = customers.byProduct(parameters.get('account-id') ?? '')?.product.fault;
   return magic && faults[magic];

@@ -3,30 +3,27 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { isLoopback } from '../../domain/local-address.ts';
 import type { Bank } from '../bank.ts';
-import { cbDoor } from '../cb/door.ts';
 import { consoleSite } from '../console/console-site.ts';
 import { controlSite } from '../control/control-site.ts';
 import { ownPagesOnly } from '../control/json-site.ts';
 import type { AccessSide } from '../customer-site/access-side.ts';
 import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSite } from '../customer-site/site.ts';
+import { DOORS, runDue } from '../doors.ts';
 import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
-import { nextgenpsd2Door } from '../nextgenpsd2/door.ts';
-import { runDuePayments } from '../nextgenpsd2/payments/run-payments.ts';
 import { isSameSecret } from '../same-secret.ts';
 import { type Listener as CallListener, listenerOf } from './pipeline.ts';
 
 type Listener = ReturnType<typeof getRequestListener>;
 
-/** The doors of the bank. A request is for the first of them that takes it. */
-const DOORS = [nextgenpsd2Door, cbDoor];
-
 /** Serves the API: all doors of the bank. */
 export function apiListener(bank: Bank): CallListener {
-  const doors = DOORS.map((open) => open(bank)).map((door) => ({ door, answer: listenerOf(bank, door) }));
+  const doors = [...DOORS.values()]
+    .map(({ open }) => open(bank))
+    .map((door) => ({ door, answer: listenerOf(bank, door) }));
   return async (incoming, outgoing) => {
-    runDuePayments(bank);
-    await doors.find(({ door }) => door.isFor(incoming.url ?? ''))?.answer(incoming, outgoing);
+    runDue(bank);
+    await doors.findLast(({ door }) => door.isFor(incoming.url ?? ''))?.answer(incoming, outgoing);
   };
 }
 
@@ -52,7 +49,7 @@ export function siteListener(place: SitePlace, names?: readonly string[]): Liste
   const guards = names ? [consoleToken(controlToken), sameOrigin] : [sameOrigin];
   const site = new Hono()
     .use(async (_c, next) => {
-      runDuePayments(bank);
+      runDue(bank);
       await next();
       await bank.keep();
     })
