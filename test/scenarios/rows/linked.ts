@@ -225,6 +225,7 @@ const reasons = (
       `the bank rejects a payment at once, and says why by ${what}`,
       0,
       initiated(saying({ transactionStatus: 'RJCT', ...reason }), '8 payment_failed failed', {
+        customer: 'stays away',
         ...{ says: says('The payment failed'), prints },
       }),
     ),
@@ -319,8 +320,8 @@ const statuses = [
       ['FORMAT_ERROR', 400],
       ['SERVICE_BLOCKED', 403],
     ] as const
-  ).map(([code, http]) =>
-    at(
+  ).map(([code, http]) => ({
+    ...at(
       {},
       `the customer has the link, and the bank refuses to say its status (${code}): nobody knows`,
       1,
@@ -331,7 +332,8 @@ const statuses = [
         says: new RegExp(`\\(HTTP ${http}\\)[^]*\\$ transfer resume FLOW`),
       })),
     ),
-  ),
+    waits: true as const,
+  })),
 ];
 
 const REPEATS = { repeat: 'same-answer', repeatMinutes: 60 };
