@@ -122,9 +122,7 @@ export async function askOfOperation(
   }
 
   const asked = await attempt(sca.status(resourceId, transactionId, true));
-  if ('problem' in asked) {
-    return undecided([...sentences, `The bank gave no status: ${asked.problem}.`]);
-  }
+  if ('problem' in asked) return undecided([...sentences, `The bank gave no status: ${asked.problem}.`]);
   sentences.push(describeStatus(asked.answer));
   const looked =
     operation.authorises === 'by links'

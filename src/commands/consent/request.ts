@@ -1,4 +1,4 @@
-import type { Command } from '@commander-js/extra-typings';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { didYouMean } from '../../did-you-mean.ts';
 import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent-category.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
@@ -35,55 +35,23 @@ interface ConsentOptions {
 export const request: Verb = {
   prints: printsOne(CONSENTS),
   declare: (command, run) =>
-    withPsuOptions(withOldNames(command))
-      .option(
-        '--category <name...>',
-        'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated',
-        collect,
-        [],
-      )
-      .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
-      .option(
-        '--account <account...>',
-        'account to ask for, by its id; where the bank has terms of consents by its IBAN, bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>; may be repeated',
-        collect,
-        [],
-      )
-      .option('--all-accounts', 'ask for all accounts of the customer')
-      .option('--list-only', where('terms of consents', 'ask for the list of accounts alone'))
-      .option(
-        '--balances',
-        where('terms of consents', 'ask for balances alone, unless --transactions is there too'),
-      )
-      .option(
-        '--transactions',
-        where('terms of consents', 'ask for transactions alone, unless --balances is there too'),
-      )
-      .option(
-        '--valid-until <date>',
-        where('terms of consents', "last day, YYYY-MM-DD; default: the bank's maximum"),
-      )
-      .option('--frequency <n>', where('terms of consents', 'readings a day while the customer is absent'))
-      .option('--once', where('terms of consents', 'ask for one reading'))
-      .option(
-        '--card-number <number>',
-        where(
-          'consents for confirmations of funds',
-          'with FUNDS_AVAILABILITY: card that the account pays for, masked; the whole number from @file, or - for standard input',
-        ),
-      )
-      .option(
-        '--card-expiry-date <date>',
-        where('consents for confirmations of funds', 'last day of that card, YYYY-MM-DD'),
-      )
-      .option(
-        '--card-information <text>',
-        where('consents for confirmations of funds', 'what else the bank may know of that card'),
-      )
-      .option(
-        '--registration-information <text>',
-        where('consents for confirmations of funds', 'your contract with the customer'),
-      )
+    withTerms(
+      withPsuOptions(withOldNames(command))
+        .option(
+          '--category <name...>',
+          'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated',
+          collect,
+          [],
+        )
+        .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
+        .option(
+          '--account <account...>',
+          'account to ask for, by its id; where the bank has terms of consents by its IBAN, bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>; may be repeated',
+          collect,
+          [],
+        )
+        .option('--all-accounts', 'ask for all accounts of the customer'),
+    )
       .option(
         '--paste',
         where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
@@ -107,6 +75,44 @@ Where the bank has terms of consents, and the customer may choose the accounts:
         return run((context) => requestBy(context, { category, allowPartial }, terms, context.world.newId()));
       }),
 };
+
+/** What a consent allows, where the operator says it. */
+const withTerms = <Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) =>
+  command
+    .option('--list-only', where('terms of consents', 'ask for the list of accounts alone'))
+    .option(
+      '--balances',
+      where('terms of consents', 'ask for balances alone, unless --transactions is there too'),
+    )
+    .option(
+      '--transactions',
+      where('terms of consents', 'ask for transactions alone, unless --balances is there too'),
+    )
+    .option(
+      '--valid-until <date>',
+      where('terms of consents', "last day, YYYY-MM-DD; default: the bank's maximum"),
+    )
+    .option('--frequency <n>', where('terms of consents', 'readings a day while the customer is absent'))
+    .option('--once', where('terms of consents', 'ask for one reading'))
+    .option(
+      '--card-number <number>',
+      where(
+        'consents for confirmations of funds',
+        'with FUNDS_AVAILABILITY: card that the account pays for, masked; the whole number from @file, or - for standard input',
+      ),
+    )
+    .option(
+      '--card-expiry-date <date>',
+      where('consents for confirmations of funds', 'last day of that card, YYYY-MM-DD'),
+    )
+    .option(
+      '--card-information <text>',
+      where('consents for confirmations of funds', 'what else the bank may know of that card'),
+    )
+    .option(
+      '--registration-information <text>',
+      where('consents for confirmations of funds', 'your contract with the customer'),
+    );
 
 /** Until 0.2, an account was a product. */
 const withOldNames = (command: Command): Command =>

@@ -267,7 +267,7 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     const { error } = await checked('', { path: join(temporary, 'missing.csv') });
     expect(error).toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/cannot read the file .*missing\.csv": it does not exist$/),
+      message: expect.stringMatching(/cannot read .*missing\.csv": it does not exist$/),
     });
     expect((await checked('', { path: temporary })).error?.message).toMatch(/a folder has that name$/);
   });
