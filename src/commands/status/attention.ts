@@ -20,7 +20,7 @@ import { listedFlows } from '../flow/list.ts';
 import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { whyWithdrawn, withdrawnConsents, withdrawnFunds } from '../open/withdrawn.ts';
-import { FLOW_KINDS, type Item } from './item.ts';
+import { FLOW_KINDS, type Item, NO_PAYMENT } from './item.ts';
 import { staleData } from './stale.ts';
 
 /**
@@ -53,7 +53,7 @@ async function flowItems<K extends Kind>(context: Context, kind: K): Promise<Ite
 /** What nobody knows of: psd2 cannot read whether it is over. */
 function damagedItem(context: Context, kind: Kind | 'batch', id: string, { message }: Psd2Error): Item {
   return {
-    ...{ kind, id, state: 'damaged', since: null, customerId: null, amount: null, currency: null, message },
+    ...{ kind, id, state: 'damaged', since: null, customerId: null, ...NO_PAYMENT, message },
     next: commandOf([kind, 'show', id], { profile: context.repeated.profile }),
   };
 }
@@ -61,10 +61,9 @@ function damagedItem(context: Context, kind: Kind | 'batch', id: string, { messa
 function itemOf(context: Context, flow: FlowOf<Kind>): Item {
   const customerId = customerIdOf(flow);
   const waiting = waitingOf(flow);
-  const money = 'order' in flow && 'amount' in flow.order ? flow.order : { amount: null, currency: null };
   return {
     ...{ kind: flow.kind, id: flow.flow, state: flow.state, since: flow.updatedAt, customerId },
-    ...{ amount: money.amount, currency: money.currency },
+    ...paymentOf(flow),
     message: [
       [describe(flow), 'order' in flow && flow.executionStatusDescription].filter(Boolean).join(': '),
       ...(waiting ? [describeWaiting(waiting)] : []),
@@ -73,6 +72,12 @@ function itemOf(context: Context, flow: FlowOf<Kind>): Item {
     // It asks the bank first, also of what the bank has refused. If that decides nothing, it names the commands for a person's word.
     next: commandOf(commandThatContinues(flow), { profile: context.repeated.profile }),
   };
+}
+
+function paymentOf(flow: FlowOf<Kind>): Pick<Item, keyof typeof NO_PAYMENT> {
+  if (!('order' in flow && 'amount' in flow.order)) return NO_PAYMENT;
+  const { amount, currency, name } = flow.order;
+  return { amount, currency, payee: name };
 }
 
 /** Who must authorise a flow, if psd2 knows of somebody. */
@@ -99,7 +104,8 @@ async function waitingBatches(context: Context): Promise<Item[]> {
     const isOne = total !== undefined && others.length === 0;
     items.push({
       ...{ kind: 'batch', id: batch.batch, state: 'added', since: batch.addedAt, customerId: null },
-      ...{ amount: isOne ? total.amount : null, currency: isOne ? total.currency : null },
+      ...NO_PAYMENT,
+      ...(isOne && total),
       message: `${batch.lines} ${batch.lines === 1 ? 'payment' : 'payments'}, ${batch.has} of ${batch.needed} approvals`,
       next: commandOf(['batch', 'approve', batch.batch], { profile: context.repeated.profile }),
     });
@@ -121,7 +127,7 @@ async function refusedLogins(context: Context): Promise<Item[]> {
     if (!refused) continue;
     items.push({
       ...{ kind: 'login', id: customerId, state: 'refused', since: refused.at, customerId },
-      ...{ amount: null, currency: null, message: refused.message },
+      ...{ ...NO_PAYMENT, message: refused.message },
       // Another customer may have logged in last.
       next: commandOf(['--customer', customerId, ...(refresh ? ACCESS[logsIn] : ['doctor'])], {
         profile: context.repeated.profile,
@@ -134,7 +140,7 @@ async function refusedLogins(context: Context): Promise<Item[]> {
 async function withdrawnItems(context: Context): Promise<Item[]> {
   return [...(await withdrawnConsents(context)), ...(await withdrawnFunds(context))].map(
     ({ flow, state, updatedAt: since, customerId, terms }) => ({
-      ...{ kind: 'consent', id: flow, state, since, customerId, amount: null, currency: null },
+      ...{ kind: 'consent', id: flow, state, since, customerId, ...NO_PAYMENT },
       message: whyWithdrawn({ state }),
       next: commandOf(['consent', 'request', '--customer', customerId, ...optionsOf(terms?.access)], {
         profile: context.repeated.profile,
@@ -154,7 +160,7 @@ async function endedItems(context: Context, logins: Logins): Promise<Item[]> {
     .map((ending) => ({
       ...{ kind: ending.kind, id: ending.kind === 'login' ? (ending.customerId ?? '') : ending.name },
       state: Date.parse(ending.endsAt) <= now.getTime() ? 'ended' : 'ends',
-      ...{ since: ending.endsAt, customerId: ending.customerId, amount: null, currency: null },
+      ...{ since: ending.endsAt, customerId: ending.customerId, ...NO_PAYMENT },
       message: `the ${nameOf(ending)}`,
       next: ending.next,
     }));

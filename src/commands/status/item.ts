@@ -32,9 +32,13 @@ export const item = object({
   customerId: orNull(text('its customer; null for a certificate, a batch, and what is damaged')),
   amount: orNull(decimal('amount of a transfer; of a batch in one currency, its total')),
   currency: orNull(text('ISO 4217 code of the amount')),
+  payee: orNull(text('name of the payee of a transfer')),
   message: text('what it is about, in words'),
   ...waitingFields(),
   next: list(text(), 'words of the command that helps'),
 });
 
 export type Item = ValueOf<typeof item>;
+
+/** Nothing is paid, or psd2 cannot read what. */
+export const NO_PAYMENT = { amount: null, currency: null, payee: null } as const;

@@ -2,7 +2,7 @@ import { commandOf } from '../../advice.ts';
 import { staleAfterOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { helpOf } from '../sync/failed.ts';
-import type { Item } from './item.ts';
+import { type Item, NO_PAYMENT } from './item.ts';
 
 /** All failed reads that the store still has. */
 const ALWAYS = new Date(0);
@@ -29,7 +29,7 @@ export async function staleData(context: Context): Promise<Item[]> {
       const read = reason ?? { customerId, code: 'stale', productId: null };
       const help = await helpOf(context, read, folder);
       return {
-        ...{ kind: 'data', id: customerId, state: 'stale', since, customerId, amount: null, currency: null },
+        ...{ kind: 'data', id: customerId, state: 'stale', since, customerId, ...NO_PAYMENT },
         message: reason ? `${when}: ${reason.message}` : when,
         next: commandOf(['--customer', customerId, ...help], { profile: context.repeated.profile }),
       };

@@ -109,6 +109,14 @@ async function printForPeople(
 /** The call that the bank refused: what it said of it comes after. */
 const CALL = /The bank refused \S+ \S+ \(HTTP \d+\): /;
 
+/** The payee has a column. */
+function whyOf({ payee, message }: Item): string {
+  const why = message.replace(CALL, '');
+  return payee !== null && why.startsWith(`to ${payee}`)
+    ? why.slice(`to ${payee}`.length).replace(/^[,:] /, '')
+    : why;
+}
+
 const COLUMNS: Column<Item>[] = [
   { title: 'SINCE', value: ({ since }) => since, kind: 'time', dispensable: 2 },
   { title: 'WHAT', value: ({ kind }) => kind },
@@ -118,8 +126,9 @@ const COLUMNS: Column<Item>[] = [
     value: ({ amount, currency }) => amount && `${amount} ${currency}`,
     right: true,
   },
+  { title: 'TO', value: ({ payee }) => payee },
   { title: 'CUSTOMER', value: ({ customerId }) => customerId, dispensable: 1 },
-  { title: 'WHY', value: ({ message }) => message.replace(CALL, '') },
+  { title: 'WHY', value: whyOf },
   // Last, and whole, so that it can be copied.
   { title: 'NEXT', value: ({ next }) => next.map(shortId).map(quoteForShell).join(' '), whole: true },
 ];

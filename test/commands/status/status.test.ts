@@ -83,17 +83,17 @@ it.each([
   expect(attention).toEqual([
     {
       ...{ kind: 'transfer', id: flow, state, since: MARCH, customerId: '1000002' },
-      ...{ amount: '12.50', currency: 'EUR', message: 'to Ada, reference inv-7: Busy' },
+      ...{ amount: '12.50', currency: 'EUR', payee: 'Ada', message: 'to Ada, reference inv-7: Busy' },
       next: ['psd2', '--profile', 'bank', 'transfer', 'resume', flow],
     },
     {
       ...{ kind: 'login', id: '1000002', state: 'refused', since: MAY, customerId: '1000002' },
-      ...{ amount: null, currency: null, message: 'The bank refused' },
+      ...{ amount: null, currency: null, payee: null, message: 'The bank refused' },
       next: ['psd2', '--profile', 'bank', '--customer', '1000002', 'auth', 'login'],
     },
     {
       ...{ kind: 'login', id: '1000001', state: 'ended', since: MAY, customerId: '1000001' },
-      ...{ amount: null, currency: null, message: 'the login' },
+      ...{ amount: null, currency: null, payee: null, message: 'the login' },
       next: ['psd2', '--customer', '1000001', 'auth', 'login'],
     },
   ]);
@@ -157,7 +157,15 @@ it('a batch needs a person until enough people have approved it, or one has reje
   const { attention } = JSON.parse(waiting.printed());
   expect(attention).toEqual([
     {
-      ...{ kind: 'batch', id: batch, state: 'added', customerId: null, amount: '25.00', currency: 'EUR' },
+      ...{
+        kind: 'batch',
+        id: batch,
+        state: 'added',
+        customerId: null,
+        amount: '25.00',
+        currency: 'EUR',
+        payee: null,
+      },
       ...{ since: expect.any(String), message: '2 payments, 0 of 1 approvals' },
       next: ['psd2', 'batch', 'approve', batch],
     },
@@ -202,7 +210,12 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
   expect(attention).toEqual([
     {
       ...{ kind: 'transfer', id: flow, state: 'damaged', since: null, customerId: null },
-      ...{ amount: null, currency: null, message: `The journal ${journal} is damaged at line 1` },
+      ...{
+        amount: null,
+        currency: null,
+        payee: null,
+        message: `The journal ${journal} is damaged at line 1`,
+      },
       next: ['psd2', '--profile', 'bank', 'transfer', 'show', flow],
     },
     {
@@ -210,6 +223,7 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
       ...{
         amount: null,
         currency: null,
+        payee: null,
         message: expect.stringContaining('events of its journal are missing'),
       },
       next: ['psd2', '--profile', 'bank', 'batch', 'show', batch],
@@ -234,7 +248,16 @@ it('data that is older than the profile allows needs a person, of customers that
   context.repeated.profile = 'bank';
   await expect(runIn(context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
   const data = (customerId: string, since: string) => ({
-    ...{ kind: 'data', id: customerId, state: 'stale', since, customerId, amount: null, currency: null },
+    ...{
+      kind: 'data',
+      id: customerId,
+      state: 'stale',
+      since,
+      customerId,
+      amount: null,
+      currency: null,
+      payee: null,
+    },
   });
   expect(JSON.parse(printed()).attention).toEqual([
     {
@@ -319,7 +342,7 @@ describe('as a person reads it', () => {
     expect((await failureOf(runIn(context, 'status'))).message).toBe('2 things need a person');
     const [, , , , ...lines] = printed().trimEnd().split('\n');
     expect(lines.map((line) => line.split(/ {2,}/).slice(1))).toEqual([
-      ['transfer', 'created', '12.50 EUR', '1000001', 'to Ada', `psd2 transfer resume ${flow}`],
+      ['transfer', 'created', '12.50 EUR', 'Ada', '1000001', `psd2 transfer resume ${flow}`],
       ['certificate', 'ends', 'the certificate QWAC', "psd2 cert check '<new certificate>'"],
     ]);
   });
@@ -348,7 +371,16 @@ it('a call that the bank does not allow needs the doctor, a refused renewal a ne
   const { context, printed } = openCommand(folder, OCTOBER);
   await failureOf(runIn(context, 'status'));
   const refused = (id: string, message: string, ...next: string[]) => ({
-    ...{ kind: 'login', id, state: 'refused', since: MAY, customerId: id, amount: null, currency: null },
+    ...{
+      kind: 'login',
+      id,
+      state: 'refused',
+      since: MAY,
+      customerId: id,
+      amount: null,
+      currency: null,
+      payee: null,
+    },
     ...{ message, next: ['psd2', '--customer', id, ...next] },
   });
   expect(JSON.parse(printed()).attention).toEqual([
@@ -396,7 +428,7 @@ it('consents and operations stand with what they are about, the oldest of a kind
   const { context, printed } = openCommand(folder, OCTOBER);
   context.repeated.profile = 'bank';
   await failureOf(runIn(context, 'status'));
-  const none = { amount: null, currency: null };
+  const none = { amount: null, currency: null, payee: null };
   const next = (kind: string, flow = '') => ['psd2', '--profile', 'bank', kind, 'resume', flow];
   const [first, second] = flowsOfConsents;
   expect(JSON.parse(printed()).attention).toEqual([
@@ -546,7 +578,7 @@ it('a consent that its customer has withdrawn stands once for each customer, and
   await failureOf(runIn(context, 'status'));
   const item = (customerId: string, state: string, message: string) => ({
     ...{ kind: 'consent', id: flowOf.get(customerId), state, since: MARCH, customerId },
-    ...{ amount: null, currency: null, message },
+    ...{ amount: null, currency: null, payee: null, message },
     next: ['psd2', '--profile', 'bank', 'consent', 'request', '--customer', customerId],
   });
   expect(JSON.parse(printed()).attention).toEqual([
