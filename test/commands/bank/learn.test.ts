@@ -14,6 +14,7 @@ import { learned } from '../../../src/commands/bank/learn/learned.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { accountIban } from '../../../src/sandbox/customers/italian-iban.ts';
+import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { type Bank, CURRENT, openDoor, type TestDoor } from '../../sandbox/nextgenpsd2/door-client.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -25,8 +26,12 @@ let files = 0;
 /** The certificates are valid from now on. */
 const now = () => new Date(Date.now() + 50_000);
 
-async function withBank(bank: Bank, work: (door: TestDoor) => Promise<void>): Promise<void> {
-  const door = await openDoor(bank, [], { now });
+async function withBank(
+  bank: Bank,
+  work: (door: TestDoor) => Promise<void>,
+  variations: readonly Variation[] = [],
+): Promise<void> {
+  const door = await openDoor(bank, variations, { now });
   try {
     await work(door);
   } finally {
@@ -193,6 +198,19 @@ it.each(BANKS)('learns a bank: $name', async ({ bank, words, but = {} }) => {
     const written = JSON.parse(readFileSync(file, 'utf8'));
     expect(Object.values(written.learned)).toContain(bankDay(now()));
   });
+});
+
+it.each([
+  ['paths of the host', []],
+  ['whole addresses', ['absolute-links']],
+  ['paths below the base URL', ['base-links']],
+] as const)('says how the bank writes links: %s', async (form, variations) => {
+  const says = async (door: TestDoor) => {
+    const { result } = await learn(door);
+    const found = result?.findings.find(({ field }) => field === 'links');
+    expect(found).toMatchObject({ status: 'said', value: form });
+  };
+  await withBank({}, says, variations);
 });
 
 /** What a bank of another hand answers. `null`: it closes the connection. */

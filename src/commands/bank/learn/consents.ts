@@ -232,6 +232,13 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
   const { draft } = asker;
   const { consent, change } = first;
   const { sca } = await draft.describe(change);
+  const link = consent.links?.start ?? consent.links?.status ?? links?.status;
+  if (link === undefined) draft.lack('links', 'the answers have no link to a call', heard);
+  else
+    draft.say('links', formOfLink(link, asker.bank), {
+      ...heard,
+      says: `${heard.says}, with ${link.split('?', 1)[0]}`,
+    });
   if (isExplicit) {
     const explicit = combined(change, { sca: { start: 'explicit' } });
     const answer = sca.start === 'explicit' ? consent : await beginAndEnd(asker, first, { change: explicit });
@@ -259,6 +266,15 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
     { sca: { approaches } },
     { ...heard, says: decoupled ? `${says}; preferred: ${decoupled.says}` : says },
   );
+}
+
+/** How the bank writes the address of a call. psd2 reads each form. */
+function formOfLink(link: string, bank: string): string {
+  if (/^[a-z][a-z\d+.-]*:/i.test(link)) return 'whole addresses';
+  const { pathname } = new URL(bank);
+  return pathname === '/' || link.startsWith(`${pathname}/`)
+    ? 'paths of the host'
+    : 'paths below the base URL';
 }
 
 function linkNames(links: BegunConsent['links']): string {
