@@ -164,7 +164,7 @@ describe('the report', () => {
       expect(page).toContain('amounts in XXX');
     }
     expect(writeReport({ ...empty, history: unknown })).toContain(
-      'The bank gives no balance for this product.',
+      'The bank gives no balance for this account.',
     );
   });
 

@@ -353,6 +353,7 @@ it('the status has the batches that wait for an approval, and their sums', async
           "approve",
           "batch-1",
         ],
+        "payee": null,
         "since": "NOW",
         "state": "added",
       },

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { inCurrency } from '../../../src/domain/decimal.ts';
 import { useResident } from '../../hostile/resident.ts';
 import { bankDay } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
@@ -106,7 +107,10 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
     const texts = z
       .array(shapes.syncedRow)
       .parse(rows)
-      .map(({ bookingDate, details, amount }) => [bookingDate, amount, details].join(' '));
+      // The files keep the bank's decimals.
+      .map(({ bookingDate, details, amount, currency }) =>
+        [bookingDate, inCurrency(amount, currency ?? ''), details].join(' '),
+      );
     expect(texts.toSorted()).toEqual((await listed()).toSorted());
   });
 });

@@ -111,7 +111,8 @@ const ELSEWHERE = [
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} resolve`), // resolve.test.ts
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} cancel`), // cancel.test.ts
   ...['consent status', 'consent delete'], // nextgenpsd2/consents.long.test.ts
-  ...['check', 'list', 'show'].map((step) => `bank ${step}`), // bank/bank-files.test.ts
+  ...['check', 'find', 'list', 'show'].map((step) => `bank ${step}`), // bank/bank-files.test.ts
+  'bank learn', // commands/bank/learn.test.ts
   ...['transfer standing', 'funds check'], // nextgenpsd2/transfers.test.ts
   'batch check', // commands/batch/check.test.ts
   ...['add', 'approve', 'reject', 'run', 'list', 'show', 'status', 'report', 'retry', 'cancel'].map(

@@ -299,7 +299,7 @@ describe('the wait for the customer', () => {
     });
     await psd2.prints(/The address that the browser ended at/);
     writeFileSync(go, '');
-    await psd2.prints(/by hand\.\r\n\? The address that the browser ended at /);
+    await psd2.prints(/by hand:\r\n {2}\S+\r\n\? The address that the browser ended at /);
     const screen = await stop(psd2);
     expect(screen).toMatch(/\n[^?\n]*ended with the exit code 3\. Open this address by hand:\n/);
   });

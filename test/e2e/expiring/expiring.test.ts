@@ -101,14 +101,3 @@ it('auth status remembers a call without consent until the bank allows one', asy
   expect((await balance()).code).toBe(0);
   expect((await authStatus()).refused).toBeUndefined();
 });
-
-it('psd2 consent show says "granted" only for what was confirmed', async () => {
-  const category = ['--category', 'PAYMENTS', '--account', ACCOUNT];
-  const refused = await operator.psd2(['consent', 'request', ...category], {
-    env: { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --refuse` },
-  });
-  expect(refused.code).toBe(6);
-  expect(refused.stdout).toContain(`PAYMENTS\tnot granted (rejected) for ${ACCOUNT}`);
-  const granted = await operator.psd2(['consent', 'request', ...category]);
-  expect(granted.stdout).toContain(`PAYMENTS\tgranted for ${ACCOUNT}`);
-});

@@ -24,7 +24,7 @@ describe('a sandbox whose second door plays a platform', () => {
 
   test.each([
     [['--variation', 'nope'], 2, /Unknown variation "nope"/],
-    [['--bank', 'nope'], 3, /nope/],
+    [['--bank', 'nope'], 2, /nope/],
   ])('sandbox start %j is refused', async (words, code, message) => {
     const started = await psd2(['sandbox', 'start', '--port', '0', ...words]);
     expect(started).toMatchObject({ code, stderr: expect.stringMatching(message) });

@@ -161,7 +161,9 @@ describe('a production profile', () => {
   it('psd2 marks a production profile in its output and its questions', async () => {
     const env = { PSD2_ENVIRONMENT: 'production', NO_COLOR: '1' };
     const psd2 = await inTerminal([...ORDER, '--instant'], { env });
-    await psd2.prints(/\[PRODUCTION sandbox\] Is Ada Lovelace verified as the payee/);
+    await psd2.prints(
+      /\[PRODUCTION sandbox\] Have you verified that DE89370400440532013000 belongs to Ada Lovelace/,
+    );
     await psd2.write('y\r');
     await psd2.prints(/\[PRODUCTION sandbox\] Ask the customer to authorise this transfer\?/);
     await psd2.write('y\r');
