@@ -58,6 +58,7 @@ export class Line {
   #giveUp = () => {};
   #socket: Socket | undefined;
   #head: Head | undefined;
+  readonly #spelled = new Map<string, string>();
   #serverHungUp = false;
   /** The first error of the connection, if the server did not close it before. */
   #failure: Error | undefined;
@@ -147,7 +148,7 @@ export class Line {
       let size = 0;
       const chunks: Buffer[] = [];
       this.#client.dispatch(
-        { method, path: target, headers: asSpelled(headers), body: body ?? null },
+        { method, path: target, headers: asSpelled(headers, this.#spelled), body: body ?? null },
         {
           onRequestStart: () => {
             if (begun) throw new Error('A request is sent once');
@@ -307,15 +308,16 @@ class Head {
   }
 }
 
-/** Headers as the standards spell them. HTTP ignores case (RFC 9110, section 5.1), but some banks do not. */
-function asSpelled(headers: WireRequest['headers']): WireRequest['headers'] {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name), value]));
+/**
+ * Headers as the standards spell them. HTTP ignores case (RFC 9110, section 5.1), but some banks do not.
+ *
+ * @param known the names of earlier calls, which are nearly always the same
+ */
+function asSpelled(headers: WireRequest['headers'], known: Map<string, string>): WireRequest['headers'] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name, known), value]));
 }
 
-/** The names that were spelled before: each call has the same. */
-const known = new Map<string, string>();
-
-function spelled(name: string): string {
+function spelled(name: string, known: Map<string, string>): string {
   const before = known.get(name);
   if (before !== undefined) return before;
   const now = spell(name);
