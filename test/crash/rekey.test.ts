@@ -73,7 +73,7 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 store rekey with a store i
     const missing = { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: undefined };
     expect(readError(await operator.psd2(args, { env: missing }))).toMatchObject({
       exitCode: 2,
-      message: 'The new passphrase is missing, and there is no terminal to ask for it',
+      message: 'The new passphrase is missing, and psd2 cannot ask for it without a terminal',
     });
     expect([await opens(OLD), await opens(NEW)]).toEqual([0, 3]);
   });

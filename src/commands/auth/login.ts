@@ -150,7 +150,7 @@ async function logCustomerIn(
   const { terminal, world } = context;
   const { tokens: store } = await context.store();
   if (paste && !terminal.canAsk) {
-    throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
+    throw new Psd2Error('usage', '--paste asks for an address, and psd2 cannot ask without a terminal', {
       hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
     });
   }

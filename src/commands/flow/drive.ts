@@ -77,7 +77,7 @@ export function refuseUnconfirmable({ globals, terminal }: Context, what: string
   if (terminal.canAsk || globals.yes) return;
   throw new Psd2Error(
     'confirmation_needed',
-    `${what} needs a confirmation, and there is no terminal to ask at`,
+    `${what} needs a confirmation, and psd2 cannot ask without a terminal`,
     {
       hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
     },

@@ -65,7 +65,7 @@ export async function returnPortsOf(
 /** @throws Psd2Error `usage` without a terminal to ask at */
 export function refusePasting({ terminal }: Pick<Context, 'terminal'>): void {
   if (terminal.canAsk) return;
-  throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
+  throw new Psd2Error('usage', '--paste asks for an address, and psd2 cannot ask without a terminal', {
     hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
   });
 }

@@ -22,7 +22,7 @@ export const edit = verb(
     if (!terminal.canAsk) {
       throw new Psd2Error(
         'usage',
-        'psd2 profile edit asks for each setting, and there is no terminal to ask at',
+        'psd2 profile edit asks for each setting, and psd2 cannot ask without a terminal',
         {
           hint: 'Change single settings instead:',
           next: [

@@ -13,9 +13,13 @@ export async function confirmed(
 ): Promise<void> {
   if (globals.yes) return;
   if (!terminal.canAsk) {
-    throw new Psd2Error('confirmation_needed', `${question.unasked}, and there is no terminal to ask at`, {
-      hint: question.hint,
-    });
+    throw new Psd2Error(
+      'confirmation_needed',
+      `${question.unasked}, and psd2 cannot ask without a terminal`,
+      {
+        hint: question.hint,
+      },
+    );
   }
   if (!(await terminal.confirm(question.text))) throw new Psd2Error('cancelled', question.declined);
 }

@@ -156,7 +156,7 @@ async function restore(entry: KeyringEntry, before: string | null): Promise<void
 /** @param isNew whether the database has no key yet that could show a mistake */
 async function askPassphrase({ terminal }: Context, isNew: boolean): Promise<string> {
   if (!terminal.canAsk) {
-    throw new Psd2Error('usage', 'The passphrase is missing, and there is no terminal to ask for it', {
+    throw new Psd2Error('usage', 'The passphrase is missing, and psd2 cannot ask for it without a terminal', {
       hint: 'Nothing was changed. Set PSD2_CONFIG_PASSPHRASE for this command.',
     });
   }

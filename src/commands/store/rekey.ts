@@ -57,9 +57,13 @@ async function newPassphrase({ env, terminal }: Context): Promise<string> {
   const given = env.PSD2_NEW_CONFIG_PASSPHRASE?.replace(/\r?\n$/, '');
   if (given) return given;
   if (!terminal.canAsk) {
-    throw new Psd2Error('usage', 'The new passphrase is missing, and there is no terminal to ask for it', {
-      hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.',
-    });
+    throw new Psd2Error(
+      'usage',
+      'The new passphrase is missing, and psd2 cannot ask for it without a terminal',
+      {
+        hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.',
+      },
+    );
   }
   const asked = await terminal.askSecret('New passphrase');
   if (asked === '') throw new Psd2Error('usage', 'The passphrase is empty', { hint: 'Nothing was changed.' });

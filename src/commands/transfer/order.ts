@@ -24,7 +24,7 @@ export function refuseUncheckedPayee(
   if (!instant || payeeVerified || settings.payeeCheck !== undefined || terminal.canAsk) return;
   throw new Psd2Error(
     'confirmation_needed',
-    'An instant transfer needs a verified payee, and there is no terminal to ask at',
+    'An instant transfer needs a verified payee, and psd2 cannot ask without a terminal',
     {
       hint: 'Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing.',
     },

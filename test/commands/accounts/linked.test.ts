@@ -128,7 +128,7 @@ describe('at such a bank, psd2 consent request', () => {
   it('asks before a new consent ends the present one, unless that is over or for one reading', async () => {
     const asked = new Psd2Error(
       'confirmation_needed',
-      'A new consent ends the present one of customer ada (co-1), and there is no terminal to ask at',
+      'A new consent ends the present one of customer ada (co-1), and psd2 cannot ask without a terminal',
       { hint: 'Add --yes to replace it.' },
     );
     const answer = async (kept: KeptConsent[], ...words: string[]) => {

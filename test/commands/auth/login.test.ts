@@ -30,7 +30,7 @@ const audit = async () =>
 it('without a terminal psd2 auth login --paste ends before it sends anything', async () => {
   expect(await failureOf(operator.run(['auth', 'login', '--paste']))).toEqual({
     ...{ code: 'usage', exitCode: 2 },
-    message: '--paste asks for an address, and there is no terminal to ask at',
+    message: '--paste asks for an address, and psd2 cannot ask without a terminal',
     hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
   });
 });

@@ -84,7 +84,7 @@ it.each([
   });
   expect(await failureOf(run(words))).toEqual({
     ...{ code: 'confirmation_needed', exitCode: 2 },
-    message: `psd2 would move ${what} of the profile env from ${OLD} to ${NEW}, and there is no terminal to ask at`,
+    message: `psd2 would move ${what} of the profile env from ${OLD} to ${NEW}, and psd2 cannot ask without a terminal`,
     hint: 'Make sure that both addresses belong to the same bank, then add --yes.',
   });
   const { said, printed } = await run(words, { operator: answer(true), format: 'table' });

@@ -366,7 +366,7 @@ it('psd2 asks before it cancels a batch', async () => {
         "exit 2, cancelled: psd2 has cancelled nothing",
       ],
       [
-        "exit 2, confirmation_needed: Cancelling a batch needs a confirmation, and there is no terminal to ask at",
+        "exit 2, confirmation_needed: Cancelling a batch needs a confirmation, and psd2 cannot ask without a terminal",
         "Add --yes to confirm in advance. psd2 has cancelled nothing.",
       ],
     ]

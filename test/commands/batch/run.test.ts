@@ -60,7 +60,7 @@ it('a run pays line by line, says how far it is, and a second run sends nothing'
   `);
   expect(endOf(await payer.run(RUN, { yes: false }))).toMatchInlineSnapshot(`
     [
-      "exit 2, confirmation_needed: Paying 2 payments of 21.00 EUR needs a confirmation, and there is no terminal to ask at",
+      "exit 2, confirmation_needed: Paying 2 payments of 21.00 EUR needs a confirmation, and psd2 cannot ask without a terminal",
       "Add --yes to confirm in advance. psd2 has sent nothing.",
     ]
   `);

@@ -399,7 +399,7 @@ describe('psd2 consent resume', () => {
       [...REQUEST, '--paste'],
     ])
       expect(endOf(await run(words))).toEqual([
-        'exit 2, usage: --paste asks for an address, and there is no terminal to ask at',
+        'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
         'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
       ]);
   });

@@ -74,7 +74,7 @@ it('without --yes and a terminal nothing is forgotten', async () => {
   await storeLogin(operator.open().context, ANNA);
   expect(await failureOf(operator.run(['customer', 'forget', ANNA]))).toEqual({
     ...{ code: 'confirmation_needed', exitCode: 2 },
-    message: 'Forgetting a customer needs a confirmation, and there is no terminal to ask at',
+    message: 'Forgetting a customer needs a confirmation, and psd2 cannot ask without a terminal',
     hint: 'Add --yes. To keep a copy of the data, first run psd2 customer export.',
   });
   expect(await isLoggedIn(ANNA)).toBe(true);

@@ -85,7 +85,7 @@ it('a cancellation that never began changes nothing, and leads to no question ab
   expect([pasted.printed, endOf(pasted), interrupted.printed, endOf(interrupted)]).toEqual([
     '',
     [
-      'exit 2, usage: --paste asks for an address, and there is no terminal to ask at',
+      'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
       'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
     ],
     '',

@@ -176,7 +176,7 @@ it('what the operator says must be whole, and is checked before psd2 looks at th
         "exit 2, invalid_text: --note has 501 characters; the maximum is 500",
       ],
       [
-        "exit 2, confirmation_needed: The outcome needs a confirmation, and there is no terminal to ask at",
+        "exit 2, confirmation_needed: The outcome needs a confirmation, and psd2 cannot ask without a terminal",
         "Add --yes to confirm in advance. psd2 has sent nothing.",
       ],
       [
@@ -354,7 +354,7 @@ describe('cancel', () => {
           "exit 2, usage: Nobody need authorise this, so --paste has no meaning here",
         ],
         [
-          "exit 2, confirmation_needed: Cancelling needs a confirmation, and there is no terminal to ask at",
+          "exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
           "Add --yes to confirm in advance. psd2 has sent nothing.",
         ],
       ]
@@ -366,7 +366,7 @@ describe('cancel', () => {
     const needsYes = await payer.run(['transfer', 'cancel', 'tr-1'], { yes: false });
     expect(endOf(needsYes)).toMatchInlineSnapshot(`
       [
-        "exit 2, confirmation_needed: Cancelling needs a confirmation, and there is no terminal to ask at",
+        "exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
         "Add --yes to confirm in advance. psd2 has sent nothing.",
       ]
     `);

@@ -132,7 +132,7 @@ it('--paste needs a terminal', async () => {
   const { context } = await open();
   expect(await failureOf((async () => refusePasting(context))())).toEqual({
     ...{ code: 'usage', exitCode: 2 },
-    message: '--paste asks for an address, and there is no terminal to ask at',
+    message: '--paste asks for an address, and psd2 cannot ask without a terminal',
     hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
   });
   refusePasting({ terminal: { ...context.terminal, canAsk: true } });

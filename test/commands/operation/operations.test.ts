@@ -137,7 +137,7 @@ it('what would not go well is refused before anything is sent', async () => {
   expect(ends).toMatchInlineSnapshot(`
     [
       [
-        "exit 2, confirmation_needed: An operation needs a confirmation, and there is no terminal to ask at",
+        "exit 2, confirmation_needed: An operation needs a confirmation, and psd2 cannot ask without a terminal",
         "Add --yes to confirm in advance. psd2 has sent nothing.",
       ],
       [
@@ -369,7 +369,7 @@ it('an unfinished operation goes on where it stopped, with further data, and is 
   const resume = ['operation', 'resume', 'op-1'];
   expect(endOf(await payer.run(resume, { yes: false }))).toMatchInlineSnapshot(`
     [
-      "exit 2, confirmation_needed: An operation needs a confirmation, and there is no terminal to ask at",
+      "exit 2, confirmation_needed: An operation needs a confirmation, and psd2 cannot ask without a terminal",
       "Add --yes to confirm in advance. psd2 has sent nothing.",
     ]
   `);

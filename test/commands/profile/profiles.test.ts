@@ -225,7 +225,8 @@ describe('psd2 profile protect and unprotect', () => {
     expect(stored('bank')).not.toHaveProperty('clientSecret');
     expect(await failureOf(run(['unprotect', 'bank'], { env }))).toEqual({
       ...{ code: 'confirmation_needed', exitCode: 2, hint: 'Add --yes.' },
-      message: 'Storing secrets without encryption needs a confirmation, and there is no terminal to ask at',
+      message:
+        'Storing secrets without encryption needs a confirmation, and psd2 cannot ask without a terminal',
     });
     const questions: string[] = [];
     const confirm = async (text: string) => questions.push(text) < 0;
@@ -300,7 +301,7 @@ describe('psd2 profile remove', () => {
     await store('bank');
     expect(await failureOf(run(['remove', 'bank']))).toEqual({
       ...{ code: 'confirmation_needed', exitCode: 2, hint: 'Add --yes.' },
-      message: 'Removing a profile needs a confirmation, and there is no terminal to ask at',
+      message: 'Removing a profile needs a confirmation, and psd2 cannot ask without a terminal',
     });
     const { data } = await run(['remove', 'bank'], YES);
     expect(data).toEqual({ name: 'bank', removed: true });
@@ -626,7 +627,7 @@ describe('psd2 profile set', () => {
     const moving = 'psd2 --profile bank auth move --from https://psd2.bank.example/';
     expect(await failureOf(set(...words))).toEqual({
       ...{ code: 'confirmation_needed', exitCode: 2 },
-      message: `1 login of the profile bank belongs to ${BANK.baseUrl}, and there is no terminal to ask at`,
+      message: `1 login of the profile bank belongs to ${BANK.baseUrl}, and psd2 cannot ask without a terminal`,
       hint: `A login is valid only at its own base URL. Add --yes to change it, or add a profile for the other one. If it is the same bank with a new address, then take it along: ${moving}`,
     });
     expect(stored('bank')).toEqual(BANK);
@@ -743,7 +744,7 @@ describe('psd2 profile add', () => {
     await store('bank');
     expect(await failureOf(add(['bank', ...settings()]))).toEqual({
       ...{ code: 'confirmation_needed', exitCode: 2 },
-      message: 'The profile bank already exists, and there is no terminal to ask at',
+      message: 'The profile bank already exists, and psd2 cannot ask without a terminal',
       hint: 'Add --yes to replace it, or choose another name.',
     });
     expect(stored('bank')).toEqual(BANK);
@@ -827,7 +828,7 @@ describe('psd2 profile edit', () => {
   it('without a terminal leads to single settings', async () => {
     expect(await failureOf(run(['edit', 'bank']))).toEqual({
       ...{ code: 'usage', exitCode: 2, hint: 'Change single settings instead:' },
-      message: 'psd2 profile edit asks for each setting, and there is no terminal to ask at',
+      message: 'psd2 profile edit asks for each setting, and psd2 cannot ask without a terminal',
       next: [['profile', 'set', 'bank', '--max-amount', '500.00']],
     });
     expect((await failureOf(run(['edit']))).next).toEqual([['profile', 'set', '--max-amount', '500.00']]);

@@ -161,7 +161,7 @@ it('a store that was copied to another one cannot be set', async () => {
 describe('payments that would stay behind', () => {
   const unasked = (left: string) => ({
     ...{ code: 'confirmation_needed', exitCode: 2, hint: LEAVE },
-    message: `${left}, and there is no terminal to ask at`,
+    message: `${left}, and psd2 cannot ask without a terminal`,
   });
 
   it.each<[Parameters<typeof storeTransfer>[2], object, number]>([

@@ -44,7 +44,7 @@ describe('a step that needs a confirmation', () => {
   it('ends without a terminal', async () => {
     expect(await failureOf((await ask(undefined)).end)).toEqual({
       ...{ code: 'confirmation_needed', exitCode: 2 },
-      message: 'Paying needs a confirmation, and there is no terminal to ask at',
+      message: 'Paying needs a confirmation, and psd2 cannot ask without a terminal',
       hint: 'Add --yes.',
     });
   });

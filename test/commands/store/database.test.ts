@@ -242,7 +242,7 @@ describe('psd2 store init', () => {
       { env: { PSD2_CONFIG_PASSPHRASE: '' } },
       {
         ...{ code: 'usage', exitCode: 2 },
-        message: 'The passphrase is missing, and there is no terminal to ask for it',
+        message: 'The passphrase is missing, and psd2 cannot ask for it without a terminal',
         hint: `${UNCHANGED} Set PSD2_CONFIG_PASSPHRASE for this command.`,
       },
     ],

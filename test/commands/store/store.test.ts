@@ -420,7 +420,7 @@ describe('psd2 store rekey as a person reads it', () => {
   it('without a terminal and a new passphrase says how to give it', async () => {
     expect(await failureOf(rekey([], { env: OLD }))).toEqual({
       ...{ code: 'usage', exitCode: 2 },
-      message: 'The new passphrase is missing, and there is no terminal to ask for it',
+      message: 'The new passphrase is missing, and psd2 cannot ask for it without a terminal',
       hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.',
     });
   });

@@ -285,7 +285,7 @@ it('a cancellation at the bank asks for the address that the customer ended at o
   await payer.run(CREATE, { globals: { scaTimeout: '1' } });
   bank.calls.length = 0;
   expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1', '--paste']))).toEqual([
-    'exit 2, usage: --paste asks for an address, and there is no terminal to ask at',
+    'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
     'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
   ]);
   expect(bank.calls).toEqual([]);

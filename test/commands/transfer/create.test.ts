@@ -460,11 +460,11 @@ it('what would not go well is refused before the bank is asked for anything', as
   expect(ends).toMatchInlineSnapshot(`
     [
       [
-        "exit 2, confirmation_needed: A transfer needs a confirmation, and there is no terminal to ask at",
+        "exit 2, confirmation_needed: A transfer needs a confirmation, and psd2 cannot ask without a terminal",
         "Add --yes to confirm in advance. psd2 has sent nothing.",
       ],
       [
-        "exit 2, confirmation_needed: An instant transfer needs a verified payee, and there is no terminal to ask at",
+        "exit 2, confirmation_needed: An instant transfer needs a verified payee, and psd2 cannot ask without a terminal",
         "Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing.",
       ],
       [
@@ -472,7 +472,7 @@ it('what would not go well is refused before the bank is asked for anything', as
         "Leave out --grant client_credentials.",
       ],
       [
-        "exit 2, usage: --paste asks for an address, and there is no terminal to ask at",
+        "exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal",
         "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).",
       ],
       [

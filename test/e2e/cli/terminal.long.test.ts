@@ -145,7 +145,7 @@ describe('questions at a terminal', () => {
     const psd2 = await inTerminal([...ORDER, '--no-input']);
     const { code, stdout } = await psd2.ended;
     expect(code).toBe(2);
-    expect(stdout).toContain('there is no terminal to ask at');
+    expect(stdout).toContain('psd2 cannot ask without a terminal');
   });
 
   it('psd2 does not echo a secret', async () => {

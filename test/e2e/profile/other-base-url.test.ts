@@ -80,7 +80,7 @@ describe.each(['files', 'postgres'])('logins at another base URL, with %s', (hom
     expect(readError(refused)).toMatchObject({
       code: 'confirmation_needed',
       exitCode: 2,
-      message: `1 login of the profile sandbox belongs to ${new URL(present).href}, and there is no terminal to ask at`,
+      message: `1 login of the profile sandbox belongs to ${new URL(present).href}, and psd2 cannot ask without a terminal`,
     });
     expect(await baseUrlIn(env)).toBe(present);
     const asked = await inTerminal(['profile', 'set', 'sandbox', '--base-url', OTHER], { env });
@@ -128,7 +128,7 @@ describe.each(['files', 'postgres'])('logins at another base URL, with %s', (hom
     expect(readError(await run(...moving(...from)))).toMatchObject({
       code: 'confirmation_needed',
       exitCode: 2,
-      message: `psd2 would move 1 login of the profile sandbox from ${new URL(present).href} to ${new URL(local).href}, and there is no terminal to ask at`,
+      message: `psd2 would move 1 login of the profile sandbox from ${new URL(present).href} to ${new URL(local).href}, and psd2 cannot ask without a terminal`,
     });
     expect(readError(await run('auth', 'token', '--json'))).toMatchObject({ exitCode: 4 });
     const moved = await run(...moving(...from, '--yes'));

@@ -249,7 +249,7 @@ describe('psd2 profile set --store', () => {
     expect(readError(await run(config, set))).toMatchObject({
       code: 'confirmation_needed',
       exitCode: 2,
-      message: `1 payment of the profile sandbox would stay behind in the files in ${config}, 0 of them unfinished, and there is no terminal to ask at`,
+      message: `1 payment of the profile sandbox would stay behind in the files in ${config}, 0 of them unfinished, and psd2 cannot ask without a terminal`,
     });
     await succeeds(config, ['transfer', 'list']);
     await succeeds(config, [...set, '--yes']);

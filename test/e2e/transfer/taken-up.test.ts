@@ -60,7 +60,7 @@ it('psd2 does not resume an instant transfer whose payee nobody has verified', a
   expect(readError(refused)).toMatchObject({
     code: 'confirmation_needed',
     exitCode: 2,
-    message: 'An instant transfer needs a verified payee, and there is no terminal to ask at',
+    message: 'An instant transfer needs a verified payee, and psd2 cannot ask without a terminal',
   });
   expect(stepsOf(refused)).toEqual([]);
   expect(eventsOf(flow)).toEqual(['"type":"created"']);
