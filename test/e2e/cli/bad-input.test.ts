@@ -211,7 +211,7 @@ describe('psd2 refuses bad input before it calls the bank', () => {
       'no confirmation',
       transfer({}),
       'confirmation_needed',
-      /needs a confirmation, and there is no terminal/,
+      /needs a confirmation, and psd2 cannot ask without a terminal/,
     ],
     ['no payee verification', confirmed({}, '--instant'), 'confirmation_needed', /needs a verified payee/],
     [

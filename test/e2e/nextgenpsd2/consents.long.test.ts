@@ -245,7 +245,7 @@ describe('at a bank of the standard', () => {
     [['consent', 'request', '--category', 'PAYMENTS'], 'no category PAYMENTS'],
     [['consent', 'request', '--account', SAVINGS, '--list-only'], 'cannot be used together'],
     [['consent', 'request', '--once', '--frequency', '2'], '--once is for one reading'],
-    [['consent', 'request', '--paste', '--customer', 'new'], 'no terminal to ask at'],
+    [['consent', 'request', '--paste', '--customer', 'new'], 'cannot ask without a terminal'],
     [['consent', 'request', '--grant', 'client_credentials'], 'authorization_code'],
     [['consent', 'request', '--customer', '..'], 'other characters'],
     [['auth', 'login', '--customer', '.'], 'other characters'],

@@ -336,7 +336,13 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
   });
 
   it.each([
-    ['without a passphrase and a terminal', {}, [], 2, 'The passphrase is missing, and there is no terminal'],
+    [
+      'without a passphrase and a terminal',
+      {},
+      [],
+      2,
+      'The passphrase is missing, and psd2 cannot ask for it without a terminal',
+    ],
     [
       'without a keyring',
       { PSD2_CONFIG_PASSPHRASE, DBUS_SESSION_BUS_ADDRESS: undefined },
