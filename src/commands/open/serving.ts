@@ -79,8 +79,13 @@ function listOf(found: readonly Serving[]): string {
   return names.length === 1 ? `the profile ${names[0]} serves` : `the profiles ${names.join(' and ')} serve`;
 }
 
-/** The banks of a bank file that psd2 once checked. */
+/** The banks of a bank file. Nobody may have checked it, so what has no form of a bank is left out. */
 function banksIn(file: unknown): ServedBank[] {
   const banks = isObject(file) && Array.isArray(file.banks) ? file.banks : [];
-  return banks.filter((bank): bank is ServedBank => isObject(bank) && typeof bank.name === 'string');
+  return banks.filter(
+    (bank): bank is ServedBank =>
+      isObject(bank) &&
+      typeof bank.name === 'string' &&
+      [bank.bic, bank.bankCode, bank.country].every((each) => each === undefined || typeof each === 'string'),
+  );
 }

@@ -49,6 +49,16 @@ describe('psd2 bank find', () => {
     expect(none.said).toContain('says that it serves nowhere');
   });
 
+  it.each([{ bankCode: 70_090_500, country: 'DE' }, { bic: 5 }, { country: [] }])(
+    'leaves out what is no bank: %j',
+    async (odd) => {
+      const run = await withProfiles({ odd: bank('Odd', { name: 'Odd', ...odd }) });
+      const { failure, printed } = await run(['bank', 'find', SPARDA]);
+      expect([failure, JSON.parse(printed)]).toMatchObject([null, [{ kind: 'platform', name: 'sparda' }]]);
+      expect((await run(['bank', 'find', 'NTSBDEB1'])).failure).toBeNull();
+    },
+  );
+
   it('names a platform that is more exact than a profile', async () => {
     const run = await withProfiles({ coop: bank('Cooperative banks', coded('Volksbanken', '???9????')) });
     expect(JSON.parse((await run(['bank', 'find', SPARDA])).printed)).toMatchObject([{ name: 'sparda' }]);
