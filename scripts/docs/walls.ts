@@ -369,7 +369,12 @@ export const WALLS: Record<string, readonly string[]> = {
   'sandbox/customer-site': ['domain/local-address.ts', 'sandbox/same-secret.ts'],
   // Its doors, which do not know each other.
   'sandbox/cb': [...DOOR, 'sandbox/documents', 'sandbox/folder'],
-  'sandbox/nextgenpsd2': [...DOOR, 'bank-file', 'bank/interfaces/nextgenpsd2/description'],
+  'sandbox/nextgenpsd2': [
+    ...DOOR,
+    'bank-file',
+    'bank/interfaces/nextgenpsd2/description',
+    'sandbox/control/order.ts',
+  ],
 
   'advice.ts': ['errors.ts', 'quote-for-shell.ts'],
   'did-you-mean.ts': [],

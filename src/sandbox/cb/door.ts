@@ -19,6 +19,7 @@ import { customerCalls } from './customer-calls.ts';
 import { errorEnvelope } from './envelope.ts';
 import type { Grant } from './grant.ts';
 import { oauthCalls } from './oauth-calls.ts';
+import { ownerSide } from './owner.ts';
 import { grantOf } from './permission.ts';
 import { applyPersona } from './persona/lived-in.ts';
 import { printerCalls } from './receipt.ts';
@@ -54,6 +55,7 @@ export function cbDoor(bank: Bank): Door {
       if (bank.rules.persona === 'lived-in') applyPersona(answer, request, bank);
     },
     seal: (answer, { request, faults }, now) => bank.seal.put(answer, request, now, flawOf(faults)),
+    owner: ownerSide(bank),
   };
 }
 

@@ -1,96 +1,24 @@
 import type { Bank } from '../bank.ts';
-import type { Resource } from '../cb/orders/resource.ts';
-import type { AccessSide } from '../customer-site/access-side.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { decimal } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { consentStatus } from '../nextgenpsd2/door-state.ts';
-import { customerPage } from '../nextgenpsd2/links.ts';
-import { listPayments } from '../nextgenpsd2/payments/payment-view.ts';
+import type { Doors } from '../server/pipeline.ts';
 import { paymentsTogether } from './payments-together.ts';
 
-/** The maximum numbers of flows and transactions that the console shows. */
+/** The maximum numbers of flows, payments and transactions that the console shows. */
 const MAX_FLOWS = 100;
+const MAX_PAYMENTS = 1_000;
 const MAX_ENTRIES = 50;
 
-/** The pending logins, and the resources of all flows, newest first. */
-export function flowsOf(bank: Bank, access: AccessSide) {
+/** What customers have to decide, and what they gave and paid: at each door, newest first. */
+export function flowsOf(bank: Bank, doors: Doors) {
+  const owners = [...doors].flatMap(([name, { owner }]) => (owner ? [[name, owner] as const] : []));
   return {
-    logins: bank.logins.open().map(({ id, application, startedAt }) => ({
-      id,
-      application: application.applicationName,
-      startedAt: startedAt.toISOString(),
-      url: `${bank.customerSiteUrl}/login?request=${id}`,
-    })),
     /** The users that have a button to log in. */
     users: bank.customers.seeded.map(({ user }) => user),
-    resources: bank.resources
-      .list()
-      .slice(-MAX_FLOWS)
-      .toReversed()
-      .map((resource) => ({
-        id: resource.id,
-        kind: resource.kind,
-        customer: resource.customer.user,
-        about: aboutOf(resource),
-        createdAt: resource.createdAt.toISOString(),
-        sca: resource.sca ? bank.resources.scaState(resource) : 'not started',
-        /** Whether the customer can decide now. */
-        open: resource.sca !== undefined && bank.resources.scaState(resource) === 'PENDING',
-        execution: executionOf(bank, resource),
-      })),
-    together: paymentsTogether(bank, (resource) => executionOf(bank, resource)),
-    door: {
-      requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
-      payments: listPayments(bank).slice(-MAX_FLOWS).toReversed(),
-      consents: bank.door.consents
-        .list()
-        .slice(-MAX_FLOWS)
-        .toReversed()
-        .map((consent) => ({
-          id: consent.id,
-          type: consent.type,
-          status: consentStatus(bank.door, consent),
-          customer: bank.customers.find(consent.customerId ?? '')?.user ?? '',
-          until: consent.validUntil,
-          accounts: consent.grants.size,
-        })),
-    },
-    consents: bank.consents.inForce().map(({ customerId, category, productId, givenAt, endsAt }) => ({
-      customer: bank.customers.find(customerId)?.user ?? customerId,
-      category,
-      productId,
-      givenAt: givenAt.toISOString(),
-      endsAt: endsAt.toISOString(),
-    })),
+    together: paymentsTogether(owners.flatMap(([, owner]) => owner.paid(MAX_PAYMENTS))),
+    doors: Object.fromEntries(owners.map(([name, owner]) => [name, owner.flows(MAX_FLOWS)])),
   };
-}
-
-function aboutOf(resource: Resource): string {
-  switch (resource.kind) {
-    case 'consent':
-      return resource.categories
-        .map(({ name, products }) => `${name} for ${products.map(({ productId }) => productId).join(', ')}`)
-        .join('; ');
-    case 'inquiry':
-      return `transactions of ${resource.product.productId} from ${resource.from}`;
-    case 'moneyTransfer':
-    case 'standingOrder': {
-      const { beneficiaryName, beneficiaryIban, amount } = resource.order;
-      return `${decimal(amount)} EUR from ${resource.product.productId} to ${beneficiaryName}, ${beneficiaryIban}`;
-    }
-  }
-}
-
-function executionOf(bank: Bank, resource: Resource): string {
-  if (resource.kind === 'consent') return resource.finishedAt ? 'confirmed' : 'not confirmed';
-  if (resource.kind === 'inquiry') return '';
-  const { execution } = resource;
-  if (!execution) return resource.nextStep === 'verify2' ? 'verify2 required' : 'not executed';
-  if (!('cro' in execution)) return `executed, ${execution.standingOrderId}`;
-  const { cro, settlement } = execution;
-  if (!settlement) return `executed, CRO ${cro}`;
-  return bank.now() < settlement.at ? `pending, CRO ${cro}` : `settled ${settlement.status}, CRO ${cro}`;
 }
 
 /** The accounts of one customer. Default: of the seeded customers. */

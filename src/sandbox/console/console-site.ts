@@ -6,13 +6,10 @@ import { createMiddleware } from 'hono/factory';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
-import { ORDERS, orderRoutes } from '../control/control-site.ts';
+import { orderRoutes, ordersOf } from '../control/control-site.ts';
 import { answerError, bodyOf, invalidFields, MAX_BODY_BYTES, refuse } from '../control/json-site.ts';
-import type { AccessSide } from '../customer-site/access-side.ts';
 import { faultKinds } from '../faults/fault.ts';
-import { endpointNames } from '../faults/target.ts';
-import { doorUrl } from '../nextgenpsd2/links.ts';
-import { operationIds } from '../nextgenpsd2/operations.ts';
+import type { Doors } from '../server/pipeline.ts';
 import { registeredFor } from '../strict/registered-pair.ts';
 import { accountsOf, flowsOf, ledgerOf } from './bank-view.ts';
 import { detailOf, lineOf } from './call-view.ts';
@@ -44,7 +41,7 @@ const safePage = createMiddleware(async (c, next) => {
  *
  * @param guards checks of each request, first of all
  */
-export function consoleSite(bank: Bank, access: AccessSide, guards: readonly MiddlewareHandler[]): Hono {
+export function consoleSite(bank: Bank, doors: Doors, guards: readonly MiddlewareHandler[]): Hono {
   const pageToken = randomBytes(24).toString('base64url');
   const site = new Hono();
   for (const guard of guards) site.use(guard);
@@ -56,7 +53,7 @@ export function consoleSite(bank: Bank, access: AccessSide, guards: readonly Mid
     });
   }
 
-  site.get('/events', eventStream(bank, pageToken));
+  site.get('/events', eventStream(bank, doors, pageToken));
   site.get('/calls/:id{\\d+}', async (c) => {
     const seen = bank.calls.find(Number(c.req.param('id')));
     if (!seen) return refuse(c, 404, 'The console no longer has this call');
@@ -67,7 +64,7 @@ export function consoleSite(bank: Bank, access: AccessSide, guards: readonly Mid
         : await detailOf(seen, registeredFor(bank, seen.request), rules.rowsAPage),
     );
   });
-  site.get('/flows', (c) => c.json(flowsOf(bank, access)));
+  site.get('/flows', (c) => c.json(flowsOf(bank, doors)));
   site.get('/accounts', (c) => c.json(accountsOf(bank, c.req.query('user'))));
   site.get('/accounts/:productId', (c) => {
     const ledger = ledgerOf(bank, c.req.param('productId'));
@@ -82,8 +79,8 @@ export function consoleSite(bank: Bank, access: AccessSide, guards: readonly Mid
   });
   site.on(['POST', 'DELETE'], '*', bodyLimit({ maxSize: MAX_BODY_BYTES }), orderedByPage);
   site.route('/', playerRoutes(bank));
-  const orders = ORDERS.filter(({ programsOnly }) => !programsOnly);
-  site.route('/', orderRoutes({ bank, access }, orders));
+  const orders = ordersOf(doors).filter(({ programsOnly }) => !programsOnly);
+  site.route('/', orderRoutes(bank, doors, orders));
 
   site.notFound((c) => refuse(c, 404, 'Page not found'));
   site.onError(answerError);
@@ -135,8 +132,9 @@ const MAX_WATCHERS = 16;
  *
  * @param pageToken the token that the page's actions need
  */
-function eventStream(bank: Bank, pageToken: string): Handler {
+function eventStream(bank: Bank, doors: Doors, pageToken: string): Handler {
   const { rowsAPage } = bank.rules;
+  const owners = [...doors.values()].flatMap(({ owner }) => owner ?? []);
   let watchers = 0;
   return (c) => {
     if (watchers >= MAX_WATCHERS) return refuse(c, 400, 'The console is open in too many windows');
@@ -146,11 +144,10 @@ function eventStream(bank: Bank, pageToken: string): Handler {
         void stream.writeSSE({ event, data: JSON.stringify(data) }).catch(() => undefined);
       send('hello', {
         token: pageToken,
-        baseUrl: bank.baseUrl,
-        doorUrl: doorUrl(bank),
+        addresses: owners.map(({ url }) => url ?? bank.baseUrl),
         calls: bank.calls.list().map((seen) => lineOf(seen, rowsAPage)),
         faults: [...faultKinds].map(([kind, { says, value }]) => ({ kind, says, value })),
-        endpoints: [...endpointNames, ...operationIds],
+        endpoints: owners.flatMap(({ calls }) => calls),
       });
       const end = bank.calls.watch((seen) =>
         seen ? send('call', lineOf(seen, rowsAPage)) : send('change', {}),

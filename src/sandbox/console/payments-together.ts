@@ -1,9 +1,7 @@
-import type { Bank } from '../bank.ts';
 import { type Cents, decimal } from '../ledger/cents.ts';
-import { orderStatus } from '../nextgenpsd2/payments/payment-status.ts';
 
-/** A payment of one account, at either door. */
-interface Paid {
+/** A payment of one account, at any door. */
+export interface Paid {
   at: Date;
   account: string;
   customer: string;
@@ -18,20 +16,14 @@ interface Paid {
 const APART_MS = 60_000;
 /** The most that the console shows. */
 const MAX_GROUPS = 20;
-const MAX_PAYMENTS = 1_000;
 
 /**
  * The payments that belong together, as those of a file do: what a customer authorises at once, and payments of one account of which
  * each begins within a minute of the one before. The bank knows nothing of files. Newest first.
- *
- * @param stateOf the state of a bank transfer of the first door
  */
-export function paymentsTogether(
-  bank: Bank,
-  stateOf: (resource: ReturnType<Bank['resources']['list']>[number]) => string,
-) {
+export function paymentsTogether(paid: readonly Paid[]) {
   const groups: Paid[][] = [];
-  for (const payment of [...atFirstDoor(bank, stateOf), ...atSecondDoor(bank)].sort(byTime)) {
+  for (const payment of paid.toSorted(byTime)) {
     const group = groups.findLast((each) => belongs(payment, each));
     if (group) group.push(payment);
     else groups.push([payment]);
@@ -58,37 +50,4 @@ function belongs({ account, joint, at }: Paid, group: readonly Paid[]): boolean 
   if (last?.account !== account) return false;
   if (joint !== undefined || last.joint !== undefined) return last.joint === joint;
   return at.getTime() - last.at.getTime() <= APART_MS;
-}
-
-function atFirstDoor(bank: Bank, stateOf: Parameters<typeof paymentsTogether>[1]): Paid[] {
-  return bank.resources
-    .list()
-    .slice(-MAX_PAYMENTS)
-    .flatMap((resource) => {
-      if (resource.kind !== 'moneyTransfer') return [];
-      const { order, product, customer, createdAt } = resource;
-      const { amount, beneficiaryName } = order;
-      const about = { account: product.productId, customer: customer.user, to: beneficiaryName };
-      return [{ ...about, at: createdAt, joint: undefined, amount, state: stateOf(resource) }];
-    });
-}
-
-function atSecondDoor(bank: Bank): Paid[] {
-  const { payments, baskets } = bank.door;
-  return payments
-    .list()
-    .slice(-MAX_PAYMENTS)
-    .flatMap((payment) => {
-      const { orders, debtor, createdAt, id } = payment;
-      const joint = orders.length > 1 ? id : baskets.withPayment(id)?.id;
-      return orders.map((order, index) => ({
-        ...{
-          at: createdAt,
-          account: debtor?.product.iban ?? '',
-          customer: debtor?.customer.user ?? '',
-          joint,
-        },
-        ...{ amount: order.amount, to: order.beneficiaryName, state: orderStatus(bank, payment, index) },
-      }));
-    });
 }

@@ -117,13 +117,9 @@ const customers: readonly Order[] = [
   bareOrder({
     method: 'POST',
     path: '/customers/{user}/revoke-consents',
-    says: 'The customer withdraws all consents, at both doors. Takes a user or an id',
+    says: 'The customer withdraws all consents, at every door. Takes a user or an id',
     answer: revokedAnswer,
-    run: ({ bank, access }, { user }) => {
-      const customer = namedCustomer(bank, user);
-      const given = access.given(customer.customerId).filter(({ id }) => access.revoke(id)).length;
-      return { revoked: bank.consents.revokeAll(customer.customerId) + given };
-    },
+    run: ({ bank, revokeAll }, { user }) => ({ revoked: revokeAll(namedCustomer(bank, user).customerId) }),
   }),
 ];
 

@@ -1,24 +1,41 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import type { Bank } from '../bank.ts';
 import { isSameSecret } from '../same-secret.ts';
-import { accessOrders } from './access-orders.ts';
+import type { Doors } from '../server/pipeline.ts';
 import { bankOrders } from './bank-orders.ts';
 import { answerError, bodyOf, invalidFields, MAX_BODY_BYTES, refuse } from './json-site.ts';
 import { openApiOf } from './openapi.ts';
 import type { Order, OrderPlace } from './order.ts';
 
 /** All orders, in the order of the OpenAPI. */
-export const ORDERS: readonly Order[] = [...bankOrders, ...accessOrders];
+export function ordersOf(doors: Doors): Order[] {
+  return [...bankOrders, ...[...doors.values()].flatMap(({ owner }) => owner?.orders ?? [])];
+}
+
+function placeOf(bank: Bank, doors: Doors): OrderPlace {
+  return {
+    bank,
+    revokeAll: (customerId) =>
+      [...doors.values()].reduce((sum, { owner }) => sum + (owner?.revokeAll(customerId) ?? 0), 0),
+  };
+}
 
 /**
  * The interface under `/control` for the commands `psd2 sandbox fault`, `clock`, `customer` and `reset`, and for programs: JSON
  * over HTTP, with the control token from `running.json`. Web pages cannot use it: they do not have the token, and only the
  * sandbox's own `Host` and `Origin` are accepted. Without the token it gives only its description.
  */
-export function controlSite(place: OrderPlace, controlToken: string, sameOrigin: MiddlewareHandler): Hono {
+export function controlSite(
+  bank: Bank,
+  doors: Doors,
+  controlToken: string,
+  sameOrigin: MiddlewareHandler,
+): Hono {
   const control = new Hono();
+  const orders = ordersOf(doors);
   control.use(sameOrigin);
-  control.get('/openapi.json', (c) => c.json(openApiOf(ORDERS)));
+  control.get('/openapi.json', (c) => c.json(openApiOf(orders)));
   control.use(async (c, next) => {
     if (isSameSecret(c.req.header('authorization'), `Bearer ${controlToken}`)) return next();
     return refuse(c, 401, 'The control token of running.json is missing or wrong');
@@ -26,7 +43,7 @@ export function controlSite(place: OrderPlace, controlToken: string, sameOrigin:
   control.use(
     bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => refuse(c, 413, 'The body is too large') }),
   );
-  control.route('/', orderRoutes(place, ORDERS));
+  control.route('/', orderRoutes(bank, doors, orders));
   // Hono asks only the outermost site for its answer to what nobody serves.
   control.all('*', (c) => refuse(c, 404, `The sandbox control has no ${c.req.method} ${c.req.path}`));
   control.onError(answerError);
@@ -34,7 +51,8 @@ export function controlSite(place: OrderPlace, controlToken: string, sameOrigin:
 }
 
 /** Serves orders: for programs under `/control`, for the console's buttons under `/console`. */
-export function orderRoutes(place: OrderPlace, orders: readonly Order[]): Hono {
+export function orderRoutes(bank: Bank, doors: Doors, orders: readonly Order[]): Hono {
+  const place = placeOf(bank, doors);
   const routes = new Hono();
   for (const order of orders) {
     const path = order.path.replace('{id}', ':id{\\d+}').replace('{user}', ':user');
@@ -44,7 +62,7 @@ export function orderRoutes(place: OrderPlace, orders: readonly Order[]): Hono {
       if (order.body && checked && !checked.success)
         return refuse(c, 400, invalidFields(order.body.what, checked.error));
       const done = order.run(place, body, c.req.param());
-      if (order.method !== 'GET') place.bank.calls.tellChange();
+      if (order.method !== 'GET') bank.calls.tellChange();
       return c.json(JSON.parse(JSON.stringify(done)), order.status ?? 200);
     });
   }

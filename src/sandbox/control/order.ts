@@ -1,11 +1,11 @@
 import type * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
-import type { AccessSide } from '../customer-site/access-side.ts';
 
 /** What an order works on. */
 export interface OrderPlace {
   bank: Bank;
-  access: AccessSide;
+  /** A customer withdraws all consents, at every door. @returns how many */
+  revokeAll(customerId: string): number;
 }
 
 /** An order to the bank: for programs under `/control`, for the buttons of the console under `/console`. */

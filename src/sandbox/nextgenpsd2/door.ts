@@ -17,6 +17,7 @@ import { OAuthError } from './oauth/client.ts';
 import { namedPaths } from './oauth/metadata.ts';
 import { oauthCall } from './oauth/token-endpoint.ts';
 import { type Addressed, DOOR_PATH, operationAt } from './operations.ts';
+import { ownerSide } from './owner.ts';
 import { DoorRefusal, isCut, type MessageCode, refusalBody, refusalText } from './refusal.ts';
 import { servedCalls } from './served-calls.ts';
 import { checkClientCertificate, checkRequest } from './strict/check-request.ts';
@@ -55,6 +56,7 @@ export function nextgenpsd2Door(bank: Bank): Door {
     pack: (answer, { request }) => {
       if (rules.variations.includes('compressed')) compress(answer, request);
     },
+    owner: ownerSide(bank),
   };
 }
 

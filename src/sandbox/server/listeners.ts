@@ -12,19 +12,21 @@ import { customerSite } from '../customer-site/site.ts';
 import { DOORS, runDue } from '../doors.ts';
 import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
 import { isSameSecret } from '../same-secret.ts';
-import { type Listener as CallListener, listenerOf } from './pipeline.ts';
+import { type Listener as CallListener, type Doors, listenerOf } from './pipeline.ts';
 
 type Listener = ReturnType<typeof getRequestListener>;
 
 /** Serves the API: all doors of the bank. */
 export function apiListener(bank: Bank): CallListener {
-  const doors = [...DOORS.values()]
-    .map(({ open }) => open(bank))
-    .map((door) => ({ door, answer: listenerOf(bank, door) }));
+  const doors = [...openDoors(bank).values()].map((door) => ({ door, answer: listenerOf(bank, door) }));
   return async (incoming, outgoing) => {
     runDue(bank);
     await doors.findLast(({ door }) => door.isFor(incoming.url ?? ''))?.answer(incoming, outgoing);
   };
+}
+
+function openDoors(bank: Bank): Doors {
+  return new Map([...DOORS].map(([name, { open }]) => [name, open(bank)]));
 }
 
 /** What the site needs: the bank, its two sides for customers, and the token of its owner. */
@@ -44,6 +46,7 @@ export interface SitePlace {
 export function siteListener(place: SitePlace, names?: readonly string[]): Listener {
   const { bank, customers, access, identity } = place;
   const { pid, startedAt, controlToken } = identity;
+  const doors = openDoors(bank);
   const isOwn = names ? ({ hostname }: URL) => names.includes(hostname) : isLoopback;
   const sameOrigin = ownPagesOnly(isOwn);
   const guards = names ? [consoleToken(controlToken), sameOrigin] : [sameOrigin];
@@ -54,8 +57,8 @@ export function siteListener(place: SitePlace, names?: readonly string[]): Liste
       await bank.keep();
     })
     .get(IDENTITY_PATH, (c) => c.json({ pid, startedAt }))
-    .route('/control', controlSite({ bank, access }, controlToken, sameOrigin))
-    .route('/console', consoleSite(bank, access, guards))
+    .route('/control', controlSite(bank, doors, controlToken, sameOrigin))
+    .route('/console', consoleSite(bank, doors, guards))
     .get('/console/', (c) => c.redirect('/console', 302))
     .route('/', customerSite(customers, access, isOwn));
   return getRequestListener(site.fetch);

@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { type OutgoingAnswer, send } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
+import type { Paid } from '../console/payments-together.ts';
+import type { Order } from '../control/order.ts';
 import type { Fault } from '../faults/fault.ts';
 import { applyContentFaults, clockOf, find, ownFaults } from '../faults/spoil.ts';
 import { type RawRequest, readRawRequest } from '../strict/raw-request.ts';
@@ -57,6 +59,26 @@ export interface Door {
   seal(answer: OutgoingAnswer, passage: Passage, now: Date): void;
   /** Changes the bytes of the answer, after the console has it. */
   pack?(answer: OutgoingAnswer, passage: Passage): void;
+  /** For the owner of the sandbox. Absent: the console shows its calls alone. */
+  owner?: OwnerSide;
+}
+
+/** The open doors of a bank, by their names. */
+export type Doors = ReadonlyMap<string, Door>;
+
+/** What the owner of the sandbox sees of a door, and orders it to do. */
+export interface OwnerSide {
+  /** Where it is, if not at the address of the bank. */
+  url?: string;
+  /** The names of its calls, for faults. */
+  calls: readonly string[];
+  /** What customers have to decide and what they gave, as the page of the console reads it. @param most of each kind */
+  flows(most: number): object;
+  /** Its newest payments, oldest first. */
+  paid(most: number): Paid[];
+  orders?: readonly Order[];
+  /** The customer withdraws all consents. @returns how many */
+  revokeAll(customerId: string): number;
 }
 
 export type Listener = (

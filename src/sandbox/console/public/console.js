@@ -66,7 +66,7 @@ function connect() {
   events.addEventListener('hello', ({ data }) => {
     const hello = JSON.parse(data);
     token = hello.token;
-    $('address').textContent = `${hello.baseUrl} and ${hello.doorUrl}`;
+    $('address').textContent = hello.addresses.join(' and ');
     calls.clear();
     for (const call of hello.calls) calls.set(call.id, call);
     showFaultKinds(hello);
@@ -445,7 +445,9 @@ function redraw(place, ...children) {
 }
 
 async function drawFlows() {
-  const { logins, users, resources, consents, together, door } = await get('/flows');
+  const { users, together, doors } = await get('/flows');
+  const { cb, ...others } = doors;
+  const { logins, resources, consents } = cb;
   redraw(
     $('panel-flows'),
     el('h2', {}, 'Consents and operations'),
@@ -519,14 +521,14 @@ async function drawFlows() {
       ]),
       'None.',
     ),
-    ...doorFlows(door, users),
+    ...Object.values(others).flatMap((door) => doorFlows(door, users)),
   );
 }
 
-/** What customers have to decide at the second door, and what they gave there. */
-function doorFlows({ requests, consents, payments }, users) {
+/** What customers have to decide at a further door, and what they gave there. Its orders are at one path. */
+function doorFlows({ title, orders: path, requests, consents, payments }, users) {
   return [
-    el('h2', {}, 'NextGenPSD2: requests that wait for a customer'),
+    el('h2', {}, `${title}: requests that wait for a customer`),
     table(
       '',
       ['Request', 'Customer', 'Play the customer'],
@@ -540,16 +542,16 @@ function doorFlows({ requests, consents, payments }, users) {
             'div',
             { className: 'bar decide' },
             ...(user ? [user] : users).map((name) =>
-              played(`Approve as ${name}`, '/nextgenpsd2/decide', { id, decision: 'approve', user: name }),
+              played(`Approve as ${name}`, `${path}/decide`, { id, decision: 'approve', user: name }),
             ),
-            played('Refuse', '/nextgenpsd2/decide', { id, decision: 'refuse' }),
+            played('Refuse', `${path}/decide`, { id, decision: 'refuse' }),
             el('a', { href: url, target: '_blank', rel: 'noopener', data: { key: url } }, 'Open the page'),
           ),
         ),
       ]),
       'None.',
     ),
-    el('h2', {}, 'NextGenPSD2: payments'),
+    el('h2', {}, `${title}: payments`),
     table(
       '',
       ['Payment', 'Customer', 'Status', 'Transfers', 'Paid'],
@@ -562,7 +564,7 @@ function doorFlows({ requests, consents, payments }, users) {
       ]),
       'None.',
     ),
-    el('h2', {}, 'NextGenPSD2: consents'),
+    el('h2', {}, `${title}: consents`),
     table(
       '',
       ['Consent', 'Customer', 'Status', 'Accounts', 'Valid until', 'Play the customer'],
@@ -572,11 +574,7 @@ function doorFlows({ requests, consents, payments }, users) {
         el('td', { className: consentTones[status] ?? '' }, status),
         String(accounts),
         until,
-        el(
-          'td',
-          {},
-          status === 'valid' ? played('Withdraw', '/nextgenpsd2/revoke', { consentId: id }, true) : '',
-        ),
+        el('td', {}, status === 'valid' ? played('Withdraw', `${path}/revoke`, { consentId: id }, true) : ''),
       ]),
       'None.',
     ),

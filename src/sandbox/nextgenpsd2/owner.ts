@@ -1,8 +1,59 @@
 import * as z from 'zod/mini';
-import { transactionStatus } from '../nextgenpsd2/payments/payment-status.ts';
-import { listPayments } from '../nextgenpsd2/payments/payment-view.ts';
-import { runDuePayments } from '../nextgenpsd2/payments/run-payments.ts';
-import { bareOrder, type Order, OrderRefused, orderWith } from './order.ts';
+import type { Bank } from '../bank.ts';
+import { bareOrder, type Order, OrderRefused, orderWith } from '../control/order.ts';
+import type { OwnerSide } from '../server/pipeline.ts';
+import { accessSide } from './access-side.ts';
+import { consentStatus } from './door-state.ts';
+import { customerPage, doorUrl } from './links.ts';
+import { operationIds } from './operations.ts';
+import { orderStatus, transactionStatus } from './payments/payment-status.ts';
+import { listPayments } from './payments/payment-view.ts';
+import { runDuePayments } from './payments/run-payments.ts';
+
+/** The second door for the owner of the sandbox. */
+export function ownerSide(bank: Bank): OwnerSide {
+  const access = accessSide(bank);
+  return {
+    url: doorUrl(bank),
+    calls: operationIds,
+    flows: (most) => ({
+      ...{ title: 'NextGenPSD2', orders: '/nextgenpsd2' },
+      requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
+      payments: listPayments(bank).slice(-most).toReversed(),
+      consents: bank.door.consents
+        .list()
+        .slice(-most)
+        .toReversed()
+        .map((consent) => ({
+          id: consent.id,
+          type: consent.type,
+          status: consentStatus(bank.door, consent),
+          customer: bank.customers.find(consent.customerId ?? '')?.user ?? '',
+          until: consent.validUntil,
+          accounts: consent.grants.size,
+        })),
+    }),
+    paid: (most) => paid(bank, most),
+    orders,
+    revokeAll: (customerId) => access.given(customerId).filter(({ id }) => access.revoke(id)).length,
+  };
+}
+
+function paid(bank: Bank, most: number): ReturnType<OwnerSide['paid']> {
+  const { payments, baskets } = bank.door;
+  return payments
+    .list()
+    .slice(-most)
+    .flatMap((payment) => {
+      const { orders: all, debtor, createdAt, id } = payment;
+      const joint = all.length > 1 ? id : baskets.withPayment(id)?.id;
+      const account = debtor?.product.iban ?? '';
+      return all.map((order, index) => ({
+        ...{ at: createdAt, account, customer: debtor?.customer.user ?? '', joint },
+        ...{ amount: order.amount, to: order.beneficiaryName, state: orderStatus(bank, payment, index) },
+      }));
+    });
+}
 
 const decisionOrder = z.discriminatedUnion('decision', [
   z.strictObject({
@@ -25,14 +76,14 @@ const openRequest = z.object({
   ),
 });
 
-/** The orders that play the customer at the second door. */
-export const accessOrders: readonly Order[] = [
+/** They play the customer at the second door. */
+const orders: readonly Order[] = [
   bareOrder({
     method: 'GET',
     path: '/nextgenpsd2/requests',
     says: 'The requests of the second door that wait for a customer',
     answer: z.array(openRequest),
-    run: ({ access }) => access.open(),
+    run: ({ bank }) => accessSide(bank).open(),
   }),
   orderWith({
     method: 'POST',
@@ -40,7 +91,8 @@ export const accessOrders: readonly Order[] = [
     says: 'The customer approves or refuses a request of the second door',
     body: { what: 'decision', shape: decisionOrder },
     answer: z.object({ returnTo: z.nullable(z.string()) }),
-    run: ({ bank, access }, order) => {
+    run: ({ bank }, order) => {
+      const access = accessSide(bank);
       if (!access.accessRequest(order.id)) throw new OrderRefused(404, 'There is nothing to decide');
       if (order.decision === 'refuse') return { returnTo: access.refuse(order.id).returnTo?.href ?? null };
       const customer = bank.customers.byUser(order.user);
@@ -59,7 +111,7 @@ export const accessOrders: readonly Order[] = [
     says: 'The customer withdraws a consent of the second door',
     body: { what: 'revocation', shape: z.strictObject({ consentId: z.string() }) },
     answer: z.object({ revoked: z.boolean() }),
-    run: ({ access }, { consentId }) => ({ revoked: access.revoke(consentId) }),
+    run: ({ bank }, { consentId }) => ({ revoked: accessSide(bank).revoke(consentId) }),
   }),
   bareOrder({
     method: 'GET',
