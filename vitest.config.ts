@@ -47,6 +47,7 @@ export default defineConfig({
       'test/support/own-environment.ts',
       'test/support/scrypt-once.js',
     ],
+    snapshotSerializers: ['test/support/compact-snapshots.ts'],
     projects: [
       {
         extends: true,

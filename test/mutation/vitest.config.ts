@@ -14,6 +14,7 @@ export default defineConfig({
     pool: 'threads',
     maxWorkers: 1,
     isolate: false,
+    snapshotSerializers: ['test/support/compact-snapshots.ts'],
     // Without the shared server, these tests would start one for each mutant.
     testNamePattern: process.env.MUTATION_ROOM === 'postgres' ? /(?:)/ : /^(?!.*a backend in PostgreSQL)/,
     testTimeout: 20_000,

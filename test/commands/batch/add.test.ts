@@ -28,35 +28,26 @@ it('a file without errors is checked and added, and psd2 says what to do next', 
   const checked = await check();
   expect([endOf(checked), { ...checked.data, file: 'FILE' }]).toMatchInlineSnapshot(`
     [
-      [
-        "done",
-      ],
+      ["done"],
       {
-        "count": 2,
-        "errors": 0,
-        "file": "FILE",
-        "format": "csv",
-        "lines": 2,
-        "messageId": null,
-        "ok": true,
-        "payees": null,
-        "problems": [],
-        "scas": 2,
-        "sha256": "batch-1",
-        "totals": [
+        count: 2,
+        errors: 0,
+        file: "FILE",
+        format: "csv",
+        lines: 2,
+        messageId: null,
+        ok: true,
+        payees: null,
+        problems: [],
+        scas: 2,
+        sha256: "batch-1",
+        totals: [
           {
-            "amount": "3.10",
-            "batchBooking": null,
-            "count": 2,
-            "currency": "EUR",
-            "customer": null,
-            "executionDate": null,
-            "from": "0000012345",
-            "instant": false,
-            "scas": 2,
+            amount: "3.10", batchBooking: null, count: 2, currency: "EUR", customer: null,
+            executionDate: null, from: "0000012345", instant: false, scas: 2,
           },
         ],
-        "warnings": 0,
+        warnings: 0,
       },
     ]
   `);
@@ -86,8 +77,7 @@ it('with errors, psd2 names the first three, and stores nothing', async () => {
   expect(endOf(failed).map((text) => text.replaceAll(PATH, 'FILE'))).toMatchInlineSnapshot(`
     [
       "exit 2, usage: The file FILE has 4 errors. line 2: The amount "-1" is negative. line 3: The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE. line 4: The amount "x" is not a decimal number",
-      "psd2 has stored nothing. See all of them with:",
-      "$ batch check FILE",
+      "psd2 has stored nothing. See all of them with:", "$ batch check FILE",
     ]
   `);
   expect((await payer.run(['batch', 'list'])).data).toEqual([]);
@@ -101,36 +91,23 @@ it('with errors, psd2 names the first three, and stores nothing', async () => {
   const { ok, sha256, lines, errors, problems } = checked.data;
   expect({ ok, sha256, lines, errors, problems }).toMatchInlineSnapshot(`
     {
-      "errors": 4,
-      "lines": 0,
-      "ok": false,
-      "problems": [
+      errors: 4,
+      lines: 0,
+      ok: false,
+      problems: [
+        { line: 1, message: "The amount "-1" is negative", place: "line 2", severity: "error" },
         {
-          "line": 1,
-          "message": "The amount "-1" is negative",
-          "place": "line 2",
-          "severity": "error",
+          line: 2,
+          message: "The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE",
+          place: "line 3", severity: "error",
         },
         {
-          "line": 2,
-          "message": "The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE",
-          "place": "line 3",
-          "severity": "error",
+          line: 3, message: "The amount "x" is not a decimal number", place: "line 4",
+          severity: "error",
         },
-        {
-          "line": 3,
-          "message": "The amount "x" is not a decimal number",
-          "place": "line 4",
-          "severity": "error",
-        },
-        {
-          "line": 4,
-          "message": "The amount "0" is zero",
-          "place": "line 5",
-          "severity": "error",
-        },
+        { line: 4, message: "The amount "0" is zero", place: "line 5", severity: "error" },
       ],
-      "sha256": null,
+      sha256: null,
     }
   `);
   const one = await withText(LINES.replace('1.10', '-1'));
@@ -208,10 +185,9 @@ it('an account that the customer has given no consent for is an error, and one o
   expect((await check()).data.problems).toMatchInlineSnapshot(`
     [
       {
-        "line": 1,
-        "message": "The account 0000099999 is not one that customer 1048262 has given a consent for",
-        "place": "line 2",
-        "severity": "error",
+        line: 1,
+        message: "The account 0000099999 is not one that customer 1048262 has given a consent for",
+        place: "line 2", severity: "error",
       },
     ]
   `);
@@ -233,24 +209,21 @@ it('the same payment in the last 30 days is a warning, and a reference that is t
   expect((await check()).data.problems).toMatchInlineSnapshot(`
     [
       {
-        "line": 1,
-        "message": "The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
-        "place": "line 2",
-        "severity": "error",
+        line: 1,
+        message: "The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
+        place: "line 2", severity: "error",
       },
       {
-        "line": 2,
-        "message": "The transfer tr-2 of the last 30 days paid the same amount to the same payee",
-        "place": "line 3",
-        "severity": "warning",
+        line: 2,
+        message: "The transfer tr-2 of the last 30 days paid the same amount to the same payee",
+        place: "line 3", severity: "warning",
       },
     ]
   `);
   expect(endOf(await add()).map((text) => text.replaceAll(PATH, 'FILE'))).toMatchInlineSnapshot(`
     [
       "exit 2, usage: The file FILE has 1 error. line 2: The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
-      "psd2 has stored nothing. See all of them with:",
-      "$ batch check FILE",
+      "psd2 has stored nothing. See all of them with:", "$ batch check FILE",
     ]
   `);
   const soon = new Date(Date.parse(TODAY) + 31 * 86_400_000).toISOString();
@@ -285,30 +258,19 @@ it('the payee check of all payments counts the results, and names what a person 
   const { data, said } = await check(['--payees'], { env });
   expect([data.payees, data.problems, said]).toMatchInlineSnapshot(`
     [
-      {
-        "close": 2,
-        "match": 1,
-        "none": 2,
-        "unavailable": 0,
-      },
+      { close: 2, match: 1, none: 2, unavailable: 0 },
       [
         {
-          "line": 1,
-          "message": "The payee check of Ada says: close match, the account is held by Other",
-          "place": "line 2",
-          "severity": "warning",
+          line: 1, message: "The payee check of Ada says: close match, the account is held by Other",
+          place: "line 2", severity: "warning",
         },
         {
-          "line": 2,
-          "message": "The payee check of Bea says: no match, the account is held by Other",
-          "place": "line 3",
-          "severity": "error",
+          line: 2, message: "The payee check of Bea says: no match, the account is held by Other",
+          place: "line 3", severity: "error",
         },
         {
-          "line": 4,
-          "message": "The payee check of Dora says: no match, the account is held by Other",
-          "place": "line 5",
-          "severity": "error",
+          line: 4, message: "The payee check of Dora says: no match, the account is held by Other",
+          place: "line 5", severity: "error",
         },
       ],
       "",

@@ -27,38 +27,26 @@ it('a basket whose run was interrupted goes on, and no payment is initiated twic
   };
   expect(told(await payer.run(AS_BASKET))).toMatchInlineSnapshot(`
     [
-      "1 verified tr-1 ",
-      "2 executing tr-2 ",
-      "3 waiting  ",
-      "0 of 3 paid, 1 unknown, 1 awaits its customer.",
-      "exit 130, interrupted: Interrupted",
+      "1 verified tr-1 ", "2 executing tr-2 ", "3 waiting  ",
+      "0 of 3 paid, 1 unknown, 1 awaits its customer.", "exit 130, interrupted: Interrupted",
       "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
       "$ batch run batch-1",
     ]
   `);
   expect(told(await payer.run(AS_BASKET))).toMatchInlineSnapshot(`
     [
-      "1 executed tr-1 ",
-      "2 executed tr-2 ",
-      "3 executed tr-3 ",
+      "1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ",
       "The answer to the initiation was lost. Nobody has the link to authorise that transfer, so psd2 initiates it again under the same reference.",
-      "3 of 3 paid (33.00 EUR).",
-      "done",
+      "3 of 3 paid (33.00 EUR).", "done",
     ]
   `);
   expect([bank.sent, bank.payments.map(({ asked }) => asked).slice(3)]).toMatchInlineSnapshot(`
     [
       [
-        "verify transfer",
-        "verify transfer",
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-4",
+        "verify transfer", "verify transfer", "verify transfer", "verify transfer",
+        "verify signing basket", "sca pay-4",
       ],
-      [
-        "["pay-1","pay-2","pay-3"]",
-      ],
+      ["["pay-1","pay-2","pay-3"]"],
     ]
   `);
 });
@@ -70,35 +58,22 @@ it('if the bank fails while a basket is filled, no basket is begun, and the next
     [
       [
         "1 unknown tr-1 The bank may have the transfer, but gave no usable answer to it: The bank is failing",
-        "2 executed tr-2 ",
-        "1 of 2 paid (11.00 EUR), 1 unknown.",
+        "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 unknown.",
         "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
       ],
-      [
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-2",
-      ],
+      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-2"],
     ]
   `);
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
     [
       [
-        "1 executed tr-1 ",
-        "2 executed tr-2 ",
+        "1 executed tr-1 ", "2 executed tr-2 ",
         "The answer to the initiation was lost. Nobody has the link to authorise that transfer, so psd2 initiates it again under the same reference.",
-        "2 of 2 paid (21.00 EUR).",
-        "done",
+        "2 of 2 paid (21.00 EUR).", "done",
       ],
       [
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-2",
-        "verify transfer",
+        "verify transfer", "verify transfer", "verify signing basket", "sca pay-2", "verify transfer",
         "sca pay-3",
       ],
     ]
@@ -116,10 +91,8 @@ it('a line that waits for a person does not go into the basket of the others', a
         "3 executed tr-1 ",
         "Payment 1: The payee check of payment 1 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
         "Payment 2: The payee check of payment 2 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-        "1 of 3 paid (12.00 EUR).",
-        "exit 8, payment_failed: 2 of 3 payments were not made",
-        "Go on with:",
-        "$ batch run batch-1",
+        "1 of 3 paid (12.00 EUR).", "exit 8, payment_failed: 2 of 3 payments were not made",
+        "Go on with:", "$ batch run batch-1",
       ],
       "["pay-1"]",
     ]
@@ -129,13 +102,7 @@ it('a line that waits for a person does not go into the basket of the others', a
     bank.last.asked,
   ]).toMatchInlineSnapshot(`
     [
-      [
-        "1 executed tr-2 ",
-        "2 executed tr-3 ",
-        "3 executed tr-1 ",
-        "3 of 3 paid (33.00 EUR).",
-        "done",
-      ],
+      ["1 executed tr-2 ", "2 executed tr-3 ", "3 executed tr-1 ", "3 of 3 paid (33.00 EUR).", "done"],
       "["pay-3","pay-4"]",
     ]
   `);
@@ -156,46 +123,26 @@ it('a basket that the bank refuses leaves its payments to another one, or to an 
   expect(ends).toMatchInlineSnapshot(`
     [
       [
-        "1 verified tr-1 Not this one",
-        "2 verified tr-2 Not this one",
+        "1 verified tr-1 Not this one", "2 verified tr-2 Not this one",
         "0 of 2 paid, 2 await their customer.",
         "exit 6, not_authorised: The customer could not be asked for 2 of 2 payments",
         "The bank has the payments, but not the signing basket. Have each payment authorised alone with:",
         "$ batch run batch-1 --as single",
       ],
       [
-        "basket",
-        [
-          "1 executed tr-1 ",
-          "2 executed tr-2 ",
-          "2 of 2 paid (21.00 EUR).",
-          "done",
-        ],
-        [
-          "verify signing basket",
-          "sca pay-3",
-        ],
+        "basket", ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+        ["verify signing basket", "sca pay-3"],
       ],
       [
-        "1 verified tr-1 Not this one",
-        "2 verified tr-2 Not this one",
+        "1 verified tr-1 Not this one", "2 verified tr-2 Not this one",
         "0 of 2 paid, 2 await their customer.",
         "exit 6, not_authorised: The customer could not be asked for 2 of 2 payments",
         "The bank has the payments, but not the signing basket. Have each payment authorised alone with:",
         "$ batch run batch-1 --as single",
       ],
       [
-        "single",
-        [
-          "1 executed tr-1 ",
-          "2 executed tr-2 ",
-          "2 of 2 paid (21.00 EUR).",
-          "done",
-        ],
-        [
-          "sca pay-1",
-          "sca pay-2",
-        ],
+        "single", ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+        ["sca pay-1", "sca pay-2"],
       ],
     ]
   `);
@@ -210,20 +157,8 @@ it('a payment that its customer authorises alone does not go into a basket', asy
   bank.calls.length = 0;
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
     [
-      [
-        "1 executed tr-2 ",
-        "2 executed tr-1 ",
-        "3 executed tr-3 ",
-        "3 of 3 paid (33.00 EUR).",
-        "done",
-      ],
-      [
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-4",
-        "sca pay-1",
-      ],
+      ["1 executed tr-2 ", "2 executed tr-1 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
+      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-4", "sca pay-1"],
     ]
   `);
 });
@@ -233,28 +168,13 @@ it('one line alone goes into a basket too, and is not begun a second time', asyn
   const one = [...AS_BASKET, '--only', '1'];
   expect([told(await payer.run(one)), bank.sent]).toMatchInlineSnapshot(`
     [
-      [
-        "1 executed tr-1 ",
-        "1 of 1 paid (10.00 EUR).",
-        "done",
-      ],
-      [
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-2",
-      ],
+      ["1 executed tr-1 ", "1 of 1 paid (10.00 EUR).", "done"],
+      ["verify transfer", "verify signing basket", "sca pay-2"],
     ]
   `);
-  expect([told(await payer.run(one)), bank.payments.length]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ",
-        "1 of 1 paid (10.00 EUR).",
-        "done",
-      ],
-      2,
-    ]
-  `);
+  expect([told(await payer.run(one)), bank.payments.length]).toMatchInlineSnapshot(
+    `[["1 executed tr-1 ", "1 of 1 paid (10.00 EUR).", "done"], 2]`,
+  );
 });
 
 it('what becomes of a basket becomes of its payments, and the bank says it of each', async () => {
@@ -286,56 +206,28 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
   expect(ends).toMatchInlineSnapshot(`
     [
       [
-        "the customer refuses",
-        "1 rejected tr-1 PENDING",
-        "2 rejected tr-2 PENDING",
-        "0 of 2 paid, 2 not paid.",
-        "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:",
-        "$ batch retry batch-1",
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-3",
-        "status pay-3",
-        "status pay-3",
-        "status pay-1",
-        "status pay-2",
+        "the customer refuses", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
+        "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
+        "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "status pay-3",
+        "status pay-3", "status pay-1", "status pay-2",
       ],
       [
-        "again",
-        "1 rejected tr-1 PENDING",
-        "2 rejected tr-2 PENDING",
-        "0 of 2 paid, 2 not paid.",
+        "again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:",
-        "$ batch retry batch-1",
+        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
       ],
       [
-        "the customer is late",
-        "1 rejected tr-1 PENDING",
-        "2 rejected tr-2 PENDING",
-        "0 of 2 paid, 2 not paid.",
-        "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:",
-        "$ batch retry batch-1",
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-3",
-        "status pay-3",
-        "status pay-3",
-        "status pay-1",
-        "status pay-2",
+        "the customer is late", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
+        "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
+        "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "status pay-3",
+        "status pay-3", "status pay-1", "status pay-2",
       ],
       [
-        "again",
-        "1 rejected tr-1 PENDING",
-        "2 rejected tr-2 PENDING",
-        "0 of 2 paid, 2 not paid.",
+        "again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
         "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:",
-        "$ batch retry batch-1",
+        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
       ],
       [
         "the customer does not decide",
@@ -343,31 +235,17 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
         "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
         "0 of 2 paid, 2 await their customer.",
         "exit 6, not_authorised: 2 of 2 payments await their customer",
-        "psd2 asks the bank for their decisions with:",
-        "$ batch run batch-1",
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-3",
-        "status pay-3",
-        "status pay-3",
-        "status pay-1",
-        "status pay-2",
+        "psd2 asks the bank for their decisions with:", "$ batch run batch-1", "verify transfer",
+        "verify transfer", "verify signing basket", "sca pay-3", "status pay-3", "status pay-3",
+        "status pay-1", "status pay-2",
       ],
       [
-        "again",
-        "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
+        "again", "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
         "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
         "0 of 2 paid, 2 await their customer.",
         "exit 6, not_authorised: 2 of 2 payments await their customer",
-        "psd2 asks the bank for their decisions with:",
-        "$ batch run batch-1",
-        "status pay-3",
-        "sca pay-3",
-        "status pay-3",
-        "status pay-3",
-        "status pay-1",
-        "status pay-2",
+        "psd2 asks the bank for their decisions with:", "$ batch run batch-1", "status pay-3",
+        "sca pay-3", "status pay-3", "status pay-3", "status pay-1", "status pay-2",
       ],
       [
         "the answer to the basket is lost",
@@ -375,26 +253,14 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
         "2 unknown tr-2 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
         "0 of 2 paid, 2 unknown.",
         "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "status pay-1",
-        "status pay-2",
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", "verify transfer",
+        "verify transfer", "verify signing basket", "status pay-1", "status pay-2",
       ],
       [
-        "again",
-        "1 executed tr-1 ",
-        "2 executed tr-2 ",
+        "again", "1 executed tr-1 ", "2 executed tr-2 ",
         "The answer to the initiation was lost. Nobody has the link to authorise that signing basket, so psd2 initiates it again under the same reference.",
-        "2 of 2 paid (21.00 EUR).",
-        "done",
-        "verify signing basket",
-        "sca pay-4",
-        "status pay-4",
-        "status pay-1",
-        "status pay-2",
+        "2 of 2 paid (21.00 EUR).", "done", "verify signing basket", "sca pay-4", "status pay-4",
+        "status pay-1", "status pay-2",
       ],
     ]
   `);
@@ -475,30 +341,16 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 executed tr-1 ",
-        "2 failed tr-2 ",
+        "1 executed tr-1 ", "2 failed tr-2 ",
         "3 unknown tr-3 The bank has not said whether it was paid",
         "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
         "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
       ],
       [
-        "accounts 1048262",
-        "verify transfer",
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-4",
-        "status pay-4",
-        "status pay-1",
-        "status pay-2",
-        "status pay-2",
-        "status pay-3",
-        "status pay-3",
-        "status pay-3",
-        "status pay-3",
-        "status pay-3",
+        "accounts 1048262", "verify transfer", "verify transfer", "verify transfer",
+        "verify signing basket", "sca pay-4", "status pay-4", "status pay-1", "status pay-2",
+        "status pay-2", "status pay-3", "status pay-3", "status pay-3", "status pay-3", "status pay-3",
       ],
     ]
   `);
@@ -512,21 +364,13 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 executed tr-1 ",
-        "2 failed tr-2 ",
+        "1 executed tr-1 ", "2 failed tr-2 ",
         "3 unknown tr-3 The bank has not said whether it was paid",
         "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
         "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
       ],
-      [
-        "status pay-3",
-        "status pay-3",
-        "status pay-3",
-        "status pay-3",
-        "status pay-3",
-      ],
+      ["status pay-3", "status pay-3", "status pay-3", "status pay-3", "status pay-3"],
     ]
   `);
   bank.calls.length = 0;
@@ -536,17 +380,13 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 executed tr-1 ",
-        "2 failed tr-2 ",
+        "1 executed tr-1 ", "2 failed tr-2 ",
         "3 unknown tr-3 The bank has not said whether it was paid",
-        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
-        "exit 130, interrupted: Interrupted",
+        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 130, interrupted: Interrupted",
         "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
         "$ batch run batch-1",
       ],
-      [
-        "status pay-3",
-      ],
+      ["status pay-3"],
     ]
   `);
   bank.meanwhile = async () => {};
@@ -555,34 +395,20 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 executed tr-1 ",
-        "2 failed tr-2 ",
-        "3 executed tr-3 ",
-        "2 of 3 paid (22.00 EUR), 1 not paid.",
-        "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that are known not to be paid with:",
-        "$ batch retry batch-1",
+        "1 executed tr-1 ", "2 failed tr-2 ", "3 executed tr-3 ",
+        "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
+        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
       ],
-      [
-        "status pay-3",
-      ],
+      ["status pay-3"],
     ]
   `);
   expect(payer.journal('tr-3').map(({ type }) => type)).toEqual([
     ...['created', 'accepted', 'verify-sent', 'verified', 'bulk-joined', 'execute-unanswered', 'executed'],
   ]);
   await payer.run(['operation', 'list']);
-  expect(payer.journal('op-1').map(({ type }) => type)).toMatchInlineSnapshot(`
-    [
-      "created",
-      "accepted",
-      "verify-sent",
-      "verified",
-      "approach-sent",
-      "sca-started",
-      "executed",
-    ]
-  `);
+  expect(payer.journal('op-1').map(({ type }) => type)).toMatchInlineSnapshot(
+    `["created", "accepted", "verify-sent", "verified", "approach-sent", "sca-started", "executed"]`,
+  );
 });
 
 it('psd2 waits for a basket no longer than until the bank has decided all of its payments', async () => {
@@ -602,17 +428,9 @@ it('psd2 waits for a basket no longer than until the bank has decided all of its
   bank.meanwhile = async (call) => {
     bank.next = { becomes: bank.payments.length === 1 && call === 'verify transfer' ? null : 'executed' };
   };
-  expect([told(await payer.run(AS_BASKET, waits)), slept]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ",
-        "2 executed tr-2 ",
-        "2 of 2 paid (21.00 EUR).",
-        "done",
-      ],
-      1,
-    ]
-  `);
+  expect([told(await payer.run(AS_BASKET, waits)), slept]).toMatchInlineSnapshot(
+    `[["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"], 1]`,
+  );
 });
 
 it('what the bank has only checked before the customer authorises its basket is accepted afterwards', async () => {
@@ -626,15 +444,10 @@ it('what the bank has only checked before the customer authorises its basket is 
     [
       [
         "1 ordered tr-1 The bank has accepted it, and has not said that it is final",
-        "0 of 1 paid, 1 accepted.",
-        "done",
+        "0 of 1 paid, 1 accepted.", "done",
       ],
       [
-        "accounts 1048262",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-2",
-        "status pay-2",
+        "accounts 1048262", "verify transfer", "verify signing basket", "sca pay-2", "status pay-2",
         "status pay-1",
       ],
     ]
@@ -658,29 +471,15 @@ it('instant payments of a basket end once the bank says that the payee has the m
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 settled tr-1 ",
-        "2 failed tr-2 Account closed",
-        "3 executed tr-3 ",
+        "1 settled tr-1 ", "2 failed tr-2 Account closed", "3 executed tr-3 ",
         "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
         "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
       ],
       [
-        "accounts 1048262",
-        "verify transfer",
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-4",
-        "status pay-4",
-        "status pay-1",
-        "status pay-2",
-        "status pay-3",
-        "settlement pay-1",
-        "settlement pay-2",
-        "settlement pay-3",
-        "settlement pay-3",
+        "accounts 1048262", "verify transfer", "verify transfer", "verify transfer",
+        "verify signing basket", "sca pay-4", "status pay-4", "status pay-1", "status pay-2",
+        "status pay-3", "settlement pay-1", "settlement pay-2", "settlement pay-3", "settlement pay-3",
         "settlement pay-3",
       ],
     ]
@@ -690,17 +489,11 @@ it('instant payments of a basket end once the bank says that the payee has the m
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 settled tr-1 ",
-        "2 failed tr-2 Account closed",
-        "3 settled tr-3 ",
-        "2 of 3 paid (22.00 EUR), 1 not paid.",
-        "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that are known not to be paid with:",
-        "$ batch retry batch-1",
+        "1 settled tr-1 ", "2 failed tr-2 Account closed", "3 settled tr-3 ",
+        "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
+        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
       ],
-      [
-        "settlement pay-3",
-      ],
+      ["settlement pay-3"],
     ]
   `);
   expect(payer.journal('tr-3').map(({ type }) => type)).toEqual([
@@ -729,32 +522,17 @@ it('what stops every payment stops a basket before it is begun, and the next run
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
     [
       [
-        "1 created tr-1 Not possible",
-        "2 waiting  Not possible",
-        "Payment 1: Not possible.",
-        "Payment 2: Not possible.",
-        "0 of 2 paid.",
-        "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Go on with:",
-        "$ batch run batch-1",
+        "1 created tr-1 Not possible", "2 waiting  Not possible", "Payment 1: Not possible.",
+        "Payment 2: Not possible.", "0 of 2 paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1",
       ],
       [],
     ]
   `);
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
     [
-      [
-        "1 executed tr-1 ",
-        "2 executed tr-2 ",
-        "2 of 2 paid (21.00 EUR).",
-        "done",
-      ],
-      [
-        "verify transfer",
-        "verify transfer",
-        "verify signing basket",
-        "sca pay-3",
-      ],
+      ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-3"],
     ]
   `);
 });
@@ -768,37 +546,19 @@ it('a basket that could not be sent stays written down, and nothing is asked abo
   expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 verified tr-1 Not possible",
-        "2 verified tr-2 Not possible",
-        "0 of 2 paid, 2 unknown.",
+        "1 verified tr-1 Not possible", "2 verified tr-2 Not possible", "0 of 2 paid, 2 unknown.",
         "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
       ],
-      [
-        "accounts 1048262",
-        "verify transfer",
-        "verify transfer",
-      ],
+      ["accounts 1048262", "verify transfer", "verify transfer"],
     ]
   `);
   bank.meanwhile = async () => {};
   bank.calls.length = 0;
   expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
     [
-      [
-        "1 executed tr-1 ",
-        "2 executed tr-2 ",
-        "2 of 2 paid (21.00 EUR).",
-        "done",
-      ],
-      [
-        "verify signing basket",
-        "sca pay-3",
-        "status pay-3",
-        "status pay-1",
-        "status pay-2",
-      ],
+      ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+      ["verify signing basket", "sca pay-3", "status pay-3", "status pay-1", "status pay-2"],
     ]
   `);
 });
@@ -834,12 +594,9 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   const run = () => payer.run([...AS_BASKET, '--links', links]);
   expect(told(await run())).toMatchInlineSnapshot(`
     [
-      "1 authorizing tr-1 ",
-      "2 authorizing tr-2 ",
-      "0 of 2 paid, 2 await their customer.",
+      "1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
       "exit 6, not_authorised: 2 of 2 payments await their customer",
-      "psd2 asks the bank for their decisions with:",
-      "$ batch run batch-1",
+      "psd2 asks the bank for their decisions with:", "$ batch run batch-1",
     ]
   `);
   await payer.run(['operation', 'list']);
@@ -854,16 +611,11 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 authorizing tr-1 ",
-        "2 authorizing tr-2 ",
-        "0 of 2 paid, 2 await their customer.",
+        "1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
         "exit 6, not_authorised: 2 of 2 payments await their customer",
-        "psd2 asks the bank for their decisions with:",
-        "$ batch run batch-1",
+        "psd2 asks the bank for their decisions with:", "$ batch run batch-1",
       ],
-      [
-        "status pay-3",
-      ],
+      ["status pay-3"],
     ]
   `);
 
@@ -879,37 +631,20 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
     [
       [
-        "1 executed tr-1 ",
-        "2 unknown tr-2 The bank has not said whether it was paid",
+        "1 executed tr-1 ", "2 unknown tr-2 The bank has not said whether it was paid",
         "1 of 2 paid (10.00 EUR), 1 unknown.",
         "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
       ],
-      [
-        "status pay-3",
-        "status pay-3",
-        "status pay-1",
-        "status pay-2",
-      ],
+      ["status pay-3", "status pay-3", "status pay-1", "status pay-2"],
     ]
   `);
   expect(await tokens.login(holder)).not.toBeUndefined();
   bank.payment('pay-2').became = 'executed';
   bank.calls.length = 0;
-  expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ",
-        "2 executed tr-2 ",
-        "2 of 2 paid (21.00 EUR).",
-        "done",
-      ],
-      [
-        "status pay-2",
-      ],
-    ]
-  `);
+  expect([told(await run()), bank.calls]).toMatchInlineSnapshot(
+    `[["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"], ["status pay-2"]]`,
+  );
   expect(await tokens.login(holder)).toBeUndefined();
   expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(1);
 });
@@ -937,34 +672,18 @@ it('a basket that somebody has changed in the store, or that the bank has no mor
   expect(ends).toMatchInlineSnapshot(`
     [
       [
-        "changed",
-        "1 verified tr-1 What is stored is not what was asked for",
-        "2 verified tr-2 What is stored is not what was asked for",
-        "0 of 2 paid, 2 unknown.",
+        "changed", "1 verified tr-1 What is stored is not what was asked for",
+        "2 verified tr-2 What is stored is not what was asked for", "0 of 2 paid, 2 unknown.",
         "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
-        [],
-        [
-          "verify transfer",
-          "verify transfer",
-          "verify signing basket",
-        ],
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
+        ["verify transfer", "verify transfer", "verify signing basket"],
       ],
       [
-        "no baskets",
-        "1 verified tr-1 The bank has no signing baskets any more",
-        "2 verified tr-2 The bank has no signing baskets any more",
-        "0 of 2 paid, 2 unknown.",
+        "no baskets", "1 verified tr-1 The bank has no signing baskets any more",
+        "2 verified tr-2 The bank has no signing baskets any more", "0 of 2 paid, 2 unknown.",
         "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:",
-        "$ batch run batch-1",
-        [],
-        [
-          "verify transfer",
-          "verify transfer",
-          "verify signing basket",
-        ],
+        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
+        ["verify transfer", "verify transfer", "verify signing basket"],
       ],
     ]
   `);

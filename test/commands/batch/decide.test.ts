@@ -36,34 +36,22 @@ it('a second person sees what is paid from which account, the note and the payee
   `);
   expect(added.data).toMatchInlineSnapshot(`
     {
-      "addedAt": "NOW",
-      "addedBy": "ada",
-      "approvals": [],
-      "approvalsNeeded": 2,
-      "batch": "batch-2",
-      "counts": {
-        "waiting": 3,
-      },
-      "customers": [],
-      "lines": 3,
-      "note": "Suppliers",
-      "rejection": null,
-      "retryOf": null,
-      "sha256": "batch-1",
-      "state": "added",
-      "totals": [
-        {
-          "amount": "3.10",
-          "count": 2,
-          "currency": "EUR",
-          "from": "0000012345",
-        },
-        {
-          "amount": "3.00",
-          "count": 1,
-          "currency": "EUR",
-          "from": "0000099999",
-        },
+      addedAt: "NOW",
+      addedBy: "ada",
+      approvals: [],
+      approvalsNeeded: 2,
+      batch: "batch-2",
+      counts: { waiting: 3 },
+      customers: [],
+      lines: 3,
+      note: "Suppliers",
+      rejection: null,
+      retryOf: null,
+      sha256: "batch-1",
+      state: "added",
+      totals: [
+        { amount: "3.10", count: 2, currency: "EUR", from: "0000012345" },
+        { amount: "3.00", count: 1, currency: "EUR", from: "0000099999" },
       ],
     }
   `);
@@ -80,12 +68,8 @@ it('a second person sees what is paid from which account, the note and the payee
       Note: Suppliers
       Payee check: 2 match, 1 close
     ",
-      [
-        "Approve these payments as bea?",
-      ],
-      [
-        "exit 2, cancelled: psd2 has recorded nothing",
-      ],
+      ["Approve these payments as bea?"],
+      ["exit 2, cancelled: psd2 has recorded nothing"],
     ]
   `);
   const yes = await payer.run(words, { env, answers: [true] });
@@ -101,48 +85,25 @@ it('a second person sees what is paid from which account, the note and the payee
       Payee check: 2 match, 1 close
     It needs 1 more.
     ",
-      [
-        "Approve these payments as bea?",
-      ],
-      [
-        "done",
-      ],
+      ["Approve these payments as bea?"],
+      ["done"],
       {
-        "addedAt": "NOW",
-        "addedBy": "ada",
-        "approvals": [
-          {
-            "at": "NOW",
-            "by": "bea",
-            "machine": "machine",
-            "user": "user",
-          },
-        ],
-        "approvalsNeeded": 2,
-        "batch": "batch-2",
-        "counts": {
-          "waiting": 3,
-        },
-        "customers": [],
-        "lines": 3,
-        "note": "Suppliers",
-        "rejection": null,
-        "retryOf": null,
-        "sha256": "batch-1",
-        "state": "added",
-        "totals": [
-          {
-            "amount": "3.10",
-            "count": 2,
-            "currency": "EUR",
-            "from": "0000012345",
-          },
-          {
-            "amount": "3.00",
-            "count": 1,
-            "currency": "EUR",
-            "from": "0000099999",
-          },
+        addedAt: "NOW",
+        addedBy: "ada",
+        approvals: [{ at: "NOW", by: "bea", machine: "machine", user: "user" }],
+        approvalsNeeded: 2,
+        batch: "batch-2",
+        counts: { waiting: 3 },
+        customers: [],
+        lines: 3,
+        note: "Suppliers",
+        rejection: null,
+        retryOf: null,
+        sha256: "batch-1",
+        state: "added",
+        totals: [
+          { amount: "3.10", count: 2, currency: "EUR", from: "0000012345" },
+          { amount: "3.00", count: 1, currency: "EUR", from: "0000099999" },
         ],
       },
     ]
@@ -150,8 +111,7 @@ it('a second person sees what is paid from which account, the note and the payee
   expect(endOf(await payer.run(['batch', 'run', 'batch-2'], { env }))).toMatchInlineSnapshot(`
     [
       "exit 2, usage: The batch needs 2 approvals, and has 1",
-      "psd2 has sent nothing. A person other than ada approves it with:",
-      "$ batch approve batch-2",
+      "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-2",
     ]
   `);
   const second = await payer.run(['batch', 'approve', 'batch-2', '--by', 'cleo'], {
@@ -194,17 +154,14 @@ it('nobody approves what they have added or approved, and nobody decides about a
         "exit 2, usage: Ada has added or approved this batch, so someone else must approve it",
         "If you share this system account, identify yourself with --by.",
       ],
-      [
-        "done",
-      ],
+      ["done"],
       [
         "exit 2, usage: BEA has added or approved this batch, so someone else must approve it",
         "If you share this system account, identify yourself with --by.",
       ],
       [
         "exit 2, usage: The batch needs 2 approvals, and has 1",
-        "psd2 has sent nothing. A person other than ada approves it with:",
-        "$ batch approve batch-1",
+        "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-1",
       ],
     ]
   `);
@@ -216,13 +173,7 @@ it('nobody approves what they have added or approved, and nobody decides about a
       10.00 EUR to Ada, DE89370400440532013000, new
       Note: Refunds
     ",
-      {
-        "at": "NOW",
-        "by": "ada",
-        "machine": "machine",
-        "note": "Line 1 is wrong",
-        "user": "user",
-      },
+      { at: "NOW", by: "ada", machine: "machine", note: "Line 1 is wrong", user: "user" },
       "rejected",
     ]
   `);
@@ -230,18 +181,15 @@ it('nobody approves what they have added or approved, and nobody decides about a
     [
       [
         "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
-        "psd2 pays nothing of it. See it with:",
-        "$ batch show batch-1",
+        "psd2 pays nothing of it. See it with:", "$ batch show batch-1",
       ],
       [
         "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
-        "psd2 pays nothing of it. See it with:",
-        "$ batch show batch-1",
+        "psd2 pays nothing of it. See it with:", "$ batch show batch-1",
       ],
       [
         "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
-        "psd2 pays nothing of it. See it with:",
-        "$ batch show batch-1",
+        "psd2 pays nothing of it. See it with:", "$ batch show batch-1",
       ],
     ]
   `);
@@ -249,8 +197,7 @@ it('nobody approves what they have added or approved, and nobody decides about a
   expect([asked.asked, endOf(asked).length]).toEqual([[], 3]);
   expect(audited(await payer.run(['audit']))).toMatchInlineSnapshot(`
     [
-      "added: batch batch-1, by ada",
-      "approved: batch batch-1, by bea",
+      "added: batch batch-1, by ada", "approved: batch batch-1, by bea",
       "rejected: batch batch-1, by ada",
     ]
   `);
@@ -288,8 +235,7 @@ it('once every payment has ended, nothing is left to decide', async () => {
   expect(endOf(await payer.run(approve('cleo')))).toMatchInlineSnapshot(`
     [
       "exit 2, usage: Every payment of this batch has ended, so there is nothing left to decide",
-      "psd2 has recorded nothing. See it with:",
-      "$ batch show batch-1",
+      "psd2 has recorded nothing. See it with:", "$ batch show batch-1",
     ]
   `);
 });
@@ -324,8 +270,7 @@ it('psd2 pays nothing of a batch of which it has forgotten a customer', async ()
     [
       [
         "exit 2, usage: psd2 has forgotten a customer of the batch, so it pays nothing of it",
-        "See what was paid with:",
-        "$ batch show batch-1",
+        "See what was paid with:", "$ batch show batch-1",
       ],
       [],
     ]
@@ -341,21 +286,9 @@ it('the status has the batches that wait for an approval, and their sums', async
   expect(await attention({ PSD2_APPROVALS: '1' })).toMatchInlineSnapshot(`
     [
       {
-        "amount": "21.00",
-        "currency": "EUR",
-        "customerId": null,
-        "id": "batch-1",
-        "kind": "batch",
-        "message": "2 payments, 0 of 1 approvals",
-        "next": [
-          "psd2",
-          "batch",
-          "approve",
-          "batch-1",
-        ],
-        "payee": null,
-        "since": "NOW",
-        "state": "added",
+        amount: "21.00", currency: "EUR", customerId: null, id: "batch-1", kind: "batch",
+        message: "2 payments, 0 of 1 approvals", next: ["psd2", "batch", "approve", "batch-1"],
+        payee: null, since: "NOW", state: "added",
       },
     ]
   `);
@@ -384,29 +317,10 @@ it('a retry has the unpaid payments alone, with their references and the payee c
       "Stored. It can be paid now.
     ",
       {
-        "addedAt": "NOW",
-        "addedBy": "ada",
-        "approvals": [],
-        "approvalsNeeded": 0,
-        "batch": "batch-3",
-        "counts": {
-          "waiting": 2,
-        },
-        "customers": [],
-        "lines": 2,
-        "note": "Suppliers",
-        "rejection": null,
-        "retryOf": "batch-2",
-        "sha256": "batch-3",
-        "state": "added",
-        "totals": [
-          {
-            "amount": "4.00",
-            "count": 2,
-            "currency": "EUR",
-            "from": "0000012345",
-          },
-        ],
+        addedAt: "NOW", addedBy: "ada", approvals: [], approvalsNeeded: 0, batch: "batch-3",
+        counts: { waiting: 2 }, customers: [], lines: 2, note: "Suppliers", rejection: null,
+        retryOf: "batch-2", sha256: "batch-3", state: "added",
+        totals: [{ amount: "4.00", count: 2, currency: "EUR", from: "0000012345" }],
       },
     ]
   `);
@@ -434,15 +348,10 @@ it('a retry has the unpaid payments alone, with their references and the payee c
   expect([endOf(third), third.data.retryOf, third.data.batch]).toEqual([['done'], 'batch-3', 'batch-4']);
   expect(audited(await payer.run(['audit']))).toMatchInlineSnapshot(`
     [
-      "added: batch batch-1, by ada",
-      "added: batch batch-2, content batch-1, by ada",
-      "paid: batch batch-2, content batch-1, by ada, 0 of 0 approvals",
-      "began: transfer",
-      "confirmed: transfer",
-      "executed: transfer",
-      "cancelled: batch batch-2, content batch-1, by ada",
-      "added: batch batch-3, by ada",
-      "cancelled: batch batch-3, by ada",
+      "added: batch batch-1, by ada", "added: batch batch-2, content batch-1, by ada",
+      "paid: batch batch-2, content batch-1, by ada, 0 of 0 approvals", "began: transfer",
+      "confirmed: transfer", "executed: transfer", "cancelled: batch batch-2, content batch-1, by ada",
+      "added: batch batch-3, by ada", "cancelled: batch batch-3, by ada",
       "added: batch batch-4, content batch-3, by ada",
     ]
   `);

@@ -46,104 +46,35 @@ it('a report has each line with its state, reason and times, in every format', a
   expect(rows).toMatchInlineSnapshot(`
     [
       {
-        "amount": "10.00",
-        "bankReasons": [],
-        "batch": "batch-1",
-        "currency": "EUR",
-        "description": "",
-        "endToEndId": "R-1",
-        "executionDate": "TODAY",
-        "flow": "tr-1",
-        "from": "0000012345",
-        "iban": "DE89370400440532013000",
-        "line": 1,
-        "name": "+Ada",
-        "paidAt": "NOW",
-        "payeeCheck": null,
-        "reason": null,
-        "reference": "R-1",
-        "remittanceStructured": null,
-        "state": "executed",
+        amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+        endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
+        iban: "DE89370400440532013000", line: 1, name: "+Ada", paidAt: "NOW", payeeCheck: null,
+        reason: null, reference: "R-1", remittanceStructured: null, state: "executed",
       },
       {
-        "amount": "11.00",
-        "bankReasons": [],
-        "batch": "batch-1",
-        "currency": "EUR",
-        "description": "",
-        "endToEndId": "R-2",
-        "executionDate": "TODAY",
-        "flow": "tr-2",
-        "from": "0000012345",
-        "iban": "DE89370400440532013000",
-        "line": 2,
-        "name": "Bea",
-        "paidAt": null,
-        "payeeCheck": null,
-        "reason": "Not this one",
-        "reference": "R-2",
-        "remittanceStructured": null,
-        "state": "failed",
+        amount: "11.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+        endToEndId: "R-2", executionDate: "TODAY", flow: "tr-2", from: "0000012345",
+        iban: "DE89370400440532013000", line: 2, name: "Bea", paidAt: null, payeeCheck: null,
+        reason: "Not this one", reference: "R-2", remittanceStructured: null, state: "failed",
       },
       {
-        "amount": "12.00",
-        "bankReasons": [],
-        "batch": "batch-1",
-        "currency": "EUR",
-        "description": "",
-        "endToEndId": "R-3",
-        "executionDate": "TODAY",
-        "flow": "tr-3",
-        "from": "0000012345",
-        "iban": "DE89370400440532013000",
-        "line": 3,
-        "name": "Cleo",
-        "paidAt": null,
-        "payeeCheck": null,
-        "reason": "The bank has not said whether it was paid",
-        "reference": "R-3",
-        "remittanceStructured": null,
-        "state": "unknown",
+        amount: "12.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+        endToEndId: "R-3", executionDate: "TODAY", flow: "tr-3", from: "0000012345",
+        iban: "DE89370400440532013000", line: 3, name: "Cleo", paidAt: null, payeeCheck: null,
+        reason: "The bank has not said whether it was paid", reference: "R-3",
+        remittanceStructured: null, state: "unknown",
       },
       {
-        "amount": "13.00",
-        "bankReasons": [],
-        "batch": "batch-1",
-        "currency": "EUR",
-        "description": "",
-        "endToEndId": "R-4",
-        "executionDate": null,
-        "flow": null,
-        "from": "0000012345",
-        "iban": "DE89370400440532013000",
-        "line": 4,
-        "name": "Dora",
-        "paidAt": null,
-        "payeeCheck": null,
-        "reason": null,
-        "reference": "R-4",
-        "remittanceStructured": null,
-        "state": "cancelled",
+        amount: "13.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+        endToEndId: "R-4", executionDate: null, flow: null, from: "0000012345",
+        iban: "DE89370400440532013000", line: 4, name: "Dora", paidAt: null, payeeCheck: null,
+        reason: null, reference: "R-4", remittanceStructured: null, state: "cancelled",
       },
       {
-        "amount": "14.00",
-        "bankReasons": [],
-        "batch": "batch-1",
-        "currency": "EUR",
-        "description": "",
-        "endToEndId": "R-5",
-        "executionDate": null,
-        "flow": null,
-        "from": "0000012345",
-        "iban": "DE89370400440532013000",
-        "line": 5,
-        "name": "Eve",
-        "paidAt": null,
-        "payeeCheck": null,
-        "reason": null,
-        "reference": "R-5",
-        "remittanceStructured": null,
-        "state": "waiting",
+        amount: "14.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+        endToEndId: "R-5", executionDate: null, flow: null, from: "0000012345",
+        iban: "DE89370400440532013000", line: 5, name: "Eve", paidAt: null, payeeCheck: null,
+        reason: null, reference: "R-5", remittanceStructured: null, state: "waiting",
       },
     ]
   `);
@@ -165,12 +96,9 @@ it('a report has each line with its state, reason and times, in every format', a
   expect(xml).toContain(`<OrgnlMsgId>${batch.slice(0, 35)}</OrgnlMsgId>`);
   expect(xml).toMatch(/<MsgId>R-[0-9a-f-]{33}<\/MsgId>/);
   expect(xml).toContain(`<CreDtTm>${NOW}</CreDtTm>`);
-  expect(endOf(await report('--format', 'csv', '--file', ''))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The file for the document is missing",
-      "Add --file <path>.",
-    ]
-  `);
+  expect(endOf(await report('--format', 'csv', '--file', ''))).toMatchInlineSnapshot(
+    `["exit 2, usage: The file for the document is missing", "Add --file <path>."]`,
+  );
   const table = await payer.run(['batch', 'report', 'batch-1'], { format: 'table' });
   expect(table.printed).toMatchInlineSnapshot(`
     "1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1	
@@ -220,33 +148,10 @@ it('psd2 shows a batch with its payments as tables, and as JSON without them', a
   `);
   expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchInlineSnapshot(`
     {
-      "addedAt": "NOW",
-      "addedBy": "ada",
-      "approvals": [],
-      "approvalsNeeded": 0,
-      "batch": "batch-1",
-      "counts": {
-        "cancelled": 1,
-        "executed": 1,
-        "failed": 1,
-        "unknown": 1,
-        "waiting": 1,
-      },
-      "customers": [],
-      "lines": 5,
-      "note": null,
-      "rejection": null,
-      "retryOf": null,
-      "sha256": "batch-1",
-      "state": "running",
-      "totals": [
-        {
-          "amount": "60.00",
-          "count": 5,
-          "currency": "EUR",
-          "from": "0000012345",
-        },
-      ],
+      addedAt: "NOW", addedBy: "ada", approvals: [], approvalsNeeded: 0, batch: "batch-1",
+      counts: { cancelled: 1, executed: 1, failed: 1, unknown: 1, waiting: 1 }, customers: [], lines: 5,
+      note: null, rejection: null, retryOf: null, sha256: "batch-1", state: "running",
+      totals: [{ amount: "60.00", count: 5, currency: "EUR", from: "0000012345" }],
     }
   `);
   const list = await payer.run(['batch', 'list'], { format: 'table' });
@@ -269,26 +174,11 @@ it('a customer who has refused or was late is the reason, and so is a payee chec
     JSON.parse(JSON.stringify(data, ['line', 'state', 'flow', 'reason', 'paidAt'])),
   ).toMatchInlineSnapshot(`
     [
+      { flow: "tr-1", line: 1, paidAt: null, reason: "The bank's NOT_AUTHORIZED", state: "rejected" },
+      { flow: "tr-2", line: 2, paidAt: null, reason: "The bank's EXPIRED", state: "expired" },
       {
-        "flow": "tr-1",
-        "line": 1,
-        "paidAt": null,
-        "reason": "The bank's NOT_AUTHORIZED",
-        "state": "rejected",
-      },
-      {
-        "flow": "tr-2",
-        "line": 2,
-        "paidAt": null,
-        "reason": "The bank's EXPIRED",
-        "state": "expired",
-      },
-      {
-        "flow": null,
-        "line": 3,
-        "paidAt": null,
-        "reason": "The payee check says: no match, the account is held by Other",
-        "state": "failed",
+        flow: null, line: 3, paidAt: null,
+        reason: "The payee check says: no match, the account is held by Other", state: "failed",
       },
     ]
   `);
@@ -314,24 +204,11 @@ it('if the journal of a transfer cannot be read, nobody knows whether its line w
   const { data } = await payer.run(['batch', 'report', 'batch-1']);
   expect(data[0]).toMatchInlineSnapshot(`
     {
-      "amount": "10.00",
-      "bankReasons": [],
-      "batch": "batch-1",
-      "currency": "EUR",
-      "description": "",
-      "endToEndId": "R-1",
-      "executionDate": null,
-      "flow": "tr-1",
-      "from": "0000012345",
-      "iban": "DE89370400440532013000",
-      "line": 1,
-      "name": "Ada",
-      "paidAt": null,
-      "payeeCheck": null,
-      "reason": "No flow of this profile matches "tr-1"",
-      "reference": "R-1",
-      "remittanceStructured": null,
-      "state": "unknown",
+      amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+      endToEndId: "R-1", executionDate: null, flow: "tr-1", from: "0000012345",
+      iban: "DE89370400440532013000", line: 1, name: "Ada", paidAt: null, payeeCheck: null,
+      reason: "No flow of this profile matches "tr-1"", reference: "R-1", remittanceStructured: null,
+      state: "unknown",
     }
   `);
   const { state, counts } = (await payer.run(['batch', 'show', 'batch-1'])).data;
@@ -359,12 +236,8 @@ it('psd2 asks before it cancels a batch', async () => {
   const no = await payer.run(words, { answers: [false] });
   expect([no.asked, endOf(no), endOf(await payer.run(words, { yes: false }))]).toMatchInlineSnapshot(`
     [
-      [
-        "Cancel all payments of batch-1 for which nothing was sent?",
-      ],
-      [
-        "exit 2, cancelled: psd2 has cancelled nothing",
-      ],
+      ["Cancel all payments of batch-1 for which nothing was sent?"],
+      ["exit 2, cancelled: psd2 has cancelled nothing"],
       [
         "exit 2, confirmation_needed: Cancelling a batch needs a confirmation, and psd2 cannot ask without a terminal",
         "Add --yes to confirm in advance. psd2 has cancelled nothing.",
@@ -429,59 +302,29 @@ it('psd2 cancels what nothing was sent for, also if its transfer ended before, a
   }
   expect(ends).toMatchInlineSnapshot(`
     [
+      ["a transfer that ended before", "done", { cancelled: 3 }, "cancelled"],
       [
-        "a transfer that ended before",
-        "done",
-        {
-          "cancelled": 3,
-        },
-        "cancelled",
-      ],
-      [
-        "one payment",
-        "exit 2, usage: One payment has begun and has not ended: line 1 is executing",
-        "2 payments are cancelled. As long as nothing irreversible was sent:",
-        "$ transfer cancel tr-1",
-        {
-          "cancelled": 2,
-          "executing": 1,
-        },
-        "running",
+        "one payment", "exit 2, usage: One payment has begun and has not ended: line 1 is executing",
+        "2 payments are cancelled. As long as nothing irreversible was sent:", "$ transfer cancel tr-1",
+        { cancelled: 2, executing: 1 }, "running",
       ],
       [
         "two payments",
         "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is executing",
-        "1 payment is cancelled. As long as nothing irreversible was sent:",
-        "$ transfer cancel tr-1",
-        "$ transfer cancel tr-2",
-        {
-          "cancelled": 1,
-          "executing": 2,
-        },
-        "running",
+        "1 payment is cancelled. As long as nothing irreversible was sent:", "$ transfer cancel tr-1",
+        "$ transfer cancel tr-2", { cancelled: 1, executing: 2 }, "running",
       ],
       [
         "a bulk payment",
         "exit 2, usage: 2 payments have begun and have not ended: line 1 is authorizing, line 2 is authorizing",
         "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. See the payments with:",
-        "$ batch status batch-1",
-        {
-          "authorizing": 2,
-          "cancelled": 1,
-        },
-        "running",
+        "$ batch status batch-1", { authorizing: 2, cancelled: 1 }, "running",
       ],
       [
         "a basket and a bulk payment",
         "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is authorizing",
         "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. As long as nothing irreversible was sent for the others:",
-        "$ transfer cancel tr-1",
-        {
-          "authorizing": 1,
-          "cancelled": 1,
-          "executing": 1,
-        },
-        "running",
+        "$ transfer cancel tr-1", { authorizing: 1, cancelled: 1, executing: 1 }, "running",
       ],
     ]
   `);
@@ -492,45 +335,19 @@ it('what the file says of a payment is in the report: the day, the account and i
   const { payer } = await withFile(temporary, new BankHere(), text, ['--from', OWN_ACCOUNT]);
   expect((await payer.run(['batch', 'report', 'batch-1'])).data[0]).toMatchInlineSnapshot(`
     {
-      "amount": "1.50",
-      "bankReasons": [],
-      "batch": "batch-1",
-      "currency": "EUR",
-      "description": "Rent",
-      "endToEndId": "R-9",
-      "executionDate": "2030-01-02",
-      "flow": null,
-      "from": "DE02100100109307118603",
-      "iban": "DE89370400440532013000",
-      "line": 1,
-      "name": "Ada",
-      "paidAt": null,
-      "payeeCheck": null,
-      "reason": null,
-      "reference": "R-9",
-      "remittanceStructured": null,
-      "state": "waiting",
+      amount: "1.50", bankReasons: [], batch: "batch-1", currency: "EUR", description: "Rent",
+      endToEndId: "R-9", executionDate: "2030-01-02", flow: null, from: "DE02100100109307118603",
+      iban: "DE89370400440532013000", line: 1, name: "Ada", paidAt: null, payeeCheck: null,
+      reason: null, reference: "R-9", remittanceStructured: null, state: "waiting",
     }
   `);
   const { customers, totals } = (await payer.run(['batch', 'show', 'batch-1'])).data;
   expect({ customers, totals }).toMatchInlineSnapshot(`
     {
-      "customers": [
-        "2073915",
-      ],
-      "totals": [
-        {
-          "amount": "1.50",
-          "count": 1,
-          "currency": "EUR",
-          "from": "DE02100100109307118603",
-        },
-        {
-          "amount": "2.00",
-          "count": 1,
-          "currency": "EUR",
-          "from": "0000012345",
-        },
+      customers: ["2073915"],
+      totals: [
+        { amount: "1.50", count: 1, currency: "EUR", from: "DE02100100109307118603" },
+        { amount: "2.00", count: 1, currency: "EUR", from: "0000012345" },
       ],
     }
   `);

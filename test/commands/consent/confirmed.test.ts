@@ -178,9 +178,7 @@ it('psd2 consent resolve asks the bank first, and records the decision of a pers
   expect(endOf(await run(['consent', 'resolve', 'co-1', '--executed']))).toMatchInlineSnapshot(`
     [
       "exit 2, usage of co-1: The consent co-1 has already ended: ada@machine recorded on NOW that it was confirmed",
-      "See it with:",
-      "$ consent show co-1",
-      "transactionId: "an-id"",
+      "See it with:", "$ consent show co-1", "transactionId: "an-id"",
     ]
   `);
 });

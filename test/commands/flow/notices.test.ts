@@ -27,13 +27,9 @@ it("the operator's command gets a payment whose outcome is not known, once", asy
   expect(next).toEqual(['psd2', '--profile', 'env', 'transfer', 'resume', id]);
   expect(content).toMatchInlineSnapshot(`
     {
-      "amount": "12.50",
-      "currency": "EUR",
-      "customerId": "1048262",
-      "kind": "transfer",
-      "message": "It is not known whether the bank has executed the payment",
-      "profile": "env",
-      "state": "unknown",
+      amount: "12.50", currency: "EUR", customerId: "1048262", kind: "transfer",
+      message: "It is not known whether the bank has executed the payment", profile: "env",
+      state: "unknown",
     }
   `);
   expect((await payer.run(['transfer', 'resume', 'tr-1'])).failure?.code).toBe('outcome_unknown');

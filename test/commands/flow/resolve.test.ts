@@ -45,17 +45,13 @@ it('a person says that an unknown transfer was executed, and that is recorded wi
       Begun              NOW
       Last change        NOW
     ",
-      [
-        "Record for good that the transfer was executed?",
-      ],
+      ["Record for good that the transfer was executed?"],
     ]
   `);
   expect(endOf(await payer.run(words))).toMatchInlineSnapshot(`
     [
       "exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was executed",
-      "See it with:",
-      "$ transfer show tr-1",
-      "transactionId: "an-id"",
+      "See it with:", "$ transfer show tr-1", "transactionId: "an-id"",
     ]
   `);
   const shown = await payer.run(['transfer', 'show', 'tr-1'], { format: 'table' });
@@ -71,15 +67,11 @@ it('a transfer that was not executed frees its reference, and psd2 says so', asy
   const no = await payer.run(words, { answers: [false] });
   expect([no.asked, no.printed, endOf(no)]).toMatchInlineSnapshot(`
     [
-      [
-        "Record for good that the transfer was not executed? You can then pay its reference INV-1 again",
-      ],
+      ["Record for good that the transfer was not executed? You can then pay its reference INV-1 again"],
       "",
       [
         "exit 2, cancelled of tr-1: The outcome of the transfer tr-1 was not recorded",
-        "Ask the bank again with:",
-        "$ transfer resume tr-1",
-        "transactionId: "an-id"",
+        "Ask the bank again with:", "$ transfer resume tr-1", "transactionId: "an-id"",
       ],
     ]
   `);
@@ -107,9 +99,7 @@ it('a transfer that was not executed frees its reference, and psd2 says so', asy
   expect(endOf(await payer.run(words))).toMatchInlineSnapshot(`
     [
       "exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was not executed",
-      "See it with:",
-      "$ transfer show tr-1",
-      "transactionId: "an-id"",
+      "See it with:", "$ transfer show tr-1", "transactionId: "an-id"",
     ]
   `);
   expect((await payer.run([...CREATE, '--reference', 'INV-1'])).failure).toBeNull();
@@ -137,8 +127,7 @@ it("the bank's answer counts more than what the person says", async () => {
     ",
       [
         "exit 2, usage of tr-1: The bank says that the transfer tr-1 was executed",
-        "The bank's answer counts, not --not-executed. See it with:",
-        "$ transfer show tr-1",
+        "The bank's answer counts, not --not-executed. See it with:", "$ transfer show tr-1",
         "transactionId: "an-id"",
       ],
     ]
@@ -160,21 +149,13 @@ it('what the operator says must be whole, and is checked before psd2 looks at th
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
     [
-      [
-        "exit 2, usage: The outcome is missing",
-        "Add --executed or --not-executed.",
-      ],
+      ["exit 2, usage: The outcome is missing", "Add --executed or --not-executed."],
       [
         "exit 2, usage: --executed and --not-executed cannot be used together",
         "Add --executed or --not-executed.",
       ],
-      [
-        "exit 2, invalid_text: --note is empty",
-        "Leave it out.",
-      ],
-      [
-        "exit 2, invalid_text: --note has 501 characters; the maximum is 500",
-      ],
+      ["exit 2, invalid_text: --note is empty", "Leave it out."],
+      ["exit 2, invalid_text: --note has 501 characters; the maximum is 500"],
       [
         "exit 2, confirmation_needed: The outcome needs a confirmation, and psd2 cannot ask without a terminal",
         "Add --yes to confirm in advance. psd2 has sent nothing.",
@@ -218,15 +199,11 @@ it('a transfer whose outcome is known is not resolved', async () => {
     [
       [
         "exit 2, usage of tr-1: The transfer tr-1 is executed, so its outcome is not unknown",
-        "See it with:",
-        "$ transfer show tr-1",
-        "transactionId: "an-id"",
+        "See it with:", "$ transfer show tr-1", "transactionId: "an-id"",
       ],
       [
         "exit 2, usage of tr-2: The transfer tr-2 is authorizing, so its outcome is not unknown",
-        "Continue with:",
-        "$ transfer resume tr-2",
-        "transactionId: "an-id"",
+        "Continue with:", "$ transfer resume tr-2", "transactionId: "an-id"",
       ],
     ]
   `);
@@ -256,9 +233,7 @@ describe('cancel', () => {
     const no = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [false] });
     expect([no.asked, no.said, no.printed, endOf(no)]).toMatchInlineSnapshot(`
       [
-        [
-          "Cancel the transfer for good?",
-        ],
+        ["Cancel the transfer for good?"],
         "The transfer tr-1 is authorizing:
         From               0000012345
         Payee              Mario Rossi
@@ -270,9 +245,7 @@ describe('cancel', () => {
         Last change        NOW
       ",
         "",
-        [
-          "exit 2, cancelled: The transfer tr-1 is unchanged",
-        ],
+        ["exit 2, cancelled: The transfer tr-1 is unchanged"],
       ]
     `);
     const sent = [...bank.sent];
@@ -283,8 +256,7 @@ describe('cancel', () => {
         "cancelled",
         [
           "The customer can still answer at the bank, but it has no effect: psd2 will not send execute.",
-          "You can use the reference "INV-1" again.",
-          "",
+          "You can use the reference "INV-1" again.", "",
         ],
       ]
     `);
@@ -293,9 +265,7 @@ describe('cancel', () => {
     expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
       [
         "exit 2, usage of tr-1: The transfer tr-1 is cancelled, so there is nothing to cancel",
-        "See it with:",
-        "$ transfer show tr-1",
-        "transactionId: "an-id"",
+        "See it with:", "$ transfer show tr-1", "transactionId: "an-id"",
       ]
     `);
     expect((await payer.run([...CREATE, '--reference', 'INV-1'])).failure).toBeNull();
@@ -327,10 +297,8 @@ describe('cancel', () => {
         [
           "exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it cannot cancel the transfer any more",
           "First ask the bank for the outcome, which never sends execute again. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-          "$ transfer resume tr-1",
-          "$ transfer resolve tr-1 --executed",
-          "$ transfer resolve tr-1 --not-executed",
-          "transactionId: "an-id"",
+          "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+          "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id"",
         ],
         [
           "exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"",
@@ -350,9 +318,7 @@ describe('cancel', () => {
     ].map(endOf);
     expect(others).toMatchInlineSnapshot(`
       [
-        [
-          "exit 2, usage: Nobody need authorise this, so --paste has no meaning here",
-        ],
+        ["exit 2, usage: Nobody need authorise this, so --paste has no meaning here"],
         [
           "exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
           "Add --yes to confirm in advance. psd2 has sent nothing.",
@@ -373,9 +339,7 @@ describe('cancel', () => {
     const no = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [false] });
     expect([no.asked, no.said, endOf(no)]).toMatchInlineSnapshot(`
       [
-        [
-          "Ask the bank to cancel the transfer?",
-        ],
+        ["Ask the bank to cancel the transfer?"],
         "The transfer tr-1 is authorizing:
         From               DE02100100109307118603 (0000012345)
         Payee              Mario Rossi
@@ -386,26 +350,15 @@ describe('cancel', () => {
         Begun              NOW
         Last change        NOW
       ",
-        [
-          "exit 2, cancelled: The transfer tr-1 is unchanged",
-        ],
+        ["exit 2, cancelled: The transfer tr-1 is unchanged"],
       ]
     `);
     expect(bank.sent).not.toContain('cancel pay-1');
     const { failure, data, said } = await payer.run(['transfer', 'cancel', 'tr-1']);
     expect([failure, data.state, said.split('\n').slice(-2), bank.sent]).toMatchInlineSnapshot(`
       [
-        null,
-        "cancelled",
-        [
-          "You can use the reference "INV-1" again.",
-          "",
-        ],
-        [
-          "verify transfer",
-          "sca pay-1",
-          "cancel pay-1",
-        ],
+        null, "cancelled", ["You can use the reference "INV-1" again.", ""],
+        ["verify transfer", "sca pay-1", "cancel pay-1"],
       ]
     `);
   });
@@ -432,16 +385,11 @@ describe('cancel', () => {
       [
         "exit 130, interrupted of tr-1: Interrupted",
         "The transfer may be cancelled or not. Ask the bank, or ask it again to cancel it, with:",
-        "$ transfer status tr-1",
-        "$ transfer cancel tr-1",
+        "$ transfer status tr-1", "$ transfer cancel tr-1",
       ]
     `);
     bank.meets('cancel', 'lost');
-    expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
-      [
-        "done",
-      ]
-    `);
+    expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`["done"]`);
     expect((await payer.run(['transfer', 'show', 'tr-1'])).data.state).toMatchInlineSnapshot(`"cancelled"`);
   });
 });

@@ -21,42 +21,19 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
   expect([ran.data, ran.said, ran.asked, endOf(ran), bank.calls]).toMatchInlineSnapshot(`
     [
       {
-        "authorizationStatus": "AUTHORIZED",
-        "bankReasons": [],
-        "commissions": null,
-        "createdAt": "NOW",
-        "cro": "cro-pay-1",
-        "customerId": "1048262",
-        "executionStatus": null,
-        "executionStatusDescription": null,
-        "flow": "op-1",
-        "kind": "operation",
-        "nextStep": null,
-        "operation": "standingOrder",
-        "product": "0000012345",
-        "resolution": null,
-        "resourceId": "pay-1",
-        "state": "executed",
-        "totalAmount": null,
-        "transactionId": "an-id",
-        "updatedAt": "NOW",
+        authorizationStatus: "AUTHORIZED", bankReasons: [], commissions: null, createdAt: "NOW",
+        cro: "cro-pay-1", customerId: "1048262", executionStatus: null,
+        executionStatusDescription: null, flow: "op-1", kind: "operation", nextStep: null,
+        operation: "standingOrder", product: "0000012345", resolution: null, resourceId: "pay-1",
+        state: "executed", totalAmount: null, transactionId: "an-id", updatedAt: "NOW",
       },
       "Operation op-1
     Open this address in the customer's browser:
       https://customers.bank.example/pay-1
     ",
-      [
-        "Ask the customer to authorise the standingOrder?",
-      ],
-      [
-        "done",
-      ],
-      [
-        "verify standingOrder",
-        "sca pay-1",
-        "status pay-1",
-        "execute pay-1",
-      ],
+      ["Ask the customer to authorise the standingOrder?"],
+      ["done"],
+      ["verify standingOrder", "sca pay-1", "status pay-1", "execute pay-1"],
     ]
   `);
   expect(bank.last.asked).toMatchObject({
@@ -87,8 +64,7 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
       "cancelled",
       [
         "exit 2, cancelled of op-2: The standingOrder was cancelled before the customer was asked",
-        "No money moved. You can make a new one.",
-        "transactionId: "an-id"",
+        "No money moved. You can make a new one.", "transactionId: "an-id"",
       ],
     ]
   `);
@@ -107,14 +83,12 @@ it('the receipt is saved after the execution, and a missing one is no reason to 
       [
         "exit 7, bank_refused: Not now",
         "The standingOrder is executed. Do not make it again: only its receipt is missing. Wait.",
-        "refusal: "other"",
-        "isBanks: true",
+        "refusal: "other"", "isBanks: true",
       ],
       [
         "exit 7, bank_refused: Not now",
         "The standingOrder is executed. Do not make it again: only its receipt is missing.",
-        "refusal: "other"",
-        "isBanks: true",
+        "refusal: "other"", "isBanks: true",
       ],
     ]
   `);
@@ -150,8 +124,7 @@ it('what would not go well is refused before anything is sent', async () => {
       ],
       [
         "exit 2, usage: moneyTransfer is a bank transfer, and psd2 operation does not make transfers",
-        "Use psd2 transfer, which checks the payee, the amount and the reference:",
-        "$ transfer --help",
+        "Use psd2 transfer, which checks the payee, the amount and the reference:", "$ transfer --help",
       ],
       [
         "exit 2, usage: The operation name "a-b" is not a word of letters and digits",
@@ -165,11 +138,7 @@ it('what would not go well is refused before anything is sent', async () => {
         "exit 2, flow_not_found: No flow of this profile matches "op-1"",
         "Give the id that psd2 printed, or the resource id.",
       ],
-      [
-        "exit 2, usage: There is no unfinished operation",
-        "See all of them with:",
-        "$ operation list",
-      ],
+      ["exit 2, usage: There is no unfinished operation", "See all of them with:", "$ operation list"],
     ]
   `);
   expect(bank.calls).toEqual([]);
@@ -210,108 +179,49 @@ it('step by step, each step stops where the next one begins', async () => {
   await step(['operation', 'sca', 'otherOrder', '--account', OWN_ACCOUNT, '--resource', 'op-1']);
   expect(steps).toMatchInlineSnapshot(`
     [
+      ["verify standingOrder", "verified", "verify2", "verify standingOrder", "done"],
       [
-        "verify standingOrder",
-        "verified",
-        "verify2",
-        "verify standingOrder",
-        "done",
-      ],
-      [
-        "sca standingOrder",
-        undefined,
-        undefined,
+        "sca standingOrder", undefined, undefined,
         "exit 2, usage: op-1 is verified, so its next step is not sca",
         "Its next step is verify, for verify2.",
       ],
       [
-        "execute standingOrder",
-        undefined,
-        undefined,
+        "execute standingOrder", undefined, undefined,
         "exit 2, usage: op-1 is verified, so its next step is not execute",
         "Its next step is verify, for verify2.",
       ],
+      ["verify standingOrder", "verified", "execute", "verify further pay-1 verify2 {"b":2}", "done"],
       [
-        "verify standingOrder",
-        "verified",
-        "execute",
-        "verify further pay-1 verify2 {"b":2}",
-        "done",
+        "verify standingOrder", undefined, undefined,
+        "exit 2, usage: op-1 is verified, so its next step is not verify", "Its next step is sca.",
       ],
       [
-        "verify standingOrder",
-        undefined,
-        undefined,
-        "exit 2, usage: op-1 is verified, so its next step is not verify",
-        "Its next step is sca.",
+        "execute standingOrder", undefined, undefined,
+        "exit 2, usage: op-1 is verified, so its next step is not execute", "Its next step is sca.",
       ],
       [
-        "execute standingOrder",
-        undefined,
-        undefined,
-        "exit 2, usage: op-1 is verified, so its next step is not execute",
-        "Its next step is sca.",
-      ],
-      [
-        "sca standingOrder",
-        undefined,
-        undefined,
+        "sca standingOrder", undefined, undefined,
         "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
         "Leave out --grant client_credentials.",
       ],
       [
-        "sca standingOrder",
-        "authorizing",
-        null,
-        "sca pay-1",
-        "status pay-1",
-        "status pay-1",
+        "sca standingOrder", "authorizing", null, "sca pay-1", "status pay-1", "status pay-1",
         "exit 6, authorisation_timeout of op-1: The customer did not authorise the standingOrder within 1 s",
-        "Continue with:",
-        "$ operation resume op-1",
-        "transactionId: "an-id"",
+        "Continue with:", "$ operation resume op-1", "transactionId: "an-id"",
       ],
       [
-        "execute standingOrder",
-        "verified",
-        "execute",
-        "status pay-1",
-        "exit 2, usage: op-1 is verified, so its next step is not execute",
-        "Its next step is sca.",
+        "execute standingOrder", "verified", "execute", "status pay-1",
+        "exit 2, usage: op-1 is verified, so its next step is not execute", "Its next step is sca.",
       ],
+      ["status standingOrder", undefined, undefined, "status pay-1", "done"],
+      ["sca standingOrder", "authorized", null, "sca pay-1", "status pay-1", "done"],
+      ["execute standingOrder", "executed", null, "status pay-1", "execute pay-1", "done"],
       [
-        "status standingOrder",
-        undefined,
-        undefined,
-        "status pay-1",
-        "done",
-      ],
-      [
-        "sca standingOrder",
-        "authorized",
-        null,
-        "sca pay-1",
-        "status pay-1",
-        "done",
-      ],
-      [
-        "execute standingOrder",
-        "executed",
-        null,
-        "status pay-1",
-        "execute pay-1",
-        "done",
-      ],
-      [
-        "execute standingOrder",
-        undefined,
-        undefined,
+        "execute standingOrder", undefined, undefined,
         "exit 2, usage: op-1 is executed, so its next step is not execute",
       ],
       [
-        "sca otherOrder",
-        undefined,
-        undefined,
+        "sca otherOrder", undefined, undefined,
         "exit 2, usage: op-1 is a standingOrder of the account 0000012345",
         "Use that name and account, or another resource.",
       ],
@@ -327,26 +237,18 @@ it('the status is of any resource, also of one that was made elsewhere', async (
   expect([(await status('op-1')).data, (await status('pay-1')).data]).toMatchInlineSnapshot(`
     [
       {
-        "authorizationStatus": "executed",
-        "executionStatus": "executed",
-        "operation": "standingOrder",
-        "resourceId": "pay-1",
+        authorizationStatus: "executed", executionStatus: "executed", operation: "standingOrder",
+        resourceId: "pay-1",
       },
       {
-        "authorizationStatus": "executed",
-        "executionStatus": "executed",
-        "operation": "standingOrder",
-        "resourceId": "pay-1",
+        authorizationStatus: "executed", executionStatus: "executed", operation: "standingOrder",
+        resourceId: "pay-1",
       },
     ]
   `);
-  expect(endOf(await status('pay-7'))).toMatchInlineSnapshot(`
-    [
-      "exit 7, bank_refused: Unknown: pay-7",
-      "refusal: "other"",
-      "isBanks: true",
-    ]
-  `);
+  expect(endOf(await status('pay-7'))).toMatchInlineSnapshot(
+    `["exit 7, bank_refused: Unknown: pay-7", "refusal: "other"", "isBanks: true"]`,
+  );
   const other = { globals: { customer: '1000002' }, given: ['customer'] };
   const words = ['operation', 'status', ...NAMED, '--resource', 'op-1'];
   expect((await payer.run(words, other)).failure?.code).toBe('usage');
@@ -354,8 +256,7 @@ it('the status is of any resource, also of one that was made elsewhere', async (
   await payer.run(operation('run'));
   expect(endOf(await status('op-2'))).toMatchInlineSnapshot(`
     [
-      "exit 2, usage of op-2: op-2 is created and has no resource at the bank",
-      "See it with:",
+      "exit 2, usage of op-2: op-2 is created and has no resource at the bank", "See it with:",
       "$ operation show op-2",
     ]
   `);
@@ -382,10 +283,8 @@ it('an unfinished operation goes on where it stopped, with further data, and is 
     [
       "exit 9, outcome_unknown of op-1: The bank does not say yet whether the standingOrder was executed",
       "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-      "$ operation resume op-1",
-      "$ operation resolve op-1 --executed",
-      "$ operation resolve op-1 --not-executed",
-      "transactionId: "an-id"",
+      "$ operation resume op-1", "$ operation resolve op-1 --executed",
+      "$ operation resolve op-1 --not-executed", "transactionId: "an-id"",
     ]
   `);
   expect((await payer.run([...resume], { yes: false })).failure?.code).toBe('outcome_unknown');

@@ -124,34 +124,9 @@ it('where the operator names the customers, who the customer is at the bank is k
   }
   expect(kept).toMatchInlineSnapshot(`
     [
-      [
-        [
-          "done",
-        ],
-        undefined,
-      ],
-      [
-        [
-          "done",
-        ],
-        {
-          "corporateId": null,
-          "corporateIdType": null,
-          "id": "anna-7",
-          "idType": "x",
-        },
-      ],
-      [
-        [
-          "done",
-        ],
-        {
-          "corporateId": null,
-          "corporateIdType": null,
-          "id": "anna-7",
-          "idType": "x",
-        },
-      ],
+      [["done"], undefined],
+      [["done"], { corporateId: null, corporateIdType: null, id: "anna-7", idType: "x" }],
+      [["done"], { corporateId: null, corporateIdType: null, id: "anna-7", idType: "x" }],
     ]
   `);
 });

@@ -25,41 +25,14 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
   expect(bank.calls).toEqual(['verify transfer', 'sca pay-1', 'status pay-1', 'execute pay-1']);
   expect(data).toMatchInlineSnapshot(`
     {
-      "amount": "12.50",
-      "authorisations": [],
-      "authorizationStatus": "AUTHORIZED",
-      "bankName": null,
-      "bankReasons": [],
-      "commissions": null,
-      "createdAt": "NOW",
-      "cro": "cro-pay-1",
-      "currency": "EUR",
-      "customerId": "1048262",
-      "description": "",
-      "endToEndId": null,
-      "executionDate": "TODAY",
-      "executionStatus": null,
-      "executionStatusDescription": null,
-      "flow": "tr-1",
-      "from": "0000012345",
-      "instant": false,
-      "kind": "transfer",
-      "messages": [],
-      "name": "Mario Rossi",
-      "payeeCheck": null,
-      "payeeSource": null,
-      "product": null,
-      "reference": null,
-      "remittanceStructured": null,
-      "resolution": null,
-      "resourceId": "pay-1",
-      "scaStatus": null,
-      "state": "executed",
-      "to": "IT60X0542811101000000123456",
-      "totalAmount": null,
-      "transactionId": "an-id",
-      "transactionStatus": null,
-      "updatedAt": "NOW",
+      amount: "12.50", authorisations: [], authorizationStatus: "AUTHORIZED", bankName: null,
+      bankReasons: [], commissions: null, createdAt: "NOW", cro: "cro-pay-1", currency: "EUR",
+      customerId: "1048262", description: "", endToEndId: null, executionDate: "TODAY",
+      executionStatus: null, executionStatusDescription: null, flow: "tr-1", from: "0000012345",
+      instant: false, kind: "transfer", messages: [], name: "Mario Rossi", payeeCheck: null,
+      payeeSource: null, product: null, reference: null, remittanceStructured: null, resolution: null,
+      resourceId: "pay-1", scaStatus: null, state: "executed", to: "IT60X0542811101000000123456",
+      totalAmount: null, transactionId: "an-id", transactionStatus: null, updatedAt: "NOW",
     }
   `);
   expect(said).toMatchInlineSnapshot(`
@@ -77,100 +50,47 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
   expect(payer.journal('tr-1')).toMatchInlineSnapshot(`
     [
       {
-        "commits": "on execute",
-        "flow": "tr-1",
-        "furtherData": [],
-        "machine": "machine",
-        "operator": "ada",
-        "order": {
-          "amount": "12.50",
-          "currency": "EUR",
-          "customerId": "1048262",
-          "description": "",
-          "executionDate": "TODAY",
-          "from": "0000012345",
-          "futureDated": false,
-          "instant": false,
-          "name": "Mario Rossi",
-          "reference": null,
-          "to": "IT60X0542811101000000123456",
-          "type": null,
-          "urgent": false,
+        commits: "on execute",
+        flow: "tr-1",
+        furtherData: [],
+        machine: "machine",
+        operator: "ada",
+        order: {
+          amount: "12.50", currency: "EUR", customerId: "1048262", description: "",
+          executionDate: "TODAY", from: "0000012345", futureDated: false, instant: false,
+          name: "Mario Rossi", reference: null, to: "IT60X0542811101000000123456", type: null,
+          urgent: false,
         },
-        "transactionId": "an-id",
-        "type": "created",
-        "user": "user",
-        "version": "0.0.0",
+        transactionId: "an-id",
+        type: "created",
+        user: "user",
+        version: "0.0.0",
       },
       {
-        "digest": null,
-        "machine": "machine",
-        "operator": "ada",
-        "requestId": "request-1",
-        "type": "verify-sent",
-        "user": "user",
-        "version": "0.0.0",
+        digest: null, machine: "machine", operator: "ada", requestId: "request-1", type: "verify-sent",
+        user: "user", version: "0.0.0",
       },
       {
-        "bankName": null,
-        "commissions": null,
-        "machine": "machine",
-        "nextStep": "execute",
-        "operator": "ada",
-        "resourceId": "pay-1",
-        "totalAmount": null,
-        "type": "verified",
-        "user": "user",
-        "version": "0.0.0",
+        bankName: null, commissions: null, machine: "machine", nextStep: "execute", operator: "ada",
+        resourceId: "pay-1", totalAmount: null, type: "verified", user: "user", version: "0.0.0",
+      },
+      { machine: "machine", operator: "ada", type: "accepted", user: "user", version: "0.0.0" },
+      {
+        digest: null, machine: "machine", operator: "ada", requestId: "request-2",
+        type: "approach-sent", user: "user", version: "0.0.0",
+      },
+      { machine: "machine", operator: "ada", type: "sca-started", user: "user", version: "0.0.0" },
+      {
+        bankStatus: "AUTHORIZED", machine: "machine", operator: "ada", status: "AUTHORIZED",
+        type: "authorization", user: "user", version: "0.0.0",
       },
       {
-        "machine": "machine",
-        "operator": "ada",
-        "type": "accepted",
-        "user": "user",
-        "version": "0.0.0",
+        digest: null, machine: "machine", operator: "ada", requestId: "request-4", type: "execute-sent",
+        user: "user", version: "0.0.0",
       },
       {
-        "digest": null,
-        "machine": "machine",
-        "operator": "ada",
-        "requestId": "request-2",
-        "type": "approach-sent",
-        "user": "user",
-        "version": "0.0.0",
-      },
-      {
-        "machine": "machine",
-        "operator": "ada",
-        "type": "sca-started",
-        "user": "user",
-        "version": "0.0.0",
-      },
-      {
-        "bankStatus": "AUTHORIZED",
-        "machine": "machine",
-        "operator": "ada",
-        "status": "AUTHORIZED",
-        "type": "authorization",
-        "user": "user",
-        "version": "0.0.0",
-      },
-      {
-        "digest": null,
-        "machine": "machine",
-        "operator": "ada",
-        "requestId": "request-4",
-        "type": "execute-sent",
-        "user": "user",
-        "version": "0.0.0",
-      },
-      {
-        "cro": "cro-pay-1",
-        "machine": "machine",
-        "operator": "ada",
-        "type": "executed",
-        "user": "user",
-        "version": "0.0.0",
+        cro: "cro-pay-1", machine: "machine", operator: "ada", type: "executed", user: "user",
+        version: "0.0.0",
       },
     ]
   `);
@@ -191,11 +111,7 @@ it('a person sees all that the bank and the operator say of a transfer, and what
     format: 'table',
   });
   expect(failure).toBeNull();
-  expect(asked).toMatchInlineSnapshot(`
-    [
-      "Ask the customer to authorise this transfer?",
-    ]
-  `);
+  expect(asked).toMatchInlineSnapshot(`["Ask the customer to authorise this transfer?"]`);
   expect(printed).toMatchInlineSnapshot(`
     "flow	tr-1
     kind	transfer
@@ -280,12 +196,9 @@ it('an instant transfer is paid once it is settled, and failed after KO', async 
   expect(data).toMatchObject({ state: 'failed', executionStatusDescription: 'Account closed' });
   expect(failure).toMatchInlineSnapshot(`
     {
-      "code": "payment_failed",
-      "exitCode": 8,
-      "flow": "tr-2",
-      "hint": "No money moved. You can make a new one.",
-      "message": "The payment failed: Account closed",
-      "transactionId": "an-id",
+      code: "payment_failed", exitCode: 8, flow: "tr-2",
+      hint: "No money moved. You can make a new one.", message: "The payment failed: Account closed",
+      transactionId: "an-id",
     }
   `);
 });
@@ -323,114 +236,60 @@ it('whatever stops a transfer, psd2 says what that means and how to go on', asyn
   expect(ends).toMatchInlineSnapshot(`
     [
       [
-        "the bank refuses the order",
-        "verify transfer",
-        "failed",
-        "exit 7, bank_refused of tr-1: The bank does not want it",
-        "refusal: "content"",
-        "isBanks: true",
-        "meaning: "Not paid. No money moved"",
+        "the bank refuses the order", "verify transfer", "failed",
+        "exit 7, bank_refused of tr-1: The bank does not want it", "refusal: "content"",
+        "isBanks: true", "meaning: "Not paid. No money moved"",
       ],
       [
-        "the answer to the verification is lost",
-        "verify transfer",
-        "created",
-        "exit 11, bank_unreachable of tr-1: The connection was lost",
-        "Continue with:",
-        "$ transfer resume tr-1 --yes",
-        "transactionId: "an-id"",
+        "the answer to the verification is lost", "verify transfer", "created",
+        "exit 11, bank_unreachable of tr-1: The connection was lost", "Continue with:",
+        "$ transfer resume tr-1 --yes", "transactionId: "an-id"",
       ],
       [
-        "the customer refuses",
-        "verify transfer",
-        "sca pay-1",
-        "status pay-1",
-        "status pay-1",
-        "rejected",
-        "exit 6, not_authorised of tr-1: The customer did not authorise the transfer",
-        "No money moved. You can make a new one.",
-        "transactionId: "an-id"",
+        "the customer refuses", "verify transfer", "sca pay-1", "status pay-1", "status pay-1",
+        "rejected", "exit 6, not_authorised of tr-1: The customer did not authorise the transfer",
+        "No money moved. You can make a new one.", "transactionId: "an-id"",
       ],
       [
-        "the customer is late",
-        "verify transfer",
-        "sca pay-1",
-        "status pay-1",
-        "status pay-1",
+        "the customer is late", "verify transfer", "sca pay-1", "status pay-1", "status pay-1",
         "expired",
         "exit 6, authorisation_expired of tr-1: The customer did not authorise the transfer in time",
-        "No money moved. You can make a new one.",
-        "transactionId: "an-id"",
+        "No money moved. You can make a new one.", "transactionId: "an-id"",
       ],
       [
-        "the customer does not decide",
-        "verify transfer",
-        "sca pay-1",
-        "status pay-1",
-        "status pay-1",
-        "status pay-1",
-        "authorizing",
+        "the customer does not decide", "verify transfer", "sca pay-1", "status pay-1", "status pay-1",
+        "status pay-1", "authorizing",
         "exit 6, authorisation_timeout of tr-1: The customer did not authorise the transfer within 3 s",
-        "Continue with:",
-        "$ transfer resume tr-1",
-        "transactionId: "an-id"",
+        "Continue with:", "$ transfer resume tr-1", "transactionId: "an-id"",
       ],
       [
-        "the answer to execute is lost",
-        "verify transfer",
-        "sca pay-1",
-        "status pay-1",
-        "execute pay-1",
-        "status pay-1",
-        "executed",
-        "done",
+        "the answer to execute is lost", "verify transfer", "sca pay-1", "status pay-1",
+        "execute pay-1", "status pay-1", "executed", "done",
       ],
       [
         "the answer to execute is lost, and the status does not say that it was carried out",
-        "verify transfer",
-        "sca pay-1",
-        "status pay-1",
-        "execute pay-1",
-        "status pay-1",
-        "unknown",
+        "verify transfer", "sca pay-1", "status pay-1", "execute pay-1", "status pay-1", "unknown",
         "exit 9, outcome_unknown of tr-1: The bank does not say yet whether the transfer was executed",
         "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        "$ transfer resume tr-1",
-        "$ transfer resolve tr-1 --executed",
-        "$ transfer resolve tr-1 --not-executed",
-        "transactionId: "an-id"",
+        "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+        "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id"",
       ],
       [
-        "the bank refuses to execute it",
-        "verify transfer",
-        "sca pay-1",
-        "status pay-1",
-        "execute pay-1",
-        "status pay-1",
-        "failed",
+        "the bank refuses to execute it", "verify transfer", "sca pay-1", "status pay-1",
+        "execute pay-1", "status pay-1", "failed",
         "exit 7, bank_refused of tr-1: The bank does not want it",
         "The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        "$ transfer resume tr-1",
-        "$ transfer resolve tr-1 --executed",
-        "$ transfer resolve tr-1 --not-executed",
-        "refusal: "content"",
-        "isBanks: true",
+        "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+        "$ transfer resolve tr-1 --not-executed", "refusal: "content"", "isBanks: true",
         "transactionId: "an-id"",
       ],
       [
-        "the bank refuses execute for another reason",
-        "verify transfer",
-        "sca pay-1",
-        "status pay-1",
-        "execute pay-1",
-        "status pay-1",
-        "unknown",
+        "the bank refuses execute for another reason", "verify transfer", "sca pay-1", "status pay-1",
+        "execute pay-1", "status pay-1", "unknown",
         "exit 9, outcome_unknown of tr-1: The bank refused execute, but its status does not show whether it had executed the transfer before: The bank does not want it",
         "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        "$ transfer resume tr-1",
-        "$ transfer resolve tr-1 --executed",
-        "$ transfer resolve tr-1 --not-executed",
-        "transactionId: "an-id"",
+        "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+        "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id"",
       ],
     ]
   `);
@@ -475,19 +334,13 @@ it('what would not go well is refused before the bank is asked for anything', as
         "exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal",
         "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).",
       ],
-      [
-        "exit 2, usage: This bank's interface has no --paste",
-      ],
-      [
-        "exit 2, usage: This bank's interface has no address of the payee",
-      ],
+      ["exit 2, usage: This bank's interface has no --paste"],
+      ["exit 2, usage: This bank's interface has no address of the payee"],
       [
         "exit 2, usage: The interface of this bank has no --psu-id-type",
         "It is for banks that learn from psd2 who their customer is.",
       ],
-      [
-        "exit 2, usage: This bank's interface has no --verify-data",
-      ],
+      ["exit 2, usage: This bank's interface has no --verify-data"],
       [
         "exit 2, invalid_amount: The amount 12.50 EUR is more than the 12.49 EUR that the profile env allows",
         "psd2 has sent nothing. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.",
@@ -496,10 +349,7 @@ it('what would not go well is refused before the bank is asked for anything', as
         "exit 2, usage: Options are missing: --from, --to, --name, --amount",
         "Add --help to see how the command is used.",
       ],
-      [
-        "exit 2, usage: The option --amount is missing",
-        "Add --help to see how the command is used.",
-      ],
+      ["exit 2, usage: The option --amount is missing", "Add --help to see how the command is used."],
       [
         "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
         "Leave out --grant client_credentials.",
@@ -522,11 +372,9 @@ it('the interface has no payments or no terms, so psd2 sends nothing', async () 
   `);
   const other = new BankHere({ lacks: ['terms'] });
   const ran = await (await payerAt(other, temporary)).run([...CREATE, '--prepare']);
-  expect(endOf(ran)).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The interface of this bank (here) has no terms",
-    ]
-  `);
+  expect(endOf(ran)).toMatchInlineSnapshot(
+    `["exit 2, usage: The interface of this bank (here) has no terms"]`,
+  );
   expect([...bank.calls, ...other.calls]).toEqual([]);
 });
 
@@ -579,10 +427,7 @@ it('a reference is paid once, and the error names what differs', async () => {
   expect(endOf(await payer.run([...invoice, '--amount', '13']))).toMatchInlineSnapshot(`
     [
       "exit 2, duplicate_reference of tr-1: The reference "INV-1" was used by transfer tr-1, which is executed. These are different: the amount",
-      "See it with:",
-      "$ transfer show tr-1",
-      "transactionId: "an-id"",
-      "differs: ["amount"]",
+      "See it with:", "$ transfer show tr-1", "transactionId: "an-id"", "differs: ["amount"]",
     ]
   `);
   expect(bank.payments).toHaveLength(1);
@@ -624,89 +469,46 @@ it('after a payee check, anything but a match needs a person, and nobody is sent
   expect(ends).toMatchInlineSnapshot(`
     [
       [
-        "verify transfer",
-        "sca pay-1",
-        "execute pay-1",
-        "Ask the customer to authorise this transfer?",
-        {
-          "name": "Maria Rossi",
-          "problem": null,
-          "result": "match",
-        },
-        "settled",
-        "done",
+        "verify transfer", "sca pay-1", "execute pay-1", "Ask the customer to authorise this transfer?",
+        { name: "Maria Rossi", problem: null, result: "match" }, "settled", "done",
       ],
       [
-        "verify transfer",
-        "sca pay-1",
-        "execute pay-1",
-        {
-          "name": "Maria Rossi",
-          "problem": null,
-          "result": "match",
-        },
-        "executed",
-        "done",
+        "verify transfer", "sca pay-1", "execute pay-1",
+        { name: "Maria Rossi", problem: null, result: "match" }, "executed", "done",
       ],
       [
-        "verify transfer",
-        {
-          "name": "Maria Rossi",
-          "problem": null,
-          "result": "close",
-        },
-        "verified",
+        "verify transfer", { name: "Maria Rossi", problem: null, result: "close" }, "verified",
         "exit 2, confirmation_needed of tr-1: The payee check of Mario Rossi and IT60X0542811101000000123456 says: close match, the account is held by Maria Rossi",
         "psd2 has not asked the customer yet. If the payee is right after all:",
         "$ transfer resume tr-1 --payee-verified --yes",
       ],
       [
-        "verify transfer",
-        {
-          "name": "Maria Rossi",
-          "problem": null,
-          "result": "close",
-        },
-        "verified",
+        "verify transfer", { name: "Maria Rossi", problem: null, result: "close" }, "verified",
         "exit 2, confirmation_needed of tr-1: The payee check of Mario Rossi and IT60X0542811101000000123456 says: close match, the account is held by Maria Rossi",
         "psd2 has not asked the customer yet. If the payee is right after all:",
         "$ transfer resume tr-1 --payee-verified --yes",
       ],
       [
-        "verify transfer",
-        "sca pay-1",
-        "execute pay-1",
+        "verify transfer", "sca pay-1", "execute pay-1",
         "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all?",
         "Ask the customer to authorise this transfer?",
-        {
-          "name": "Maria Rossi",
-          "problem": null,
-          "result": "none",
-        },
-        "executed",
-        "done",
+        { name: "Maria Rossi", problem: null, result: "none" }, "executed", "done",
       ],
       [
         "verify transfer",
         "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all? An instant transfer cannot be recalled",
-        {
-          "name": "Maria Rossi",
-          "problem": null,
-          "result": "none",
-        },
-        "cancelled",
+        { name: "Maria Rossi", problem: null, result: "none" }, "cancelled",
         "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
-        "No money moved. You can make a new one.",
-        "transactionId: "an-id"",
+        "No money moved. You can make a new one.", "transactionId: "an-id"",
       ],
       [
         "verify transfer",
         "The payee check says: not possible: The payee check command did not print {"result": "match|close|none|unavailable"}. Is Mario Rossi the right payee after all? An instant transfer cannot be recalled",
         "Ask the customer to authorise this transfer?",
         {
-          "name": null,
-          "problem": "The payee check command did not print {"result": "match|close|none|unavailable"}",
-          "result": "unavailable",
+          name: null,
+          problem: "The payee check command did not print {"result": "match|close|none|unavailable"}",
+          result: "unavailable",
         },
         "cancelled",
         "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
@@ -736,8 +538,7 @@ it('without a payee check, a person confirms the payee of an instant transfer, a
       "cancelled",
       [
         "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
-        "No money moved. You can make a new one.",
-        "transactionId: "an-id"",
+        "No money moved. You can make a new one.", "transactionId: "an-id"",
       ],
     ]
   `);
@@ -751,8 +552,7 @@ it('without a payee check, a person confirms the payee of an instant transfer, a
       "cancelled",
       [
         "exit 2, cancelled of tr-2: The transfer was cancelled before the customer was asked",
-        "No money moved. You can make a new one.",
-        "transactionId: "an-id"",
+        "No money moved. You can make a new one.", "transactionId: "an-id"",
       ],
     ]
   `);

@@ -124,16 +124,12 @@ it('the account may be named by its id, if the customer has it and it has an IBA
   expect(endOf(await payer.run([...CREATE, '0000054321']))).toMatchInlineSnapshot(`
     [
       "exit 2, usage: The account 0000054321 is not among the accounts of the customer",
-      "psd2 has sent no payment. See the accounts with:",
-      "$ accounts list --customer 1048262",
+      "psd2 has sent no payment. See the accounts with:", "$ accounts list --customer 1048262",
     ]
   `);
-  expect(endOf(await payer.run([...CREATE, '00000CARD1']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The account 00000CARD1 has no IBAN",
-      "psd2 has sent no payment.",
-    ]
-  `);
+  expect(endOf(await payer.run([...CREATE, '00000CARD1']))).toMatchInlineSnapshot(
+    `["exit 2, usage: The account 00000CARD1 has no IBAN", "psd2 has sent no payment."]`,
+  );
   expect(bank.payments).toHaveLength(1);
 });
 
@@ -147,8 +143,7 @@ it('an IBAN is taken as it is, unless a consent shows all accounts of the custom
   expect(endOf(await payer.run([...CREATE, other]))).toMatchInlineSnapshot(`
     [
       "exit 2, usage: The account DE89370400440532013000 is not among the accounts of the customer",
-      "psd2 has sent no payment. See the accounts with:",
-      "$ accounts list --customer 1048262",
+      "psd2 has sent no payment. See the accounts with:", "$ accounts list --customer 1048262",
     ]
   `);
   expect((await payer.run([...CREATE, OWN_IBAN])).failure).toBeNull();
@@ -219,12 +214,9 @@ it('the operator confirms the fees of the bank before the customer is asked, and
       "cancelled",
       [
         "exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
-        "No money moved. You can make a new one.",
-        "transactionId: "an-id"",
+        "No money moved. You can make a new one.", "transactionId: "an-id"",
       ],
-      [
-        "verify transfer",
-      ],
+      ["verify transfer"],
     ]
   `);
   const yes = await payer.run([...CREATE, OWN_IBAN], { answers: [true, true] });

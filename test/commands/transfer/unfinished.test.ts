@@ -39,24 +39,16 @@ it('psd2 continues the only unfinished transfer without its name, and sends noth
       "Continuing the only unfinished transfer: tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW
     Transfer tr-1
     ",
-      [
-        "status pay-1",
-        "execute pay-1",
-      ],
+      ["status pay-1", "execute pay-1"],
     ]
   `);
-  expect(endOf(await payer.run(['transfer', 'resume']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: There is no unfinished transfer",
-      "See all of them with:",
-      "$ transfer list",
-    ]
-  `);
+  expect(endOf(await payer.run(['transfer', 'resume']))).toMatchInlineSnapshot(
+    `["exit 2, usage: There is no unfinished transfer", "See all of them with:", "$ transfer list"]`,
+  );
   const other = { globals: { customer: '1000002' }, given: ['customer'] };
   expect(endOf(await payer.run(['transfer', 'resume'], other))).toMatchInlineSnapshot(`
     [
-      "exit 2, usage: There is no unfinished transfer of customer 1000002",
-      "See all of them with:",
+      "exit 2, usage: There is no unfinished transfer of customer 1000002", "See all of them with:",
       "$ transfer list",
     ]
   `);
@@ -71,8 +63,7 @@ it('with several unfinished transfers, a person chooses one, and a script must n
   expect(endOf(await payer.run(['transfer', 'resume']))).toMatchInlineSnapshot(`
     [
       "exit 2, usage: There are 2 unfinished transfers. Name the one to continue",
-      "$ transfer resume tr-2",
-      "$ transfer resume tr-1",
+      "$ transfer resume tr-2", "$ transfer resume tr-1",
     ]
   `);
   const { asked, data } = await payer.run(['transfer', 'resume'], { answers: ['tr-'] });
@@ -128,9 +119,7 @@ it('a transfer that the customer has not confirmed yet follows all rules of a ne
         "exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal",
         "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).",
       ],
-      [
-        "exit 2, usage: This bank's interface has no --verify-data",
-      ],
+      ["exit 2, usage: This bank's interface has no --verify-data"],
       [
         "exit 2, flow_not_found: No flow of this profile matches "tr-9"",
         "Give the id that psd2 printed, or the resource id.",
@@ -158,8 +147,7 @@ it('the data of a further step may be given later', async () => {
     [
       "exit 2, further_data_needed of tr-1: The bank requires further data before SCA, in the step verify2",
       "Give it as JSON: as text, as @file, or as - for standard input. Continue with:",
-      "$ transfer resume tr-1 --verify-data - --yes",
-      "transactionId: "an-id"",
+      "$ transfer resume tr-1 --verify-data - --yes", "transactionId: "an-id"",
     ]
   `);
   const { failure } = await payer.run(['transfer', 'resume', 'tr-1', '--verify-data', '-'], {
@@ -204,14 +192,9 @@ it('--all continues every unfinished transfer, the oldest first, and exits as th
     ",
       [
         "exit 6, not_authorised: 2 of 4 transfers could not be continued. First failure: The customer did not authorise the transfer",
-        "See what is left with:",
-        "$ transfer list --attention",
+        "See what is left with:", "$ transfer list --attention",
       ],
-      [
-        "execute pay-1",
-        "execute pay-3",
-        "sca pay-4",
-      ],
+      ["execute pay-1", "execute pay-3", "sca pay-4"],
     ]
   `);
   bank.last.decision = 'AUTHORIZED';
@@ -239,9 +222,7 @@ it('--all is for all transfers, so the options for one are refused', async () =>
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
     [
-      [
-        "exit 2, usage: --all and the name of a transfer cannot be used together",
-      ],
+      ["exit 2, usage: --all and the name of a transfer cannot be used together"],
       [
         "exit 2, usage: --payee-verified is for one transfer, so it cannot be used with --all",
         "Continue that transfer by its name.",
@@ -284,27 +265,10 @@ it('the status is what the bank says now, and changes nothing', async () => {
   await look();
   expect(seen).toMatchInlineSnapshot(`
     [
+      ["authorizing", "PENDING", null, "", "done"],
+      ["authorizing", "executed", "executed", "", "done"],
       [
-        "authorizing",
-        "PENDING",
-        null,
-        "",
-        "done",
-      ],
-      [
-        "authorizing",
-        "executed",
-        "executed",
-        "",
-        "done",
-      ],
-      [
-        undefined,
-        undefined,
-        undefined,
-        "",
-        "exit 7, bank_refused: Gone",
-        "refusal: "other"",
+        undefined, undefined, undefined, "", "exit 7, bank_refused: Gone", "refusal: "other"",
         "isBanks: true",
       ],
     ]
@@ -328,9 +292,7 @@ it('the status of a transfer that the bank has forgotten is the local record', a
       "settled",
       "The bank has no further status. Showing the local record. Gone
     ",
-      [
-        "status pay-1",
-      ],
+      ["status pay-1"],
     ]
   `);
   bank.meets('status', failing());
@@ -355,10 +317,8 @@ it('the settlement of an instant transfer is asked for with its status', async (
     [
       "exit 9, outcome_unknown of tr-1: The instant transfer is executed, but its status at the bank is still PENDING",
       "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-      "$ transfer resume tr-1",
-      "$ transfer resolve tr-1 --executed",
-      "$ transfer resolve tr-1 --not-executed",
-      "transactionId: "an-id"",
+      "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+      "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id"",
     ]
   `);
   bank.calls.length = 0;
@@ -370,18 +330,7 @@ it('the settlement of an instant transfer is asked for with its status', async (
     data.executionStatusDescription,
     said,
     bank.calls,
-  ]).toMatchInlineSnapshot(`
-    [
-      "executed",
-      "KO",
-      "Account closed",
-      "",
-      [
-        "status pay-1",
-        "settlement pay-1",
-      ],
-    ]
-  `);
+  ]).toMatchInlineSnapshot(`["executed", "KO", "Account closed", "", ["status pay-1", "settlement pay-1"]]`);
 });
 
 it('psd2 watches a transfer until the customer has decided', async () => {
@@ -418,18 +367,15 @@ it('psd2 watches a transfer until the customer has decided', async () => {
     [
       "authorizing",
       [
-        "exit 130, interrupted: Interrupted",
-        "psd2 has changed nothing. Watch it again with:",
+        "exit 130, interrupted: Interrupted", "psd2 has changed nothing. Watch it again with:",
         "$ transfer status tr-1 --watch",
       ],
     ]
   `);
   bank.meets('status', failing());
-  expect(endOf(await payer.run(['transfer', 'status', 'tr-1', '--watch']))).toMatchInlineSnapshot(`
-    [
-      "exit 11, bank_failing: The bank is failing",
-    ]
-  `);
+  expect(endOf(await payer.run(['transfer', 'status', 'tr-1', '--watch']))).toMatchInlineSnapshot(
+    `["exit 11, bank_failing: The bank is failing"]`,
+  );
 });
 
 it('a bank whose customers commit may still reject what it has accepted, and psd2 records it', async () => {
@@ -441,21 +387,14 @@ it('a bank whose customers commit may still reject what it has accepted, and psd
   expect([plain.data.transactionStatus, plain.said]).toEqual(['executed', '']);
   bank.last.became = 'cancelled';
   const { data, said } = await payer.run(['transfer', 'status', 'tr-1']);
-  expect([data.state, data.transactionStatus, data.authorizationStatus, said]).toMatchInlineSnapshot(`
-    [
-      "cancelled",
-      "cancelled",
-      null,
-      "",
-    ]
-  `);
+  expect([data.state, data.transactionStatus, data.authorizationStatus, said]).toMatchInlineSnapshot(
+    `["cancelled", "cancelled", null, ""]`,
+  );
   const resumed = await payer.run(['transfer', 'resume', 'tr-1']);
   expect([resumed.data.state, ...endOf(resumed)]).toMatchInlineSnapshot(`
     [
-      "cancelled",
-      "exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
-      "No money moved. You can make a new one.",
-      "transactionId: "an-id"",
+      "cancelled", "exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
+      "No money moved. You can make a new one.", "transactionId: "an-id"",
     ]
   `);
 });
@@ -464,29 +403,19 @@ it('the receipt of an executed transfer is saved, and others have none', async (
   const { bank, payer } = await withWaiting();
   const file = join(temporary, 'receipt.pdf');
   const receipt = ['transfer', 'receipt', 'tr-1', '--file', file];
-  expect(endOf(await payer.run(receipt))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: Transfer tr-1 is authorizing, so it has no receipt",
-    ]
-  `);
+  expect(endOf(await payer.run(receipt))).toMatchInlineSnapshot(
+    `["exit 2, usage: Transfer tr-1 is authorizing, so it has no receipt"]`,
+  );
   bank.last.decision = 'AUTHORIZED';
   await payer.run(['transfer', 'resume', 'tr-1']);
-  expect(endOf(await payer.run(['transfer', 'receipt', 'tr-1']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The file for the document is missing",
-      "Add --file <path>.",
-    ]
-  `);
+  expect(endOf(await payer.run(['transfer', 'receipt', 'tr-1']))).toMatchInlineSnapshot(
+    `["exit 2, usage: The file for the document is missing", "Add --file <path>."]`,
+  );
   const other = { globals: { customer: '1000002' }, given: ['customer'] };
   expect((await payer.run(receipt, other)).failure?.code).toBe('usage');
   const { failure, data } = await payer.run(receipt);
   expect(failure).toBeNull();
-  expect(Object.keys(data)).toMatchInlineSnapshot(`
-    [
-      "file",
-      "bytes",
-    ]
-  `);
+  expect(Object.keys(data)).toMatchInlineSnapshot(`["file", "bytes"]`);
   expect(readFileSync(file, 'utf8')).toBe('receipt of pay-1');
 });
 
@@ -575,33 +504,22 @@ it('a list has the columns that tell transfers apart, and what is not there is s
         "exit 2, usage: Unknown state "paid"",
         "Use one of created, verified, authorizing, authorized, executing, ordered, executed, settled, failed, rejected, expired, cancelled, unknown.",
       ],
-      [
-        "exit 2, usage: --limit "0" is not a whole number from 1",
-      ],
+      ["exit 2, usage: --limit "0" is not a whole number from 1"],
       [
         "exit 2, invalid_date: --since "2026-02-30" is a day that does not exist",
         "For example --since 2026-11-30.",
       ],
-      [
-        "exit 2, invalid_date: --until 2026-02-02 is before --since 2026-02-03",
-      ],
-      [
-        "exit 2, usage: The value of --payee is empty",
-      ],
-      [
-        "exit 2, usage: The value of --amount is empty",
-      ],
+      ["exit 2, invalid_date: --until 2026-02-02 is before --since 2026-02-03"],
+      ["exit 2, usage: The value of --payee is empty"],
+      ["exit 2, usage: The value of --amount is empty"],
       [
         "exit 2, invalid_amount: The amount "x" is not a decimal number",
         "Use digits, with a point and at most two decimals, for example 12.50.",
       ],
-      [
-        "exit 2, usage: The value of --reference is empty",
-      ],
+      ["exit 2, usage: The value of --reference is empty"],
       [
         "exit 2, usage: The customer id "x" is not a number",
-        "See the id of the logged-in customer with:",
-        "$ customer id",
+        "See the id of the logged-in customer with:", "$ customer id",
       ],
     ]
   `);

@@ -54,32 +54,13 @@ it('an order has what the operator gave, and the defaults of the rest', () => {
     }),
   ).toMatchInlineSnapshot(`
     {
-      "amount": "12.50",
-      "currency": "EUR",
-      "description": " Invoice 7 ",
-      "executionDate": "2026-11-21",
-      "from": "0000012345",
-      "fromIban": "DE02100100109307118603",
-      "futureDated": true,
-      "instant": true,
-      "name": "Mario Rossi",
-      "payeeAddress": {
-        "building": "1",
-        "country": "IT",
-        "postcode": "00100",
-        "street": "Via Roma",
-        "town": "Rome",
-      },
-      "payeeSource": "payee",
-      "reference": " INV  1 ",
-      "standing": {
-        "day": 31,
-        "end": "2026-11-21",
-        "frequency": "Monthly",
-      },
-      "to": "IT60X0542811101000000123456",
-      "type": "INSTANT",
-      "urgent": true,
+      amount: "12.50", currency: "EUR", description: " Invoice 7 ", executionDate: "2026-11-21",
+      from: "0000012345", fromIban: "DE02100100109307118603", futureDated: true, instant: true,
+      name: "Mario Rossi",
+      payeeAddress: { building: "1", country: "IT", postcode: "00100", street: "Via Roma", town: "Rome" },
+      payeeSource: "payee", reference: " INV  1 ",
+      standing: { day: 31, end: "2026-11-21", frequency: "Monthly" }, to: "IT60X0542811101000000123456",
+      type: "INSTANT", urgent: true,
     }
   `);
   expect(read({ payeeTown: 'Rome', payeeCountry: 'IT' }).payeeAddress).toStrictEqual({
@@ -149,23 +130,10 @@ it('a wrong order is refused with what is wrong', () => {
       "invalid_text | --reference is empty",
       "usage | The payee's address has no country | SEPA allows only addresses with both: --payee-town and --payee-country.",
       {
-        "amount": "12.50",
-        "currency": "EUR",
-        "description": "",
-        "executionDate": "2026-11-20",
-        "from": "0000012345",
-        "fromIban": undefined,
-        "futureDated": false,
-        "instant": false,
-        "name": "Mario Rossi",
-        "payeeAddress": {
-          "country": "IT",
-        },
-        "payeeSource": undefined,
-        "reference": null,
-        "to": "IT60X0542811101000000123456",
-        "type": null,
-        "urgent": false,
+        amount: "12.50", currency: "EUR", description: "", executionDate: "2026-11-20",
+        from: "0000012345", fromIban: undefined, futureDated: false, instant: false,
+        name: "Mario Rossi", payeeAddress: { country: "IT" }, payeeSource: undefined, reference: null,
+        to: "IT60X0542811101000000123456", type: null, urgent: false,
       },
       "usage | The payee's address has no town | SEPA allows only addresses with both: --payee-town and --payee-country.",
       "usage | --payee-country "Italy" is not a code of two capital letters",
@@ -210,22 +178,14 @@ it('psd2 asks for what is missing, checks each answer, and asks for nothing that
       "Which account do you want to debit?",
       "- 0000012345  Current account  1250.50 EUR  DE02 1001 0010 9307 1186 03 (0000012345 Current account)",
       "- 00000CARD1  Visa             1250.50 EUR (00000CARD1 Visa)",
-      "- 0000099999                   1250.50 EUR (0000099999 )",
-      "Payee's name:",
-      "! --name is empty",
-      "Payee's name:",
-      "Payee's IBAN:",
-      "! The IBAN "XX" has the unknown country code "XX"",
-      "Payee's IBAN:",
-      "Amount in EUR, for example 12.50:",
-      "! The amount "0" is zero",
+      "- 0000099999                   1250.50 EUR (0000099999 )", "Payee's name:", "! --name is empty",
+      "Payee's name:", "Payee's IBAN:", "! The IBAN "XX" has the unknown country code "XX"",
+      "Payee's IBAN:", "Amount in EUR, for example 12.50:", "! The amount "0" is zero",
       "Amount in EUR, for example 12.50:",
       "! The amount 100.01 EUR is more than the 100 EUR that the profile env allows",
-      "Amount in EUR, for example 12.50:",
-      "Description for the payee (Enter for none):",
+      "Amount in EUR, for example 12.50:", "Description for the payee (Enter for none):",
       "! --description has 141 characters, but at most 140 are allowed",
-      "Description for the payee (Enter for none):",
-      "Ask the customer to authorise this transfer?",
+      "Description for the payee (Enter for none):", "Ask the customer to authorise this transfer?",
     ]
   `);
   const given = [
@@ -275,13 +235,11 @@ it('the list of accounts shows the IBANs if there is room, and an account withou
         "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)",
       ],
       [
-        "70",
-        "- 0000012345  Current account  no balance (0000012345 Current account)",
+        "70", "- 0000012345  Current account  no balance (0000012345 Current account)",
         "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)",
       ],
       [
-        "40",
-        "- 0000012345  Current account  no balance (0000012345 Current account)",
+        "40", "- 0000012345  Current account  no balance (0000012345 Current account)",
         "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)",
       ],
     ]
@@ -343,13 +301,9 @@ it('if the bank does not list the accounts, the operator types the id, and other
   expect(said).toContain('The bank does not list the accounts: No consent for �this\n');
   expect(asked).toMatchInlineSnapshot(`
     [
-      "Id of the account to debit:",
-      "! The account id "12345" has 5 characters instead of 10",
-      "Id of the account to debit:",
-      "Payee's name:",
-      "Payee's IBAN:",
-      "Description for the payee (Enter for none):",
-      "Ask the customer to authorise this transfer?",
+      "Id of the account to debit:", "! The account id "12345" has 5 characters instead of 10",
+      "Id of the account to debit:", "Payee's name:", "Payee's IBAN:",
+      "Description for the payee (Enter for none):", "Ask the customer to authorise this transfer?",
     ]
   `);
   bank.meets('accounts', new Psd2Error('bank_failing', 'The bank is failing'));
