@@ -50,7 +50,7 @@ const loggedCall = z.object({
   begun: z.optional(z.string()),
   /** The operator's name for the customer, if the path cannot name one. Absent: it can. */
   customer: z.optional(z.string()),
-  /** Whose a failure is. Absent: there was a usable answer, or psd2 0.2 wrote the line. */
+  /** Whose a failure is. Absent: there was a usable answer. */
   failureKind: z.optional(z.enum(['own', 'unusable', 'no reply'])),
   /** How long the connection took to open. Absent: it was open, or none could be opened. */
   connectMs: z.optional(z.number()),

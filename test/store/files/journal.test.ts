@@ -115,7 +115,7 @@ it('the journal keeps other operations apart from transfers, with their data unc
   expect(await allOf(journal, 'transfer')).toEqual([]);
 });
 
-it('the journal reads files of earlier versions, which have no further data', async () => {
+it('the journal writes no further data where there is none', async () => {
   const { flow } = (
     await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() })
   ).current;

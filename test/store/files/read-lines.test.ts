@@ -14,7 +14,7 @@ const BACK = lineOf({ kind: 'back' });
 const OK = lineOf({ kind: 'succeeded' });
 const FAILED = lineOf({ kind: 'failed', failures: 2, pausedUntil: 615 });
 
-it('each line ends, and keeps the form that earlier versions of psd2 read', () => {
+it('each line ends, and says what happened', () => {
   expect(writeReadLine('42 *', { kind: 'taken' })).toBe('42 *\n');
   expect(writeReadLine('42 *', { kind: 'back' })).toBe('42 * back\n');
   expect(writeReadLine('42 *', { kind: 'succeeded' })).toBe('42 * ok\n');

@@ -158,8 +158,7 @@ export class FlowCopies {
     if (!transfer || !reference || isPlainlyFailed(transfer)) return;
     this.#claims.take(reference, flow, (other) => {
       const holder = read(other);
-      // Earlier versions of psd2 freed the reference of a transfer whose execute was refused, so another one may have it.
-      return holder !== undefined && (isPlainlyFailed(holder) || holder.refusedUnconfirmed);
+      return holder !== undefined && isPlainlyFailed(holder);
     });
   }
 }

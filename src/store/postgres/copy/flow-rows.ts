@@ -78,16 +78,11 @@ export class FlowRows extends ProfileRows {
     const { events, flow, underWay } = record;
     const known = foldOf(kind, record);
     const at = (index: number) => events.at(index)?.at ?? null;
-    const row = (standing: string) => [
-      ...[this.profile, flow, kind, known.state, standing, known.resourceId],
-      ...[known.transactionId, known.reference, underWay, at(0), at(-1), events.length],
-    ];
     try {
       await this.database.transactionAgain(async (statements) => {
         await statements.execute(
           `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
         );
-        const standing = await this.#settleReference(statements, flow, known);
         await statements.execute(
           `insert into psd2.flows (profile, flow, kind, state, standing, resource_id, transaction_id, reference,
              under_way, created_at, updated_at, events)
@@ -95,7 +90,10 @@ export class FlowRows extends ProfileRows {
            on conflict (profile, flow) do update set state = excluded.state, standing = excluded.standing,
              resource_id = excluded.resource_id, under_way = excluded.under_way, updated_at = excluded.updated_at,
              events = excluded.events`,
-          row(standing),
+          [
+            ...[this.profile, flow, kind, known.state, known.standing, known.resourceId],
+            ...[known.transactionId, known.reference, underWay, at(0), at(-1), events.length],
+          ],
         );
         await this.#putEvents(statements, record);
       });
@@ -105,30 +103,6 @@ export class FlowRows extends ProfileRows {
         hint: 'Copy back, end one of them (psd2 transfer cancel, or resolve), then run the same psd2 store copy again.',
       });
     }
-  }
-
-  /**
-   * Earlier versions of psd2 freed the reference of a flow whose execute was refused. If another flow has it since, it stays
-   * with that flow.
-   *
-   * @returns the standing of the flow's row
-   */
-  async #settleReference(
-    statements: Statements,
-    flow: string,
-    { reference, standing, refusedUnconfirmed }: ReturnType<typeof foldOf>,
-  ): Promise<string> {
-    if (reference === null || standing === 'refused') return standing;
-    const others = 'profile = $1 and reference = $2 and flow <> $3';
-    const values = [this.profile, reference, flow];
-    if (!refusedUnconfirmed) {
-      const refused = `${others} and state = 'failed' and standing = 'sent'`;
-      await statements.execute(`update psd2.flows set standing = 'refused' where ${refused}`, values);
-      return standing;
-    }
-    const held = `select flow from psd2.flows where ${others} and standing <> 'refused'`;
-    const [other] = await statements.query(z.object({ flow: z.string() }), held, values);
-    return other ? 'refused' : standing;
   }
 
   async #putEvents(statements: Statements, { flow, events }: FlowRecord): Promise<void> {
@@ -170,7 +144,6 @@ function foldOf<K extends Kind>(name: K, { flow, events }: FlowRecord) {
   return {
     state: current.state,
     standing: standingOf(current),
-    refusedUnconfirmed: current.refusedUnconfirmed,
     resourceId: resourceIdOf(current),
     transactionId: current.transactionId,
     reference: reference ? comparableReference(reference) : null,
