@@ -134,7 +134,7 @@ function writeMutants(folder = join(ROOT, 'test/mutation')) {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true })
     .map((file) => `src/${file}`)
     .filter((file) => file.endsWith('.ts'));
-  const mutants = mutantsPage(read('results.json'), read('equivalent.json'), sources);
+  const mutants = mutantsPage(read('results.json'), sources);
   writeFileSync(page, `${head}\n${mutants}\n${text.slice(text.indexOf(MUTANTS_END))}`);
 }
 

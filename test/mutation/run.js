@@ -9,7 +9,7 @@
 // With --changed, what has changed since it was measured comes before what never was. A room of which some sources were never
 // measured has no score yet, so it cannot miss it.
 // Stryker changes one place of the sources at a time, and warm-worker.js runs the tests that reach it. This script prints
-// the mutants that no test notices. The results go into test/mutation/results.json, and `npm run figures` writes the table
+// the mutants that no test notices. Their numbers go into test/mutation/results.json, and `npm run figures` writes the table
 // of test/mutation/README.md from them.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -239,18 +239,20 @@ function contentIfThere(file) {
   return sources.includes(file) ? contentOf(file) : undefined;
 }
 
-/** Adds results, and drops those of sources that no longer exist. */
+/** Adds results, and drops those of sources that no longer exist. What was not noticed is printed, not kept. */
 function remember(results) {
   const commit = String(execFileSync('git', ['rev-parse', '--short', 'HEAD'])).trim();
   const all = readResults();
-  for (const [file, result] of Object.entries(results)) {
-    all[file] = { commit, content: contentOf(file), ...result };
+  for (const [file, { mutants, noticed, equivalent }] of Object.entries(results)) {
+    all[file] = { commit, content: contentOf(file), mutants, noticed, equivalent };
   }
   write(all);
 }
 
 function write(all) {
   const kept = Object.entries(all).filter(([file]) => sources.includes(file));
-  const sorted = Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(RESULTS, `${JSON.stringify(sorted, null, 2)}\n`);
+  const rows = kept
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([file, result]) => `  ${JSON.stringify(file)}: ${JSON.stringify(result)}`);
+  writeFileSync(RESULTS, `{\n${rows.join(',\n')}\n}\n`);
 }

@@ -54,7 +54,7 @@ function judgeOne(source, mutants, equivalent) {
 }
 
 /**
- * @param {Result[]} results
+ * @param {Pick<Result, 'mutants' | 'noticed'>[]} results
  * @returns {number} percent of the mutants that are not equivalent, or 100 if there are none
  */
 export function scoreOf(results) {

@@ -2,13 +2,12 @@ import { ROOMS, roomOf } from './rooms.js';
 import { scoreOf } from './score.js';
 
 /**
- * The results of the mutants in Markdown: a table by room, and each equivalent mutant.
+ * The results of the mutants in Markdown: a table by room, and why a room misses what it misses.
  *
- * @param {Record<string, { commit: string } & import('./score.js').Result>} results test/mutation/results.json, by source
- * @param {import('./score.js').Known[]} equivalent test/mutation/equivalent.json
+ * @param {Record<string, { commit: string, mutants: number, noticed: number, equivalent: number }>} results test/mutation/results.json, by source
  * @param {string[]} sources all sources
  */
-export function mutantsPage(results, equivalent, sources) {
+export function mutantsPage(results, sources) {
   const rows = Object.keys(ROOMS).map((name) => {
     const mine = sources.filter((file) => roomOf(file) === name);
     return row(name, ROOMS[name].least, mine, results);
@@ -32,7 +31,7 @@ export function mutantsPage(results, equivalent, sources) {
   const table = [head, Array(head.length).fill('---'), ...rows, all].map(
     (cells) => `| ${cells.join(' | ')} |\n`,
   );
-  return `${table.join('')}\n${unnoticed()}\n${unchanged(equivalent)}`;
+  return `${table.join('')}\n${unnoticed()}`;
 }
 
 /** Why the tests of the rooms do not notice what they do not notice. */
@@ -63,19 +62,4 @@ function row(name, least, sources, results) {
 function writeVerdict(isPart, isBelow) {
   if (isPart) return ' so far';
   return isBelow ? ' (**missed**)' : '';
-}
-
-function unchanged(equivalent) {
-  const files = [...new Set(equivalent.map(({ file }) => file))].sort();
-  return files
-    .map((file) => {
-      const mine = equivalent.filter((known) => known.file === file);
-      return `\`${file}\`:\n\n${mine.map(({ before, after, why }) => `- ${code(before)} → ${code(after)}: ${why}\n`).join('')}`;
-    })
-    .join('\n');
-}
-
-function code(text) {
-  const line = text.replace(/\s+/g, ' ');
-  return line === '' ? 'nothing' : `\`\` ${line} \`\``;
 }
