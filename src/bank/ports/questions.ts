@@ -41,7 +41,6 @@ export interface AskedConsent {
   frequencyPerDay: number;
   recurring: boolean;
   redirectUri: string;
-  beforeSend: BeforeSend;
 }
 
 /** What goes with a question. */
@@ -49,6 +48,8 @@ export interface With {
   psu?: PsuIdentification | undefined;
   /** The token of the application. */
   bearer?: string;
+  /** For a question that may begin something. */
+  beforeSend?: BeforeSend;
 }
 
 /** An OAuth server, as its metadata tell (RFC 8414). */

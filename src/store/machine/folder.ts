@@ -63,7 +63,7 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     log,
     forgotten: new ForgottenCustomers(join(log, 'forgotten.ndjson')),
     smoke: (profile) => join(log, 'smoke', fileNameOf(profile)),
-    learning: (profile) => join(log, 'learn', `${fileNameOf(profile)}.json`),
+    learning: (profile) => join(log, 'learn', fileNameOf(profile)),
     shapes: (profile) => join(log, 'shapes', `${fileNameOf(profile)}.json`),
     stats: join(log, 'stats.ndjson'),
     interrupted,

@@ -9,12 +9,14 @@ import {
 } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { checkBankFile } from '../../../src/bank-file/bank-file.ts';
 import { valuesIn } from '../../../src/bank-file/values.ts';
+import { BegunThings } from '../../../src/commands/bank/learn/begun.ts';
 import { ONLY } from '../../../src/commands/bank/learn/draft.ts';
 import { learned } from '../../../src/commands/bank/learn/learned.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { accountIban } from '../../../src/sandbox/customers/italian-iban.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
+import { listFolder } from '../../../src/store/disk/files.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { type Bank, CURRENT, openDoor, type TestDoor } from '../../sandbox/nextgenpsd2/door-client.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -77,7 +79,7 @@ async function learn(door: TestDoor, words: string[] = [], file = newFile(), com
     failure,
     result,
     said: command.said(),
-    left: existsSync(command.context.folder.learning('env')),
+    left: listFolder(command.context.folder.learning('env')).length > 0,
   };
 }
 
@@ -404,18 +406,34 @@ it('cancels what a bank takes for a payment, and asks no more', async () => {
   });
 });
 
-it('names a consent whose answer was lost, and stops at a bank that minds with its consents deleted', async () => {
+it.each([
+  ['/v1/consents', 'bank-offered', 'bank_unreachable'],
+  ['/v1/payments/psd2-no-such-product', 'payments/psd2-no-such-product', undefined],
+])('names what may be left because the answer of %s was lost', async (lost, what, code) => {
   const losing: SmallBank = (method, path, ...of) =>
-    method === 'POST' && path === '/v1/consents' ? null : friendly(method, path, ...of);
+    method === 'POST' && path === lost ? null : friendly(method, path, ...of);
   await atSmallBank(losing, async (env, calls) => {
     const { failure, result, left, said } = await learnAt(env);
-    expect([failure?.code, result?.left, left]).toEqual([
-      'bank_unreachable',
-      [expect.objectContaining({ what: 'bank-offered', id: null })],
-      false,
-    ]);
-    expect([begun(calls), said]).toEqual([1, expect.stringMatching(/answer was lost/)]);
+    expect([failure?.code, left]).toEqual([code, false]);
+    expect(result?.left).toEqual([expect.objectContaining({ what, id: null })]);
+    expect(calls.filter((call) => call === `POST ${lost}`)).toHaveLength(1);
+    expect(said).toMatch(/answer was lost/);
   });
+});
+
+it('keeps what each of two processes has begun for one profile', () => {
+  const folder = join(temporary, 'begun');
+  const [one, other] = [new BegunThings(folder), new BegunThings(folder)];
+  const thing = (requestId: string) => ({ what: 'dedicated', id: null, requestId, at: requestId, bank: '' });
+  one.keep(thing('1'));
+  other.keep(thing('2'));
+  one.keep({ ...thing('1'), id: 'c1' });
+  expect(other.all.map(({ id }) => id)).toEqual(['c1', null]);
+  one.drop(thing('1'));
+  expect(other.all).toEqual([thing('2')]);
+});
+
+it('stops at a bank that minds, with its consents deleted', async () => {
   let asked = 0;
   const minding: SmallBank = (method, path, ...of) => {
     if (method === 'POST') asked += 1;

@@ -13,6 +13,8 @@ import { metadataAnswer } from './wire/oauth.ts';
 import { begunAnswer } from './wire/payment.ts';
 
 const LOGIN = { reads: null, needsConsent: false, login: true } as const;
+/** What may have begun something once it is sent. */
+const BEGINS = { interruptible: 'until sent' } as const;
 /** RFC 8414, section 3: behind the host, with the path of the base URL after it; and where many banks have it. */
 const METADATA = '/.well-known/oauth-authorization-server';
 
@@ -32,13 +34,12 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
       const call = callOf(paths, 'getAccountList', {}, newId());
       return heard(await send({ ...call, headers: { 'consent-id': newId() }, ...more }));
     },
-    async consent({ access, recurring, validUntil, frequencyPerDay, redirectUri, beforeSend }, more) {
+    async consent({ access, recurring, validUntil, frequencyPerDay, redirectUri }, more) {
       const body = {
         access: accessIn(access),
         ...{ recurringIndicator: recurring, validUntil, frequencyPerDay, combinedServiceIndicator: false },
       };
-      const asked = { body, redirectUri, beforeSend, interruptible: 'until sent' } as const;
-      const answer = await to('createConsent', {}, { ...asked, ...more });
+      const answer = await to('createConsent', {}, { body, redirectUri, ...BEGINS, ...more });
       const id = idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId);
       return { ...heard(answer), id, links: id === null ? null : linksIn(id, answer) };
     },
@@ -56,7 +57,7 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
       heard(await to('deleteConsent', { consentId }, { interruptible: 'never', ...more })),
     async product(service, product, more) {
       const values = { 'payment-service': service, 'payment-product': product };
-      const answer = await to('initiatePayment', values, { body: {}, ...more });
+      const answer = await to('initiatePayment', values, { body: {}, ...BEGINS, ...more });
       return { ...heard(answer), id: idIn(answer, (json) => begunAnswer.safeParse(json).data?.paymentId) };
     },
     async cancelPayment(service, product, paymentId, more) {
@@ -64,7 +65,7 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
       return heard(await to('cancelPayment', values, { interruptible: 'never', ...more }));
     },
     async fundsConsent(more) {
-      const answer = await to('createConsentConfirmationOfFunds', {}, { body: {}, ...more });
+      const answer = await to('createConsentConfirmationOfFunds', {}, { body: {}, ...BEGINS, ...more });
       return { ...heard(answer), id: idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId) };
     },
     deleteFundsConsent: async (consentId, more) =>

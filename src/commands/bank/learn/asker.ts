@@ -1,11 +1,12 @@
+import type { Intent } from '../../../bank/ports/call.ts';
 import type { ConsentAccess, ConsentTerms } from '../../../bank/ports/customer.ts';
-import type { BegunConsent, Heard, Questions, With } from '../../../bank/ports/questions.ts';
+import type { Begun, BegunConsent, Heard, Questions, With } from '../../../bank/ports/questions.ts';
 import { addDays, bankDay } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { baseUrlOf, type Profile, redirectUriOf } from '../../../store/machine/settings.ts';
 import type { ApplicationBank, Context } from '../../context.ts';
 import type { BegunThing, BegunThings } from './begun.ts';
-import type { Change, Draft } from './draft.ts';
+import { type Change, type Draft, over } from './draft.ts';
 
 /** Between two questions: nobody is in a hurry. */
 const PAUSE_MS = 500;
@@ -25,7 +26,7 @@ export class Stopped extends Error {
   }
 }
 
-/** With what the bank takes a consent. */
+/** With what the bank takes a question or a consent. */
 export interface Taken {
   change: Change;
   more: With;
@@ -43,29 +44,34 @@ const ANSWERS =
 
 /** Asks a bank, slowly, each time as a draft of its file describes it. It stops at the first sign that the bank minds. */
 export class Asker {
-  readonly draft: Draft;
-  readonly known: Known;
-  readonly begun: BegunThings;
   readonly bank: string;
   /** The number of questions so far. */
   asked = 0;
-  readonly #context: Context;
-  readonly #profile: Profile;
-  readonly #open = new Map<string, Promise<ApplicationBank>>();
-  /** How the bank takes consents, as far as that is known. */
+  /** How the bank takes questions and consents, as far as that is known. */
   taken: Taken = { change: {}, more: {} };
   /** A consent was begun. */
   hasBegun = false;
+  readonly draft: Draft;
+  readonly known: Known;
+  readonly #context: Context;
+  readonly #profile: Profile;
+  readonly #begun: BegunThings;
+  readonly #open = new Map<string, Promise<ApplicationBank>>();
   #failures = 0;
   #keepsConsents: string | undefined;
 
   constructor(context: Context, profile: Profile, draft: Draft, begun: BegunThings, known: Known) {
     this.#context = context;
     this.#profile = profile;
+    this.#begun = begun;
     this.draft = draft;
-    this.begun = begun;
     this.known = known;
     this.bank = baseUrlOf(profile).href.replace(/\/$/, '');
+  }
+
+  /** The bank takes what comes with a further change. */
+  change(change: Change): void {
+    this.taken = { ...this.taken, change: over(this.taken.change, change) };
   }
 
   /** The bank as the draft with a change describes it. */
@@ -83,15 +89,15 @@ export class Asker {
 
   /** Asks a question. @throws Stopped if the bank minds, or does not answer */
   async ask<H extends Heard | null>(
-    question: (bank: Questions) => Promise<H>,
-    change: Change = {},
+    question: (bank: Questions, more: With) => Promise<H>,
+    { change = this.taken.change, more = this.taken.more }: Partial<Taken> = {},
   ): Promise<H> {
     const { sleep } = this.#context.world;
     if (this.asked > 0) await sleep(PAUSE_MS);
     this.asked += 1;
     let heard: H;
     try {
-      heard = await question(await this.questions(change));
+      heard = await question(await this.questions(change), more);
     } catch (error) {
       // At first it is the connection, the certificate or the key.
       if (!(error instanceof Psd2Error) || error.code === 'interrupted' || this.asked === 1) throw error;
@@ -101,7 +107,7 @@ export class Asker {
     return heard;
   }
 
-  async questions(change: Change = {}): Promise<Questions> {
+  async questions(change: Change): Promise<Questions> {
     const { questions } = (await this.at(change)).connect();
     if (questions) return questions;
     throw new TypeError('The interface of a bank file has no questions');
@@ -120,84 +126,93 @@ export class Asker {
   }
 
   /**
-   * Begins a consent that nobody authorises. What it begins is on disk before the request leaves.
+   * Asks what may begin something. What it begins is on disk before the request leaves, until the bank refuses it or it ends.
    *
-   * @throws Stopped also if the bank deletes no consents: then psd2 begins no other
+   * @param what the kind of consent, or `payments/…`
    */
-  async begin(
+  async begin<H extends Begun>(
+    what: string,
+    question: (bank: Questions, more: With) => Promise<H>,
+    taken: Taken = this.taken,
+  ): Promise<H> {
+    const { now } = this.#context.world;
+    let thing: BegunThing | undefined;
+    const drop = () => thing && this.#begun.drop(thing);
+    const beforeSend = async ({ requestId }: Intent) => {
+      thing = { what, id: null, requestId, at: now().toISOString(), bank: this.bank };
+      this.#begun.keep(thing);
+      return { notBegun: async () => drop() };
+    };
+    try {
+      const { change, more } = taken;
+      const heard = await this.ask((bank) => question(bank, { ...more, beforeSend }), { change });
+      if (heard.id !== null && thing) this.#begun.keep({ ...thing, id: heard.id });
+      else if (isRefusal(heard.status)) drop();
+      return heard;
+    } catch (error) {
+      if (error instanceof Stopped && isRefusal(error.error.httpStatus ?? 0)) drop();
+      throw error;
+    }
+  }
+
+  /** Begins a consent that nobody authorises. @throws Stopped also if the bank deletes no consents: then psd2 begins no other */
+  async consent(
     access: ConsentAccess,
-    { terms, change, more }: Taken & { terms?: Partial<ConsentTerms> },
+    { terms, ...taken }: Taken & { terms?: Partial<ConsentTerms> } = this.taken,
   ): Promise<BegunConsent & { validUntil: string }> {
     if (this.#keepsConsents !== undefined)
       throw new Stopped(this.#keepsConsents, new Psd2Error('bank_refused', this.#keepsConsents), 'consents');
-    const { consent } = await this.draft.describe(change);
-    const { now } = this.#context.world;
+    const { consent } = await this.draft.describe(taken.change);
     const asked = {
       ...{ access, recurring: true, redirectUri: redirectUriOf(this.#profile) },
-      validUntil: addDays(bankDay(now()), consent.maxDays),
+      validUntil: addDays(bankDay(this.#context.world.now()), consent.maxDays),
       frequencyPerDay: consent.frequencyPerDay,
       ...terms,
     };
-    let requestId = '';
-    const beforeSend = async (intent: { requestId: string }) => {
-      ({ requestId } = intent);
-      this.begun.add({ what: access.type, id: null, requestId, at: now().toISOString(), bank: this.bank });
-      return { notBegun: async () => this.begun.drop(requestId) };
-    };
-    const heard = await this.ask((bank) => bank.consent({ ...asked, beforeSend }, more), change).catch(
-      (error) => {
-        // An answer that refuses it has begun nothing.
-        if (error instanceof Stopped && isRefusal(error.error.httpStatus ?? 0)) this.begun.drop(requestId);
-        throw error;
-      },
-    );
-    if (heard.id !== null) {
-      this.begun.name(requestId, heard.id);
-      this.hasBegun = true;
-    } else if (isRefusal(heard.status)) this.begun.drop(requestId);
+    const heard = await this.begin(access.type, (bank, more) => bank.consent(asked, more), taken);
+    this.hasBegun ||= heard.id !== null;
     return { ...heard, validUntil: asked.validUntil };
   }
 
   /** Deletes a consent at once. Refused, psd2 begins no other. */
-  async end(id: string, change: Change, more?: With): Promise<Heard> {
-    const heard = await this.ask((bank) => bank.deleteConsent(id, more), change);
-    if (isGone(heard)) this.#forget(id);
-    else this.#keepsConsents = `the bank did not delete a consent (${heard.says}), so psd2 began no other`;
-    return heard;
-  }
-
-  /** The bank has made something of an empty object: it is on disk, and ends with the rest. @param what `payments/…` or `funds` */
-  async tookNothing(what: string, id: string | null): Promise<void> {
-    const { newId, now } = this.#context.world;
-    this.begun.add({ what, id, requestId: newId(), at: now().toISOString(), bank: this.bank });
+  async end(id: string, taken: Taken = this.taken): Promise<Heard & { isGone: boolean }> {
+    const heard = await this.ask((bank, more) => bank.deleteConsent(id, more), taken);
+    if (!this.#forgetIfGone(id, heard))
+      this.#keepsConsents = `the bank did not delete a consent (${heard.says}), so psd2 began no other`;
+    return { ...heard, isGone: isGone(heard) };
   }
 
   /** Ends what is left, of this run and of those before it, also after Ctrl-C. @returns what could not be ended */
   async endAll(): Promise<readonly BegunThing[]> {
     const { change, more } = this.taken;
-    const own = this.begun.all.filter(({ bank, id }) => bank === this.bank && id !== null);
-    for (const { what, id } of own) {
-      if (id === null) continue;
-      const [service, product] = what.split('/');
+    for (const { what, id, bank: where } of this.#begun.all) {
+      if (id === null || where !== this.bank) continue;
+      const [service = '', product] = what.split('/');
       try {
         const bank = await this.questions(change);
         const heard = await (product !== undefined
-          ? bank.cancelPayment(service ?? '', product, id, more)
+          ? bank.cancelPayment(service, product, id, more)
           : what === 'funds'
             ? bank.deleteFundsConsent(id, more)
             : bank.deleteConsent(id, more));
-        if (isGone(heard)) this.#forget(id);
+        this.#forgetIfGone(id, heard);
       } catch (error) {
         // What could not be ended is said.
         if (!(error instanceof Psd2Error)) throw error;
       }
     }
-    return this.begun.all;
+    return this.#begun.all;
   }
 
-  #forget(id: string): void {
-    const thing = this.begun.all.find((each) => each.id === id);
-    if (thing) this.begun.drop(thing.requestId);
+  /** Forgets what has no id, once it was said: nobody can end it. */
+  forgetLost(): void {
+    for (const thing of this.#begun.all) if (thing.id === null) this.#begun.drop(thing);
+  }
+
+  #forgetIfGone(id: string, heard: Heard): boolean {
+    const thing = this.#begun.all.find((each) => each.id === id && each.bank === this.bank);
+    if (thing && isGone(heard)) this.#begun.drop(thing);
+    return isGone(heard);
   }
 }
 

@@ -1,15 +1,16 @@
-import type { ConsentAccess } from '../../../bank/ports/customer.ts';
+import type { ConsentAccess, ConsentTerms } from '../../../bank/ports/customer.ts';
 import type { BegunConsent, Heard, With } from '../../../bank/ports/questions.ts';
 import { isIsoDate } from '../../../domain/calendar.ts';
 import type { Psd2Error } from '../../../errors.ts';
 import type { Asker, Taken } from './asker.ts';
-import type { Change } from './draft.ts';
+import { type Change, over, UNCLEAR } from './draft.ts';
 import { learnTokens, type Remedy } from './oauth.ts';
 import { isSignature, wantsToken } from './signature.ts';
 
 type Kind = Exclude<ConsentAccess['type'], 'funds'>;
 
-interface First extends Taken {
+/** The first consent that the bank has taken. */
+interface First {
   type: Kind;
   consent: BegunConsent & { validUntil: string };
   id: string;
@@ -23,16 +24,14 @@ export async function learnConsents(asker: Asker, change: Change): Promise<Psd2E
     for (const field of FIELDS) asker.draft.lack(field, why, last);
     return last.refusal;
   }
-  let signed = await lookAt(asker, first);
-  asker.taken = signed;
-  const started = await startedBy(asker, signed);
-  await learnDeletion(asker, signed);
-  signed = { ...signed, change: await learnIntegrated(asker, signed, started) };
-  asker.taken = signed;
-  await learnSca(asker, signed, started);
-  await learnKinds(asker, signed);
-  await learnTerms(asker, signed);
-  await learnCustomer(asker, signed);
+  await lookAt(asker, first);
+  const started = await startedBy(asker, first);
+  await learnDeletion(asker, first);
+  await learnIntegrated(asker, started);
+  await learnSca(asker, first, started);
+  await learnKinds(asker, first);
+  await learnTerms(asker, first);
+  await learnCustomer(asker, first);
   return null;
 }
 
@@ -64,37 +63,37 @@ const KINDS: readonly Kind[] = [
 
 /** Begins the first consent. What the bank misses is added, one thing at a time: what changes its answer stays. */
 async function beginOne(asker: Asker, begin: Change): Promise<{ first?: First; last: Heard }> {
-  const { consent } = await asker.draft.describe();
-  let taken: Taken = { change: combined(begin, { psu: { id: 'optional' } }), more: {} };
+  const { draft } = asker;
+  const { consent } = await draft.describe();
+  asker.taken = { change: over(begin, { psu: { id: 'optional' } }), more: {} };
   let last: Heard | undefined;
   for (const type of new Set([...consent.types, ...KINDS])) {
     const access = accessOf(type, asker.known.account);
     if (!access) continue;
-    let heard = await asker.begin(access, taken);
-    asker.taken = taken;
+    let heard = await asker.consent(access);
     const tried = new Set<string>();
     const helped: (() => void)[] = [];
     while (heard.refusal) {
-      const remedy = (await remediesFor(asker, heard, taken)).find(
-        (each) => !tried.has(JSON.stringify(each)),
-      );
+      const remedy = (await remediesFor(asker, heard)).find((each) => !tried.has(JSON.stringify(each)));
       if (!remedy) break;
       tried.add(JSON.stringify(remedy));
-      const next = { change: combined(taken.change, remedy.change), more: { ...taken.more, ...remedy.more } };
-      const answer = await asker.begin(access, next);
+      const { change, more } = asker.taken;
+      const next = { change: over(change, remedy.change), more: { ...more, ...remedy.more } };
+      const answer = await asker.consent(access, next);
       if (isSame(answer, heard)) {
         remedy.otherwise?.();
         continue;
       }
-      taken = next;
-      asker.taken = taken;
+      asker.taken = next;
       const says = `${heard.says}; with it ${answer.says}`;
-      helped.push(() => asker.draft.learn(remedy.change, { asked: answer.asked, says }));
+      helped.push(() => draft.learn(remedy.change, { asked: answer.asked, says }));
       heard = answer;
     }
     last = heard;
-    if (heard.id !== null) for (const learn of helped) learn();
-    if (heard.id !== null) return { first: { ...taken, type, consent: heard, id: heard.id }, last };
+    if (heard.id !== null) {
+      for (const learn of helped) learn();
+      return { first: { type, consent: heard, id: heard.id }, last };
+    }
     if (!heard.refusal) break;
     // Another kind of consent helps only if the bank minds the kind.
     if (heard.path !== null && !heard.path.startsWith('access')) break;
@@ -113,25 +112,14 @@ function isSame(one: Heard, other: Heard): boolean {
   return one.status === other.status && one.code === other.code && one.path === other.path;
 }
 
-export function combined(one: Change, other: Change): Change {
-  return {
-    ...one,
-    ...other,
-    ...(one.signing && { signing: { ...one.signing, ...other.signing } }),
-    ...(one.consent && { consent: { ...one.consent, ...other.consent } }),
-    ...(one.headers && { headers: { ...one.headers, ...other.headers } }),
-    ...(one.psu && { psu: { ...one.psu, ...other.psu } }),
-    ...(one.oauth && { oauth: { ...one.oauth, ...other.oauth } }),
-  };
-}
-
 /** An answer in a list of answers. */
 export const brief = ({ status, code }: Heard) => `${status}${code === null ? '' : ` ${code}`}`;
 
 const namesPsu = ({ code, about }: Heard) => code === 'PSU_CREDENTIALS_INVALID' || /psu-id(?!-)/.test(about);
 
 /** What may help after a refusal, the likeliest first. */
-async function remediesFor(asker: Asker, heard: Heard, { change, more }: Taken): Promise<Remedy[]> {
+async function remediesFor(asker: Asker, heard: Heard): Promise<Remedy[]> {
+  const { change, more } = asker.taken;
   const { signing, consent, headers } = await asker.draft.describe(change);
   const { about } = heard;
   const named = psuOf(asker);
@@ -141,7 +129,7 @@ async function remediesFor(asker: Asker, heard: Heard, { change, more }: Taken):
     ...(isSignature(heard) && signing.when === 'never'
       ? [{ change: { signing: { when: 'with-body' as const } } }]
       : []),
-    ...(wantsToken(heard) && more.bearer === undefined ? await learnTokens(asker, change) : []),
+    ...(wantsToken(heard) && more.bearer === undefined ? await learnTokens(asker) : []),
     ...(about.includes('tpp-explicit-') ? [{ change: { sca: { start: 'explicit' as const } } }] : []),
     ...(namesPsu(heard)
       ? [
@@ -161,42 +149,43 @@ async function remediesFor(asker: Asker, heard: Heard, { change, more }: Taken):
 }
 
 /** Reads the consent: whether that must be signed, and what the bank has made of it. */
-async function lookAt(asker: Asker, first: First): Promise<First> {
+async function lookAt(asker: Asker, { id, consent }: First): Promise<void> {
   const { draft } = asker;
-  const read = (change: Change) => asker.ask((bank) => bank.details(first.id, first.more), change);
-  let { change } = first;
-  let now = await read(change);
-  const { when } = (await draft.describe(change)).signing;
+  const read = () => asker.ask((bank, more) => bank.details(id, more));
+  const { when } = (await draft.describe(asker.taken.change)).signing;
+  let now = await read();
   if (isSignature(now) && when !== 'always') {
-    change = combined(change, { signing: { when: 'always' } });
-    now = await read(change);
+    asker.change({ signing: { when: 'always' } });
+    now = await read();
   }
-  const signed = (await draft.describe(change)).signing.when;
-  if (!draft.knows('signing.when') && signed !== 'always')
-    draft.learn({ signing: { when: signed } }, { ...now, says: `${now.says}, without a signature` });
-  else if (signed !== when) draft.learn({ signing: { when: signed } }, now);
+  const asked = await draft.describe(asker.taken.change);
+  const signing = { when: asked.signing.when };
+  if (!draft.knows('signing.when') && signing.when !== 'always')
+    draft.learn({ signing }, { ...now, says: `${now.says}, without a signature` });
+  else if (signing.when !== when) draft.learn({ signing }, now);
   const { details } = now;
-  const asked = await draft.describe(change);
   if (details) {
     draft.learn({ consent: { status: 'call' } }, now);
-    learnDays(asker, first.consent.validUntil, details.validUntil, now);
+    learnDays(asker, consent.validUntil, details.validUntil, now);
     const { frequencyPerDay } = details;
     if (frequencyPerDay !== null && frequencyPerDay > 0 && frequencyPerDay <= asked.consent.frequencyPerDay)
       draft.learn({ consent: { frequencyPerDay } }, now);
-  } else {
-    const status = await asker.ask((bank) => bank.status(first.id, first.more), change);
-    const isLacking = [now, status].every((each) => [404, 405, 501].includes(each.status));
-    if (!status.refusal) draft.learn({ consent: { status: 'call' } }, status);
-    else if (isLacking && first.consent.links?.oauth !== undefined)
-      draft.learn({ consent: { status: 'none' }, oauth: { mode: 'integrated' } }, status);
-    else
-      draft.lack(
-        'consent.status',
-        'the bank tells in no call how a consent is, and psd2 can do without that only where the customer logs in with OAuth',
-        status,
-      );
+    return;
   }
-  return { ...first, change };
+  const status = await asker.ask((bank, more) => bank.status(id, more));
+  const isLacking = [now, status].every((each) => [404, 405, 501].includes(each.status));
+  draft.conclude(
+    status,
+    [
+      [!status.refusal, { consent: { status: 'call' } }],
+      [
+        isLacking && consent.links?.oauth !== undefined,
+        { consent: { status: 'none' }, oauth: { mode: 'integrated' } },
+      ],
+    ],
+    'consent.status',
+    'the bank tells in no call how a consent is, and psd2 can do without that only where the customer logs in with OAuth',
+  );
 }
 
 /** What the bank made of the last day that was asked for. */
@@ -219,19 +208,19 @@ interface Started {
 }
 
 /** The links for the customer. If the bank waits for that, psd2 starts an authorisation. */
-async function startedBy(asker: Asker, { consent, id, more, change }: First): Promise<Started> {
+async function startedBy(asker: Asker, { consent, id }: First): Promise<Started> {
   const { links } = consent;
   const hasWay = links?.redirect ?? links?.oauth ?? (links?.approach === 'decoupled' ? '' : undefined);
   if (links?.start === undefined || hasWay !== undefined) return { links, heard: consent, isExplicit: false };
-  const started = await asker.ask((bank) => bank.authorisation(id, more), change);
+  const started = await asker.ask((bank, more) => bank.authorisation(id, more));
   return { links: started.links, heard: started, isExplicit: true };
 }
 
 /** How SCA begins, and in which ways. */
 async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }: Started): Promise<void> {
   const { draft } = asker;
-  const { consent, change } = first;
-  const { sca } = await draft.describe(change);
+  const { consent } = first;
+  const { sca } = await draft.describe(asker.taken.change);
   const link = consent.links?.start ?? consent.links?.status ?? links?.status;
   if (link === undefined) draft.lack('links', 'the answers have no link to a call', heard);
   else
@@ -240,16 +229,17 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
       says: `${heard.says}, with ${link.split('?', 1)[0]}`,
     });
   if (isExplicit) {
-    const explicit = combined(change, { sca: { start: 'explicit' } });
-    const answer = sca.start === 'explicit' ? consent : await beginAndEnd(asker, first, { change: explicit });
+    const start: Change = { sca: { start: 'explicit' } };
+    const answer = sca.start === 'explicit' ? consent : await beginAndEnd(asker, first, { change: start });
     const says = `${consent.says}, with startAuthorisation`;
-    if (answer.id !== null) draft.learn({ sca: { start: 'explicit' } }, { ...consent, says });
+    if (answer.id !== null) draft.learn(start, { ...consent, says });
   }
-  const seen = [
-    ...(links?.redirect === undefined ? [] : (['redirect'] as const)),
-    ...(links?.oauth === undefined ? [] : (['oauth'] as const)),
-    ...(links?.approach === 'decoupled' ? (['decoupled'] as const) : []),
-  ];
+  const ways = [
+    ['redirect', links?.redirect !== undefined],
+    ['oauth', links?.oauth !== undefined],
+    ['decoupled', links?.approach === 'decoupled'],
+  ] as const;
+  const seen = ways.flatMap(([way, isSeen]) => (isSeen ? [way] : []));
   if (seen.length === 0)
     return draft.lack('sca.approaches', links?.unusable ?? 'the answer names no way for the customer', heard);
   const says = `${heard.says}, with ${linkNames(links)}`;
@@ -257,9 +247,9 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
   // What the file says of a way that was not seen stays. But a browser has one way, and none if another was chosen in its place.
   const isBrowsers = seen.some((each) => each !== 'decoupled') || sca.approaches[0] !== 'decoupled';
   const others = sca.approaches.filter(
-    (each) => !seen.some((way) => way === each) && (each === 'decoupled' || !isBrowsers),
+    (each) => !seen.includes(each) && (each === 'decoupled' || !isBrowsers),
   );
-  const isAsked = !seen.includes('decoupled') && !others.includes('decoupled');
+  const isAsked = ![...seen, ...others].includes('decoupled');
   const decoupled = isAsked ? await asksDecoupled(asker, first) : undefined;
   const approaches = [...seen, ...others, ...(decoupled ? (['decoupled'] as const) : [])];
   draft.learn(
@@ -289,56 +279,55 @@ function linkNames(links: BegunConsent['links']): string {
 
 /** Only a customer that the operator has named can be asked. @returns the answer of a bank that would ask one */
 async function asksDecoupled(asker: Asker, first: First): Promise<Heard | undefined> {
-  const change = combined(first.change, { sca: { approaches: ['decoupled', 'redirect'] } });
-  const heard = await beginAndEnd(asker, first, { change, more: { ...first.more, ...psuOf(asker) } });
+  const change: Change = { sca: { approaches: ['decoupled', 'redirect'] } };
+  const heard = await beginAndEnd(asker, first, { change, more: psuOf(asker) });
   if (heard.links?.approach === 'decoupled') return heard;
   asker.draft.lack('sca.approaches: decoupled', 'the bank did not choose it when psd2 preferred it', heard);
   return undefined;
 }
 
-/** The bank's OAuth server, if the customer logs in there with the consent. @returns with what the bank takes a consent */
-async function learnIntegrated(
-  asker: Asker,
-  { change, more }: First,
-  { links, heard }: Started,
-): Promise<Change> {
-  const { draft } = asker;
+/** The bank's OAuth server, if the customer logs in there with the consent. */
+async function learnIntegrated(asker: Asker, { links, heard }: Started): Promise<void> {
+  const { draft, taken } = asker;
   const link = links?.oauth;
-  if (link === undefined) return change;
-  const hasToken = more.bearer !== undefined;
+  if (link === undefined) return;
+  const hasToken = taken.more.bearer !== undefined;
   const integrated: Change = { oauth: { mode: 'integrated', ...(hasToken && { applicationToken: true }) } };
-  const next = combined(change, integrated);
+  asker.change(integrated);
   draft.learn(integrated, { ...heard, says: `${heard.says}, with scaOAuth` });
-  const found = URL.canParse(link) ? await asker.ask((bank) => bank.oauthServer(link), next) : null;
+  const found = URL.canParse(link) ? await asker.ask((bank) => bank.oauthServer(link)) : null;
   if (found?.server) draft.say('OAuth server', link, found);
   else
     draft.lack(
       'oauth.metadata',
       `the bank names its OAuth server at ${link}. psd2 asks only the host of the base URL. If the address is the bank's, write it into oauth.metadata`,
     );
-  return next;
 }
 
-async function learnDeletion(asker: Asker, { id, change, more }: First): Promise<void> {
-  const heard = await asker.end(id, change, more);
-  const isDeleted = !asker.begun.all.some((each) => each.id === id);
-  if (isDeleted) asker.draft.learn({ consent: { delete: 'any' } }, heard);
-  else if (heard.code === 'STATUS_INVALID' || heard.status === 409)
-    asker.draft.learn({ consent: { delete: 'authorised' } }, heard);
-  else asker.draft.lack('consent.delete', 'the bank refused to delete a consent', heard);
+async function learnDeletion(asker: Asker, { id }: First): Promise<void> {
+  const heard = await asker.end(id);
+  asker.draft.conclude(
+    heard,
+    [
+      [heard.isGone, { consent: { delete: 'any' } }],
+      [heard.code === 'STATUS_INVALID' || heard.status === 409, { consent: { delete: 'authorised' } }],
+    ],
+    'consent.delete',
+    'the bank refused to delete a consent',
+  );
 }
 
 /** Begins another consent that differs from the first in one thing, and ends it at once. */
 async function beginAndEnd(
   asker: Asker,
-  { type, change, more }: First,
-  other: { type?: Kind; terms?: Parameters<Asker['begin']>[1]['terms']; change?: Change; more?: With },
+  first: First,
+  { type = first.type, terms, change, more }: Partial<Taken> & { type?: Kind; terms?: Partial<ConsentTerms> },
 ) {
-  const access = accessOf(other.type ?? type, asker.known.account);
+  const access = accessOf(type, asker.known.account);
   if (!access) throw new TypeError('Only a dedicated consent needs an account');
-  const taken = { change: other.change ?? change, more: other.more ?? more };
-  const heard = await asker.begin(access, { ...taken, ...(other.terms && { terms: other.terms }) });
-  if (heard.id !== null) await asker.end(heard.id, taken.change, taken.more);
+  const taken = { change: over(asker.taken.change, change), more: { ...asker.taken.more, ...more } };
+  const heard = await asker.consent(access, { ...taken, ...(terms && { terms }) });
+  if (heard.id !== null) await asker.end(heard.id, taken);
   return heard;
 }
 
@@ -368,34 +357,35 @@ async function learnKinds(asker: Asker, first: First): Promise<void> {
       type,
       heard.id !== null ? true : OF_KIND.includes(heard.code ?? '') && !isOther ? false : undefined,
     );
-    if (taken.get(type) === undefined)
-      draft.lack(`consent.types: ${type}`, 'the answer may be about something else', heard);
+    if (taken.get(type) === undefined) draft.lack(`consent.types: ${type}`, UNCLEAR, heard);
     says.push(`${type}: ${brief(heard)}`);
   }
   const all = [...new Set([...consent.types, ...KINDS])];
-  const types = all.filter(
-    (type) => taken.get(type) ?? (consent.types.includes(type) && !taken.has(type)) ?? false,
-  );
-  draft.learn(
-    { consent: { types: types.filter((type) => taken.get(type) !== false) } },
-    { asked: first.consent.asked, says: says.join('; ') },
-  );
+  // What was not asked stays as the file has it.
+  const types = all.filter((type) => taken.get(type) ?? (consent.types.includes(type) && !taken.has(type)));
+  draft.learn({ consent: { types } }, { asked: first.consent.asked, says: says.join('; ') });
 }
 
 async function learnTerms(asker: Asker, first: First): Promise<void> {
   const { draft } = asker;
   const single = await beginAndEnd(asker, first, { terms: { recurring: false, frequencyPerDay: 1 } });
-  if (single.id !== null) draft.learn({ consent: { once: true } }, single);
-  else if (OF_KIND.includes(single.code ?? '')) draft.learn({ consent: { once: false } }, single);
-  else draft.lack('consent.once', 'the answer may be about something else', single);
-  if (draft.knows('consent.maxDays')) return;
+  draft.conclude(
+    single,
+    [
+      [single.id !== null, { consent: { once: true } }],
+      [OF_KIND.includes(single.code ?? ''), { consent: { once: false } }],
+    ],
+    'consent.once',
+    UNCLEAR,
+  );
   const access = accessOf(first.type, asker.known.account);
-  if (!access || !isIsoDate(FOR_EVER)) return;
-  const longest = await asker.begin(access, { ...first, terms: { validUntil: FOR_EVER } });
-  if (longest.id !== null) {
-    const now = await asker.ask((bank) => bank.details(longest.id ?? '', first.more), first.change);
+  if (draft.knows('consent.maxDays') || !access || !isIsoDate(FOR_EVER)) return;
+  const longest = await asker.consent(access, { ...asker.taken, terms: { validUntil: FOR_EVER } });
+  const { id } = longest;
+  if (id !== null) {
+    const now = await asker.ask((bank, more) => bank.details(id, more));
     learnDays(asker, FOR_EVER, now.details?.validUntil ?? null, now);
-    await asker.end(longest.id, first.change, first.more);
+    await asker.end(id);
   }
   draft.lack(
     'consent.maxDays',
@@ -409,23 +399,23 @@ const FOR_EVER = '9999-12-31';
 async function learnCustomer(asker: Asker, first: First): Promise<void> {
   const { draft, known } = asker;
   if (draft.knows('psu.id')) return;
-  const { psu } = await draft.describe();
   if (known.psuId !== undefined) {
-    const more = { ...first.more, ...psuOf(asker) };
-    const heard = await beginAndEnd(asker, first, { more });
-    if (heard.id !== null) return draft.learn({ psu: { id: 'optional' } }, heard);
-    if (heard.code === 'FORMAT_ERROR' && namesPsu(heard)) return draft.learn({ psu: { id: 'never' } }, heard);
-    return draft.lack(
+    const heard = await beginAndEnd(asker, first, { more: psuOf(asker) });
+    return draft.conclude(
+      heard,
+      [
+        [heard.id !== null, { psu: { id: 'optional' } }],
+        [heard.code === 'FORMAT_ERROR' && namesPsu(heard), { psu: { id: 'never' } }],
+      ],
       'psu.id',
       'the bank takes a consent without PSU-ID; with it, the answer may be about the customer',
-      heard,
     );
   }
-  if (psu.id !== 'optional' && psu.id !== 'never')
-    return draft.learn({ psu: { id: 'optional' } }, first.consent);
-  draft.lack(
+  const { psu } = await draft.describe();
+  draft.conclude(
+    first.consent,
+    [[psu.id !== 'optional' && psu.id !== 'never', { psu: { id: 'optional' } }]],
     'psu.id',
     'the bank takes a consent without PSU-ID. Whether it takes one with it: say --psu-id',
-    first.consent,
   );
 }

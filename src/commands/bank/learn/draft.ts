@@ -79,6 +79,18 @@ export class Draft {
     }
   }
 
+  /** Keeps the first of the changes that an answer has shown. If it shows none, that could not be found out. */
+  conclude(
+    heard: Evidence,
+    shown: readonly (readonly [boolean, Change])[],
+    field: string,
+    why: string,
+  ): void {
+    const change = shown.find(([isShown]) => isShown)?.[1];
+    if (change) this.learn(change, heard);
+    else this.lack(field, why, heard);
+  }
+
   /** Notes what no field has to say. */
   say(field: string, value: string, { asked, says: answered }: Evidence): void {
     this.#note({ status: 'said', field, value, was: null, asked, answered, reason: null });
@@ -125,6 +137,14 @@ export class Draft {
 
 /** How the source of a learned file begins. */
 const LEARNED = 'psd2 bank learn';
+
+/** Why an answer may show nothing. */
+export const UNCLEAR = 'the answer may be about something else';
+
+/** A change above another one. */
+export function over(below: Change, change: Change = {}): Change {
+  return merged([change, below]);
+}
 
 function merged(layers: readonly Change[]): BankFile {
   const file = mergeBankFiles(

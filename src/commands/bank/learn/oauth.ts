@@ -23,11 +23,12 @@ const METHODS = [
  *
  * @returns what may help with the consent: the application's token
  */
-export async function learnTokens(asker: Asker, change: Change): Promise<Remedy[]> {
+export async function learnTokens(asker: Asker): Promise<Remedy[]> {
   const { draft } = asker;
+  const { change } = asker.taken;
   if (draft.findings.some(({ field }) => field.startsWith('oauth.'))) return [];
   const { oauth } = await draft.describe();
-  const found = await asker.ask((bank) => bank.oauthServer(oauth.metadata), change);
+  const found = await asker.ask((bank) => bank.oauthServer(oauth.metadata));
   if (!found?.server) {
     draft.lack(
       'oauth.mode',

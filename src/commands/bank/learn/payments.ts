@@ -1,8 +1,8 @@
 import type { Heard } from '../../../bank/ports/questions.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { type Asker, Stopped, type Taken } from './asker.ts';
-import { brief, combined } from './consents.ts';
-import type { Change } from './draft.ts';
+import { type Asker, Stopped } from './asker.ts';
+import { brief } from './consents.ts';
+import { type Change, UNCLEAR } from './draft.ts';
 import { isSignature } from './signature.ts';
 
 const SERVICES = ['payments', 'bulk-payments', 'periodic-payments'] as const;
@@ -30,49 +30,42 @@ const NOBODYS = 'psd2-no-such-product';
 
 /** Which products the bank has: it answers an empty object differently if it has not. */
 export async function learnProducts(asker: Asker): Promise<void> {
-  let { change } = asker.taken;
   for (const service of SERVICES) {
-    const ask = (product: string) => askProduct(asker, service, product, { ...asker.taken, change });
-    let nobodys = await ask(NOBODYS);
-    const { when } = (await asker.draft.describe(change)).signing;
+    let nobodys = await askProduct(asker, service, NOBODYS);
+    const { when } = (await asker.draft.describe(asker.taken.change)).signing;
     if (isSignature(nobodys) && when === 'never') {
-      change = combined(change, { signing: { when: 'with-body' } });
+      const signing: Change = { signing: { when: 'with-body' } };
+      asker.change(signing);
       const unsigned = nobodys;
-      nobodys = await ask(NOBODYS);
-      if (!isSignature(nobodys)) asker.draft.learn({ signing: { when: 'with-body' } }, unsigned);
+      nobodys = await askProduct(asker, service, NOBODYS);
+      if (!isSignature(nobodys)) asker.draft.learn(signing, unsigned);
     }
-    await learnService(asker, service, nobodys, ask, change);
+    await learnService(asker, service, nobodys);
   }
 }
 
-async function learnService(
-  { draft }: Asker,
-  service: Service,
-  nobodys: Heard,
-  ask: (product: string) => Promise<Heard>,
-  change: Change,
-): Promise<void> {
+async function learnService(asker: Asker, service: Service, nobodys: Heard): Promise<void> {
+  const { draft, taken } = asker;
   const field = `payments.products.${service}`;
   const why = 'the answer says nothing of the product: one that no bank has gets it, too';
   if (!isDenial(nobodys)) return draft.lack(field, why, nobodys);
-  const { products } = (await draft.describe(change)).payments;
+  const { products } = (await draft.describe(taken.change)).payments;
   const known = [...new Set([...products[service], ...USUAL[service]])];
   const found = new Set<string>();
   const says = [`${NOBODYS}: ${brief(nobodys)}`];
   // A bank may look at the format first, which such a name tells.
   const xml = known.filter((product) => product.startsWith(XML));
-  const nobodysXml = xml.length > 0 ? await ask(`${XML}${NOBODYS}`) : nobodys;
+  const nobodysXml = xml.length > 0 ? await askProduct(asker, service, `${XML}${NOBODYS}`) : nobodys;
   const isTold = isDenial(nobodysXml);
   if (!isTold) {
     draft.lack(`${field}: ${XML}…`, why, nobodysXml);
     for (const product of products[service]) if (product.startsWith(XML)) found.add(product);
   }
   for (const product of known.filter((each) => isTold || !each.startsWith(XML))) {
-    const heard = await ask(product);
+    const heard = await askProduct(asker, service, product);
     const isOwn = products[service].includes(product) && !isDenial(heard);
     if (isAboutBody(heard) || isOwn) found.add(product);
-    if (!isAboutBody(heard) && !isDenial(heard))
-      draft.lack(`${field}: ${product}`, 'the answer may be about something else', heard);
+    if (!isAboutBody(heard) && !isDenial(heard)) draft.lack(`${field}: ${product}`, UNCLEAR, heard);
     if (isAboutBody(heard) && heard.about.includes('debtoraccount'))
       draft.learn({ payments: { debtorAccount: 'required' } }, heard);
     says.push(`${product}: ${brief(heard)}`);
@@ -106,16 +99,12 @@ function isAboutBody({ status, code, path }: Heard): boolean {
 }
 
 /** @throws Stopped if the bank made a payment of nothing: psd2 cancels it at once, and asks no more */
-async function askProduct(
-  asker: Asker,
-  service: Service,
-  product: string,
-  { change, more }: Taken,
-): Promise<Heard> {
-  const heard = await asker.ask((bank) => bank.product(service, product, more), change);
+async function askProduct(asker: Asker, service: Service, product: string): Promise<Heard> {
+  const heard = await asker.begin(`${service}/${product}`, (bank, more) =>
+    bank.product(service, product, more),
+  );
   if (heard.refusal) return heard;
   const reason = `the bank took an empty object for a payment (${heard.says})`;
-  await asker.tookNothing(`${service}/${product}`, heard.id);
   throw new Stopped(
     reason,
     new Psd2Error('bank_answer', `The bank is not to be trusted with questions: ${reason}`),
@@ -124,15 +113,17 @@ async function askProduct(
 
 /** Whether the bank has consents for confirmations of funds. */
 export async function learnFunds(asker: Asker): Promise<void> {
-  const { change, more } = asker.taken;
-  const heard = await asker.ask((bank) => bank.fundsConsent(more), change);
+  const heard = await asker.begin('funds', (bank, more) => bank.fundsConsent(more));
   const { draft } = asker;
-  if (!heard.refusal) {
-    await asker.tookNothing('funds', heard.id);
+  if (!heard.refusal)
     return draft.lack('funds.consent', 'the bank took an empty object for a consent', heard);
-  }
-  if (asker.hasBegun && [404, 405, 501].includes(heard.status))
-    draft.learn({ funds: { consent: 'never' } }, heard);
-  else if (isAboutBody(heard)) draft.learn({ funds: { consent: 'auto' } }, heard);
-  else draft.lack('funds.consent', 'the answer may be about something else', heard);
+  draft.conclude(
+    heard,
+    [
+      [asker.hasBegun && [404, 405, 501].includes(heard.status), { funds: { consent: 'never' } }],
+      [isAboutBody(heard), { funds: { consent: 'auto' } }],
+    ],
+    'funds.consent',
+    UNCLEAR,
+  );
 }

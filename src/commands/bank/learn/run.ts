@@ -51,7 +51,7 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     const result = { ok: asker.hasBegun, file: isWritten ? file : null, extends: own.extends ?? 'standard' };
     await printLearned(context, asker, { ...result, left: [...outcome.left] });
     sayLeft(context, outcome.left);
-    begun.dropUnnamed();
+    asker.forgetLost();
     if (!asker.hasBegun) throw noConsent(outcome.error);
   };
   if (globals.raw) throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');

@@ -26,7 +26,7 @@ const hasPassed = (heard: Heard) =>
  */
 export async function learnSignature(asker: Asker): Promise<Change> {
   const { draft } = asker;
-  const reading = (change: Change = {}) => asker.ask((bank) => bank.reading(), change);
+  const reading = (change: Change = {}) => asker.ask((bank) => bank.reading(), { change });
   const { signing } = await draft.describe();
   const first = await reading();
   assertBanks(first);
