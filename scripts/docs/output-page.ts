@@ -81,7 +81,7 @@ function* rowsOf(schema: JsonSchema, path: string): Generator<string> {
 }
 
 /** The type in words: `string, date-time or null`. */
-function typeOf(schema: JsonSchema): string {
+export function typeOf(schema: JsonSchema): string {
   if (Array.isArray(schema.anyOf)) return schema.anyOf.filter(isSchema).map(typeOf).join(' or ');
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
   if (Array.isArray(schema.enum)) return schema.enum.map((word) => `\`${word}\``).join(', ');
@@ -95,7 +95,8 @@ function typeIs({ type }: JsonSchema, wanted: string): boolean {
   return type === wanted || (Array.isArray(type) && type.includes(wanted));
 }
 
-function isSchema(value: unknown): value is JsonSchema {
+/** Whether a part of a schema is a schema. */
+export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

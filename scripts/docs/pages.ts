@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
+import { writeBanksPage } from './banks-page.ts';
 import { readPage } from './command-page.ts';
 import { drawRooms } from './drawing.ts';
 import { readImports } from './imports.ts';
 import { manName, writeCommandPage, writeMainPage } from './man-page.ts';
 import { writeOutputPage } from './output-page.ts';
-import { writePlatforms } from './platforms-table.ts';
 import { writeReference } from './reference.ts';
 import { walksIn } from './walks.ts';
 
@@ -35,7 +35,7 @@ export async function writePages(version: string): Promise<Record<string, string
   if (!walk) throw new Error(`docs/architecture.md has no walk of ${DRAWN}`);
   return {
     'docs/architecture.svg': drawRooms(readImports(), walk),
-    'docs/banks.md': await writePlatforms(readFileSync('docs/banks.md', 'utf8')),
+    'docs/banks.md': await writeBanksPage(readFileSync('docs/banks.md', 'utf8')),
     'docs/reference.md': writeReference(program, topics),
     'docs/output.md': await writeOutputPage(readFileSync('docs/output.md', 'utf8')),
     'man/psd2.1': writeMainPage(program, topics, version),

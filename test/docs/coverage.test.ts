@@ -10,7 +10,7 @@ const pages = z
   .record(z.string(), z.record(z.string(), z.array(reference).min(1)))
   .parse(JSON.parse(readFileSync(new URL('coverage.json', import.meta.url), 'utf8')));
 
-/** The rows of the tables with a column `sandbox rule`: `heading: first cell`. */
+/** The rows of the tables with a column `sandbox rule`, and of the fields of a bank file: `heading: first cell`. */
 function rowsOf(page: string): string[] {
   let [heading, isCovered] = ['', false];
   return readPage(page)
@@ -18,7 +18,7 @@ function rowsOf(page: string): string[] {
     .flatMap((line) => {
       if (line.startsWith('#')) heading = line.replace(/^#+ /, '');
       if (!line.startsWith('|')) isCovered = false;
-      const isHead = line.endsWith(' sandbox rule |');
+      const isHead = line.endsWith(' sandbox rule |') || line.startsWith('| field | values |');
       const isRow = isCovered && !/^\|[- |]*$/.test(line);
       if (isHead) isCovered = true;
       return isRow ? [`${heading}: ${line.slice(2).split(' | ')[0]}`] : [];

@@ -1,3 +1,4 @@
+import { anyBankFile } from '../../src/bank/descriptions.ts';
 import { nextgenpsd2 } from '../../src/bank/interfaces/nextgenpsd2/description/description.ts';
 import { FACTS } from '../../src/bank/interfaces/nextgenpsd2/description/facts.ts';
 import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
@@ -5,16 +6,27 @@ import type { BankDescription } from '../../src/bank/interfaces/nextgenpsd2/desc
 import { readBankFile } from '../../src/bank-file/bank-file.ts';
 import { type ExplainedValue, explainBank } from '../../src/bank-file/explain.ts';
 import { SURENESS } from '../../src/bank-file/facts.ts';
+import { describedFields } from '../../src/bank-file/fields.ts';
+import { type JsonSchema, toJsonSchema } from '../../src/commands/schema/schema.ts';
+import { described } from '../../src/terminal/output/fields.ts';
+import { isSchema, typeOf } from './output-page.ts';
 
 const DESCRIPTIONS = { nextgenpsd2: () => nextgenpsd2 };
-const BEGIN = '<!-- written by npm run docs: begin -->';
-const END = '<!-- written by npm run docs: end -->';
+const BLOCK =
+  /(?<=<!-- written by npm run docs: begin -->\n\n)[\s\S]*?(?=\n\n<!-- written by npm run docs: end -->)/g;
 
-/** Writes the table of platforms in `docs/banks.md`. @param page as it stands. The rest of it does not change */
-export async function writePlatforms(page: string): Promise<string> {
-  const [before, rest] = page.split(BEGIN);
-  const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined) throw new Error('docs/banks.md has lost its marks');
+/** Writes the tables of platforms and of fields in `docs/banks.md`. @param page as it stands. The rest of it does not change */
+export async function writeBanksPage(page: string): Promise<string> {
+  const tables = [await platformsTable(), fieldsTable()];
+  if (page.match(BLOCK)?.length !== tables.length) throw new Error('docs/banks.md has lost its marks');
+  return page.replace(BLOCK, () => tables.shift() ?? '');
+}
+
+function table(head: readonly string[], rows: readonly string[]): string {
+  return [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows].join('\n');
+}
+
+async function platformsTable(): Promise<string> {
   const names = Object.keys(PLATFORMS).filter((name) => name !== 'standard');
   const rows = await Promise.all(names.toSorted().map(rowOf));
   const head = [
@@ -27,8 +39,38 @@ export async function writePlatforms(page: string): Promise<string> {
     'psd2 cannot',
     'how sure',
   ];
-  const table = [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows];
-  return `${before}${BEGIN}\n\n${table.join('\n')}\n\n${END}${after}`;
+  return table(head, rows);
+}
+
+function fieldsTable(): string {
+  const form = toJsonSchema(described(anyBankFile), '');
+  const objects = new Set<unknown>(['object', undefined]);
+  const rows = describedFields(nextgenpsd2.schema).flatMap(({ path, what, standard }) => {
+    const field = path.split('.').reduce(fieldIn, form);
+    const isGroup = standard === undefined && field.properties !== undefined && objects.has(field.type);
+    const value =
+      standard === undefined
+        ? ''
+        : `\`${typeof standard === 'string' ? standard : JSON.stringify(standard)}\``;
+    return isGroup ? [] : [`| \`${path}\` | ${valuesOf(field)} | ${value} | ${what} |`];
+  });
+  return table(['field', 'values', 'default', 'meaning'], rows);
+}
+
+/** A field of an object, or of the object among its alternatives. */
+function fieldIn(schema: JsonSchema, name: string): JsonSchema {
+  const places = [schema, ...(Array.isArray(schema.anyOf) ? schema.anyOf : [])].filter(isSchema);
+  const found = places.map(({ properties }) => isSchema(properties) && properties[name]).find(isSchema);
+  if (!found) throw new Error(`The schema of a bank file has no ${name}`);
+  return found;
+}
+
+function valuesOf(field: JsonSchema): string {
+  if (field.type === 'array' && isSchema(field.items)) return `list: ${valuesOf(field.items)}`;
+  if (field.type === 'boolean') return '`true`, `false`';
+  if (field.type === 'integer') return `${field.minimum} to ${field.maximum}`;
+  if (Array.isArray(field.anyOf)) return field.anyOf.filter(isSchema).map(valuesOf).join('; ');
+  return typeOf(field);
 }
 
 async function rowOf(name: string): Promise<string> {
