@@ -48,6 +48,7 @@ const DOOR = [
   'sandbox/operations',
   'sandbox/rules.ts',
   'sandbox/same-secret.ts',
+  'sandbox/seed/seed-fields.ts',
   'sandbox/server',
   'sandbox/shelf.ts',
   'sandbox/state-part.ts',

@@ -15,9 +15,9 @@ import type { Application, Registration } from './folder/registration.ts';
 import { openStateFolder, type StateParts } from './folder/state-folder.ts';
 import { BankClock } from './ledger/bank-clock.ts';
 import { Ledger } from './ledger/ledger.ts';
-import { type DoorState, newDoorState } from './nextgenpsd2/door-state.ts';
-import type { BankRules, SeededDoorConsent } from './rules.ts';
-import type { StatePart } from './state-part.ts';
+import type { BankRules, SeededCustomer } from './rules.ts';
+import type { DoorSeed } from './seed/seed-fields.ts';
+import type { DoorMemory, StatePart } from './state-part.ts';
 import { SeenRequestIds } from './strict/seen-request-ids.ts';
 import type { TppCertificates } from './strict/signature.ts';
 
@@ -37,15 +37,20 @@ interface BankState {
   limits: CallLimits;
   faults: FaultBook;
   usedMagic: UsedMagic;
-  /** What the second door remembers. */
-  door: DoorState;
-  /** All of the above, each part under its name. */
+  /** All of the above, and what the doors remember, each part under its name. */
   parts: StateParts;
+}
+
+/** What a door brings to the state of the bank. */
+export interface DoorState {
+  memory?: Pick<DoorMemory<Record<string, StatePart>>, 'begin'>;
+  seed?: DoorSeed<BankState>;
 }
 
 /** The bank: its state, its rules and its fixed data. The registration is on disk, and with `--state` the state too. */
 export interface Bank extends BankState {
   rules: BankRules;
+  doors: ReadonlyMap<string, DoorState>;
   /** The bank's time: of tokens, consents, bookings and holidays. */
   now: () => Date;
   /** The real time: of headers, signatures and certificates, because a client has no other one. */
@@ -71,6 +76,7 @@ export async function openBank(
   registration: Registration,
   rules: BankRules,
   folder: string | undefined,
+  doors: Bank['doors'],
 ): Promise<Bank> {
   const kept = folder === undefined ? undefined : await openStateFolder(folder);
   const [tppCertificates, nextTppCertificates, bankSigningKey] = await Promise.all([
@@ -80,6 +86,7 @@ export async function openBank(
   ]);
   const bank: Bank = {
     rules,
+    doors,
     now: () => bank.clock.now(),
     wallNow: rules.now,
     keep: async () => kept?.save(bank.parts),
@@ -89,7 +96,7 @@ export async function openBank(
     applications: registration.applications,
     tppCertificates,
     nextTppCertificates,
-    ...newState(rules),
+    ...newState(rules, doors),
     calls: new CallLog(),
     seal: new AnswerSeal(bankSigningKey),
   };
@@ -108,7 +115,7 @@ async function readCertificates(qwacFile: string, qsealFile: string): Promise<Tp
  * consents, operations or faults. Certificates and registration stay.
  */
 export function resetBank(bank: Bank): void {
-  Object.assign(bank, newState(bank.rules));
+  Object.assign(bank, newState(bank.rules, bank.doors));
 }
 
 /** Resets what the bank knows of one customer: the accounts are as at the start, and tokens, consents and payments are gone. */
@@ -116,7 +123,7 @@ export function resetCustomer(bank: Bank, customer: Customer): void {
   for (const part of Object.values(bank.parts)) part.forgetCustomer(customer);
 }
 
-function newState(given: BankRules): BankState {
+function newState(given: BankRules, doors: Bank['doors']): BankState {
   const clock = new BankClock(given.now);
   const now = (): Date => clock.now();
   const rules = { ...given, now };
@@ -128,36 +135,22 @@ function newState(given: BankRules): BankState {
     logins: new Logins<LoginOrder, Grant>(now),
     tokens: new Tokens<Grant>(rules, DAY_MS),
     resources: new Resources(now),
-    consents: consentsOf(rules),
+    consents: new Consents(now),
     ledger: new Ledger(customers, now()),
     limits: new CallLimits(rules),
     faults: new FaultBook(),
     usedMagic: new UsedMagic(),
   };
-  const door = newDoorState(rules);
-  for (const consent of rules.seed.doorConsents) giveAtDoor({ customers, door }, consent);
-  return { ...own, door, parts: stateParts(own, door) };
+  const parts: Record<string, StatePart> = { ...own };
+  for (const [name, { memory }] of doors)
+    for (const [part, begun] of Object.entries(memory?.begin(parts, rules) ?? {}))
+      parts[`${name}.${part}`] = begun;
+  const state = { ...own, parts };
+  for (const seeded of rules.seed) giveSeeded({ ...state, doors }, seeded);
+  return state;
 }
 
-/** Each part of the first door, and each of the second. What is not a part does not compile. */
-function stateParts(own: Omit<BankState, 'door' | 'parts'>, door: DoorState): StateParts {
-  const parts = new Map<string, StatePart>(Object.entries(own));
-  for (const [name, part] of Object.entries<StatePart>({ ...door })) parts.set(`nextgenpsd2.${name}`, part);
-  return Object.fromEntries(parts);
-}
-
-/** Gives a consent of a seed at the second door, for all accounts of its customer. */
-export function giveAtDoor(
-  { customers, door }: Pick<BankState, 'customers' | 'door'>,
-  { customerId, consentId, validUntil, frequencyPerDay }: SeededDoorConsent,
-): void {
-  const customer = customers.find(customerId);
-  const order = { type: 'all-accounts', access: {}, recurring: true, validUntil, frequencyPerDay } as const;
-  if (customer) door.consents.give(door.consents.add(order, consentId), customer, undefined);
-}
-
-function consentsOf({ now, seed }: BankRules): Consents {
-  const consents = new Consents(now);
-  for (const consent of seed.consents) consents.give(consent, consent.givenAt);
-  return consents;
+/** Gives a customer what a seed says that they gave at the doors. */
+export function giveSeeded(bank: BankState & Pick<Bank, 'doors'>, { customer, given }: SeededCustomer): void {
+  for (const { seed } of bank.doors.values()) seed?.give(bank, customer, given);
 }

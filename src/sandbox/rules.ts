@@ -1,5 +1,4 @@
 import type { Customer } from './customers/seed-customers.ts';
-import type { IsoDate } from './ledger/bank-time.ts';
 import { type DoorRules, standardDoor } from './nextgenpsd2/door-rules.ts';
 
 /** The roles of a TPP: account information, payment initiation or funds-availability provider. */
@@ -32,35 +31,15 @@ export interface BankRules extends DoorRules {
   /** Takes a line of the sandbox's log. */
   log: (line: string) => void;
   /** What the bank has from its first start on, in addition to its own customers. */
-  seed: Seed;
+  seed: readonly SeededCustomer[];
 }
 
-/** What a seed file says, as the bank has it. */
-export interface Seed {
-  /** Their products have their transactions. */
-  customers: readonly Customer[];
-  consents: readonly SeededConsent[];
-  doorConsents: readonly SeededDoorConsent[];
+/** A customer of a seed file. Their products have their transactions. */
+export interface SeededCustomer {
+  customer: Customer;
+  /** What the file says of them, for the doors. */
+  given: object;
 }
-
-/** A consent that a customer has given for a category and a product. */
-export interface SeededConsent {
-  customerId: string;
-  category: string;
-  productId: string;
-  /** Undefined: at the start. */
-  givenAt: Date | undefined;
-}
-
-/** A consent of the second door that a customer has given for all accounts. */
-export interface SeededDoorConsent {
-  customerId: string;
-  consentId: string;
-  validUntil: IsoDate;
-  frequencyPerDay: number;
-}
-
-const noSeed: Seed = { customers: [], consents: [], doorConsents: [] };
 
 /** The rules of a sandbox without options. */
 export const defaultRules: BankRules = {
@@ -76,6 +55,6 @@ export const defaultRules: BankRules = {
   rowsAPage: 10,
   persona: 'clean',
   log: () => {},
-  seed: noSeed,
+  seed: [],
   ...standardDoor,
 };

@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { openBank } from '../../src/sandbox/bank.ts';
+import { DOORS } from '../../src/sandbox/doors.ts';
 import { loadOrCreateRegistration } from '../../src/sandbox/folder/registration.ts';
 import { openStateFolder } from '../../src/sandbox/folder/state-folder.ts';
+import { doorOf } from '../../src/sandbox/nextgenpsd2/door-state.ts';
 import { defaultRules } from '../../src/sandbox/rules.ts';
 import { codeOf, openTestBank, type TestBank } from './tpp.ts';
 
@@ -109,14 +111,14 @@ describe('a sandbox with a state folder', () => {
     const keys = await mkdtemp(join(tmpdir(), 'psd2-keys-'));
     await cp(inject('registration'), keys, { recursive: true });
     const registration = await loadOrCreateRegistration(keys);
-    const bank = await openBank(registration, defaultRules, folder);
+    const bank = await openBank(registration, defaultRules, folder, DOORS);
     const { parts, ...state } = bank;
-    const named = [...Object.values(state), ...Object.values(state.door)].filter(
+    const named = [...Object.values(state), ...Object.values(doorOf(bank))].filter(
       (value) => typeof value === 'object' && value !== null && 'memory' in value,
     );
     expect(new Set(named)).toEqual(new Set(Object.values(parts)));
     expect(Object.keys(parts).filter((name) => name.startsWith('nextgenpsd2.'))).toHaveLength(
-      Object.keys(bank.door).length,
+      Object.keys(doorOf(bank)).length,
     );
     for (const [name, part] of Object.entries(parts)) {
       part.memory = {
@@ -125,7 +127,7 @@ describe('a sandbox with a state folder', () => {
       };
     }
     await bank.keep();
-    const again = await openBank(registration, defaultRules, folder);
+    const again = await openBank(registration, defaultRules, folder, DOORS);
     for (const [name, part] of Object.entries(again.parts)) {
       expect(part.memory, name).toMatchObject({ sign: { of: name, at: new Date(0) } });
     }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isLoopback } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Seed } from '../../sandbox/rules.ts';
+import type { SeededCustomer } from '../../sandbox/rules.ts';
 import type { Outside } from '../../sandbox/server/server.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 
@@ -61,7 +61,10 @@ function isHostName(text: string): boolean {
 }
 
 /** The rule of `--seed`. @throws Psd2Error `usage` */
-export async function readSeedOf(options: { seed?: string; customers?: string }): Promise<{ seed?: Seed }> {
+export async function readSeedOf(options: {
+  seed?: string;
+  customers?: string;
+}): Promise<{ seed?: readonly SeededCustomer[] }> {
   const { seed, customers } = options;
   if (seed === undefined) return {};
   const { readSeed } = await import('../../sandbox/seed/read-seed.ts');

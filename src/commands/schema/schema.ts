@@ -9,7 +9,7 @@ import { type Commands, examples, type Printed, type Verb } from '../declare.ts'
 
 /** The files that an operator writes, by the word that names them for `psd2 schema`. */
 export const FILES: Readonly<Record<string, Printed>> = {
-  seed: { what: 'a seed file of the sandbox', shape: described(() => seedFile) },
+  seed: { what: 'a seed file of the sandbox', shape: described(seedFile) },
   bank: { what: 'a bank file', shape: described(anyBankFile) },
 };
 

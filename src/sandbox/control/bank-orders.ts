@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import { REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
-import { type Bank, giveAtDoor, resetBank, resetCustomer } from '../bank.ts';
+import { type Bank, giveSeeded, resetBank, resetCustomer } from '../bank.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { faultOrder, faultRecord } from '../faults/fault-book.ts';
-import { BadSeed, seededCustomer } from '../seed/seed.ts';
-import { seedCustomer } from '../seed/seed-schema.ts';
+import { seededCustomer } from '../seed/seed.ts';
+import { BadSeed } from '../seed/seed-fields.ts';
+import { type SeedCustomer, seedCustomer } from '../seed/seed-schema.ts';
 import { clockAnswer, customerAnswer, revokedAnswer } from './answers.ts';
 import { bareOrder, type Order, OrderRefused, orderWith } from './order.ts';
 
@@ -98,7 +99,7 @@ const customers: readonly Order[] = [
     method: 'POST',
     path: '/customers',
     says: 'Adds a customer: as in a seed file',
-    body: { what: 'customer', shape: seedCustomer },
+    body: { what: 'customer', shape: z.lazy(seedCustomer) },
     answer: customerAnswer,
     status: 201,
     run: ({ bank }, order) => addCustomer(bank, order),
@@ -168,13 +169,12 @@ export const bankOrders: readonly Order[] = [
   }),
 ];
 
-function addCustomer(bank: Bank, order: z.infer<typeof seedCustomer>): z.infer<typeof customerAnswer> {
+function addCustomer(bank: Bank, order: SeedCustomer): z.infer<typeof customerAnswer> {
   try {
-    const { customer, consents, doorConsents } = seededCustomer(order, bank.customers, 'customer');
-    bank.customers.add(customer);
-    for (const consent of consents) bank.consents.give(consent, consent.givenAt);
-    for (const consent of doorConsents) giveAtDoor(bank, consent);
-    return answerOf(customer);
+    const seeded = seededCustomer(order, bank.customers, 'customer');
+    bank.customers.add(seeded.customer);
+    giveSeeded(bank, seeded);
+    return answerOf(seeded.customer);
   } catch (error) {
     throw error instanceof BadSeed ? new OrderRefused(400, error.message) : error;
   }

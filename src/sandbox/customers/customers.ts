@@ -20,7 +20,7 @@ export class Customers implements StatePart {
     seed,
     variations,
   }: Pick<BankRules, 'customers' | 'transactions' | 'seed' | 'variations'>) {
-    this.memory = { added: [...seed.customers] };
+    this.memory = { added: seed.map(({ customer }) => customer) };
     this.#count = customers;
     this.#transactions = transactions;
     const [first, ...others] = seedCustomers;

@@ -8,6 +8,7 @@ import type {
 } from '../customer-site/access-side.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { grantsFor } from './consents/consent.ts';
+import { doorOf } from './door-state.ts';
 import { doorUrl } from './links.ts';
 import { authorize, mayLogInAgain } from './oauth/authorize.ts';
 import type { PendingRequest } from './oauth/grant.ts';
@@ -69,9 +70,9 @@ export function accessSide(bank: Bank): AccessSide {
     open: () => openRequests(bank).map((open) => requestOf(bank, open)),
     given: (customerId) => givenBy(bank, customerId),
     revoke: (consentId) => {
-      const consent = bank.door.consents.find(consentId);
-      if (!consent || bank.door.consents.statusOf(consent) !== 'valid') return false;
-      bank.door.consents.end(consent, 'revokedByPsu');
+      const consent = doorOf(bank).consents.find(consentId);
+      if (!consent || doorOf(bank).consents.statusOf(consent) !== 'valid') return false;
+      doorOf(bank).consents.end(consent, 'revokedByPsu');
       bank.calls.tellChange();
       return true;
     },
@@ -80,13 +81,13 @@ export function accessSide(bank: Bank): AccessSide {
 
 /** An authorisation with OAuth is decided in its authorization request, so that the client gets its code. */
 function openRequests(bank: Bank): Open[] {
-  const { logins, authorisations } = bank.door;
+  const { logins, authorisations } = doorOf(bank);
   const ids = [...logins.open().map(({ id }) => id), ...authorisations.list().map(({ id }) => id)];
   return ids.flatMap((id) => findOpen(bank, id) ?? []);
 }
 
 function findOpen(bank: Bank, id: string): Open | undefined {
-  const { door } = bank;
+  const door = doorOf(bank);
   const oauth = door.logins.find(id);
   const authorisation = door.authorisations.find(oauth?.authorisationId ?? id);
   if (oauth && oauth.authorisationId === undefined)
@@ -163,11 +164,11 @@ function approve(
   if (authorisation && asked) {
     if (!isCustomers(asked, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);
   }
-  if (authorisation && asked && bank.door.authorisations.isOpen(authorisation)) {
+  if (authorisation && asked && doorOf(bank).authorisations.isOpen(authorisation)) {
     chooseDebtor(asked, customer, chosen?.[0]);
     const planned = plannedSca(asked);
     if (planned !== undefined) return undecided(bank, { oauth, authorisation }, planned);
-    const isFinished = bank.door.authorisations.approve(authorisation, { customerId, chosen });
+    const isFinished = doorOf(bank).authorisations.approve(authorisation, { customerId, chosen });
     if (isFinished) carryOut(bank, asked, { customerId, chosen });
     const code = authorisation.confirmationCode;
     if (code !== undefined) redirect?.searchParams.append('confirmationCode', code);
@@ -179,7 +180,7 @@ function approve(
       consentId: asked?.kind === 'consent' ? asked.consent.id : undefined,
       paymentId: paymentOf(asked),
     };
-    redirect = bank.door.logins.allow(oauth, grant, doorUrl(bank));
+    redirect = doorOf(bank).logins.allow(oauth, grant, doorUrl(bank));
   }
   return redirect;
 }
@@ -211,18 +212,19 @@ function refuse(
   bank: Bank,
   { oauth, authorisation }: Pick<Open, 'oauth' | 'authorisation'>,
 ): URL | undefined {
-  if (authorisation && bank.door.authorisations.isOpen(authorisation)) authorisation.status = 'failed';
-  if (oauth) return bank.door.logins.refuse(oauth, doorUrl(bank));
+  if (authorisation && doorOf(bank).authorisations.isOpen(authorisation)) authorisation.status = 'failed';
+  if (oauth) return doorOf(bank).logins.refuse(oauth, doorUrl(bank));
   const back = authorisation?.nokRedirectUri ?? authorisation?.redirectUri;
   return back === undefined ? undefined : new URL(back);
 }
 
-function givenBy({ door, tppName }: Bank, customerId: string): GivenConsent[] {
-  return door.consents
+function givenBy(bank: Bank, customerId: string): GivenConsent[] {
+  const { consents } = doorOf(bank);
+  return consents
     .list()
-    .filter((consent) => consent.customerId === customerId && door.consents.statusOf(consent) === 'valid')
+    .filter((consent) => consent.customerId === customerId && consents.statusOf(consent) === 'valid')
     .map(({ id, type, validUntil, grants }) => {
       const until = type === 'funds' ? undefined : validUntil;
-      return { id, tppName, until, accounts: grants.size };
+      return { id, tppName: bank.tppName, until, accounts: grants.size };
     });
 }

@@ -1,7 +1,7 @@
 import { Logins } from '../access/logins.ts';
 import { Tokens } from '../access/tokens.ts';
-import type { BankRules } from '../rules.ts';
 import { Shelf } from '../shelf.ts';
+import { DoorMemory } from '../state-part.ts';
 import { DoorBaskets } from './baskets/baskets.ts';
 import type { ConsentStatus, DoorConsent } from './consents/consent.ts';
 import { DoorConsents } from './consents/consents.ts';
@@ -11,34 +11,24 @@ import type { DoorPayment } from './payments/payment.ts';
 import { RepeatedRequests } from './payments/repeated-requests.ts';
 import { Authorisations, subjectOfConsent } from './sca/authorisations.ts';
 
-/** What the second door remembers: parts of the state of the bank. */
-export interface DoorState {
-  consents: DoorConsents;
-  authorisations: Authorisations;
-  payments: Shelf<DoorPayment>;
-  repeated: RepeatedRequests;
-  baskets: DoorBaskets;
-  readings: ReadingsOfDay;
-  tokens: Tokens<DoorGrant>;
-  logins: Logins<AuthorizationRequest, DoorGrant>;
-}
+/** What the second door remembers. */
+export const doorMemory = new DoorMemory((rules) => ({
+  consents: new DoorConsents(rules),
+  authorisations: new Authorisations(rules),
+  payments: new Shelf<DoorPayment>(({ debtor }) => (debtor ? [debtor.customer.customerId] : [])),
+  repeated: new RepeatedRequests(rules),
+  baskets: new DoorBaskets(rules.now),
+  readings: new ReadingsOfDay(rules.now),
+  tokens: new Tokens<DoorGrant>(rules, Number.POSITIVE_INFINITY, rules.description.psu.id === 'token-sub'),
+  logins: new Logins<AuthorizationRequest, DoorGrant>(rules.now),
+}));
 
-export function newDoorState(rules: BankRules): DoorState {
-  const { now } = rules;
-  return {
-    consents: new DoorConsents(rules),
-    authorisations: new Authorisations(rules),
-    payments: new Shelf(({ debtor }) => (debtor ? [debtor.customer.customerId] : [])),
-    repeated: new RepeatedRequests(rules),
-    baskets: new DoorBaskets(now),
-    readings: new ReadingsOfDay(now),
-    tokens: new Tokens(rules, Number.POSITIVE_INFINITY, rules.description.psu.id === 'token-sub'),
-    logins: new Logins(now),
-  };
-}
+/** What the second door remembers of this bank. */
+export const doorOf = (bank: Parameters<typeof doorMemory.of>[0]) => doorMemory.of(bank);
 
 /** The state of a consent now. If all its authorisations failed, the customer did not give it. */
-export function consentStatus({ consents, authorisations }: DoorState, consent: DoorConsent): ConsentStatus {
+export function consentStatus(bank: Parameters<typeof doorOf>[0], consent: DoorConsent): ConsentStatus {
+  const { consents, authorisations } = doorOf(bank);
   const subject = subjectOfConsent(consent);
   const failed = authorisations.haveFailed(subject);
   if (consent.status === 'received' && failed) consents.end(consent, 'rejected');

@@ -12,6 +12,7 @@ import type { RawRequest } from '../strict/raw-request.ts';
 import { registeredFor } from '../strict/registered-pair.ts';
 import type { DoorAnswer, DoorCall } from './door-call.ts';
 import type { DoorRules } from './door-rules.ts';
+import { doorOf } from './door-state.ts';
 import { grantOfCall } from './oauth/access-token.ts';
 import { OAuthError } from './oauth/client.ts';
 import { namedPaths } from './oauth/metadata.ts';
@@ -105,7 +106,8 @@ function meet(bank: Bank, passage: Passage): Met {
 }
 
 /** Whose call it is, before it is checked: the customer of the consent or of the access token. */
-function customerOfCall({ door }: Bank, request: RawRequest): string | undefined {
+function customerOfCall(bank: Bank, request: RawRequest): string | undefined {
+  const door = doorOf(bank);
   const token = bearerToken(header(request, 'authorization'));
   const consent = door.consents.find(header(request, 'consent-id') ?? '');
   return consent?.customerId ?? (token === undefined ? undefined : door.tokens.find(token)?.grant.customerId);

@@ -2,6 +2,7 @@ import type { Bank } from '../bank.ts';
 import type { DoorBasket } from './baskets/baskets.ts';
 import { type ConsentKind, type DoorConsent, kindOfConsent } from './consents/consent.ts';
 import { type DoorCall, inPath } from './door-call.ts';
+import { doorOf } from './door-state.ts';
 import { lacksTokenOf } from './oauth/access-token.ts';
 import type { DoorPayment } from './payments/payment.ts';
 import { productInPath } from './payments/payment-request.ts';
@@ -16,14 +17,14 @@ import { readQuery } from './strict/query.ts';
 export function paymentInPath(bank: Bank, call: DoorCall): DoorPayment {
   readQuery(call.request, []);
   const { service, product } = productInPath(bank, call);
-  const payment = bank.door.payments.find(inPath(call, 'paymentId'));
+  const payment = doorOf(bank).payments.find(inPath(call, 'paymentId'));
   if (payment?.service !== service || payment.product !== product) {
     throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not know this payment', '', {
       path: 'paymentId',
     });
   }
   // Who has logged in with a basket has done so with its payments.
-  const basket = bank.door.baskets.withPayment(payment.id);
+  const basket = doorOf(bank).baskets.withPayment(payment.id);
   const isOfBasket = basket !== undefined && call.grant?.paymentId === basket.id;
   checkGrant(call, payment.debtor?.customer.customerId, isOfBasket ? basket.id : payment.id);
   if (lacksTokenOf(bank, call.grant, [payment.id, ...(basket ? [basket.id] : [])]))
@@ -54,7 +55,7 @@ export function checkGrant(
 /** The consent in the path of a call. @throws DoorRefusal `CONSENT_UNKNOWN` */
 export function consentInPath(bank: Bank, call: DoorCall, kind: ConsentKind): DoorConsent {
   readQuery(call.request, []);
-  const consent = bank.door.consents.find(inPath(call, 'consentId'));
+  const consent = doorOf(bank).consents.find(inPath(call, 'consentId'));
   if (consent && kindOfConsent(consent) === kind) return consent;
   throw new DoorRefusal('CONSENT_UNKNOWN', 'The bank does not know this consent');
 }
@@ -62,7 +63,7 @@ export function consentInPath(bank: Bank, call: DoorCall, kind: ConsentKind): Do
 /** The basket in the path of a call. @throws DoorRefusal `RESOURCE_UNKNOWN`, `TOKEN_INVALID` */
 export function basketInPath(bank: Bank, call: DoorCall): DoorBasket {
   readQuery(call.request, []);
-  const basket = bank.door.baskets.find(inPath(call, 'basketId'));
+  const basket = doorOf(bank).baskets.find(inPath(call, 'basketId'));
   if (!basket) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not know this signing basket');
   if (lacksTokenOf(bank, call.grant, [basket.id]))
     throw new DoorRefusal('TOKEN_INVALID', 'The call needs the access token of this signing basket');

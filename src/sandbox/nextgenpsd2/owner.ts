@@ -3,7 +3,7 @@ import type { Bank } from '../bank.ts';
 import { bareOrder, type Order, OrderRefused, orderWith } from '../control/order.ts';
 import type { OwnerSide } from '../server/pipeline.ts';
 import { accessSide } from './access-side.ts';
-import { consentStatus } from './door-state.ts';
+import { consentStatus, doorOf } from './door-state.ts';
 import { customerPage, doorUrl } from './links.ts';
 import { operationIds } from './operations.ts';
 import { orderStatus, transactionStatus } from './payments/payment-status.ts';
@@ -20,14 +20,14 @@ export function ownerSide(bank: Bank): OwnerSide {
       ...{ title: 'NextGenPSD2', orders: '/nextgenpsd2' },
       requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
       payments: listPayments(bank).slice(-most).toReversed(),
-      consents: bank.door.consents
-        .list()
+      consents: doorOf(bank)
+        .consents.list()
         .slice(-most)
         .toReversed()
         .map((consent) => ({
           id: consent.id,
           type: consent.type,
-          status: consentStatus(bank.door, consent),
+          status: consentStatus(bank, consent),
           customer: bank.customers.find(consent.customerId ?? '')?.user ?? '',
           until: consent.validUntil,
           accounts: consent.grants.size,
@@ -40,7 +40,7 @@ export function ownerSide(bank: Bank): OwnerSide {
 }
 
 function paid(bank: Bank, most: number): ReturnType<OwnerSide['paid']> {
-  const { payments, baskets } = bank.door;
+  const { payments, baskets } = doorOf(bank);
   return payments
     .list()
     .slice(-most)
@@ -127,7 +127,7 @@ const orders: readonly Order[] = [
     body: { what: 'execution', shape: z.strictObject({ paymentId: z.string() }) },
     answer: z.object({ transactionStatus: z.string() }),
     run: ({ bank }, { paymentId }) => {
-      const payment = bank.door.payments.find(paymentId);
+      const payment = doorOf(bank).payments.find(paymentId);
       if (!payment) throw new OrderRefused(404, 'There is no such payment');
       payment.lateMs = 0;
       runDuePayments(bank);

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { writePath } from '../../bank-file/problems.ts';
 import { Psd2Error } from '../../errors.ts';
 import { Customers } from '../customers/customers.ts';
-import { defaultRules, type Seed } from '../rules.ts';
-import { BadSeed, seedOf } from './seed.ts';
+import { defaultRules, type SeededCustomer } from '../rules.ts';
+import { seedOf } from './seed.ts';
+import { BadSeed } from './seed-fields.ts';
 import { seedFile } from './seed-schema.ts';
 
 /**
@@ -12,7 +13,7 @@ import { seedFile } from './seed-schema.ts';
  * @param generated the number of generated customers, whose names and ids it must not use
  * @throws Psd2Error `usage` that names the file and the path in it
  */
-export async function readSeed(path: string, generated: number | undefined): Promise<Seed> {
+export async function readSeed(path: string, generated: number | undefined): Promise<SeededCustomer[]> {
   const content = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new Psd2Error('usage', `--seed ${path} cannot be read`, {
       hint: 'Name a file of JSON. See its form with:',
@@ -20,7 +21,7 @@ export async function readSeed(path: string, generated: number | undefined): Pro
       cause,
     });
   });
-  const read = seedFile.safeParse(parse(path, content));
+  const read = seedFile().safeParse(parse(path, content));
   if (!read.success) throw bad(path, read.error.issues.map(sentenceOf).join('; '));
   try {
     return seedOf(read.data.customers, new Customers({ ...defaultRules, customers: generated ?? 0 }));

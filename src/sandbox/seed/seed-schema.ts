@@ -1,12 +1,6 @@
 import * as z from 'zod/mini';
-
-const text = (says: string, example: RegExp, rule: string) =>
-  z.string().check(z.regex(example, rule), z.describe(says));
-
-const amount = (says: string) =>
-  text(says, /^-?\d{1,10}\.\d{2}$/, 'must be an amount with two decimals, for example "12.50"');
-
-const day = (says: string) => z.iso.date('must be a day, for example "2026-11-23"').check(z.describe(says));
+import { DOORS } from '../doors.ts';
+import { amount, day, productId, text } from './seed-fields.ts';
 
 const transaction = z.strictObject({
   day: day('the day on which it was booked; for a pending one, the day on which it was made'),
@@ -19,8 +13,6 @@ const transaction = z.strictObject({
   pending: z.optional(z.boolean().check(z.describe('whether it is not booked yet'))),
 });
 
-const productId = (says: string) => text(says, /^[0-9A-Za-z]{10}$/, 'must be 10 letters and digits');
-
 const account = z.strictObject({
   kind: z.enum(['current', 'savings', 'card']),
   productId: z.optional(productId('default: made from the id of the customer')),
@@ -30,20 +22,7 @@ const account = z.strictObject({
   transactions: z.optional(z.array(transaction)),
 });
 
-const consent = z.strictObject({
-  category: z.enum(['ACCOUNT_INFO', 'PAYMENTS', 'FUNDS_AVAILABILITY']),
-  products: z.optional(z.array(productId('an account of the customer'))),
-  givenOn: z.optional(day('it ends 180 days later; default: today')),
-});
-
-const doorConsent = z.strictObject({
-  consentId: z.uuid('must be a UUID').check(z.describe('what a client sends as Consent-ID')),
-  validUntil: day('its last day'),
-  frequencyPerDay: z.optional(z.int().check(z.minimum(1, 'must be at least 1'), z.describe('default: 4'))),
-});
-
-/** A customer of a seed file, and of `POST /control/customers`. */
-export const seedCustomer = z.strictObject({
+const customer = z.strictObject({
   user: text(
     'name to log in with; the password is this name and "-sandbox"',
     /^[a-z][a-z0-9-]{0,39}$/,
@@ -55,16 +34,19 @@ export const seedCustomer = z.strictObject({
   accounts: z.optional(
     z.array(account).check(z.describe('default: a current account with 1000.00 and no transactions')),
   ),
-  consents: z.optional(z.array(consent).check(z.describe('consents at the interface of the bank'))),
-  nextgenpsd2Consents: z.optional(
-    z.array(doorConsent).check(z.describe('consents at the second door, for all accounts of the customer')),
-  ),
 });
 
-export type SeedCustomer = z.infer<typeof seedCustomer>;
+/** A customer of a seed file, and of `POST /control/customers`: with what each door knows of them. */
+export function seedCustomer(): z.ZodMiniType<SeedCustomer> {
+  const ofDoors: Readonly<Record<string, z.ZodMiniType>> = Object.fromEntries(
+    [...DOORS.values()].flatMap(({ seed }) => Object.entries(seed?.fields ?? {})),
+  );
+  return z.strictObject({ ...customer.shape, ...ofDoors });
+}
+
+export type SeedCustomer = z.infer<typeof customer>;
 
 /** The file of `sandbox start --seed`. */
-export const seedFile = z.strictObject({
-  $schema: z.optional(z.string()),
-  customers: z.array(seedCustomer),
-});
+export function seedFile() {
+  return z.strictObject({ $schema: z.optional(z.string()), customers: z.array(seedCustomer()) });
+}

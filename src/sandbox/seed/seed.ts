@@ -1,20 +1,17 @@
 import { accountIban } from '../customers/italian-iban.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import { account } from '../customers/seed-customers.ts';
+import { DOORS } from '../doors.ts';
 import { bookingInstant } from '../ledger/bank-time.ts';
 import type { Cents } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Seed, SeededConsent, SeededDoorConsent } from '../rules.ts';
+import type { SeededCustomer } from '../rules.ts';
+import { BadSeed } from './seed-fields.ts';
 import type { SeedCustomer } from './seed-schema.ts';
 
 /** Long after any test: a pending transaction of a seed is not booked by time. */
 const NEVER = new Date('9999-01-01T00:00:00Z');
 const FIRST_ID = 6_000_001;
-
-/** Something in a seed that contradicts something else. The path says where. */
-export class BadSeed extends Error {
-  override readonly name = 'BadSeed';
-}
 
 /** The bank's customers, as far as a new one must differ from them. */
 export interface KnownCustomers {
@@ -23,19 +20,12 @@ export interface KnownCustomers {
   byProduct(productId: string): { customer: Customer } | undefined;
 }
 
-/** What a customer of a seed brings. */
-export interface SeededCustomer {
-  customer: Customer;
-  consents: SeededConsent[];
-  doorConsents: SeededDoorConsent[];
-}
-
 /**
  * Makes the customers of a seed, each one different from those before.
  *
  * @throws BadSeed
  */
-export function seedOf(customers: readonly SeedCustomer[], known: KnownCustomers): Seed {
+export function seedOf(customers: readonly SeedCustomer[], known: KnownCustomers): SeededCustomer[] {
   const made: SeededCustomer[] = [];
   const all: KnownCustomers = {
     find: (id) => known.find(id) ?? made.find(({ customer }) => customer.customerId === id)?.customer,
@@ -44,11 +34,7 @@ export function seedOf(customers: readonly SeedCustomer[], known: KnownCustomers
   };
   for (const [index, customer] of customers.entries())
     made.push(seededCustomer(customer, all, `customers[${index}]`));
-  return {
-    customers: made.map(({ customer }) => customer),
-    consents: made.flatMap(({ consents }) => consents),
-    doorConsents: made.flatMap(({ doorConsents }) => doorConsents),
-  };
+  return made;
 }
 
 /**
@@ -80,11 +66,8 @@ export function seededCustomer(given: SeedCustomer, known: KnownCustomers, path:
     monthly: { salary: 0, rent: 0, saving: 0 },
     products,
   };
-  return {
-    customer,
-    consents: consentsOf(given, customer, path),
-    doorConsents: doorConsentsOf(given, customer),
-  };
+  for (const { seed } of DOORS.values()) seed?.check?.(given, customer, path);
+  return { customer, given };
 }
 
 function product(
@@ -115,28 +98,6 @@ function entryOf(given: NonNullable<SeedAccount['transactions']>[number]): Entry
     isFee: false,
     preAuthorized: pending,
   };
-}
-
-function consentsOf({ consents = [] }: SeedCustomer, customer: Customer, path: string): SeededConsent[] {
-  return consents.flatMap(({ category, products, givenOn }, index) =>
-    (products ?? customer.products.map(({ productId }) => productId)).map((productId, place) => {
-      if (!hasProduct(customer, productId))
-        throw new BadSeed(
-          `${path}.consents[${index}].products[${place}]: the customer has no account ${productId}`,
-        );
-      const givenAt = givenOn === undefined ? undefined : bookingInstant(givenOn);
-      return { customerId: customer.customerId, category, productId, givenAt };
-    }),
-  );
-}
-
-function doorConsentsOf(
-  { nextgenpsd2Consents = [] }: SeedCustomer,
-  { customerId }: Customer,
-): SeededDoorConsent[] {
-  return nextgenpsd2Consents.map(({ consentId, validUntil, frequencyPerDay = 4 }) => ({
-    ...{ customerId, consentId, validUntil, frequencyPerDay },
-  }));
 }
 
 function hasProduct({ products }: Customer, id: string): boolean {

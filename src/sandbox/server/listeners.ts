@@ -17,16 +17,21 @@ import { type Listener as CallListener, type Doors, listenerOf } from './pipelin
 type Listener = ReturnType<typeof getRequestListener>;
 
 /** Serves the API: all doors of the bank. */
-export function apiListener(bank: Bank): CallListener {
-  const doors = [...openDoors(bank).values()].map((door) => ({ door, answer: listenerOf(bank, door) }));
+export async function apiListener(bank: Bank): Promise<CallListener> {
+  const doors = [...(await openDoors(bank)).values()].map((door) => ({
+    door,
+    answer: listenerOf(bank, door),
+  }));
   return async (incoming, outgoing) => {
     runDue(bank);
     await doors.findLast(({ door }) => door.isFor(incoming.url ?? ''))?.answer(incoming, outgoing);
   };
 }
 
-function openDoors(bank: Bank): Doors {
-  return new Map([...DOORS].map(([name, { open }]) => [name, open(bank)]));
+async function openDoors(bank: Bank): Promise<Doors> {
+  return new Map(
+    await Promise.all([...DOORS].map(async ([name, { open }]) => [name, await open(bank)] as const)),
+  );
 }
 
 /** What the site needs: the bank, its two sides for customers, and the token of its owner. */
@@ -43,10 +48,10 @@ export interface SitePlace {
  * @param names the host names under which others reach it. Then the console wants the control token too. Undefined: it
  *   listens on the loopback interface only. What a request says in `Host` does not decide that.
  */
-export function siteListener(place: SitePlace, names?: readonly string[]): Listener {
+export async function siteListener(place: SitePlace, names?: readonly string[]): Promise<Listener> {
   const { bank, customers, access, identity } = place;
   const { pid, startedAt, controlToken } = identity;
-  const doors = openDoors(bank);
+  const doors = await openDoors(bank);
   const isOwn = names ? ({ hostname }: URL) => names.includes(hostname) : isLoopback;
   const sameOrigin = ownPagesOnly(isOwn);
   const guards = names ? [consoleToken(controlToken), sameOrigin] : [sameOrigin];

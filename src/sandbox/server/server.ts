@@ -8,6 +8,7 @@ import { type Bank, openBank } from '../bank.ts';
 import { customerSide } from '../cb/customer-side.ts';
 import type { AccessSide } from '../customer-site/access-side.ts';
 import type { BankSide } from '../customer-site/bank-side.ts';
+import { DOORS } from '../doors.ts';
 import { controlTokenOf } from '../folder/control-token.ts';
 import { type DoorAddresses, writeDoorBankFile } from '../folder/door-bank-file.ts';
 import { type KeptPorts, keepPorts, keptPorts } from '../folder/kept-ports.ts';
@@ -76,7 +77,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   await refuseSecondStart(folder);
   const names = outside?.names ?? [];
   const registration = await loadOrCreateRegistration(folder, { names });
-  const bank = await openBank(registration, rulesOf(options), state);
+  const bank = await openBank(registration, rulesOf(options), state, DOORS);
   const customers = customerSide(bank);
   const access = accessSide(bank);
   const identity = {

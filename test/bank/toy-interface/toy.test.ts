@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { DESCRIPTIONS } from '../../../src/bank/descriptions.ts';
-import { INTERFACES } from '../../../src/bank/open.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it, vi } from 'vitest';
+import * as z from 'zod/mini';
 import { Psd2Error } from '../../../src/errors.ts';
-import { DOORS } from '../../../src/sandbox/doors.ts';
+import { control } from '../../../src/sandbox/control/control-client.ts';
+import { readSeed } from '../../../src/sandbox/seed/read-seed.ts';
 import { runIn } from '../../commands/command.ts';
 import { useOperatorHere } from '../../commands/operator.ts';
+import { openTestBank } from '../../sandbox/tpp.ts';
 import { freePort } from '../../support/free-port.ts';
-import { toyDescription } from './description.ts';
 import { ToyDoor } from './door.ts';
-import { toyInterface } from './interface.ts';
+import { register } from './register.ts';
 
 // A third interface registers itself in three places. Everything else of psd2 runs with it as it is: psd2 sends the last call, though
 // links lead the customer, and each payment has a token of its own.
 
 const door = new ToyDoor();
-beforeAll(() => {
-  DESCRIPTIONS.toy = () => toyDescription;
-  INTERFACES.toy = async () => toyInterface;
-  DOORS.set('toy', { open: door.open });
-});
-afterAll(() => {
-  delete DESCRIPTIONS.toy;
-  delete INTERFACES.toy;
-  DOORS.delete('toy');
-});
+afterAll(register(door));
 
 const operator = useOperatorHere();
 
@@ -96,4 +90,32 @@ it('finds out what became of a payment whose execution had no answer, and never 
   const again = await run(['transfer', 'resume', flowOf(lost.failure)]);
   expect([again.failure, JSON.parse(again.printed)]).toMatchObject([null, { state: 'executed' }]);
   expect(door.calls.filter((call) => call.endsWith('execution'))).toHaveLength(1);
+});
+
+it('has its state, its seed and its place in the console', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-toy-'));
+  const seed = join(folder, 'seed.json');
+  const tara = { user: 'tara', accounts: [{ kind: 'current' }], toyToken: 'a-toy' };
+  writeFileSync(seed, JSON.stringify({ customers: [tara] }));
+  const first = await openTestBank({ state: folder, seed: await readSeed(seed, 0) });
+  const list = async ({ tpp }: typeof first) =>
+    (await tpp.send({ path: '/toy/accounts', token: 'a-toy' })).json;
+  expect(await list(first)).toMatchObject({ accounts: [{ id: expect.any(String) }] });
+  await first.close();
+
+  const again = await openTestBank({ state: folder });
+  const { running } = again.sandbox;
+  expect(await list(again)).toMatchObject({ accounts: [{ id: expect.any(String) }] });
+  const flows = await fetch(`${running.customerSiteUrl}/console/flows`);
+  expect(await flows.json()).toMatchObject({
+    doors: {
+      cb: {},
+      nextgenpsd2: {},
+      toy: { title: 'Toy', consents: [{ customer: 'tara', status: 'authorised' }] },
+    },
+  });
+  await control(running, { method: 'POST', path: '/customers/tara/reset' }, z.looseObject({}));
+  expect(await list(again)).toEqual({ error: 'token' });
+  await again.close();
+  rmSync(folder, { recursive: true });
 });

@@ -220,7 +220,7 @@ describe('the rules of a sandbox', () => {
   it('--seed gives customers', async () => {
     started.isBroken = true;
     await expect(start(['--seed', seed()])).rejects.toThrow('The bank is broken');
-    expect(started.options[0]?.seed).toMatchObject({ customers: [{ user: 'dora' }] });
+    expect(started.options[0]?.seed).toMatchObject([{ customer: { user: 'dora' } }]);
   });
 
   it.each<[string[], object]>([

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Bank } from '../../bank.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
+import { doorOf } from '../door-state.ts';
 import { basketInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
 import { isReceived } from '../payments/payment-status.ts';
@@ -17,7 +18,7 @@ const basketBody = z.strictObject({ paymentIds: z.array(z.string()).check(z.minL
 export function createSigningBasket(bank: Bank, call: DoorCall): DoorAnswer {
   readQuery(call.request, []);
   const { paymentIds } = readBody(call.request, basketBody);
-  const { door } = bank;
+  const door = doorOf(bank);
   const payments = paymentIds.map((id, index) => {
     const path = `paymentIds[${index}]`;
     const payment = door.payments.find(id);
@@ -77,8 +78,8 @@ export function deleteSigningBasket(bank: Bank, call: DoorCall): DoorAnswer {
 }
 
 /** Of the basket, not of its payments (NextGenPSD2, `transactionStatus_SBS`). */
-function basketStatus({ door }: Bank, basket: DoorBasket): 'RCVD' | 'ACTC' | 'RJCT' | 'CANC' {
+function basketStatus(bank: Bank, basket: DoorBasket): 'RCVD' | 'ACTC' | 'RJCT' | 'CANC' {
   if (basket.deleted) return 'CANC';
   if (basket.authorised) return 'ACTC';
-  return door.authorisations.haveFailed(subjectOfBasket(basket)) ? 'RJCT' : 'RCVD';
+  return doorOf(bank).authorisations.haveFailed(subjectOfBasket(basket)) ? 'RJCT' : 'RCVD';
 }

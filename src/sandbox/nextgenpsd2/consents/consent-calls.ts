@@ -1,6 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
-import { consentStatus } from '../door-state.ts';
+import { consentStatus, doorOf } from '../door-state.ts';
 import { consentInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
 import type { OperationId } from '../operations.ts';
@@ -39,7 +39,7 @@ export function createFundsConsent(bank: Bank, call: DoorCall): DoorAnswer {
 
 function created(bank: Bank, call: DoorCall, order: ConsentOrder, kind: ConsentKind): DoorAnswer {
   const wish = readScaWish(bank, call);
-  const { door } = bank;
+  const door = doorOf(bank);
   const consent = door.consents.add(order);
   const { id: consentId } = consent;
   const self = linkTo(bank, CALLS[kind].self, { consentId });
@@ -79,7 +79,7 @@ function refuseStatus({ rules }: Bank): void {
 export function getConsentInformation(bank: Bank, call: DoorCall): DoorAnswer {
   refuseStatus(bank);
   const consent = consentInPath(bank, call, 'consent');
-  const status = consentStatus(bank.door, consent);
+  const status = consentStatus(bank, consent);
   return {
     status: 200,
     body: {
@@ -97,7 +97,7 @@ export function getConsentInformation(bank: Bank, call: DoorCall): DoorAnswer {
 /** `GET /v2/consents/confirmation-of-funds/{consentId}` */
 export function getFundsConsent(bank: Bank, call: DoorCall): DoorAnswer {
   const consent: DoorConsent = consentInPath(bank, call, 'funds-consent');
-  const status = consentStatus(bank.door, consent);
+  const status = consentStatus(bank, consent);
   return {
     status: 200,
     body: { account: consent.access.accounts?.[0], ...consent.card, consentStatus: status },
@@ -108,7 +108,7 @@ export function getFundsConsent(bank: Bank, call: DoorCall): DoorAnswer {
 export function getConsentStatus(kind: ConsentKind) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
     if (kind === 'consent') refuseStatus(bank);
-    const status = consentStatus(bank.door, consentInPath(bank, call, kind));
+    const status = consentStatus(bank, consentInPath(bank, call, kind));
     return { status: 200, body: { consentStatus: status } };
   };
 }
@@ -118,9 +118,9 @@ export function deleteConsent(kind: ConsentKind) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
     const consent = consentInPath(bank, call, kind);
     const rule = bank.rules.description.consent.delete;
-    if (rule === 'authorised' && consentStatus(bank.door, consent) === 'received')
+    if (rule === 'authorised' && consentStatus(bank, consent) === 'received')
       throw new DoorRefusal('STATUS_INVALID', 'Nobody has authorised this consent', '');
-    bank.door.consents.end(consent, 'terminatedByTpp');
+    doorOf(bank).consents.end(consent, 'terminatedByTpp');
     return { status: 204 };
   };
 }

@@ -2,6 +2,7 @@ import { bearerToken } from '../../access/tokens.ts';
 import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
+import { doorOf } from '../door-state.ts';
 import type { Addressed } from '../operations.ts';
 import { DoorRefusal } from '../refusal.ts';
 import type { DoorGrant } from './grant.ts';
@@ -42,7 +43,7 @@ export function grantOfCall(
       },
     );
   }
-  const { tokens } = bank.door;
+  const { tokens } = doorOf(bank);
   if (isStale) tokens.expire(token);
   const known = tokens.accessToken(token);
   if (!known) throw new DoorRefusal('TOKEN_UNKNOWN', 'The bank does not know this access token');
@@ -63,14 +64,11 @@ export function grantOfCall(
  * Whether a call about a payment or a basket must have the token of a login with it, and has another one: the customer has logged in
  * with one of these.
  */
-export function lacksTokenOf(
-  { rules, door }: Bank,
-  grant: DoorGrant | undefined,
-  ids: readonly string[],
-): boolean {
-  const logins = ids.filter((id) => door.tokens.some((grant) => grant.paymentId === id));
+export function lacksTokenOf(bank: Bank, grant: DoorGrant | undefined, ids: readonly string[]): boolean {
+  const { tokens } = doorOf(bank);
+  const logins = ids.filter((id) => tokens.some((grant) => grant.paymentId === id));
   return (
-    rules.variations.includes('payment-tokens') &&
+    bank.rules.variations.includes('payment-tokens') &&
     logins.length > 0 &&
     !logins.includes(grant?.paymentId ?? '')
   );

@@ -2,6 +2,7 @@ import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/descr
 import { returnUrl } from '../../access/logins.ts';
 import type { Bank } from '../../bank.ts';
 import { isReturnAddress } from '../../strict/query.ts';
+import { doorOf } from '../door-state.ts';
 import { customerPage, doorUrl } from '../links.ts';
 import type { Authorisation, ScaSubject } from '../sca/authorisations.ts';
 import { clientIdOf } from './client.ts';
@@ -30,7 +31,7 @@ export function authorize(bank: Bank, received: URLSearchParams): URL | undefine
     const answer = { error: begun.error, error_description: begun.says };
     return returnUrl({ redirectUri, state }, answer, doorUrl(bank));
   }
-  const request = bank.door.logins.start({ ...begun, redirectUri, state });
+  const request = doorOf(bank).logins.start({ ...begun, redirectUri, state });
   bank.calls.tellChange();
   return new URL(customerPage(bank, request.id));
 }
@@ -65,14 +66,14 @@ function begin(bank: Bank, query: URLSearchParams): Begun {
     const lacking = lackingParameter(oauth.parameters, query, {});
     return lacking ?? { scope, challenge, authorisationId: undefined };
   }
-  const authorisation = bank.door.authorisations
-    .list()
+  const authorisation = doorOf(bank)
+    .authorisations.list()
     .findLast((one) => one.approach === 'oauth' && scopeOf(oauth.scope, one.subject) === scope);
   const subject = authorisation?.subject;
   const id = { [subject?.kind.includes('consent') ? 'consentId' : 'paymentId']: subject?.id ?? '' };
   const lacking = subject && lackingParameter(oauth.parameters, query, id);
   if (lacking) return lacking;
-  const isOpen = authorisation && bank.door.authorisations.isOpen(authorisation);
+  const isOpen = authorisation && doorOf(bank).authorisations.isOpen(authorisation);
   return authorisation && (isOpen || mayLogInAgain(bank, authorisation))
     ? { scope, challenge, authorisationId: authorisation.id }
     : {

@@ -4,6 +4,7 @@ import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
 import { fieldsOf, queryOf } from '../../strict/query.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
+import { doorOf } from '../door-state.ts';
 import { mediaTypeOf } from '../strict/media-types.ts';
 import { authenticateClient, OAuthError } from './client.ts';
 import type { DoorGrant } from './grant.ts';
@@ -41,7 +42,7 @@ export function oauthCall(
       return () => {
         const form = readForm(request);
         authenticateClient(bank, request, form);
-        bank.door.tokens.revoke(required(form, 'token'));
+        doorOf(bank).tokens.revoke(required(form, 'token'));
         return {};
       };
     default:
@@ -64,7 +65,7 @@ function tokenAnswer(
 
 function issueTokens(bank: Bank, request: RawRequest): IssuedTokens<DoorGrant> {
   const form = readForm(request);
-  const { tokens } = bank.door;
+  const { tokens } = doorOf(bank);
   const { oauth } = bank.rules.description;
   authenticateClient(bank, request, form);
   const grantType = required(form, 'grant_type');
@@ -93,7 +94,8 @@ function issueTokens(bank: Bank, request: RawRequest): IssuedTokens<DoorGrant> {
  *
  * @throws OAuthError `invalid_grant`
  */
-function redeem({ door }: Bank, form: ReadonlyMap<string, string>): DoorGrant {
+function redeem(bank: Bank, form: ReadonlyMap<string, string>): DoorGrant {
+  const door = doorOf(bank);
   const invalid = (message: string): OAuthError => new OAuthError('invalid_grant', message);
   const [code, redirectUri] = [required(form, 'code'), required(form, 'redirect_uri')];
   const found = door.logins.code(code);

@@ -7,6 +7,7 @@ import { header } from '../../strict/headers.ts';
 import { isReferredTo } from '../consents/consent.ts';
 import { type AccountReference, reference } from '../consents/consent-request.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
+import { doorOf } from '../door-state.ts';
 import { checkGrant } from '../in-path.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readBody } from '../strict/body.ts';
@@ -55,8 +56,8 @@ export function checkAvailabilityOfFunds(bank: Bank, call: DoorCall): DoorAnswer
 }
 
 /** The consent of a confirmation names this account, and an access token is for the same consent. @throws DoorRefusal */
-function checkConsent({ door }: Bank, { grant }: DoorCall, id: string, product: Product): void {
-  const { grants } = door.consents.requireValid(id, 'funds-consent');
+function checkConsent(bank: Bank, { grant }: DoorCall, id: string, product: Product): void {
+  const { grants } = doorOf(bank).consents.requireValid(id, 'funds-consent');
   if (!grants.has(product.productId))
     throw new DoorRefusal('CONSENT_INVALID', 'The consent is for another account', '', {
       path: 'Consent-ID',

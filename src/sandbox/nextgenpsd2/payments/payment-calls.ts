@@ -3,6 +3,7 @@ import { holds } from '../../customers/customers.ts';
 import { find } from '../../faults/spoil.ts';
 import { header } from '../../strict/headers.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
+import { doorOf } from '../door-state.ts';
 import { checkGrant, paymentInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
 import { amountOf } from '../readings/account-view.ts';
@@ -20,7 +21,7 @@ const LATE_MINUTES = 60;
 
 /** `POST /{payment-service}/{payment-product}` */
 export function initiatePayment(bank: Bank, call: DoorCall): DoorAnswer {
-  return bank.door.repeated.answer(call.request, () => initiated(bank, call));
+  return doorOf(bank).repeated.answer(call.request, () => initiated(bank, call));
 }
 
 function initiated(bank: Bank, call: DoorCall): DoorAnswer {
@@ -43,7 +44,7 @@ function initiated(bank: Bank, call: DoorCall): DoorAnswer {
   }
   const requestId = header(call.request, 'x-request-id') ?? '';
   const about = { createdAt: bank.now(), requestId, lateMs: latenessOf(bank, call) };
-  const payment = bank.door.payments.keep(newPayment(initiation, about));
+  const payment = doorOf(bank).payments.keep(newPayment(initiation, about));
   bank.calls.tellChange();
   // Without SCA nobody chooses the account.
   return debtor && isExempted(bank, call) ? exempted(bank, payment) : waiting(bank, payment, wish);
@@ -53,7 +54,7 @@ function initiated(bank: Bank, call: DoorCall): DoorAnswer {
 function waiting(bank: Bank, payment: DoorPayment, wish: ScaWish): DoorAnswer {
   const authorisation = wish.explicit
     ? undefined
-    : bank.door.authorisations.start(subjectOf(payment, 'payment'), wish);
+    : doorOf(bank).authorisations.start(subjectOf(payment, 'payment'), wish);
   const started = authorisation && startedSca(bank, authorisation);
   const links = started?.links ?? {
     startAuthorisation: linkTo(bank, 'startPaymentAuthorisation', pathOfPayment(payment)),

@@ -1,5 +1,6 @@
 import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Bank } from '../../bank.ts';
+import { doorOf } from '../door-state.ts';
 import { lifetimeMs } from '../sca/authorisations.ts';
 import { type DoorPayment, type PaymentExecution, subjectOf } from './payment.ts';
 import { dayOfPayment } from './standing-rule.ts';
@@ -45,7 +46,7 @@ export function transactionStatus(bank: Bank, payment: DoorPayment): Transaction
 /** Of a company account, one holder may have authorised already. */
 function waitingStatus(bank: Bank, payment: DoorPayment): TransactionStatus {
   if (isLapsed(bank, payment)) return 'RJCT';
-  return bank.door.authorisations.approvedBy(subjectOf(payment, 'payment')).length > 0 ? 'PATC' : 'RCVD';
+  return doorOf(bank).authorisations.approvedBy(subjectOf(payment, 'payment')).length > 0 ? 'PATC' : 'RCVD';
 }
 
 /** The state of one order of a payment. */
@@ -71,12 +72,13 @@ function standingStatus({ standing, executions }: DoorPayment): TransactionStatu
   return isOver ? 'ACSC' : 'ACSP';
 }
 
-function isLapsed({ door, rules, now }: Bank, payment: DoorPayment): boolean {
+function isLapsed(bank: Bank, payment: DoorPayment): boolean {
+  const { authorisations, baskets } = doorOf(bank);
   const subject = subjectOf(payment, 'payment');
-  if (door.authorisations.of(subject).length > 0) return door.authorisations.haveFailed(subject);
-  const most = lifetimeMs(rules.description.sca.authorisationMinutes, 'payment');
+  if (authorisations.of(subject).length > 0) return authorisations.haveFailed(subject);
+  const most = lifetimeMs(bank.rules.description.sca.authorisationMinutes, 'payment');
   return (
-    door.baskets.withPayment(payment.id) === undefined && now().getTime() - payment.createdAt.getTime() > most
+    baskets.withPayment(payment.id) === undefined && bank.now().getTime() - payment.createdAt.getTime() > most
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Bank } from '../../bank.ts';
 import type { PaymentShown } from '../../customer-site/access-side.ts';
 import { type Cents, decimal, money } from '../../ledger/cents.ts';
+import { doorOf } from '../door-state.ts';
 import type { DoorPayment } from './payment.ts';
 import { orderStatus, transactionStatus } from './payment-status.ts';
 import { referenceOf } from './run-payments.ts';
@@ -37,25 +38,27 @@ function whenOf({ standing, executionDay, orders }: DoorPayment): string {
 
 /** All payments, oldest first, with how often the ledger has the debit of each order. For scripts and the console. */
 export function listPayments(bank: Bank) {
-  return bank.door.payments.list().map((payment) => ({
-    paymentId: payment.id,
-    requestId: payment.requestId,
-    service: payment.service,
-    product: payment.product,
-    customer: payment.debtor?.customer.user ?? null,
-    createdAt: payment.createdAt.toISOString(),
-    authorised: payment.authorisedAt !== undefined,
-    transactionStatus: transactionStatus(bank, payment),
-    orders: payment.orders.map((order, index) => ({
-      endToEndId: order.endToEndId ?? null,
-      amount: decimal(order.amount),
-      creditorName: order.beneficiaryName,
-      creditorIban: order.beneficiaryIban,
-      transactionStatus: orderStatus(bank, payment, index),
-      /** How often this payment moved the money. */
-      paid: payment.executions.filter((one) => one.order === order && one.paid).length,
-      /** How often the account was debited with this reference, by all payments together. */
-      debits: payment.debtor ? bank.ledger.debits(payment.debtor.product, referenceOf(order)) : 0,
-    })),
-  }));
+  return doorOf(bank)
+    .payments.list()
+    .map((payment) => ({
+      paymentId: payment.id,
+      requestId: payment.requestId,
+      service: payment.service,
+      product: payment.product,
+      customer: payment.debtor?.customer.user ?? null,
+      createdAt: payment.createdAt.toISOString(),
+      authorised: payment.authorisedAt !== undefined,
+      transactionStatus: transactionStatus(bank, payment),
+      orders: payment.orders.map((order, index) => ({
+        endToEndId: order.endToEndId ?? null,
+        amount: decimal(order.amount),
+        creditorName: order.beneficiaryName,
+        creditorIban: order.beneficiaryIban,
+        transactionStatus: orderStatus(bank, payment, index),
+        /** How often this payment moved the money. */
+        paid: payment.executions.filter((one) => one.order === order && one.paid).length,
+        /** How often the account was debited with this reference, by all payments together. */
+        debits: payment.debtor ? bank.ledger.debits(payment.debtor.product, referenceOf(order)) : 0,
+      })),
+    }));
 }

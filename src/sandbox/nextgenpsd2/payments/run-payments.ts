@@ -2,6 +2,7 @@ import type { Bank } from '../../bank.ts';
 import { bankDay, bookingInstant, nextBusinessDay } from '../../ledger/bank-time.ts';
 import { planOf } from '../../operations/plan.ts';
 import { payOut, totalOf } from '../../operations/transfer.ts';
+import { doorOf } from '../door-state.ts';
 import type { DoorPayment, PaymentExecution, PaymentOrder } from './payment.ts';
 import { dayOfPayment } from './standing-rule.ts';
 
@@ -25,7 +26,7 @@ export function authorisePayment(bank: Bank, payment: DoorPayment): void {
  */
 export function runDuePayments(bank: Bank): void {
   const now = bank.now();
-  for (const payment of bank.door.payments.list()) {
+  for (const payment of doorOf(bank).payments.list()) {
     for (let due = dueAt(payment); due !== undefined && due <= now; due = dueAt(payment)) {
       const at = due;
       payment.executions.push(...payment.orders.map((order) => execute(bank, payment, order, at)));

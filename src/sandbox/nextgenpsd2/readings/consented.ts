@@ -5,6 +5,7 @@ import { header } from '../../strict/headers.ts';
 import type { DoorConsent } from '../consents/consent.ts';
 import type { Right } from '../consents/consent-request.ts';
 import { type DoorCall, inPath } from '../door-call.ts';
+import { doorOf } from '../door-state.ts';
 import { DoorRefusal } from '../refusal.ts';
 
 /** A reading that a consent allows. */
@@ -25,7 +26,7 @@ export function consentedBy(bank: Bank, { request, grant }: DoorCall): Consented
   if (id === undefined) {
     throw new DoorRefusal('FORMAT_ERROR', 'The reading has no Consent-ID', '', { path: 'Consent-ID' });
   }
-  const consent = bank.door.consents.requireValid(id);
+  const consent = doorOf(bank).consents.requireValid(id);
   const customer = bank.customers.find(consent.customerId ?? '');
   const isOthers =
     grant !== undefined &&
@@ -88,7 +89,7 @@ export function countReading(bank: Bank, { request, operation }: DoorCall, conse
     });
   }
   if (address !== undefined && address !== ipAbsent) return;
-  bank.door.readings.count(consent, operation.id, operation.parameters.get('account-id') ?? '');
+  doorOf(bank).readings.count(consent, operation.id, operation.parameters.get('account-id') ?? '');
 }
 
 /** The id of an account or a card. The variation `shared-ids` gives a card the id of its customer's current account. */

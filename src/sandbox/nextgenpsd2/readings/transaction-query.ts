@@ -2,6 +2,7 @@ import type { Bank } from '../../bank.ts';
 import { addDays, bankDay, type IsoDate } from '../../ledger/bank-time.ts';
 import { header } from '../../strict/headers.ts';
 import type { DoorCall } from '../door-call.ts';
+import { doorOf } from '../door-state.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readFlag, readQuery } from '../strict/query.ts';
 import { type Page, pagingParameters, readPage } from './paging.ts';
@@ -99,9 +100,10 @@ function readPeriod(
 }
 
 /** How far the bank looks back: just after SCA perhaps further (`accounts.history`). */
-function historyDays({ door, rules, now }: Bank, consentId: string): number {
+function historyDays(bank: Bank, consentId: string): number {
+  const { rules, now } = bank;
   const { historyDays: usual, history } = rules.description.accounts;
-  const givenAt = door.consents.find(consentId)?.givenAt;
+  const givenAt = doorOf(bank).consents.find(consentId)?.givenAt;
   if (!history || !givenAt) return usual;
   const { minutes, days } = history.afterSca;
   return now().getTime() - givenAt.getTime() < minutes * 60_000 ? Math.max(usual, days) : usual;

@@ -4,7 +4,7 @@ import type { Customer } from '../../customers/seed-customers.ts';
 import { planOf } from '../../operations/plan.ts';
 import type { DoorBasket } from '../baskets/baskets.ts';
 import { type DoorConsent, grantsFor } from '../consents/consent.ts';
-import { consentStatus } from '../door-state.ts';
+import { consentStatus, doorOf } from '../door-state.ts';
 import type { DoorPayment } from '../payments/payment.ts';
 import { isCancellable, isReceived } from '../payments/payment-status.ts';
 import { authorisePayment } from '../payments/run-payments.ts';
@@ -17,7 +17,8 @@ export type Asked =
   | { kind: 'basket'; basket: DoorBasket };
 
 /** What an authorisation is about. Undefined: the bank does not have it. */
-export function askedOf({ door }: Bank, { kind, id }: ScaSubject): Asked | undefined {
+export function askedOf(bank: Bank, { kind, id }: ScaSubject): Asked | undefined {
+  const door = doorOf(bank);
   switch (kind) {
     case 'consent':
     case 'funds-consent': {
@@ -46,7 +47,7 @@ export function paymentsOf(asked: Asked): readonly DoorPayment[] {
 export function isWaiting(bank: Bank, asked: Asked): boolean {
   switch (asked.kind) {
     case 'consent':
-      return ['received', 'partiallyAuthorised'].includes(consentStatus(bank.door, asked.consent));
+      return ['received', 'partiallyAuthorised'].includes(consentStatus(bank, asked.consent));
     case 'payment':
       return isReceived(bank, asked.payment);
     case 'cancellation':
@@ -98,17 +99,18 @@ export function plannedSca(asked: Asked): ReturnType<typeof planOf>['sca'] {
 
 /** Whether everybody has authorised who must: all holders of each account that it is about. */
 function isComplete(
-  { customers, door }: Bank,
+  bank: Bank,
   asked: Asked,
   { customerId, chosen }: NonNullable<Authorisation['approvedBy']>,
 ): boolean {
+  const { customers } = bank;
   const customer = customers.find(customerId);
   const granted =
     asked.kind === 'consent' && customer ? grantsFor(asked.consent, customer, chosen) : undefined;
   const products = granted
     ? (customer?.products.filter(({ productId }) => granted.has(productId)) ?? [])
     : paymentsOf(asked).flatMap(({ debtor }) => debtor?.product ?? []);
-  const approved = door.authorisations.approvedBy(subjectIn(asked));
+  const approved = doorOf(bank).authorisations.approvedBy(subjectIn(asked));
   return products.flatMap((product) => customers.holdersOf(product)).every((id) => approved.includes(id));
 }
 
@@ -124,7 +126,7 @@ export function carryOut(bank: Bank, asked: Asked, by: NonNullable<Authorisation
   switch (asked.kind) {
     case 'consent': {
       const customer = bank.customers.find(customerId);
-      if (customer) bank.door.consents.give(asked.consent, customer, chosen);
+      if (customer) doorOf(bank).consents.give(asked.consent, customer, chosen);
       return;
     }
     case 'payment':

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { Bank } from '../../bank.ts';
 import { find } from '../../faults/spoil.ts';
 import { type DoorAnswer, type DoorCall, inPath } from '../door-call.ts';
+import { doorOf } from '../door-state.ts';
 import { basketInPath, consentInPath, paymentInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
 import type { OperationId } from '../operations.ts';
@@ -30,7 +31,7 @@ export function startAuthorisation(kind: ScaSubject['kind']) {
     if (!isWaiting(bank, asked)) {
       throw new DoorRefusal('STATUS_INVALID', `The ${kind} does not wait for an authorisation`);
     }
-    const authorisation = bank.door.authorisations.start(subject, readScaWish(bank, call));
+    const authorisation = doorOf(bank).authorisations.start(subject, readScaWish(bank, call));
     const { approach, links, psuMessage } = startedSca(bank, authorisation);
     return {
       status: 201,
@@ -51,7 +52,11 @@ export function listAuthorisations(kind: ScaSubject['kind']) {
     const { subject } = inPathOf(bank, call, kind);
     return {
       status: 200,
-      body: { authorisationIds: bank.door.authorisations.of(subject).map(({ id }) => id) },
+      body: {
+        authorisationIds: doorOf(bank)
+          .authorisations.of(subject)
+          .map(({ id }) => id),
+      },
     };
   };
 }
@@ -60,7 +65,7 @@ export function listAuthorisations(kind: ScaSubject['kind']) {
 export function readScaStatus(kind: ScaSubject['kind']) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
     const authorisation = authorisationInPath(bank, call, kind);
-    const scaStatus = bank.door.authorisations.statusOf(
+    const scaStatus = doorOf(bank).authorisations.statusOf(
       find(call.faults, 'other-sca-status') ? neighbourOf(bank, authorisation) : authorisation,
     );
     const values = { ...authorisation.subject.path, authorisationId: authorisation.id };
@@ -70,8 +75,8 @@ export function readScaStatus(kind: ScaSubject['kind']) {
 }
 
 /** The authorisation that began before this one, or else after it. */
-function neighbourOf({ door }: Bank, authorisation: Authorisation): Authorisation {
-  const all = door.authorisations.list();
+function neighbourOf(bank: Bank, authorisation: Authorisation): Authorisation {
+  const all = doorOf(bank).authorisations.list();
   const at = all.indexOf(authorisation);
   return all[at - 1] ?? all[at + 1] ?? authorisation;
 }
@@ -83,7 +88,7 @@ function neighbourOf({ door }: Bank, authorisation: Authorisation): Authorisatio
 export function confirmAuthorisation(kind: ScaSubject['kind']) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
     const authorisation = authorisationInPath(bank, call, kind);
-    const { authorisations } = bank.door;
+    const { authorisations } = doorOf(bank);
     const { confirmationCode } = readBody(call.request, z.strictObject({ confirmationCode: z.string() }));
     const status = authorisations.statusOf(authorisation);
     const asked = askedOf(bank, authorisation.subject);
@@ -143,7 +148,7 @@ function inPathOf(
 /** @throws DoorRefusal `RESOURCE_UNKNOWN`, and those of {@link inPathOf} */
 function authorisationInPath(bank: Bank, call: DoorCall, kind: ScaSubject['kind']): Authorisation {
   const { subject } = inPathOf(bank, call, kind);
-  const found = bank.door.authorisations.find(inPath(call, 'authorisationId'));
+  const found = doorOf(bank).authorisations.find(inPath(call, 'authorisationId'));
   if (found?.subject.kind === kind && found.subject.id === subject.id) return found;
   throw new DoorRefusal('RESOURCE_UNKNOWN', `The ${kind} has no such authorisation`, '', { status: 403 });
 }
