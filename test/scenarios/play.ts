@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import * as z from 'zod';
@@ -29,28 +29,35 @@ export interface Stage {
   booked(): Promise<number>;
 }
 
-const flowShape = z.object({ flow: z.string(), state: z.string() });
+const shownShape = z.object({
+  ...{ flow: z.string().nullish(), batch: z.string().nullish(), state: z.string().optional() },
+});
 const lineShape = z.object({ event: z.object({ type: z.string() }) });
 
 /** Plays a row, and checks everything that must come out. */
 export async function play(stage: Stage, row: Row): Promise<void> {
-  let flow = 'none';
-  const real = (text: string) => {
-    const names = { FLOW: flow, AMOUNT: stage.amount, REFERENCE: stage.name };
-    return text.replaceAll(
-      /\b(FLOW|AMOUNT|REFERENCE)\b/g,
+  const FILE = join(stage.config, `${stage.name}.csv`);
+  const names = { FLOW: 'none', BATCH: 'none', FILE, AMOUNT: stage.amount, REFERENCE: stage.name };
+  const real = (text: string) =>
+    text.replaceAll(
+      /\b(FLOW|BATCH|FILE|AMOUNT|REFERENCE)\b/g,
       (name) => Object.entries(names).find(([each]) => each === name)?.[1] ?? name,
     );
-  };
-  const plain = (text: string) => text.replaceAll(flow, 'FLOW').replaceAll(stage.name, 'REFERENCE');
+  const plain = (text: string) =>
+    (['FLOW', 'BATCH', 'REFERENCE'] as const).reduce((all, name) => all.replaceAll(names[name], name), text);
+  if (row.payments) writeFileSync(FILE, real(csvOf(row.payments)));
   for (const [index, step] of row.steps.entries()) {
     const calls = meet(stage, step);
     const { exitCode, error, stdout, told } = await stage.run(step.words.map(real), step.env ?? {});
     const printed: unknown = stdout.trim() === '' ? null : JSON.parse(stdout);
-    const found = flowShape.safeParse(printed).data;
-    if (found && flow === 'none') flow = found.flow;
+    const found = [printed].flat().flatMap((one) => shownShape.safeParse(one).data ?? []);
+    for (const { flow, batch } of found) {
+      if (flow && names.FLOW === 'none') names.FLOW = flow;
+      if (batch && names.BATCH === 'none') names.BATCH = batch;
+    }
+    const states = found.map(({ state }) => state);
     const seen = {
-      ends: [exitCode, error?.code, found?.state].filter((part) => part !== undefined).join(' '),
+      ends: [exitCode, error?.code, ...states].filter((part) => part !== undefined).join(' '),
       ...(step.calls !== undefined && { calls: calls.join(' ') }),
       ...(step.prints && { prints: printed }),
     };
@@ -64,9 +71,18 @@ export async function play(stage: Stage, row: Row): Promise<void> {
     if (tells !== undefined) expect(plain(told)).toMatch(tells);
   }
   if (row.events !== undefined)
-    expect(eventsOf(stage.config, flow).join(' ')).toMatch(new RegExp(`(^| )${row.events}$`));
+    expect(eventsOf(stage.config, names.FLOW).join(' ')).toMatch(new RegExp(`(^| )${row.events}$`));
   expect(await stage.booked(), 'bookings in the ledger').toBe(row.paid);
 }
+
+/** Payments of `AMOUNT` each to these names, some with a reference. */
+const csvOf = (payments: readonly string[]) =>
+  [
+    'name,reference,iban,amount',
+    ...payments.map((payee) => `${payee.includes(',') ? payee : `${payee},`},DE89370400440532013000,AMOUNT`),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
 
 /** Sets what the calls of a step meet. @returns their names, as they come */
 export function meet(

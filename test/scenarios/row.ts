@@ -5,7 +5,7 @@ import type { Answer, Call, Treatment } from '../crash/relay.ts';
 /** A bank: today's, or one of NextGenPSD2 with these fields of a bank file. */
 export type BankOfRow = 'cb' | { readonly file: object };
 
-/** A command, and how it must end. In its words, `FLOW`, `AMOUNT` and `REFERENCE` stand for those of the row. */
+/** A command, and how it must end. In its words, `FLOW`, `BATCH`, `FILE`, `AMOUNT` and `REFERENCE` stand for those of the row. */
 export interface Step {
   words: readonly string[];
   /** What happens to the calls of a name, one after the other. Afterwards, and to all others: what the bank does. */
@@ -13,7 +13,7 @@ export interface Step {
   /** What the customer does with an address of the bank. Default: approves. */
   customer?: 'approves' | 'refuses' | 'stays away';
   env?: Readonly<Record<string, string>>;
-  /** Exit code, code of the error and state of the flow: `0 executed`, `9 outcome_unknown unknown`. */
+  /** Exit code, code of the error, and state of the flow, the batch or each payment: `0 executed`, `9 outcome_unknown unknown`. */
   ends: string;
   /** The names of its calls, in order. */
   calls?: string;
@@ -28,12 +28,14 @@ export interface Step {
 export interface Row {
   name: string;
   bank: BankOfRow;
-  /** Commands, one after the other. The first that prints a flow names `FLOW`. */
+  /** The payments in `FILE`, of `AMOUNT` each: a name, or a name and a reference (`Ada,RENT`). */
+  payments?: readonly string[];
+  /** Commands, one after the other. The first that prints a flow names `FLOW`, and the first that prints a batch `BATCH`. */
   steps: readonly Step[];
   /** The last events in the journal of the flow, in order. */
   events?: string;
   /** How often the bank's ledger has the amount in the end. */
-  paid: 0 | 1 | 2;
+  paid: number;
   /** It waits for longer than a few seconds of the real time, so that only the runner with a clock of its own plays it. */
   waits?: true;
   /** The first step is also killed at each point from here to there: events of the journal. */
@@ -55,6 +57,7 @@ const CALLS = {
   customer: /^GET .*\/customerid-info$/,
   transactions: /^GET .*\/transactions\/retrieve$/,
   initiate: /^POST .*\/v1\/(?:[a-z]+-)?payments\/[^/]+$/,
+  payment: /^GET .*\/v1\/(?:[a-z]+-)?payments\/[^/]+\/[^/]+$/,
   basket: /^POST .*\/v1\/signing-baskets$/,
   sca: /^POST .*authorisations$/,
   'sca-status': /^GET .*authorisations\/[^/]+$/,

@@ -1,11 +1,12 @@
 import type { BankOfRow, Row } from './row.ts';
+import { BATCHES } from './rows/batches.ts';
 import { CONSENTS } from './rows/consents.ts';
 import { EXECUTE } from './rows/execute.ts';
 import { LINKED } from './rows/linked.ts';
 import { TRANSFERS } from './rows/transfers.ts';
 
 /** All rows. */
-export const ROWS: readonly Row[] = [...EXECUTE, ...TRANSFERS, ...CONSENTS, ...LINKED];
+export const ROWS: readonly Row[] = [...EXECUTE, ...TRANSFERS, ...CONSENTS, ...LINKED, ...BATCHES];
 
 /** The rows of each bank, with the bank as its name. */
 export function byBank(rows: readonly Row[]): [name: string, { bank: BankOfRow; rows: Row[] }][] {

@@ -1,0 +1,276 @@
+import { expect } from 'vitest';
+import { atCb, lost, type Row, refused, type Step } from '../row.ts';
+
+// Batches: what becomes of each payment of a file, of the batch, and of the same file or reference a second time.
+
+const ADD = ['batch', 'add', 'FILE', '--from', '0010482620', '--json'];
+const RUN = ['batch', 'run', 'BATCH', '--yes', '--json'];
+const RETRY = ['batch', 'retry', 'BATCH', '--json'];
+const SHOW = ['batch', 'show', 'BATCH', '--json'];
+const batch = (name: string, payments: string[], paid: number, steps: Step[]): Row =>
+  atCb(name, paid, steps, { payments });
+const added: Step = { words: ADD, ends: '0 added' };
+
+const SINGLE = 'verify approach status execute';
+const NOT_MADE = '8 payment_failed executed executed rejected executed';
+const alone = [
+  batch(
+    'a batch is stored once and paid line by line; a refused line stops no other one, and is retried alone',
+    ['Ada', 'Bea', 'SCA REFUSED', 'Dora'],
+    3,
+    [
+      {
+        words: [...ADD, '--note', 'First'],
+        ends: '0 added',
+        prints: { counts: { waiting: 4 }, note: 'First' },
+      },
+      { words: ADD, ends: '2 usage', says: 'The batch BATCH has the same content' },
+      {
+        words: RUN,
+        ends: NOT_MADE,
+        calls: [SINGLE, SINGLE, 'verify approach status status', SINGLE].join(' '),
+        says: '1 of 4 payments was not made',
+      },
+      { words: RUN, ends: NOT_MADE, calls: '' },
+      { words: RETRY, ends: '0 added', prints: { lines: 1 } },
+      { words: RETRY, ends: '2 usage', says: /has these payments already/ },
+    ],
+  ),
+  batch(
+    'a file is paid again if that is meant, but a reference of its own only once',
+    ['Ada,RENT-REFERENCE', 'Bea'],
+    3,
+    [
+      added,
+      { words: [...ADD, '--again'], ends: '0 added', tells: '1 of 2 payments has a reference of its own' },
+      { words: ['batch', 'run', 'BATCH-1', '--yes', '--json'], ends: '0 executed executed' },
+      {
+        words: ['batch', 'run', 'BATCH-2', '--yes', '--json'],
+        ends: '8 payment_failed failed executed',
+        calls: SINGLE,
+        says: 'their reasons say what to correct',
+      },
+      { words: ADD, ends: '2 usage', says: 'The batch BATCH has the same content' },
+      {
+        words: [...ADD, '--again'],
+        ends: '2 usage',
+        says: 'If you mean another payment, give it another reference',
+      },
+    ],
+  ),
+  batch('an account to debit that is an IBAN with a slip is refused as such', ['Ada'], 0, [
+    {
+      words: ADD.with(4, 'IT60X0542811101000000123457'),
+      ends: '2 invalid_iban',
+      says: 'has wrong check digits',
+    },
+  ]),
+  batch(
+    'a batch is paid only after another person has approved its content, and nobody decides about it afterwards',
+    ['Ada', 'Bea'],
+    2,
+    [
+      added,
+      ...(
+        [
+          [RUN, '2 usage', 'The batch needs 1 approval, and has 0'],
+          [['batch', 'approve', 'BATCH', '--json'], '2 usage', 'someone else must approve it'],
+          [['batch', 'approve', 'BATCH', '--by', 'Second Person', '--json'], '0 approved', undefined],
+          [['batch', 'approve', 'BATCH', '--by', 'second  person', '--json'], '2 usage', undefined],
+          [SHOW, '0 approved', undefined],
+          [RUN, '0 executed executed', undefined],
+          [
+            ['batch', 'reject', 'BATCH', '--by', 'Third Person', '--note', 'too late', '--json'],
+            '2 usage',
+            'nothing left to decide',
+          ],
+        ] as const
+      ).map(([words, ends, says]) => ({
+        ...{ words, ends, env: { PSD2_APPROVALS: '1' } },
+        ...(says !== undefined && { says }),
+      })),
+      {
+        words: ['audit', '--json'],
+        ends: '0',
+        prints: expect.arrayContaining([
+          expect.objectContaining({
+            ...{
+              action: 'paid',
+              about: expect.stringMatching(/, 1 of 1 approvals \(Second Person, user .+\)$/),
+            },
+          }),
+        ]),
+      },
+    ],
+  ),
+  batch(
+    'refused by the bank alone, a line keeps its reference until a person ends it, and is what its transfer is',
+    ['Ada', 'Bea'],
+    1,
+    [
+      added,
+      {
+        words: RUN,
+        meets: { execute: [refused(422)] },
+        ends: '8 payment_failed failed executed',
+        says: 'without confirming that no money moved',
+      },
+      { words: ['transfer', 'show', 'FLOW', '--json'], ends: '0 failed' },
+      { words: SHOW, ends: '0 done', prints: { counts: { failed: 1, executed: 1 } } },
+      { words: RETRY, ends: '2 usage', says: 'transfer resolve --not-executed' },
+      { words: ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'], ends: '0 failed' },
+      { words: RETRY, ends: '0 added', prints: { lines: 1 } },
+    ],
+  ),
+];
+
+const IBAN = 'IT89F0999001600000010482620';
+const BULKS = { bulk: { maxEntries: 4 }, products: { 'bulk-payments': ['sepa-credit-transfers'] } };
+const together = (name: string, payments: object, payees: string[], paid: number, ...steps: Step[]): Row => ({
+  ...{ name, bank: { file: { payments } }, payments: payees, paid },
+  steps: [{ words: ADD.with(4, IBAN), ends: '0 added' }, ...steps],
+});
+const AS_BASKET = [...RUN, '--as', 'basket'];
+const ALONE = [...RUN, '--as', 'single'];
+
+const bulks = [
+  together(
+    'lines go as bulk payments, as many as the bank takes in one, and each has the outcome that the bank says',
+    BULKS,
+    ['Ada', 'Bea', 'EXECUTE REFUSED', 'Dora', 'Eve'],
+    4,
+    {
+      words: [...RUN, '--as', 'bulk'],
+      ends: '8 payment_failed executed executed failed executed executed',
+      calls: expect.stringMatching(
+        /^initiate( sca-status status)+( payment)+ initiate( sca-status status)+$/,
+      ),
+      says: '1 of 5 payments was not made',
+    },
+    {
+      words: RUN,
+      ends: '8 payment_failed executed executed failed executed executed',
+      calls: expect.not.stringContaining('initiate'),
+    },
+    { words: RETRY, ends: '0 added', prints: { lines: 1 } },
+  ),
+  together(
+    'a bulk payment whose answer is lost is unknown, until a person has resolved each of its payments',
+    BULKS,
+    ['Ada'],
+    0,
+    { words: [...RUN, '--as', 'bulk'], meets: { initiate: [lost] }, ends: '9 outcome_unknown unknown' },
+    { words: ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'], ends: '0 failed' },
+    { words: RUN, ends: '8 payment_failed failed', calls: '' },
+  ),
+  together(
+    'a transfer of a bulk payment is not handled alone',
+    BULKS,
+    ['Ada', 'Bea'],
+    0,
+    {
+      words: [...RUN, '--sca-timeout', '1'],
+      customer: 'stays away',
+      ends: '6 not_authorised authorizing authorizing',
+    },
+    { words: ['transfer', 'resume', 'FLOW', '--yes', '--json'], ends: '2 usage', calls: '' },
+    {
+      words: ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'],
+      ...{ ends: '2 usage', calls: '' },
+    },
+  ),
+  together('with --as single each line has an SCA of its own', BULKS, ['Ada', 'Bea'], 2, {
+    words: ALONE,
+    ends: '0 executed executed',
+    calls: expect.stringMatching(/^(initiate( sca-status status)+ ?){2}$/),
+  }),
+];
+
+const NEVER = { executesWithoutSca: 'never' };
+const baskets = [
+  together(
+    'in a basket each line is a payment at the bank, and the customer authorises all of them once',
+    NEVER,
+    ['Ada', 'EXECUTE REFUSED', 'Dora'],
+    2,
+    {
+      words: AS_BASKET,
+      ends: '8 payment_failed executed failed executed',
+      calls: expect.stringMatching(/^initiate initiate initiate basket( sca-status| status)+$/),
+      says: '1 of 3 payments was not made',
+    },
+    {
+      words: AS_BASKET,
+      ends: '8 payment_failed executed failed executed',
+      calls: expect.not.stringMatching(/initiate|basket/),
+    },
+  ),
+  together(
+    'a customer who refuses a basket pays none of it',
+    NEVER,
+    ['Ada', 'Bea'],
+    0,
+    { words: AS_BASKET, customer: 'refuses', ends: '8 payment_failed rejected rejected' },
+    { words: RETRY, ends: '0 added', prints: { lines: 2 } },
+  ),
+  together(
+    'after a lost answer to a basket, its payments are authorised alone, and each is paid once',
+    NEVER,
+    ['Ada', 'Bea'],
+    2,
+    { words: AS_BASKET, meets: { basket: [lost] }, ends: '9 outcome_unknown unknown unknown' },
+    // The bank has the payments in that basket, and takes them into no other one.
+    { words: AS_BASKET, ends: '6 not_authorised verified verified', says: '$ batch run BATCH --as single' },
+    {
+      words: ALONE,
+      ends: '0 executed executed',
+      calls: expect.stringMatching(/^(sca( sca-status status)+ ?){2}$/),
+    },
+  ),
+  together(
+    'a payment in a basket is handled with the others, but can be cancelled at the bank',
+    NEVER,
+    ['Ada', 'Bea'],
+    0,
+    {
+      words: [...AS_BASKET, '--sca-timeout', '1'],
+      customer: 'stays away',
+      ends: '6 not_authorised authorizing authorizing',
+    },
+    { words: ['transfer', 'resume', 'FLOW', '--yes', '--json'], ends: '2 usage', says: '$ batch run BATCH' },
+    {
+      words: ['batch', 'cancel', 'BATCH', '--yes', '--json'],
+      ends: '2 usage running',
+      says: '2 payments have begun',
+    },
+    { words: ['transfer', 'cancel', 'FLOW', '--yes', '--json'], ends: '0 cancelled' },
+    {
+      words: [...AS_BASKET, '--sca-timeout', '1'],
+      customer: 'stays away',
+      ends: '8 payment_failed cancelled authorizing',
+    },
+  ),
+];
+
+const XML = (format: string) => ({
+  ...{ bulk: { format }, products: { 'bulk-payments': ['pain.001-sepa-credit-transfers'] } },
+});
+const files = ['pain.001.001.03', 'pain.001.001.09'].map((format) =>
+  together(
+    `a bulk payment in ${format} is taken, and each line has the outcome that the bank says`,
+    XML(format),
+    ['Ada + Co', 'EXECUTE REFUSED', 'Dora'],
+    2,
+    {
+      words: [...RUN, '--as', 'bulk'],
+      ends: '8 payment_failed executed failed executed',
+      prints: [
+        { reason: 'The bank has accepted it, and has not said that it is final', paidAt: null },
+        { reason: 'RJCT' },
+        {},
+      ],
+    },
+  ),
+);
+
+export const BATCHES: Row[] = [...alone, ...bulks, ...baskets, ...files];
