@@ -35,6 +35,8 @@ const HANGS_AFTER_MS = 180_000;
 /** How often the test checks whether a process stalls. */
 const LOOKS_EVERY_MS = 20;
 const PRELOAD = pathToFileURL(beside('preload.js')).href;
+/** A browser that opens nothing. The test reads the address, and plays the customer. */
+const NO_BROWSER = '/bin/true';
 /** Sets the clock of a process wrong by `FLEET_CLOCK_MS`. */
 export const CLOCK = pathToFileURL(beside('fleet-clock.js')).href;
 /** The psd2 of another build, if that is tried (`npm run reliability -- --program`). The bank is always of this one. */
@@ -190,20 +192,20 @@ export function useCrashBank(rules: string[] = []): CrashBank {
     if (ANOTHER_BUILD !== undefined) giveOwnFields(config, rules);
     const start = async (node: string[], args: string[], env: Record<string, string> = {}) => {
       const program = ANOTHER_BUILD ?? PROGRAM;
-      const running = await operator.startProgram(process.execPath, [...node, program, ...args], {
-        PSD2_CONFIG_DIR: config,
-        PSD2_BROWSER: '/bin/true',
-        ...envOf(name),
-        ...env,
-      });
+      const variables: Record<string, string> = {
+        ...{ PSD2_CONFIG_DIR: config, PSD2_BROWSER: NO_BROWSER, ...envOf(name), ...env },
+      };
+      const running = await operator.startProgram(process.execPath, [...node, program, ...args], variables);
       running.closeInput();
-      // A bank that asks the customer elsewhere says where.
-      const walk = running.prints(/^ {2}(http\S+)\n|"url":"(http[^"]+)"|Log in at (http[^\s"]+) and/m).then(
-        // The process that listens for the customer's browser may be gone.
-        ([, url = '', ofJson = '', elsewhere = '']) =>
-          playCustomer(url || ofJson || elsewhere).catch(() => {}),
-        () => {},
-      );
+      // A bank that asks the customer elsewhere says where. Beside a browser that decides, one of the two would come late.
+      const walk =
+        variables.PSD2_BROWSER === NO_BROWSER &&
+        running.prints(/^ {2}(http\S+)\n|"url":"(http[^"]+)"|Log in at (http[^\s"]+) and/m).then(
+          // The process that listens for the customer's browser may be gone.
+          ([, url = '', ofJson = '', elsewhere = '']) =>
+            playCustomer(url || ofJson || elsewhere).catch(() => {}),
+          () => {},
+        );
       const hangs = setTimeout(() => running.kill('SIGKILL'), HANGS_AFTER_MS);
       const ended = running.ended.then(async (how) => {
         clearTimeout(hangs);

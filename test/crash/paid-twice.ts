@@ -638,7 +638,7 @@ async function playLate(trial: Trial, point: string): Promise<undefined> {
   const batch = isTransfer ? '' : await added(trial, [name, name]);
   const ways = isCb ? [] : [as];
   const begin = isTransfer ? transferOf(trial, name, ours) : runOf(batch, ...ways);
-  const begun = await (isCb ? trial.start(place, begin, { CRASH_FAST: '2' }) : run(begin));
+  const begun = await (isCb ? trial.start(place, begin, { CRASH_FAST: '20' }) : run(begin));
   expectCode(trial, 'the acceptance', begun, isCb ? 9 : 0);
   await expectNone(trial, ours, UNPAID, 'before the rejection');
   if (!isTransfer && /"paidAt":"/.test((await run(['batch', 'report', batch, '--json'])).stdout))
