@@ -36,10 +36,6 @@ function requested(payments: boolean): ConsentEvent {
   };
 }
 
-function decided(status: 'NOT_AUTHORIZED' | 'EXPIRED'): ConsentEvent {
-  return { type: 'authorization', status, bankStatus: status };
-}
-
 /** A consent whose journal has these events. */
 async function consentAfter(events: ConsentEvent[], customer = fakeCustomer()) {
   const consent = await newConsent(newConfigFolder(temporary), customer);
@@ -74,70 +70,6 @@ const unknownOutcome = (flow: string) => ({
 });
 
 describe('a consent that has ended', () => {
-  const SAID_NO = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1' } as const;
-
-  it.each<[string, ConsentEvent[], string, string, string?, string[][]?]>([
-    [
-      'the customer declined',
-      [REQUESTED, decided('NOT_AUTHORIZED')],
-      'not_authorised',
-      'The customer did not authorise the consent',
-    ],
-    [
-      'the customer was too late',
-      [REQUESTED, decided('EXPIRED')],
-      'authorisation_expired',
-      'The customer did not authorise the consent in time',
-      'Request it again.',
-    ],
-    [
-      'the operator cancelled it',
-      [REQUESTED, { type: 'cancelled' }],
-      'cancelled',
-      'The consent <flow> was cancelled before it was confirmed',
-      'Request it again.',
-    ],
-    [
-      'the bank refused the request',
-      [{ type: 'request-refused' }],
-      'bank_refused',
-      'The bank refused the request of the consent <flow>',
-      'Request it again. See what the bank said with:',
-      [['log']],
-    ],
-    [
-      'the bank granted no category',
-      [requested(false), { type: 'all-refused' }],
-      'bank_refused',
-      'The bank grants none of the categories for these products',
-      'See which products the customer has with:',
-      [['accounts', 'list']],
-    ],
-    [
-      'a person said that it was not confirmed',
-      [...CONFIRMING, { ...SAID_NO, note: null }],
-      'bank_refused',
-      'The consent <flow> has ended: ada@pisp-1 said that it was not confirmed',
-      'Request it again.',
-    ],
-    [
-      'a person said so and why',
-      [...CONFIRMING, { ...SAID_NO, note: 'Case 4711' }],
-      'bank_refused',
-      'The consent <flow> has ended: ada@pisp-1 said that it was not confirmed: Case 4711',
-      'Request it again.',
-    ],
-  ])('if %s, resume says so and asks the bank nothing', async (_, events, code, message, hint, next) => {
-    const { flow, run, written } = await consentAfter(events);
-    expect(await errorOf(run())).toMatchObject({
-      code,
-      message: message.replace('<flow>', flow),
-      ...{ hint, next, transactionId },
-    });
-    expect(written()).toEqual([]);
-    expect(recorded.received).toEqual([]);
-  });
-
   it('a consent whose journal lacks the line with the resource is not continued', async () => {
     const { flow, run, written } = await consentAfter([{ type: 'sca-started' }]);
     expect(await errorOf(run())).toMatchObject({
@@ -149,82 +81,13 @@ describe('a consent that has ended', () => {
   });
 });
 
-describe('the request of a consent', () => {
-  it('a request that the bank rate-limits has not begun, and the journal says so', async () => {
-    const { consent, run, written } = await consentAfter([]);
-    script.request(refusal(429));
-    expect(await errorOf(run())).toMatchObject({ code: 'too_many_calls' });
-    expect(written()).toEqual(['request-sent', 'request-not-begun']);
-    expect(await consent.stored()).toMatchObject({ state: 'created', reached: false });
-  });
-
-  it('a request that a gateway refuses may be repeated', async () => {
-    const { run, stateOf } = await consentAfter([]);
-    script.request({ status: 403, body: '<html>' });
-    expect(await errorOf(run())).toMatchObject({ code: 'forbidden' });
-    expect(await stateOf()).toBe('created');
-  });
-});
-
 describe('SCA for a consent', () => {
-  it.each<[string, ScriptedAnswer]>([
-    ['refuses to give the status', refusal(412)],
-    ['says that the customer has not decided', operationStatus('PENDING')],
-    ['does not answer', 'cut before the answer'],
-  ])('if the bank refuses to start SCA and %s, the consent can be resumed', async (_, status) => {
-    const { run, written, stateOf } = await consentAfter([REQUESTED]);
-    script.approach(refusal(412, 'PSD2_E1'));
-    for (let asked = 0; asked < (status === 'cut before the answer' ? 4 : 1); asked += 1)
-      script.status(status);
-    await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
-    expect(written()).toEqual(['approach-sent']);
-    expect(await stateOf()).toBe('requested');
-  });
-
   it('if the bank refuses to start SCA because the consent of an older journal is confirmed, the consent is confirmed', async () => {
     const { run, stateOf } = await consentAfter([REQUESTED]);
     script.approach(refusal(400, 'SCA_FINISHED'));
     script.status(operationStatus('AUTHORIZED', 'OK'));
     await run();
     expect(await stateOf()).toBe('confirmed');
-  });
-
-  it('if the bank fails to start SCA again, psd2 asks it nothing more', async () => {
-    const { run, stateOf } = await consentAfter(STARTED);
-    script.status(operationStatus('PENDING'));
-    for (let attempts = 0; attempts < 4; attempts += 1) script.approach(refusal(503));
-    expect(await errorOf(run())).toMatchObject({ code: 'bank_failing' });
-    expect(await stateOf()).toBe('authorizing');
-  });
-
-  it('if the bank refuses to start SCA again and the customer has not decided, psd2 says what the bank said', async () => {
-    const { run, stateOf } = await consentAfter(STARTED);
-    script.status(operationStatus('PENDING'));
-    script.approach(refusal(412, 'PSD2_E1'));
-    script.status(operationStatus('PENDING'));
-    await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
-    expect(await stateOf()).toBe('authorizing');
-  });
-
-  it('if the bank fails when psd2 asks for the decision, psd2 neither starts SCA again nor confirms', async () => {
-    const { run, written } = await consentAfter(STARTED);
-    for (let attempts = 0; attempts < 4; attempts += 1) script.status(refusal(503));
-    expect(await errorOf(run())).toMatchObject({ code: 'bank_failing' });
-    expect(written()).toEqual([]);
-  });
-
-  it('psd2 waits no longer than the customer may take, and names the command that continues', async () => {
-    const { flow, run } = await consentAfter([REQUESTED], customerElsewhere({ scaTimeoutMs: 5000 }));
-    script.approach();
-    for (let asked = 0; asked < 4; asked += 1) script.status(operationStatus('PENDING'));
-    expect(await errorOf(run())).toEqual({
-      code: 'authorisation_timeout',
-      message: 'The customer did not authorise the consent within 5 s',
-      hint: 'Continue with:',
-      next: [['consent', 'resume', flow]],
-      flow,
-      transactionId,
-    });
   });
 
   it.each([
@@ -260,17 +123,6 @@ describe('SCA for a consent', () => {
 });
 
 describe('a confirmation without a usable answer', () => {
-  it('psd2 says how to find out, and writes once into the journal that there was no answer', async () => {
-    const { flow, run, written } = await consentAfter(CONFIRMING.slice(0, -1));
-    script.status(operationStatus('AUTHORIZED'));
-    script.confirm('cut before the answer');
-    script.status(operationStatus('AUTHORIZED'));
-    expect(await errorOf(run())).toEqual(unknownOutcome(flow));
-    script.status(operationStatus('AUTHORIZED'));
-    expect(await errorOf(run())).toEqual(unknownOutcome(flow));
-    expect(written()).toEqual(['authorization', 'confirm-sent', 'confirm-unanswered']);
-  });
-
   it.each<[string, ScriptedAnswer]>([
     ['only says that the customer authorised it', operationStatus('AUTHORIZED')],
     ['says that the customer has not decided', operationStatus('PENDING')],
@@ -286,20 +138,6 @@ describe('a confirmation without a usable answer', () => {
         expect(written()).toEqual(['confirm-unanswered']);
         expect(await stateOf()).toBe('unknown');
       }
-    },
-  );
-
-  it.each([
-    ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
-    ['EXPIRED', 'authorisation_expired', 'expired'],
-  ])(
-    'a consent left behind at its confirmation has ended if the bank says %s',
-    async (status, code, state) => {
-      const { run, written, stateOf } = await consentAfter(CONFIRMING);
-      script.status(operationStatus(status));
-      expect(await errorOf(run())).toMatchObject({ code });
-      expect(written()).toEqual(['authorization']);
-      expect(await stateOf()).toBe(state);
     },
   );
 });

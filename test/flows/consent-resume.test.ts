@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runConsent } from '../../src/flows/consent/loop.ts';
-import { operationStatus, refusal } from '../bank/answers.ts';
+import { operationStatus } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
@@ -74,40 +74,4 @@ it('a consent that is killed after any event is resumed to its end, and confirme
     const confirmations = recorded.received.slice(before).filter(({ target }) => target.endsWith('/confirm'));
     expect(confirmations).toHaveLength(types.includes('confirm-sent') ? 0 : 1);
   }
-});
-
-it.each([
-  ['confirms the consent', 'AUTHORIZED', 'confirmed'],
-  ['ends the consent', 'NOT_AUTHORIZED', 'authorization'],
-])('if the customer decides just before psd2 sends them to SCA again, psd2 %s', async (_, status, end) => {
-  const whole = await wholeJournal();
-  script.status(operationStatus('PENDING'));
-  script.approach(refusal(400, 'SCA_FINISHED'));
-  script.status(operationStatus(status));
-  if (end === 'confirmed') CALLS.confirm();
-  const resumed = await resume(whole.slice(0, 5));
-  expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe(end);
-});
-
-it('if the bank does not give the status of a consent, psd2 confirms it and the bank decides', async () => {
-  const whole = await wholeJournal();
-  script.status(refusal(404));
-  CALLS.confirm();
-  const resumed = await resume(whole.slice(0, 6));
-  expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe('confirmed');
-});
-
-it('if a consent was left behind while SCA is open, psd2 sends the customer to SCA again', async () => {
-  const whole = await wholeJournal();
-  script.status(operationStatus('PENDING'));
-  CALLS.approach();
-  CALLS.confirm();
-  const resumed = await resume(whole.slice(0, 5));
-  expect(resumed.slice(5).map((line) => JSON.parse(line).event.type)).toEqual([
-    'approach-sent',
-    'sca-started',
-    'sca-returned',
-    'confirm-sent',
-    'confirmed',
-  ]);
 });

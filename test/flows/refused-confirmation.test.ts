@@ -6,7 +6,7 @@ import { runConsent } from '../../src/flows/consent/loop.ts';
 import type { FlowPorts } from '../../src/flows/ports.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';
-import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { opened } from '../store/flows.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { consentScriptOf, newConsent } from './consents.ts';
@@ -17,8 +17,6 @@ const script = consentScriptOf(recorded);
 const temporary = temporaryFolder();
 
 const AUTHORIZED = operationStatus('AUTHORIZED');
-const CONFIRMED = operationStatus('AUTHORIZED', 'OK');
-const PENDING = operationStatus('PENDING');
 const RETURNED: ConsentEvent[] = [
   {
     type: 'requested',
@@ -32,7 +30,6 @@ const RETURNED: ConsentEvent[] = [
   { type: 'sca-returned' },
 ];
 const SENT: ConsentEvent = { type: 'confirm-sent', requestId: 'request-1', digest: null };
-const RENEWABLE: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
 
 /** A consent whose journal has these events, and whose run may have other ports. */
 async function consentAfter(events: ConsentEvent[], options: ClientOptions = {}) {
@@ -55,94 +52,6 @@ async function consentAfter(events: ConsentEvent[], options: ClientOptions = {})
 }
 
 describe('a refused confirmation', () => {
-  it.each<[number, string, RegExp]>([
-    [417, 'bank_refused', /Not like this/],
-    [
-      409,
-      'outcome_unknown',
-      /^The bank refused confirm, but its status does not show whether it had confirmed the consent before: .*Not like this/,
-    ],
-  ])('after HTTP %i the error says how to find out what became of it', async (status, code, message) => {
-    const { flow, transactionId, run } = await consentAfter(RETURNED);
-    script.status(AUTHORIZED);
-    script.confirm(refusal(status, 'PSD2_X', 'Not like this'));
-    script.status(AUTHORIZED);
-    await expect(run()).rejects.toMatchObject({
-      code,
-      message: expect.stringMatching(message),
-      hint: expect.stringContaining(
-        'First ask the bank again. Also check whether you can read the accounts.',
-      ),
-      next: expect.arrayContaining([['consent', 'resume', flow]]),
-      flow,
-      transactionId,
-    });
-  });
-
-  it.each<[string, ScriptedAnswer, string, string[]]>([
-    ['pending', PENDING, 'failed', []],
-    ['authorised', AUTHORIZED, 'failed', []],
-    ['not authorised', operationStatus('NOT_AUTHORIZED'), 'rejected', ['authorization']],
-    ['too late', operationStatus('EXPIRED'), 'expired', ['authorization']],
-    ['confirmed', CONFIRMED, 'confirmed', ['confirmed']],
-  ])(
-    'a consent that only a refusal has ended, and that is %s at the bank',
-    async (_, answer, state, events) => {
-      const { consent, run, written } = await consentAfter([...RETURNED, SENT, { type: 'confirm-refused' }]);
-      script.status(answer);
-      await run().catch(() => undefined);
-      expect(await consent.stored()).toMatchObject({ state });
-      expect(written()).toEqual(events);
-      expect(recorded.received).toHaveLength(1);
-    },
-  );
-
-  it.each<[string, ScriptedAnswer, string[]]>([
-    ['the bank had confirmed it', CONFIRMED, ['confirm-turned-away', 'confirmed']],
-    ['the customer declined', operationStatus('NOT_AUTHORIZED'), ['confirm-turned-away', 'authorization']],
-    ['nothing is decided', PENDING, ['confirm-turned-away']],
-    ['the bank does not say', refusal(404), ['confirm-turned-away']],
-  ])('if the bank allows no more calls and %s, psd2 does not confirm again', async (_, answer, events) => {
-    const { run, written } = await consentAfter(RETURNED);
-    script.status(AUTHORIZED);
-    script.confirm(refusal(429));
-    script.status(answer);
-    const ended = run();
-    if (events.at(-1) === 'confirmed') expect(await ended).toMatchObject({ state: 'confirmed' });
-    else
-      await expect(ended).rejects.toMatchObject({
-        code: events.length > 1 ? 'not_authorised' : 'too_many_calls',
-      });
-    expect(written()).toEqual(['authorization', 'confirm-sent', ...events]);
-  });
-
-  it('a second refusal of the token ends the run, unless the status shows the outcome', async () => {
-    const { run } = await consentAfter(RETURNED, { tokens: RENEWABLE });
-    script.status(AUTHORIZED);
-    script.confirm(refusal(401));
-    script.status(AUTHORIZED);
-    script.confirm(refusal(401));
-    script.status(CONFIRMED);
-    expect(await run()).toMatchObject({ state: 'confirmed' });
-  });
-
-  it('if the bank refuses the token and then the status, psd2 does not confirm again', async () => {
-    const { consent, run, written } = await consentAfter(RETURNED, { tokens: RENEWABLE });
-    script.status(AUTHORIZED);
-    script.confirm(refusal(401));
-    script.status(refusal(412));
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(written().slice(-3)).toEqual(['confirm-sent', 'confirm-turned-away', 'confirm-unanswered']);
-    expect(await consent.stored()).toMatchObject({ state: 'unknown' });
-  });
-
-  it('if the bank allowed no more calls and now refuses the status, resume does not confirm again', async () => {
-    const { consent, run } = await consentAfter([...RETURNED, SENT, { type: 'confirm-turned-away' }]);
-    script.status(refusal(404));
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await consent.stored()).toMatchObject({ state: 'unknown' });
-  });
-
   it('confirm and each question that decides about it have a connection that nothing else uses', async () => {
     const { run } = await consentAfter([]);
     script.request();
@@ -178,6 +87,23 @@ describe('a confirmation that never left', () => {
     const { run } = await consentAfter([...RETURNED, { type: 'confirm-unanswered' }]);
     script.status(AUTHORIZED);
     await expect(run({ neverLeft: async () => true })).rejects.toMatchObject({ code: 'outcome_unknown' });
+  });
+
+  it('a confirmation that psd2 never announced, because it got no token, is not unknown', async () => {
+    const failing = new Psd2Error('bank_failing', 'The bank failed');
+    const tokens: TokenSource = {
+      async current() {
+        if (recorded.received.length === 2) throw failing;
+        return 'token';
+      },
+      renewed: async () => 'never',
+    };
+    script.request();
+    script.approach();
+    const { consent, run } = await consentAfter([], { tokens });
+    await expect(run()).rejects.toBe(failing);
+    expect(await consent.stored()).toMatchObject({ state: 'authorizing' });
+    expect(recorded.received).toHaveLength(2);
   });
 
   it('if the journal cannot be written either, psd2 says that it has sent nothing', async () => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import * as z from 'zod';
 import { type Relay, sendCustomer } from '../crash/relay.ts';
-import { nameOf, type Row, type Step } from './row.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { type BankOfRow, nameOf, type Row, type Step } from './row.ts';
 
 /** How a command ended. */
 export interface Ended {
@@ -33,6 +34,17 @@ const shownShape = z.object({
   ...{ flow: z.string().nullish(), batch: z.string().nullish(), state: z.string().optional() },
 });
 const lineShape = z.object({ event: z.object({ type: z.string() }) });
+
+/** The options of `psd2 sandbox start` for a bank. */
+export function rulesOf(kind: BankOfRow): string[] {
+  if (kind === 'cb') return [];
+  const path = join(temporaryFolder(), 'bank.json');
+  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...kind.file }));
+  return ['--bank', path];
+}
+
+/** The profile of its customers. */
+export const profileOf = (kind: BankOfRow) => (kind === 'cb' ? 'sandbox' : 'sandbox-nextgen');
 
 /** Plays a row, and checks everything that must come out. */
 export async function play(stage: Stage, row: Row): Promise<void> {

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { useRelay } from '../crash/relay.ts';
@@ -7,10 +6,9 @@ import { readError } from '../e2e/support/errors.ts';
 import { keepRunning, type Operator, useLoggedIn } from '../e2e/support/psd2.ts';
 import * as shapes from '../e2e/support/shapes.ts';
 import { saidBy } from '../e2e/support/verbose.ts';
-import { temporaryFolder } from '../store/temporary-folder.ts';
 import { sample } from '../support/sample.ts';
 import { ACCOUNT } from './memory.ts';
-import { play } from './play.ts';
+import { play, profileOf, rulesOf } from './play.ts';
 import type { BankOfRow } from './row.ts';
 import { byBank, ROWS } from './rows.ts';
 
@@ -20,10 +18,8 @@ const PLAYED = ROWS.filter(({ waits }) => !waits);
 const TENTH = sample(PLAYED, Math.ceil(PLAYED.length / 10), ({ name }) => name);
 
 function useProgram(kind: BankOfRow) {
-  const rules = kind === 'cb' ? [] : ['--bank', writtenFile(kind.file)];
-  const operator = keepRunning(useLoggedIn(rules));
+  const operator = keepRunning(useLoggedIn(rulesOf(kind)));
   const relay = useRelay(() => join(operator.config, 'sandbox'));
-  const profile = kind === 'cb' ? 'sandbox' : 'sandbox-nextgen';
   let rows = 100;
   return () => {
     rows += 1;
@@ -32,7 +28,12 @@ function useProgram(kind: BankOfRow) {
     return {
       ...{ name, relay, config: operator.config, amount },
       run: async (words: readonly string[], env: Readonly<Record<string, string>>) => {
-        const through = { PSD2_PROFILE: profile, PSD2_BROWSER: '/bin/true', ...relay.env(name), ...env };
+        const through = {
+          PSD2_PROFILE: profileOf(kind),
+          PSD2_BROWSER: '/bin/true',
+          ...relay.env(name),
+          ...env,
+        };
         const ended = await operator.psd2([...words], { env: through });
         return {
           ...{ exitCode: ended.code ?? -1, stdout: ended.stdout, told: saidBy(ended) },
@@ -42,12 +43,6 @@ function useProgram(kind: BankOfRow) {
       booked: () => timesPaid(operator, amount),
     };
   };
-}
-
-function writtenFile(file: object): string {
-  const path = join(temporaryFolder(), 'bank.json');
-  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...file }));
-  return path;
 }
 
 async function timesPaid(operator: Operator, amount: string): Promise<number> {

@@ -38,8 +38,6 @@ export interface Row {
   paid: number;
   /** It waits for longer than a few seconds of the real time, so that only the runner with a clock of its own plays it. */
   waits?: true;
-  /** The first step is also killed at each point from here to there: events of the journal. */
-  crash?: readonly [from: string, to: string];
 }
 
 /** The calls of both interfaces, by what they do. */

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
+import type { Treatment } from '../../crash/relay.ts';
 import { bankDate, bankDay } from '../../e2e/support/bank-days.ts';
-import { atCb, type Row, refused, type Step } from '../row.ts';
+import { atCb, cut, doneBut, gets, naming, type Row, refused, type Step, saying, succeeded } from '../row.ts';
 
 // Consents at today's bank, and inquiries for which it wants SCA.
 
@@ -86,6 +87,381 @@ const consents = [
   ]),
 ];
 
+const BOTH = [
+  'consent',
+  'request',
+  '--json',
+  '--category',
+  'ACCOUNT_INFO',
+  'PAYMENTS',
+  '--account',
+  '0010482620',
+];
+const GO_ON = ['consent', 'resume', 'FLOW', '--json'];
+/** The customer comes back to another machine, so psd2 asks the bank for the decision. */
+const ELSEWHERE = { env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' } };
+const says = (authorizationStatus: string, executionStatus = 'PENDING') =>
+  saying({ authorizationStatus, executionStatus });
+/** The bank's answer to `confirm`. */
+const CONFIRMED: Treatment = succeeded({});
+const [PENDING, AUTHORIZED] = [says('PENDING'), says('AUTHORIZED')];
+/** The request of both categories, and what `confirm` and the questions afterwards meet. */
+const asks = (confirm: Treatment[], ends: string, { meets, ...more }: Partial<Step> = {}): Step => ({
+  ...{ words: BOTH, ends, ...more },
+  meets: { confirm, ...meets },
+});
+const goesOn = (ends: string, status: Treatment[] = [], more: Partial<Step> = {}): Step => ({
+  ...{ words: GO_ON, ends, calls: 'status', ...more, meets: { status, ...more.meets } },
+});
+/** What an ended consent says, of which the bank is asked nothing. */
+const over = (ends: string, says: string | RegExp): Step => ({ words: GO_ON, ends, says, calls: '' });
+const NOT_KNOWN =
+  /^The bank gave no usable answer to the confirmation of the consent, and does not report the outcome\nFirst ask the bank again\. Also check whether you can read the accounts\. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:\n\$ consent resume FLOW\n\$ consent resolve FLOW --executed\n\$ consent resolve FLOW --not-executed$/;
+const UNDECIDED: Step = {
+  ...{ words: [...BOTH, '--sca-timeout', '1'], customer: 'stays away', ...ELSEWHERE },
+  ends: '6 authorisation_timeout authorizing',
+  says: 'The customer did not authorise the consent within 1 s\nContinue with:\n$ consent resume FLOW',
+};
+
+const ungranted = (name: string) => ({ name, outcome: false });
+
+const requests = [
+  row(
+    'the customer comes back to another machine: psd2 asks for the decision before it confirms',
+    [
+      {
+        ...{ words: BOTH, ...ELSEWHERE, ends: '0 confirmed' },
+        meets: { status: [PENDING] },
+        calls: 'request approach status status confirm',
+      },
+    ],
+    { events: 'sca-started authorization sca-returned confirm-sent confirmed' },
+  ),
+  ...(
+    [
+      ['NOT_AUTHORIZED', '6 not_authorised rejected', 'The customer did not authorise the consent'],
+      [
+        'EXPIRED',
+        '6 authorisation_expired expired',
+        'The customer did not authorise the consent in time\nRequest it again.',
+      ],
+    ] as const
+  ).map(([status, ends, text]) =>
+    row(
+      `the customer comes back to another machine, and the bank says ${status}: the consent ends`,
+      [
+        {
+          ...{ words: BOTH, ...ELSEWHERE, ends },
+          meets: { status: [says(status), says(status)] },
+          calls: expect.stringMatching(/^request approach status( status)?$/),
+        },
+        over(ends, text),
+      ],
+      { events: 'approach-sent sca-started authorization' },
+    ),
+  ),
+  row('the bank grants none of the categories: the consent ends before SCA', [
+    {
+      ...{ words: BOTH, ends: '7 bank_refused failed', calls: 'request' },
+      meets: { request: [saying({ categoriesOutcome: ['ACCOUNT_INFO', 'PAYMENTS'].map(ungranted) })] },
+      says: 'The bank grants none of the categories for these products',
+    },
+    over(
+      '7 bank_refused failed',
+      'The bank grants none of the categories for these products\nSee which products the customer has with:\n$ accounts list',
+    ),
+  ]),
+  row('a request without an answer can be repeated; one that is refused has failed', [
+    { words: BOTH, meets: { request: [cut] }, ends: '11 bank_unreachable created' },
+    { words: GO_ON, meets: { request: [refused(422)] }, ends: '7 bank_refused failed' },
+    over(
+      '7 bank_refused failed',
+      'The bank refused the request of the consent FLOW\nRequest it again. See what the bank said with:\n$ log',
+    ),
+  ]),
+  row(
+    'a request that the bank rate-limits has not begun, and the journal says so',
+    [{ words: BOTH, meets: { request: [refused(429)] }, ends: '10 too_many_calls created' }],
+    { events: 'created request-sent request-not-begun' },
+  ),
+  row('a request that a gateway refuses may be repeated', [
+    { words: BOTH, meets: { request: [gets(403, '<html>')] }, ends: '5 forbidden created' },
+    { words: GO_ON, ends: '0 confirmed' },
+  ]),
+  row('a cancelled consent says so', [
+    UNDECIDED,
+    { words: ['consent', 'cancel', 'FLOW', '--yes', '--json'], ends: '0 cancelled', calls: '' },
+    over(
+      '2 cancelled cancelled',
+      'The consent FLOW was cancelled before it was confirmed\nRequest it again.',
+    ),
+  ]),
+  ...(
+    [
+      [[], /ended: \S+ said that it was not confirmed\nRequest it again\.$/],
+      [['--note', 'Case 4711'], /said that it was not confirmed: Case 4711\nRequest it again\.$/],
+    ] as const
+  ).map(([note, text]) =>
+    row(
+      `a consent of which a person said that it was not confirmed says so (${note.join(' ') || 'without a note'})`,
+      [
+        asks([refused(500)], '9 outcome_unknown unknown'),
+        {
+          words: ['consent', 'resolve', 'FLOW', '--not-executed', ...note, '--yes', '--json'],
+          ...{ ends: '0 failed', calls: 'status' },
+        },
+        over('7 bank_refused failed', text),
+      ],
+    ),
+  ),
+];
+
+const sca = [
+  ...(
+    [
+      ['refuses to give the status', [refused(412)]],
+      ['says that the customer has not decided', []],
+      ['does not answer', Array(8).fill(cut)],
+    ] as const
+  ).map(([what, status]) =>
+    row(`the bank refuses to start SCA and ${what}: the consent can be resumed`, [
+      {
+        ...{ words: BOTH, ends: '7 bank_refused requested', says: 'Closed' },
+        meets: { approach: [refused(412, 'PSD2_E1', 'Closed')], status },
+        calls: expect.stringMatching(/^request approach status( status)*$/),
+      },
+      { words: GO_ON, ends: '0 confirmed', calls: 'approach confirm' },
+    ]),
+  ),
+  row('the bank fails to start SCA again: psd2 asks it nothing more', [
+    UNDECIDED,
+    goesOn('11 bank_failing authorizing', [], {
+      meets: { approach: Array(8).fill(refused(503)) },
+      calls: expect.stringMatching(/^status approach( approach)*$/),
+    }),
+  ]),
+  row('the bank refuses to start SCA again, and the customer has not decided', [
+    UNDECIDED,
+    goesOn('7 bank_refused authorizing', [], {
+      ...{
+        meets: { approach: [refused(412, 'PSD2_E1', 'Closed')] },
+        says: 'Closed',
+        calls: 'status approach status',
+      },
+    }),
+  ]),
+  row('the bank fails on the decision: psd2 neither starts SCA again nor confirms', [
+    UNDECIDED,
+    goesOn('11 bank_failing authorizing', Array(8).fill(refused(503)), {
+      calls: expect.stringMatching(/^status( status)*$/),
+    }),
+  ]),
+  ...(
+    [
+      ['AUTHORIZED', '0 confirmed', 'status approach status confirm'],
+      ['NOT_AUTHORIZED', '6 not_authorised rejected', 'status approach status'],
+    ] as const
+  ).map(([status, ends, calls]) =>
+    row(`the customer decides just before psd2 sends them to SCA again (${status})`, [
+      UNDECIDED,
+      goesOn(ends, [PENDING, says(status), says(status)], {
+        ...{
+          meets: {
+            approach: [refused(400, 'SCA_FINISHED')],
+            ...(status === 'AUTHORIZED' && { confirm: [CONFIRMED] }),
+          },
+        },
+        calls: expect.stringContaining(calls),
+      }),
+    ]),
+  ),
+  row('the bank does not give the status of a consent: psd2 confirms it, and the bank decides', [
+    UNDECIDED,
+    goesOn('0 confirmed', [refused(404)], {
+      meets: { confirm: [CONFIRMED] },
+      calls: expect.stringMatching(/status.* confirm$/),
+    }),
+  ]),
+  row(
+    'SCA is still open: psd2 sends the customer there again',
+    [UNDECIDED, goesOn('0 confirmed', [PENDING], { calls: 'status approach confirm' })],
+    { events: 'approach-sent sca-started sca-returned confirm-sent confirmed' },
+  ),
+];
+
+/** Each refusal that a second delivery of `confirm` may get. */
+const STATUSES = [400, 401, 403, 404, 409, 412, 417, 420, 422, 429];
+const OF_CONTENT = [400, 417, 422];
+
+const confirmations = [
+  row('the bank refuses to confirm before the customer has decided: psd2 confirms after the decision', [
+    asks([refused(412)], '0 confirmed', {
+      meets: { status: [PENDING, PENDING] },
+      calls: 'request approach confirm status status status confirm',
+    }),
+  ]),
+  row('the bank refuses the content of the repeated confirmation as well: the consent has failed', [
+    asks(Array(2).fill(refused(417, 'PSD2_E1', 'Closed')), '7 bank_refused failed', {
+      meets: { status: [PENDING, AUTHORIZED, PENDING] },
+      says: 'Closed',
+    }),
+    goesOn('7 bank_refused failed', [refused(412)], {
+      says: /refused to confirm[\s\S]*\nFirst ask the bank again\./,
+    }),
+  ]),
+  ...STATUSES.map((status) =>
+    row(`confirm is refused with HTTP ${status}, and the status says that it was confirmed`, [
+      asks([doneBut(refused(status))], '0 confirmed', {
+        calls: `request approach confirm ${status === 401 ? 'token customer ' : ''}status`,
+      }),
+    ]),
+  ),
+  ...STATUSES.filter((status) => ![401, 420, 429, ...OF_CONTENT].includes(status)).map((status) =>
+    row(`HTTP ${status} in answer to confirm may mean that it was done before: nobody knows`, [
+      asks([doneBut(refused(status, 'PSD2_X', 'Not like this'))], '9 outcome_unknown unknown', {
+        meets: { status: [AUTHORIZED] },
+        says: /^The bank refused confirm, but its status does not show whether it had confirmed the consent before: .*Not like this[\s\S]*\nFirst ask the bank again\. Also check whether you can read the accounts\.[\s\S]*\$ consent resume FLOW/,
+      }),
+      goesOn('0 confirmed'),
+    ]),
+  ),
+  ...OF_CONTENT.map((status) =>
+    row(
+      `the bank refuses the content of the confirmation (HTTP ${status}): failed, until its status says more`,
+      [
+        asks([doneBut(refused(status, 'PSD2_X', 'Not like this'))], '7 bank_refused failed', {
+          meets: { status: [AUTHORIZED] },
+          says: /Not like this\nFirst ask the bank again\. Also check whether you can read the accounts\.[\s\S]*\$ consent resume FLOW/,
+        }),
+        goesOn('7 bank_refused failed', [PENDING], { says: '$ consent resume FLOW' }),
+        goesOn('7 bank_refused failed', [AUTHORIZED]),
+        goesOn('0 confirmed'),
+      ],
+    ),
+  ),
+  ...(
+    [
+      ['NOT_AUTHORIZED', '6 not_authorised rejected'],
+      ['EXPIRED', '6 authorisation_expired expired'],
+    ] as const
+  ).flatMap(([status, ends]) => [
+    row(
+      `confirm is refused because the consent is ${status}`,
+      [asks([refused(412)], ends, { meets: { status: Array(2).fill(says(status)) } })],
+      { events: 'confirm-sent authorization' },
+    ),
+    row(
+      `only a refusal has ended the consent, and later the bank says ${status}`,
+      [
+        asks([refused(417)], '7 bank_refused failed'),
+        goesOn(ends, Array(2).fill(says(status)), { calls: expect.stringMatching(/^status( status)?$/) }),
+      ],
+      { events: 'confirm-refused authorization' },
+    ),
+    row(
+      `the answer to confirm is lost, and the bank says ${status}`,
+      [asks([cut], ends, { meets: { status: Array(2).fill(says(status)) } })],
+      { events: 'confirm-sent confirm-unanswered authorization' },
+    ),
+    row(
+      `nobody knows of a confirmation, and later the bank says ${status}`,
+      [
+        asks([cut], '9 outcome_unknown unknown'),
+        goesOn(ends, Array(2).fill(says(status)), { calls: expect.stringMatching(/^status( status)?$/) }),
+      ],
+      { events: 'confirm-sent confirm-unanswered authorization' },
+    ),
+  ]),
+  row(
+    'the bank refuses the token at confirm: psd2 asks, and confirms once more with a new one',
+    [
+      asks([refused(401)], '0 confirmed', {
+        calls: 'request approach confirm token customer status confirm',
+      }),
+    ],
+    { events: 'confirm-sent confirm-turned-away authorization confirm-sent confirmed' },
+  ),
+  row('the bank refuses the renewed token as well: the consent waits for a login', [
+    asks(Array(2).fill(refused(401)), '4 not_logged_in authorizing'),
+  ]),
+  row('the bank refuses both tokens, and had confirmed it', [
+    asks([refused(401), doneBut(refused(401))], '0 confirmed'),
+  ]),
+  row(
+    'the bank refuses the token and then the status: psd2 does not confirm again',
+    [asks([refused(401)], '9 outcome_unknown unknown', { meets: { status: Array(2).fill(refused(412)) } })],
+    { events: 'confirm-sent confirm-turned-away confirm-unanswered' },
+  ),
+  ...[420, 429].flatMap((status) => [
+    row(`confirm is turned away with HTTP ${status}, and can be sent when the consent is resumed`, [
+      asks([refused(status)], '10 too_many_calls authorizing'),
+      goesOn('0 confirmed', [], { calls: 'status confirm' }),
+    ]),
+    row(
+      `confirm is turned away with HTTP ${status}, and nothing is decided`,
+      [asks([refused(status)], '10 too_many_calls authorizing', { meets: { status: [PENDING] } })],
+      { events: 'confirm-sent confirm-turned-away' },
+    ),
+    row(
+      `confirm is turned away with HTTP ${status}, and the customer declined`,
+      [
+        asks([refused(status)], '6 not_authorised rejected', {
+          meets: { status: Array(2).fill(says('NOT_AUTHORIZED')) },
+        }),
+      ],
+      { events: 'confirm-sent confirm-turned-away authorization' },
+    ),
+    row(
+      `confirm is turned away with HTTP ${status}, and then the status is refused, also later: nobody knows`,
+      [
+        asks([refused(status)], '10 too_many_calls authorizing', { meets: { status: [refused(404)] } }),
+        goesOn('9 outcome_unknown unknown', [refused(404)]),
+      ],
+    ),
+  ]),
+  ...(
+    [
+      ['names another resource', naming(() => '00000000-0000-4000-8000-000000000000')],
+      [
+        'is that of the status',
+        doneBut(succeeded({ authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' })),
+      ],
+      [
+        'is that of the consent request',
+        doneBut(succeeded({ categoriesOutcome: [{ name: 'PAYMENTS', outcome: true }] })),
+      ],
+    ] as [string, Treatment][]
+  ).map(([what, answer]) =>
+    row(`a success that ${what} does not confirm the consent`, [
+      asks([answer], '9 outcome_unknown unknown', { meets: { status: [AUTHORIZED] } }),
+    ]),
+  ),
+  ...(
+    [
+      ['HTTP 500', refused(500)],
+      ['a cut connection', cut],
+      ['no envelope', gets(200, {})],
+    ] as [string, Treatment][]
+  ).map(([what, answer]) =>
+    row(
+      `after ${what} in answer to confirm psd2 does not send it again, and says how to find out`,
+      [
+        asks([doneBut(answer)], '9 outcome_unknown unknown', {
+          ...{ meets: { status: [AUTHORIZED] }, says: NOT_KNOWN, calls: 'request approach confirm status' },
+        }),
+        ...[[AUTHORIZED], [PENDING], [refused(404)], [refused(412)], Array(8).fill(gets(501))].map((status) =>
+          goesOn('9 outcome_unknown unknown', status, {
+            says: NOT_KNOWN,
+            calls: expect.stringMatching(/^status( status)*$/),
+          }),
+        ),
+        goesOn('0 confirmed'),
+      ],
+      { events: 'confirm-sent confirm-unanswered confirmed' },
+    ),
+  ),
+];
+
 const OLDER = [
   ...['accounts', 'transactions', '0010482620', '--from', bankDay(-200), '--limit', '1', '--json'],
 ];
@@ -117,4 +493,4 @@ const inquiries = [
   ]),
 ];
 
-export const CONSENTS: Row[] = [...consents, ...inquiries];
+export const CONSENTS: Row[] = [...consents, ...requests, ...sca, ...confirmations, ...inquiries];

@@ -311,7 +311,6 @@ const turnedAway = [
     ],
     {
       events: 'execute-sent execute-turned-away authorization execute-sent executed',
-      crash: ['execute-turned-away', 'executed'],
     },
   ),
   atCb('the bank refuses the renewed token as well: the transfer waits for a login', 0, [
