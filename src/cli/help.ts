@@ -90,11 +90,14 @@ export function helpOfInterface(has: ReadonlySet<string> | undefined) {
     visibleOptions: (command: CommandUnknownOpts) => all(command).filter((option) => !isOther(option)),
     optionDescription: (option: Option) =>
       has ? describeOption(option).replace(CAPABILITY, '') : describeOption(option),
-    /** What the help says of the options that it leaves out. */
-    leftOut: (command: CommandUnknownOpts) =>
-      all(command).some(isOther)
-        ? '\nThe bank of the profile has no use for more options. Without a profile, the help shows all.'
-        : '',
+    /** What the help says of what it leaves out. */
+    leftOut(command: CommandUnknownOpts) {
+      const commands = new Help().visibleCommands(command).length < command.commands.length;
+      const what = [...(commands ? ['commands'] : []), ...(all(command).some(isOther) ? ['options'] : [])];
+      return what.length > 0
+        ? `\nThe bank of the profile has no use for more ${what.join(' and ')}. Without a profile, the help shows all.`
+        : '';
+    },
   };
 }
 

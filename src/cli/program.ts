@@ -23,7 +23,7 @@ const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'opti
  *
  * @param words the arguments: commands that they don't name get only a name and a description. Without them, the whole tree
  * @param runInstead runs the commands instead
- * @param has the capabilities for which the help shows options; undefined: for all
+ * @param has the capabilities for which the help shows options and commands; undefined: for all
  */
 export async function buildProgram(
   version: string,
@@ -50,7 +50,13 @@ export async function buildProgram(
         (option) => SOURCES[program.getOptionValueSource(option) ?? 'default'] ?? 'default',
       ));
   const isLoaded = (name: string) => !words || words.includes(name);
-  await addCommands(program, COMMANDS, { words, isLoaded, run, program: { version, commands: COMMANDS } });
+  await addCommands(program, COMMANDS, {
+    words,
+    has,
+    isLoaded,
+    run,
+    program: { version, commands: COMMANDS },
+  });
   declareHelp(program);
   configure(program, helpOfInterface(has));
   return program;
@@ -59,6 +65,8 @@ export async function buildProgram(
 /** How commands are added: `isLoaded` says which of them get more than a name and a description. */
 interface Growing {
   words: readonly string[] | undefined;
+  /** What the bank has. Undefined: help shows all. */
+  has: ReadonlySet<string> | undefined;
   isLoaded: (name: string) => boolean;
   run: Run;
   program: Program;
@@ -70,14 +78,15 @@ async function addCommands(
   growing: Growing,
   standard?: string,
 ): Promise<void> {
-  const { words, isLoaded, run, program } = growing;
-  for (const [name, { description, load }] of Object.entries(commands)) {
+  const { words, has, isLoaded, run, program } = growing;
+  for (const [name, { description, needs, load }] of Object.entries(commands)) {
     const command = new Command(name).description(description);
-    group.addCommand(command, { isDefault: name === standard });
+    const hidden = needs !== undefined && has !== undefined && !has.has(needs);
+    group.addCommand(command, { isDefault: name === standard, hidden });
     if (!isLoaded(name)) continue;
     const loaded = await load();
     if (!('commands' in loaded)) {
-      loaded.declare(command, run, program);
+      loaded.declare(command, needs === undefined ? run : runWith(needs, run), program);
       continue;
     }
     await addCommands(
@@ -89,6 +98,15 @@ async function addCommands(
     showStandard(command, loaded);
     loaded.declare?.(command);
   }
+}
+
+/** Refuses a command at a bank that lacks what it needs. */
+function runWith(needs: NonNullable<Commands[string]['needs']>, run: Run): Run {
+  return (work, kind) =>
+    run(async (context) => {
+      await context.needs(needs);
+      await work(context);
+    }, kind);
 }
 
 /** The help of a group shows the arguments of each of its commands, so all are loaded unless one is named. */
@@ -234,9 +252,8 @@ function configure(
       getOutHasColors: () => true,
     })
     .hook('preSubcommand', refuseUnknownWord);
-  if (command.parent) {
-    command.addHelpText('after', () => leftOut(command)).addHelpText('after', GLOBAL_OPTIONS_NOTE);
-  }
+  command.addHelpText('after', () => leftOut(command));
+  if (command.parent) command.addHelpText('after', GLOBAL_OPTIONS_NOTE);
   if (command.commands.length > 0) {
     command.addHelpText('before', () => {
       refuseHelpOnNothing(command);
@@ -281,10 +298,12 @@ export const COMMANDS: Commands = {
   },
   products: {
     description: "list the customer's products",
+    needs: 'products',
     load: async () => (await import('../commands/products/noun.ts')).products,
   },
   funds: {
     description: 'check that an account can cover an amount',
+    needs: 'confirmation of funds',
     load: async () => (await import('../commands/funds/noun.ts')).funds,
   },
   accounts: {
@@ -309,6 +328,7 @@ export const COMMANDS: Commands = {
   },
   operation: {
     description: 'run any operation of the bank by its name',
+    needs: 'operations',
     load: async () => (await import('../commands/operation/noun.ts')).operation,
   },
   api: {

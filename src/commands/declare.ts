@@ -51,7 +51,14 @@ export interface Noun {
 }
 
 /** Commands by their names, in the order of the help. psd2 loads only those that the arguments name. */
-export type Commands = Readonly<Record<string, { description: string; load: () => Promise<Verb | Noun> }>>;
+export type Commands = Readonly<Record<string, Declared>>;
+
+interface Declared {
+  description: string;
+  /** Help with a profile shows it only where the bank has this. Elsewhere a verb is refused. */
+  needs?: Capability;
+  load: () => Promise<Verb | Noun>;
+}
 
 /** The text of an option that only banks with a capability have. The help with a profile shows it only there, without these words. */
 export function where(capability: Capability, text: string): string {

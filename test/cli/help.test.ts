@@ -336,3 +336,16 @@ it.each([
   expect(['--payee-town', '--paste'].filter((option) => help.includes(`${option} `))).toEqual(shown);
   expect(help).toMatch(says);
 });
+
+it.each([
+  ['no profile', undefined, ['funds', 'operation', 'standing', 'receipt'], /^(?!.*no use for)/s],
+  ['a bank with receipts', new Set(['receipts']), ['receipt'], /no use for more commands\. Without/],
+  ['a bank without', new Set<string>(), [], /no use for more commands\. Without/],
+])('with %s, a command is there if its bank has what it is for', async (_, has, shown, says) => {
+  const program = await buildProgram('0.0.0', { runInstead: notRun, ...(has && { has }) });
+  const transfer = program.commands.find((each) => each.name() === 'transfer');
+  const help = [program, ...(transfer ? [transfer] : [])].map(helpOf).join('\n');
+  const commands = ['funds', 'operation', 'standing', 'receipt'];
+  expect(commands.filter((name) => new RegExp(`^  ${name} `, 'm').test(help))).toEqual(shown);
+  expect(help.replaceAll('\n', ' ')).toMatch(says);
+});

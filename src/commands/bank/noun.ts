@@ -6,7 +6,7 @@ export const bank: Noun = {
     command.addHelpText(
       'after',
       `
-A bank file describes a bank with the interface NextGenPSD2, or the platform of many banks, in JSON. psd2 schema bank prints the
+A bank file describes a bank, or the platform of many banks, in JSON. psd2 schema bank prints the
 JSON Schema of such a file.
 ${examples('psd2 bank list', 'psd2 bank find DE89370400440532013000', 'psd2 bank show sparda > mybank.json', 'psd2 bank check mybank.json')}`,
     ),

@@ -24,10 +24,12 @@ export const consent: Noun = {
     },
     status: {
       description: 'ask the bank how a consent is, and record it',
+      needs: 'consent status',
       load: async () => (await import('./status.ts')).status,
     },
     delete: {
       description: 'end a consent at the bank',
+      needs: 'consent deletion',
       load: async () => (await import('./delete.ts')).deleteConsent,
     },
     cancel,

@@ -18,7 +18,6 @@ export const status: Verb = {
 
 /** Asks the bank how a consent is, and records what has changed: the customer can revoke it there at any time. */
 async function consentStatus(context: Context, reference: string): Promise<void> {
-  await context.needs('consent status');
   const { flows } = await context.store(reference);
   const found = await flows.find('consent', reference);
   refuseOtherCustomer(context, found);

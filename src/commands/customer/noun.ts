@@ -9,7 +9,6 @@ const id = bareVerb(
   { what: 'the id of a customer', shape: customerId },
   examples('psd2 customer id', 'psd2 --json customer id | jq -r .customerId'),
   async (context) => {
-    await context.needs('data of the customer');
     const { bank } = await context.bank();
     const found = await bank.login.whose(context.world.newId());
     if (context.output.format === 'table') context.output.text(found);
@@ -22,7 +21,6 @@ const show = bareVerb(
   BANK_DATA,
   examples('psd2 customer show --json'),
   async (context) => {
-    await context.needs('data of the customer');
     await showBankData(context, (customerId) => ({ what: 'customer', customerId }));
   },
   'inquiry',
@@ -36,7 +34,11 @@ export const customer: Noun = {
       examples('psd2 customer id', 'psd2 customer export 1000001 --file customer.json'),
     ),
   commands: {
-    id: { description: "ask the bank for the customer's id", load: async () => id },
+    id: {
+      description: "ask the bank for the customer's id",
+      needs: 'data of the customer',
+      load: async () => id,
+    },
     export: {
       description: 'save all that psd2 has stored about a customer',
       load: async () => (await import('./export.ts')).exportCustomer,
@@ -45,6 +47,10 @@ export const customer: Noun = {
       description: 'forget a customer: tokens, data, files; journals stay under a pseudonym',
       load: async () => (await import('./forget.ts')).forget,
     },
-    show: { description: "show the customer's details, as the bank gives them", load: async () => show },
+    show: {
+      description: "show the customer's details, as the bank gives them",
+      needs: 'data of the customer',
+      load: async () => show,
+    },
   },
 };

@@ -35,7 +35,6 @@ export const check: Verb = {
 };
 
 async function checkFunds(context: Context, account: string, text: string): Promise<void> {
-  await context.needs('confirmation of funds');
   const amount = parsePaymentAmount(text);
   const reference = await referenceIn(context, account);
   const opened = await context.bank();

@@ -10,6 +10,7 @@ export const funds: Noun = {
   commands: {
     check: {
       description: 'check that an account can cover an amount',
+      needs: 'confirmation of funds',
       load: async () => (await import('./check.ts')).check,
     },
   },

@@ -22,10 +22,12 @@ Examples:
     ),
   commands: {
     run: {
+      needs: 'operations',
       description: 'run an operation: verify, confirm, authorise and execute',
       load: async () => (await import('./run.ts')).run,
     },
     resume: {
+      needs: 'operations',
       description: 'continue an unfinished operation; asks the bank first and never executes twice',
       load: async () => (await import('./resume.ts')).resume,
     },
@@ -34,23 +36,28 @@ Examples:
     list,
     show,
     prepare: {
+      needs: 'operations',
       description: "show the bank's general information about an operation",
       load: async () => (await import('./prepare.ts')).prepare,
     },
     verify: {
+      needs: 'operations',
       description:
         'ask the bank to check the data; with --resource, a further step verify<N> that it asked for',
       load: async () => (await import('./step.ts')).verify,
     },
     sca: {
+      needs: 'operations',
       description: 'send the customer to authorise the operation, and wait for the decision',
       load: async () => (await import('./step.ts')).sca,
     },
     execute: {
+      needs: 'operations',
       description: 'execute the operation after the customer has authorised it',
       load: async () => (await import('./step.ts')).execute,
     },
     status: {
+      needs: 'operations',
       description: 'ask the bank for the status of an operation; changes nothing',
       load: async () => (await import('./status.ts')).status,
     },

@@ -16,7 +16,6 @@ export const prepare: Verb = {
 async function showTerms(context: Context, name: string, account: string): Promise<void> {
   const { readAccountId } = await context.bankInterface();
   const target = { operation: parseOperationName(name), from: readAccountId(account) };
-  await context.needs('operations');
   const { bank, customerId } = await context.bank();
   printBankData(
     context,

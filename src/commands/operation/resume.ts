@@ -34,7 +34,6 @@ function resumeOperation(
   const check = async (current: GenericOperation) => {
     const furtherData = await readFurtherData(context, options.verifyData);
     const receipt = await readReceipt(context, options.receipt);
-    await context.needs('operations');
     if (maySend(current)) refuseClientCredentials(context);
     if (!current.accepted) refuseUnconfirmable(context, 'An operation');
     return { furtherData, receipt };

@@ -42,7 +42,6 @@ async function runWhole(
   const furtherData = await readFurtherData(context, options.verifyData, options.data);
   const data = await readJsonOption(context, '--data', options.data);
   const receipt = await readReceipt(context, options.receipt);
-  await context.needs('operations');
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'An operation');
 

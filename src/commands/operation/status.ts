@@ -30,7 +30,6 @@ export const status: Verb = {
 
 async function showStatus(context: Context, name: string, resource: string): Promise<void> {
   const operation = parseOperationName(name);
-  await context.needs('operations');
   const known = await knownOperation(context, resource);
   const resourceId = known ? resourceIdOf(known) : resource;
   const { bank } = await (known ? await forFlow(context, known) : context).bank();

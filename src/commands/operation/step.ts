@@ -60,7 +60,6 @@ async function verifyOrder(
   const { readAccountId } = await context.bankInterface();
   const from = readAccountId(options.account);
   const data = await readJsonOption(context, '--data', options.data);
-  await context.needs('operations');
   refuseClientCredentials(context);
   if (options.resource === undefined) {
     const opened = await context.bank();
@@ -97,7 +96,6 @@ async function takeStep(
   const { readAccountId } = await context.bankInterface();
   const operation = parseOperationName(name);
   const from = readAccountId(options.account);
-  await context.needs('operations');
   const current = await findOperation(context, operation, from, options.resource);
   const assertFollows = (operation: GenericOperation) => {
     if (!BEGINS_WITH[step].includes(nextOperationStep(operation, false))) throw notAt(operation, step);

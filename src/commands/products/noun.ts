@@ -7,7 +7,6 @@ const list = bareVerb(
   BANK_DATA,
   examples('psd2 products list --json'),
   async (context) => {
-    await context.needs('products');
     const { bank, customerId } = await context.bank();
     const data = await bank.accounts.details({ what: 'products', customerId }, context.world.newId());
     await printProducts(context, data);
@@ -35,6 +34,10 @@ async function printProducts(context: Context, data: object): Promise<void> {
 export const products: Noun = {
   declare: (command) => command.addHelpText('after', examples('psd2 products list')),
   commands: {
-    list: { description: 'list the products, as the bank gives them', load: async () => list },
+    list: {
+      description: 'list the products, as the bank gives them',
+      needs: 'products',
+      load: async () => list,
+    },
   },
 };

@@ -24,10 +24,12 @@ export const transfer: Noun = {
     },
     standing: {
       description: 'make a standing order, which the bank pays again and again',
+      needs: 'standing orders',
       load: async () => (await import('./standing.ts')).standing,
     },
     prepare: {
       description: 'show which dates, currencies and countries the bank allows',
+      needs: 'terms',
       load: async () => (await import('./prepare.ts')).prepare,
     },
     list: { ...list, load: async () => (await import('./list.ts')).list },
@@ -44,6 +46,7 @@ export const transfer: Noun = {
     resolve,
     receipt: {
       description: "save the bank's document of an executed transfer",
+      needs: 'receipts',
       load: async () => (await import('./receipt.ts')).receipt,
     },
   },

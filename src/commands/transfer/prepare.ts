@@ -40,7 +40,6 @@ export const prepare: Verb = {
 
 async function showTerms(context: Context, product: string): Promise<void> {
   const productId = (await context.bankInterface()).readAccountId(product);
-  await context.needs('terms');
   const { bank, customerId } = await context.bank();
   const terms = await bank.payments.terms({ customerId, from: productId }, context.world.newId());
   context.output.record(

@@ -18,7 +18,6 @@ export const receipt: Verb = {
 
 async function saveReceipt(context: Context, flow: string, fileOption: string | undefined): Promise<void> {
   const file = requireFile(context, fileOption);
-  await context.needs('receipts');
   const { flows } = await context.store();
   const current = await flows.find('transfer', flow);
   refuseOtherCustomer(context, current);

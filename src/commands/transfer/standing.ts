@@ -50,15 +50,14 @@ export const standing: Verb = {
         ),
       )
       .action(({ start, end, day, frequency, payeeVerified = false, paste = false, ...given }) =>
-        run(async (context) => {
-          await context.needs('standing orders');
-          return makeTransfer(context, {
+        run((context) =>
+          makeTransfer(context, {
             ...given,
             ...{ currency: 'EUR', instant: false, urgent: false, prepare: false, verifyData: [] },
             ...{ payeeVerified, paste, date: start },
             standing: { frequency, end, day: readDay(day) },
-          });
-        }),
+          }),
+        ),
       ),
 };
 

@@ -89,7 +89,7 @@ describe('psd2 profile add without options', () => {
     expect(failure).toBeNull();
     const questions = [
       'Which bank is it?',
-      'NextGenPSD2 bank: a bank file, or a platform of psd2 bank list (empty: none, the interface that psd2 began with)',
+      'Bank: a bank file, or a platform of psd2 bank list (empty: none, the interface that psd2 began with)',
       'Base URL of the bank',
       'Client id',
       'Client secret',
@@ -163,7 +163,7 @@ describe('psd2 profile add without options', () => {
     const answers = await answersForSandbox();
     const none = '/does/not/exist.pem';
     const wrongAnswers: [string, string[], unknown[]][] = [
-      ['NextGenPSD2', ['no-such-platform'], [expect.stringContaining('no-such-platform')]],
+      ['Bank:', ['no-such-platform'], [expect.stringContaining('no-such-platform')]],
       ['Base URL', ['http://psd2.bank.example'], [expect.stringContaining('https')]],
       ['Client id', ['', ' '], ['A value is required', 'A value is required']],
       ['Application name', ['ä'], [expect.stringContaining('application name')]],
@@ -265,7 +265,7 @@ describe('a bank with a bank file', () => {
     expect(asked.slice(0, 2)).toEqual(['Which bank is it?', 'Base URL of the bank']);
     expect(suggested['Which bank is it?']).toEqual([undefined, ...BANKS]);
     expect(suggested['Base URL of the bank']).toBe(api.baseUrl);
-    for (const other of ['Client id', 'Application name', 'Is there also', 'NextGenPSD2'])
+    for (const other of ['Client id', 'Application name', 'Is there also', 'Bank:'])
       expect(asked.filter((question) => question.startsWith(other))).toEqual([]);
     expect(stored()).toMatchObject({ baseUrl: api.baseUrl, bank: expect.stringContaining('"nextgenpsd2"') });
   });
@@ -280,9 +280,9 @@ describe('a bank with a bank file', () => {
       ['platform', ' sparkassen '],
       ['path', join(temporary, 'door.json')],
     ] as const) {
-      const answers = { ...(await answersForSandbox()), ...rest, NextGenPSD2: [given] };
+      const answers = { ...(await answersForSandbox()), ...rest, 'Bank:': [given] };
       const { asked, failure } = await talk(['add', name, '--reference'], answers);
-      expect([failure, asked[1]?.slice(0, 11)]).toEqual([null, 'NextGenPSD2']);
+      expect([failure, asked[1]?.slice(0, 5)]).toEqual([null, 'Bank:']);
     }
     expect(stored('platform')?.bank).toContain('Sparkassen');
     expect(stored('path')?.bank).toContain('"nextgenpsd2"');
@@ -291,7 +291,7 @@ describe('a bank with a bank file', () => {
   it('that signs nothing is not asked for a QSealC, and loses a stored one', async () => {
     await store({ signer: 'sign' });
     const { asked } = await talk(['edit', 'bank'], {
-      NextGenPSD2: ['sparkassen'],
+      'Bank:': ['sparkassen'],
       'Store the profile': [true],
     });
     expect(asked.filter((question) => /QSealC/.test(question))).toEqual([]);
@@ -305,13 +305,13 @@ describe('a bank with a bank file', () => {
     expect([kept.asked[1], kept.suggested[keep]]).toEqual([keep, true]);
     expect(stored()?.bank).toBe(content);
     const other = await talk(['edit', 'bank'], {
-      ...{ 'Keep the bank': [false], NextGenPSD2: ['sparda'], 'Store the profile': [true] },
+      ...{ 'Keep the bank': [false], 'Bank:': ['sparda'], 'Store the profile': [true] },
     });
     expect(other.failure).toBeNull();
     expect(stored()?.bank).toContain('Sparda');
     const { clientId, applicationName } = files().applications.authorizationCode;
     const none = await talk(['edit', 'bank'], {
-      ...{ 'Keep the bank': [false], NextGenPSD2: [''], 'Store the profile': [true] },
+      ...{ 'Keep the bank': [false], 'Bank:': [''], 'Store the profile': [true] },
       ...{ 'Client id': [clientId], 'Client secret': ['hush'], 'Application name': [applicationName] },
     });
     expect([none.failure, stored()?.bank]).toEqual([null, undefined]);

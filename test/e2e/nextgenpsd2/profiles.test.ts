@@ -149,7 +149,7 @@ it.each([
     ['profile', 'add', 'asked', '--yes', ...given],
     [
       [/Which bank is it\?/, '\r'],
-      ...(given.length === 0 ? [[/NextGenPSD2 bank/, `${file}\r`] satisfies [RegExp, string]] : []),
+      ...(given.length === 0 ? [[/Bank: a bank file/, `${file}\r`] satisfies [RegExp, string]] : []),
       [/Base URL of the bank/, '\r'],
       [/QWAC certificate/, `${certificate('qwac.pem')}\r`],
       [/QWAC key/, `${certificate('qwac-key.pem')}\r`],
@@ -164,7 +164,7 @@ it.each([
   expect(code, screen).toBe(0);
   expect(screen).not.toMatch(/Client id|Client secret|Application name|client credentials|QSealC sign/);
   expect(screen).toMatch(/fail +signature/);
-  expect(screen.includes('NextGenPSD2 bank')).toBe(given.length === 0);
+  expect(screen.includes('Bank: a bank file')).toBe(given.length === 0);
   expect(read('asked')).toMatchObject({
     ...{ baseUrl: baseUrl(), maxAmount: '100.00', bank: expect.stringContaining('Asked') },
   });

@@ -55,7 +55,7 @@ async function wizard(
 }
 
 const beginning = (): [RegExp, string][] => [
-  [/NextGenPSD2 bank/, '\r'],
+  [/Bank: a bank file/, '\r'],
   [/Base URL of the bank/, `${bank.baseUrl}\r`],
   [/Client id/, `${bank.clientId}\r`],
   [/Client secret/, `${bank.clientSecret}\r`],
@@ -141,7 +141,7 @@ describe('psd2 profile add without options', () => {
   it('psd2 profile add stores nothing if it is interrupted', async () => {
     const { code } = await wizard('interrupted', [
       [/Which bank is it\?/, '\r'],
-      [/NextGenPSD2 bank/, '\r'],
+      [/Bank: a bank file/, '\r'],
       [/Base URL of the bank/, `${bank.baseUrl}\r`],
       [/Client id/, CTRL_C],
     ]);
@@ -163,7 +163,7 @@ describe('psd2 profile add without options', () => {
 describe('psd2 profile edit', () => {
   const again = (changes: [RegExp, string][]): [RegExp, string][] => [
     [/Which bank is it\?/, '\r'],
-    [/NextGenPSD2 bank/, '\r'],
+    [/Bank: a bank file/, '\r'],
     [/Base URL of the bank/, '\r'],
     [/Client id/, '\r'],
     [/Client secret \(empty: keep the stored one\)/, '\r'],
