@@ -142,6 +142,12 @@ export class Psd2Error extends Error {
     Object.assign(this, context);
   }
 
+  /** The same error in other words, and without its advice. */
+  restated(code: ErrorCode, message: string): Psd2Error {
+    const { hint: _hint, next: _next, ...context } = this.context;
+    return new Psd2Error(code, message, context);
+  }
+
   /** The same error with more details. */
   with(context: ErrorContext): Psd2Error {
     return new Psd2Error(this.code, this.message, { ...this.context, ...context });

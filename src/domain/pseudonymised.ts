@@ -1,6 +1,7 @@
 import type { BatchLine } from './batch/line.ts';
 import { iban } from './events.ts';
 import { isAccountId } from './identifiers.ts';
+import { isRecord, jsonIn } from './json.ts';
 import { accountReferenceOf } from './order/account-reference.ts';
 
 // Journals without what identifies a customer, for `psd2 customer forget` (privacy page). Amounts, currencies, dates, states, ids
@@ -14,21 +15,21 @@ export type NameOf = (word: string) => string | undefined;
 
 /** The customer of a flow, from its first event. Undefined if it is none. */
 export function customerIn(created: unknown): string | undefined {
-  if (!isFields(created)) return undefined;
-  const of = isFields(created.order) ? created.order : created;
+  if (!isRecord(created)) return undefined;
+  const of = isRecord(created.order) ? created.order : created;
   return typeof of.customerId === 'string' ? of.customerId : undefined;
 }
 
 /** The ids and IBANs of the customer's accounts in the first event of a flow. */
 export function accountsIn(created: unknown): string[] {
-  if (!isFields(created)) return [];
+  if (!isRecord(created)) return [];
   const { order, categories, terms } = created;
   const found: unknown[] = [];
-  if (isFields(order)) found.push(order.from, order.fromIban);
+  if (isRecord(order)) found.push(order.from, order.fromIban);
   for (const category of Array.isArray(categories) ? categories : [])
-    if (isFields(category)) found.push(category.products);
-  const access = isFields(terms) ? terms.access : undefined;
-  if (isFields(access)) found.push(access.account, access.accounts, access.balances, access.transactions);
+    if (isRecord(category)) found.push(category.products);
+  const access = isRecord(terms) ? terms.access : undefined;
+  if (isRecord(access)) found.push(access.account, access.accounts, access.balances, access.transactions);
   return namesIn(found);
 }
 
@@ -40,9 +41,9 @@ function namesIn(found: readonly unknown[]): string[] {
 
 /** The ids and IBANs of accounts in rows that a sync or a consent has stored, in fields with these names. */
 export function accountsInRows(rows: readonly unknown[]): string[] {
-  const found = rows.filter(isFields).flatMap((row) => {
+  const found = rows.filter(isRecord).flatMap((row) => {
     const inside = [row, row.kept]
-      .filter(isFields)
+      .filter(isRecord)
       .flatMap(({ consents, funds, accounts }) => [
         ...rowsIn(consents).map((consent) => consent.accounts),
         ...rowsIn(funds).map(({ account }) => account),
@@ -55,7 +56,7 @@ export function accountsInRows(rows: readonly unknown[]): string[] {
 
 /** Replaces what identifies the customer in an event. What it gives back is still a valid event of the same kind. */
 export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
-  if (!isFields(event)) return event;
+  if (!isRecord(event)) return event;
   const {
     links: _links,
     messages: _messages,
@@ -64,12 +65,12 @@ export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
     psuId: _psu,
     ...kept
   } = event;
-  if (isFields(kept.order)) kept.order = pseudonymisedOrder(kept.order, nameOf);
-  if (isFields(kept.initiation))
+  if (isRecord(kept.order)) kept.order = pseudonymisedOrder(kept.order, nameOf);
+  if (isRecord(kept.initiation))
     kept.initiation = { ...kept.initiation, body: '', returnAddress: '', returnState: '' };
   for (const name of ['furtherData', 'data'])
     if (Array.isArray(kept[name])) kept[name] = kept[name].map((text) => factsOf(text, nameOf));
-  if (isFields(kept.terms) && isFields(kept.terms.access))
+  if (isRecord(kept.terms) && isRecord(kept.terms.access))
     kept.terms = { ...kept.terms, access: withoutCard(kept.terms.access) };
   if (kept.type === 'resolved') kept.note = null;
   if (kept.type === 'debtor-named') kept.account = null;
@@ -117,14 +118,14 @@ const FACT =
 
 /** Of an operation's own data (JSON), what says what was paid. Any other text goes. */
 function factsOf(text: unknown, nameOf: NameOf): string {
-  const value = typeof text === 'string' ? parsed(text) : undefined;
+  const value = typeof text === 'string' ? jsonIn(text) : undefined;
   return JSON.stringify(factsIn(value ?? {}, false, nameOf));
 }
 
 function factsIn(value: unknown, isFact: boolean, nameOf: NameOf): unknown {
   if (typeof value === 'string') return isFact ? (nameOf(value) ?? value) : '';
   if (Array.isArray(value)) return value.map((each) => factsIn(each, isFact, nameOf));
-  if (!isFields(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
       name,
@@ -155,24 +156,12 @@ function withNames(value: unknown, nameOf: NameOf): unknown {
   if (typeof value === 'string')
     return nameOf(value) ?? value.replace(WORDS_WITHIN, (word) => nameOf(word) ?? word);
   if (Array.isArray(value)) return value.map((each) => withNames(each, nameOf));
-  if (!isFields(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [name, KEPT.has(name) ? each : withNames(each, nameOf)]),
   );
 }
 
 function rowsIn(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }

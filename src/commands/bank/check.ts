@@ -2,6 +2,7 @@ import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { type CheckedBank, checkBankFile, type ReadBank } from '../../bank-file/bank-file.ts';
 import { lineOf, linesOf } from '../../bank-file/lines.ts';
 import { valuesIn } from '../../bank-file/values.ts';
+import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
 import { described, flag, list, object, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
@@ -114,12 +115,7 @@ function problemsIn({ problems, text: content }: CheckedBank) {
 
 /** Of JSON that is wrong no field has a line. */
 function linesIn(content: string): ReturnType<typeof linesOf> | undefined {
-  try {
-    JSON.parse(content);
-    return linesOf(content);
-  } catch {
-    return undefined;
-  }
+  return jsonIn(content) === undefined ? undefined : linesOf(content);
 }
 
 function dataOf(checked: CheckedBank) {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { jsonIn } from '../../domain/json.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
 import { environmentSettings, isControl, openProfile } from '../../store/machine/settings.ts';
@@ -96,10 +97,6 @@ export function describeSetting(key: SettingKey, value: NonNullable<ProfileSetti
 /** A stored bank file has a name, or stands for one that has none. */
 function nameOfBank(setting: string): string {
   if (!setting.startsWith('{')) return setting;
-  try {
-    const { name } = z.object({ name: z.string() }).parse(JSON.parse(setting));
-    return `${name}, stored in the profile`;
-  } catch {
-    return 'stored in the profile';
-  }
+  const { data } = z.object({ name: z.string() }).safeParse(jsonIn(setting));
+  return `${data ? `${data.name}, ` : ''}stored in the profile`;
 }

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
+import { jsonIn } from '../../domain/json.ts';
 import { isBlockedPort } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { DoorRules } from '../../sandbox/nextgenpsd2/door-rules.ts';
@@ -192,11 +193,8 @@ function readStarted(logPath: string): ValueOf<typeof addresses> | undefined {
 
 function lastLine(logPath: string): string {
   const last = readFileSync(logPath, 'utf8').trim().split('\n').at(-1) ?? '';
-  try {
-    return z.object({ error: z.object({ message: z.string() }) }).parse(JSON.parse(last)).error.message;
-  } catch {
-    return last || 'it printed nothing';
-  }
+  const { data } = z.object({ error: z.object({ message: z.string() }) }).safeParse(jsonIn(last));
+  return data?.error.message ?? (last || 'it printed nothing');
 }
 
 const ROLES = ['AISP', 'PISP', 'PIISP'] as const;

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { anyBankFile } from '../../bank/descriptions.ts';
 import { didYouMean } from '../../did-you-mean.ts';
+import { isRecord } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
 import { seedFile } from '../../sandbox/seed/seed-schema.ts';
 import { anything, described, type Field, list, object, record, text } from '../../terminal/output/fields.ts';
@@ -209,18 +210,18 @@ export function toJsonSchema({ parts }: Field<unknown, never>, title: string): J
 function tidy(part: JsonSchema): JsonSchema {
   const { pattern, minimum, maximum, propertyNames, anyOf, ...rest } = part;
   const tidied: JsonSchema = Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [name, isPart(value) ? tidyValue(name, value) : value]),
+    Object.entries(rest).map(([name, value]) => [name, isRecord(value) ? tidyValue(name, value) : value]),
   );
   if (rest.format === undefined && pattern !== undefined) tidied.pattern = pattern;
   if (minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER) tidied.minimum = minimum;
   if (maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER) tidied.maximum = maximum;
-  return Array.isArray(anyOf) ? { ...eitherOf(anyOf.filter(isPart).map(tidy)), ...tidied } : tidied;
+  return Array.isArray(anyOf) ? { ...eitherOf(anyOf.filter(isRecord).map(tidy)), ...tidied } : tidied;
 }
 
 function tidyValue(name: string, value: JsonSchema): JsonSchema {
   if (name !== 'properties') return tidy(value);
   return Object.fromEntries(
-    Object.entries(value).map(([field, part]) => [field, isPart(part) ? tidy(part) : part]),
+    Object.entries(value).map(([field, part]) => [field, isRecord(part) ? tidy(part) : part]),
   );
 }
 
@@ -235,8 +236,4 @@ function eitherOf(parts: JsonSchema[]): JsonSchema {
     return { anyOf: [described, nothing], ...(description !== undefined && { description }) };
   }
   return { anyOf: parts };
-}
-
-function isPart(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

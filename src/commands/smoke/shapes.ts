@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
+import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { DriftFinding } from '../../smoke/result.ts';
 import {
@@ -39,13 +40,7 @@ const file = z.object({
 /** Reads a file of shapes. @returns undefined if there is none. @throws Psd2Error `config` if it is damaged */
 export function readShapes(path: string): ShapeFile | undefined {
   if (!existsSync(path)) return undefined;
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    json = undefined;
-  }
-  const { data } = file.safeParse(json);
+  const { data } = file.safeParse(jsonIn(readFileSync(path, 'utf8')));
   if (data) return data;
   throw new Psd2Error('config', `The shapes in ${path} are damaged`, {
     hint: 'Learn them anew with:',

@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { applyBatchEvent, type Batch, type BatchEvent, COPIED, newBatch } from '../../domain/batch/batch.ts';
 import { batchAdded, batchEvent, batchLine } from '../../domain/batch/events.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
   addedEvent,
@@ -112,7 +113,7 @@ export class FileBatches implements Batches {
 
   async lines(batch: Batch): Promise<BatchLine[]> {
     const lines = this.#linesOf(batch.batch).map((text) => {
-      const { data } = batchLine.safeParse(parsed(text));
+      const { data } = batchLine.safeParse(jsonIn(text));
       if (data === undefined) throw batchIsDamaged(batch.batch, 'psd2 did not write its lines');
       return data;
     });
@@ -183,7 +184,7 @@ export class FileBatches implements Batches {
   /** A batch for `store copy`; undefined if it does not exist. */
   record(id: string): BatchRecord | undefined {
     if (!this.ids().includes(id)) return undefined;
-    const lines: unknown[] = this.#linesOf(id).map(parsed);
+    const lines: unknown[] = this.#linesOf(id).map(jsonIn);
     const events = Array.from({ length: this.#count(id) }, (_, index) => this.#entry(id, index + 1));
     const written = events.flatMap((each) => (each ? [{ at: each.at, event: each.event }] : []));
     return { kind: 'batch', batch: id, lines, events: written };
@@ -307,7 +308,7 @@ export class FileBatches implements Batches {
   #entry(id: string, n: number): Entry | undefined {
     const text = readOwnFile(join(this.#folder, id, 'events', `${n}`))?.toString('utf8');
     if (text === undefined) return undefined;
-    const { data } = entry.safeParse(parsed(text));
+    const { data } = entry.safeParse(jsonIn(text));
     if (data === undefined) throw batchIsDamaged(id, `the event ${n} of its journal cannot be read`);
     return data;
   }
@@ -316,14 +317,5 @@ export class FileBatches implements Batches {
     const text = readOwnFile(join(this.#folder, id, 'lines.ndjson'))?.toString('utf8');
     if (text === undefined) throw batchIsDamaged(id, 'its lines are missing');
     return text.split('\n').slice(0, -1);
-  }
-}
-
-/** Undefined if the text is not JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

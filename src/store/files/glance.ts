@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRecord, jsonIn } from '../../domain/json.ts';
 import { PREFIXES } from '../flow/ids.ts';
 import { namesIn, type StoreFolder } from '../machine/folder.ts';
 import type { Glance } from '../ports/store.ts';
@@ -43,15 +44,9 @@ export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
 }
 
 function beginningOf(line: string): { at: string; event: object } | undefined {
-  try {
-    const created: object = JSON.parse(line);
-    // Reflect.get throws if the line contains no object.
-    const [event, at]: unknown[] = [Reflect.get(created, 'event'), Reflect.get(created, 'at')];
-    if (typeof event !== 'object' || event === null) return undefined;
-    return { at: typeof at === 'string' ? at : '', event };
-  } catch {
-    return undefined;
-  }
+  const created = jsonIn(line);
+  if (!isRecord(created) || typeof created.event !== 'object' || created.event === null) return undefined;
+  return { at: typeof created.at === 'string' ? created.at : '', event: created.event };
 }
 
 function firstLineOf(path: string): string {

@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { jsonIn } from '../../domain/json.ts';
 import { customerIn } from '../../domain/pseudonymised.ts';
 import { listFolder, readJsonFile, readOwnFile, removeStored, syncFolder } from '../disk/files.ts';
 import { withLock } from '../disk/lock.ts';
@@ -148,12 +149,12 @@ export class FilePersonalData implements PersonalData {
     const kept = customers.ofCustomer(customerId);
     if (kept.length > 0) found.push({ name: 'customers', rows: kept });
     const notes = readOwnFile(join(this.#tokens, 'access-notes', `${nameOfHolder(customerId)}.json`));
-    if (notes) found.push({ name: 'access-notes', rows: [parsed(notes.toString('utf8'))] });
+    if (notes) found.push({ name: 'access-notes', rows: [jsonIn(notes.toString('utf8'))] });
     if ((await tokens.last()) === customerId) found.push({ name: 'last-login', rows: [{ customerId }] });
     for (const path of this.#lineFiles()) {
       const lines = linesOf(path).filter((line) => isAbout(line, customerId));
       if (lines.length > 0)
-        found.push({ name: relative(this.#tokens, path), rows: lines.map((line) => parsed(line) ?? line) });
+        found.push({ name: relative(this.#tokens, path), rows: lines.map((line) => jsonIn(line) ?? line) });
     }
     return found;
   }
@@ -175,7 +176,7 @@ function isAbout(line: string, customerId: string): boolean {
 
 /** The record of the last round without the customer: the counts stay. */
 function withoutCustomer(text: string, customerId: string): string {
-  const round = parsed(text);
+  const round = jsonIn(text);
   if (typeof round !== 'object' || round === null || !text.includes(JSON.stringify(customerId))) return text;
   const isOther = (each: unknown) =>
     each !== customerId &&
@@ -201,12 +202,4 @@ function rewriteLines(path: string, change: (line: string) => string | undefined
   if (after.every((line, index) => line === before[index])) return;
   const kept = after.filter((line) => line !== undefined);
   replaceDurably(path, kept.map((line) => `${line}\n`).join(''));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

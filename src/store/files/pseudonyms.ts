@@ -1,6 +1,7 @@
 import { constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
+import { jsonIn } from '../../domain/json.ts';
 import { newPseudonym } from '../audit/pseudonyms.ts';
 import { appendDurably, cannotWrite, makePrivateFolder, readOwnFile, syncFolder } from '../disk/files.ts';
 import { replaceDurably } from '../disk/replace.ts';
@@ -65,7 +66,7 @@ export class FilePseudonyms {
     if (seen === this.#seen) return this.#known;
     this.#known = new Map();
     for (const line of (readOwnFile(this.#path)?.toString('utf8') ?? '').split('\n')) {
-      const { data } = pseudonym.safeParse(parsed(line));
+      const { data } = pseudonym.safeParse(jsonIn(line));
       if (data && !this.#known.has(keyOf(data))) this.#known.set(keyOf(data), data);
     }
     this.#seen = seen;
@@ -81,12 +82,4 @@ export class FilePseudonyms {
 
 function keyOf({ customerId, word }: Pick<Pseudonym, 'customerId' | 'word'>): string {
   return JSON.stringify([customerId, word]);
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

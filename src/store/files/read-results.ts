@@ -1,6 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
+import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
 import { cannotWrite, makePrivateFolder, readOwnFile, withFile } from '../disk/files.ts';
 import { GrowingLines } from '../disk/growing-lines.ts';
@@ -38,7 +39,7 @@ export class FileReadResults implements ReadResults {
     this.#path = path;
     this.#lines = new GrowingLines(path, {
       read: () => readOwnFile(path) ?? Buffer.alloc(0),
-      parse: parseLine,
+      parse: (text) => line.safeParse(jsonIn(text)).data,
     });
   }
 
@@ -148,13 +149,4 @@ export class FileReadResults implements ReadResults {
 
 function writeLine(customerId: string, reads: CustomerReads | undefined): string {
   return reads === undefined ? '' : `${JSON.stringify({ customerId, reads })}\n`;
-}
-
-function parseLine(text: string): z.infer<typeof line> | undefined {
-  if (text === '') return undefined;
-  try {
-    return line.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }

@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
+import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing, makePrivateFolder, refuseOtherThanFile, withFile } from '../disk/files.ts';
 import { faultOf } from '../disk/permissions.ts';
@@ -268,11 +269,7 @@ function linesIn(path: string): string[] {
 
 /** A line may follow the beginning of a line that was cut short. */
 function parse(line: string): unknown {
-  try {
-    return JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
-  } catch {
-    return undefined;
-  }
+  return jsonIn(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
 }
 
 function* linesFromEnd(path: string): Generator<string> {

@@ -12,6 +12,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { addDays, bankDay, isIsoDate } from '../../domain/calendar.ts';
+import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
 import { Counter, DownFinder, type DownLine, type RollUp } from '../../smoke/roll-up.ts';
 import { type CountedCall, STAT_KINDS, type StatKind } from '../../smoke/stats.ts';
@@ -66,14 +67,6 @@ function addKept(line: string, { lines, downs, removed }: Kept): boolean {
   if (line.startsWith('{"day"')) return add(rollUp, (value) => lines.push(value));
   if (line.startsWith('{"profile"')) return add(downLine, (value) => downs.push(value));
   return line.startsWith('{"removed"') && add(removal, (value) => removed.add(value.removed));
-}
-
-function jsonIn(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 const TEXT = '[^"\\\\\\u0000-\\u001f]*';

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
+import { jsonIn } from '../../domain/json.ts';
 import { makePrivateFolder } from '../disk/files.ts';
 import { withLock } from '../disk/lock.ts';
 import { replaceDurably } from '../disk/replace.ts';
@@ -51,7 +52,12 @@ export class ForgottenCustomers {
     if (this.#seen?.version !== version) {
       const before = new Set(this.#before.split('\n'));
       const lines = textOf(this.#path).split('\n');
-      this.#seen = { version, since: lines.filter((line) => !before.has(line)).flatMap(parsed) };
+      this.#seen = {
+        version,
+        since: lines
+          .filter((line) => !before.has(line))
+          .flatMap((line) => record.safeParse(jsonIn(line)).data ?? []),
+      };
     }
     return this.#seen.since.some((each) =>
       words().some((word) => each.words.includes(hashOf(each.salt, profile, word))),
@@ -73,7 +79,9 @@ export class ForgottenCustomers {
       async () => {
         const kept = textOf(this.#path)
           .split('\n')
-          .filter((line) => parsed(line).some(({ at }) => Date.parse(at) > now.getTime() - KEPT_MS));
+          .filter(
+            (line) => Date.parse(record.safeParse(jsonIn(line)).data?.at ?? '') > now.getTime() - KEPT_MS,
+          );
         replaceDurably(this.#path, `${[...kept, JSON.stringify(added)].join('\n')}\n`);
       },
       PATIENCE_MS,
@@ -98,14 +106,6 @@ function textOf(path: string): string {
     return readFileSync(path, 'utf8');
   } catch {
     return '';
-  }
-}
-
-function parsed(line: string): Forgotten[] {
-  try {
-    return [z.parse(record, JSON.parse(line))];
-  } catch {
-    return [];
   }
 }
 

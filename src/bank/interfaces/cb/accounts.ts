@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { bankLocalTime, type IsoDate } from '../../../domain/calendar.ts';
+import { isRecord } from '../../../domain/json.ts';
 import { decimalIn, plainIban, textOf } from '../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, CallFacts } from '../../call/call.ts';
@@ -19,7 +20,6 @@ import {
   currency,
   currencyIn,
   flagIn,
-  isRecord,
   listOf,
   optionalWords,
   rowDayIn,

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { toldReasons } from '../../../domain/bank-reason.ts';
+import { isRecord } from '../../../domain/json.ts';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../../../errors.ts';
 import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
 import { textOf } from '../../call/charset.ts';
@@ -320,10 +321,6 @@ const requestId = z.pipe(text, z.string().check(z.maxLength(200)));
 
 type JsonObject = Record<string, unknown>;
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
  * Parses the envelope of an answer. The bank nests a second `result`, sometimes with `data` and `_links` beside it, so this
  * takes each part from the outermost place that has it. A message, link or resource in an unknown form counts as absent. The
@@ -333,9 +330,9 @@ function isObject(value: unknown): value is JsonObject {
  * @returns null if `body` is not an object
  */
 export function readEnvelope(body: unknown): Envelope | null {
-  if (!isObject(body)) return null;
+  if (!isRecord(body)) return null;
   const levels: JsonObject[] = [];
-  for (let level: unknown = body; isObject(level) && levels.length < 4; level = level.result)
+  for (let level: unknown = body; isRecord(level) && levels.length < 4; level = level.result)
     levels.push(level);
   const find = (name: string): unknown =>
     levels
@@ -364,8 +361,8 @@ export function readEnvelope(body: unknown): Envelope | null {
             },
           ],
     data: data ?? ('result' in body ? {} : body),
-    resourceId: isObject(resources) ? read(text, resources.resourceId) : null,
-    next: isObject(links) ? read(link, links.next) : null,
+    resourceId: isRecord(resources) ? read(text, resources.resourceId) : null,
+    next: isRecord(links) ? read(link, links.next) : null,
     embedded: Object.fromEntries(
       Object.entries(asObject(find('_embedded'))).flatMap(([name, value]) => {
         const found = read(link, value);
@@ -383,7 +380,7 @@ function read<T>(schema: z.ZodMiniType<T>, value: unknown): T | null {
 }
 
 function isEmpty(value: unknown): boolean {
-  return isObject(value) ? Object.keys(value).length === 0 : Array.isArray(value) && value.length === 0;
+  return isRecord(value) ? Object.keys(value).length === 0 : Array.isArray(value) && value.length === 0;
 }
 
 function asArray(value: unknown): unknown[] {
@@ -391,5 +388,5 @@ function asArray(value: unknown): unknown[] {
 }
 
 function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { isMoneyTransfer } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, Signed } from '../../call/call.ts';
+import { lenientNames, namesLeft } from '../../call/lenient-path.ts';
 import { followPages } from '../../call/pages.ts';
 import type { ComposedRequest, FreeAnswer, FreeCall } from '../../ports/bank.ts';
 import { pathOf } from '../../transport/line.ts';
@@ -40,39 +41,15 @@ export function refusalOf(method: string, path: string): Psd2Error | null {
 }
 
 function executesTransfer(path: string): boolean {
-  const names = namesIn(path);
-  return lastOf(names) === 'execute' && names.some(isMoneyTransfer);
-}
-
-/** The names in a path, in lower case, as a lenient server would read them. */
-function namesIn(path: string): string[] {
-  let text = path.split(/[?#]/, 1)[0] ?? '';
-  // A proxy may decode the path before the bank does.
-  for (let before = ''; before !== text; ) {
-    before = text;
-    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  }
-  // Drop matrix parameters, an encoded query and invisible characters.
-  return text
-    .split(/[/\\]/)
-    .map((name) => (name.split(/[;?#]/, 1)[0] ?? '').replace(/[^\x21-\x7e]/g, '').toLowerCase())
-    .filter((name) => name !== '' && name !== '.');
-}
-
-/** The last name, after each `..` has removed the name before it. */
-function lastOf(names: readonly string[]): string | undefined {
-  const parts: string[] = [];
-  for (const name of names) {
-    if (name === '..') parts.pop();
-    else parts.push(name);
-  }
-  return parts.at(-1);
+  const names = lenientNames(path);
+  return namesLeft(names).at(-1) === 'execute' && names.some(isMoneyTransfer);
 }
 
 /** The call as psd2 sends it. `execute` and `confirm` cannot be taken back. */
 function toBankCall({ returnAddress: _returnAddress, ...call }: FreeCall): BankCall {
   const { method, path } = call;
-  const irrevocable = method !== 'GET' && ['execute', 'confirm'].includes(lastOf(namesIn(path)) ?? '');
+  const irrevocable =
+    method !== 'GET' && ['execute', 'confirm'].includes(namesLeft(lenientNames(path)).at(-1) ?? '');
   return { ...call, facts: factsOf(method, path), irrevocable };
 }
 

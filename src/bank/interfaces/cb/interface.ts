@@ -1,8 +1,13 @@
-import { verify, X509Certificate } from 'node:crypto';
 import { tppCertificateHeader } from '../../../certificates/key-pair.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import { parseCustomerId, parseProductId } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
+import {
+  CHANGED,
+  type Proofs,
+  problemOfAnswer,
+  readBankCertificate,
+} from '../../../signature/answer-check.ts';
 import { digestHeader, signatureHeader, signingString } from '../../../signature/http-signature.ts';
 import type { BankCall, KnownInterface, OpenInterface, Signed, Wire, WireSettings } from '../../call/call.ts';
 import type { Bank } from '../../ports/bank.ts';
@@ -167,48 +172,13 @@ function toBytes(body: object | string): Buffer {
 export function answerCheck(
   certificatePem: string | undefined,
 ): (answer: WireAnswer, request: WireRequest) => void {
-  const certificate = certificatePem === undefined ? undefined : readCertificate(certificatePem);
-  return ({ headers, body }, request) => {
-    const refuse = (what: string): never => {
-      throw new Psd2Error(
-        'bank_answer',
-        `The bank's answer to ${request.method} ${pathOf(request)} ${what}`,
-        {
-          hint: 'psd2 did not use the answer. Someone may have changed it on the way, or the bank has a new certificate.',
-        },
-      );
-    };
-    const digest = headers.digest?.split(',').find((value) => /^\s*sha-256=/i.test(value));
-    if (digest !== undefined && digest.trim().slice(8) !== digestHeader(body).slice(8)) {
-      refuse('does not match its Digest');
-    }
-    if (!certificate || headers.signature === undefined) return;
-    const parts = Object.fromEntries(
-      [...headers.signature.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
-    );
-    const names = parts.headers?.split(' ') ?? ['date'];
-    if (parts.algorithm !== 'rsa-sha256' || !parts.signature) refuse('has a Signature in an unknown format');
-    if (body.length > 0 && !names.includes('digest')) refuse('has a Signature that does not cover its body');
-    const missing = names.find((name) => name !== '(request-target)' && headers[name] === undefined);
-    if (missing !== undefined) refuse(`has a Signature over the header ${missing}, which is missing`);
-    const signed = signingString({ method: request.method, target: request.target, headers }, names);
-    if (
-      !verify(
-        'sha256',
-        Buffer.from(signed),
-        certificate.publicKey,
-        Buffer.from(parts.signature ?? '', 'base64'),
-      )
-    ) {
-      refuse('has a wrong Signature');
-    }
+  const certificate = readBankCertificate(certificatePem);
+  return (answer, request) => {
+    const problem = problemOfAnswer(answer, request, certificate, PROOFS);
+    if (!problem) return;
+    const says = `The bank's answer to ${request.method} ${pathOf(request)} ${problem}`;
+    throw new Psd2Error('bank_answer', says, { hint: CHANGED });
   };
 }
 
-function readCertificate(pem: string): X509Certificate {
-  try {
-    return new X509Certificate(pem);
-  } catch (cause) {
-    throw new Psd2Error('certificate', 'The bank signing certificate is not a PEM certificate', { cause });
-  }
-}
+const PROOFS: Proofs = { digests: ['SHA-256'], hashes: { 'rsa-sha256': 'sha256' } };

@@ -3,7 +3,7 @@ import type { Money } from '../../../domain/decimal.ts';
 import { isAccountId } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { Account, Accounts, Balance, Details, TypedBalance } from '../../ports/bank.ts';
-import { ask } from './answer.ts';
+import { aboutAnother, ask } from './answer.ts';
 import { atAccountOrCard, CARD, type Calls, earliestDay, lacking, reading, resourceIdOf } from './calls.ts';
 import { pagesOf } from './transactions.ts';
 import { ownIban } from './whose.ts';
@@ -197,11 +197,7 @@ async function fetchDetails(calls: Calls, of: Details, transactionId: string): P
   });
   const { resourceId } = data.account ?? data.cardAccount ?? {};
   if (typeof resourceId === 'string' && resourceId !== resourceIdOf(productId))
-    throw new Psd2Error(
-      'bank_answer',
-      `The bank's answer is about the account ${resourceId}, not about ${resourceIdOf(productId)}`,
-      { hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.', transactionId },
-    );
+    throw aboutAnother('account', resourceId, resourceIdOf(productId), transactionId);
   const iban = data.account?.iban;
   await ownIban(calls, { productId, transactionId }, typeof iban === 'string' ? iban : null, false);
   return data.account ?? data.cardAccount ?? data;

@@ -1,6 +1,10 @@
-import { verify, X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../../../errors.ts';
-import { digestHeader, signingString } from '../../../signature/http-signature.ts';
+import {
+  CHANGED,
+  type Proofs,
+  problemOfAnswer,
+  readBankCertificate,
+} from '../../../signature/answer-check.ts';
 import type { BankCall } from '../../call/call.ts';
 import { pathOf, type WireAnswer, type WireRequest } from '../../transport/line.ts';
 
@@ -23,12 +27,11 @@ type Check = (
  * @throws Psd2Error `certificate`
  */
 export function answerCheck(certificatePem: string | undefined, idName = 'x-request-id'): Check {
-  const certificate = certificatePem === undefined ? undefined : readCertificate(certificatePem);
+  const certificate = readBankCertificate(certificatePem);
   const ids = new RequestIds(idName);
   return (answer, request, call = {}) => {
     const foreign = ids.problemOf(answer, request, call);
-    const problem =
-      foreign ?? digestProblem(answer) ?? (certificate && signatureProblem(answer, request, certificate));
+    const problem = foreign ?? problemOfAnswer(answer, request, certificate, PROOFS);
     if (!problem) return;
     throw new Psd2Error(
       'bank_answer',
@@ -36,7 +39,7 @@ export function answerCheck(certificatePem: string | undefined, idName = 'x-requ
       {
         hint: foreign
           ? 'psd2 did not use the answer: it may be the answer to somebody else. A gateway before the bank mixes up answers, or writes ids of its own.'
-          : 'psd2 did not use the answer. Someone may have changed it on the way, or the bank has a new certificate.',
+          : CHANGED,
       },
     );
   };
@@ -80,48 +83,7 @@ class RequestIds {
 /** An answer is mixed up with one of a moment before. */
 const MOST_IDS = 1_000;
 
-function digestProblem({ headers, body }: WireAnswer): string | undefined {
-  for (const algorithm of ['SHA-256', 'SHA-512'] as const) {
-    // Base64 has no comma.
-    const given = headers.digest?.split(',').map((value) => value.trim());
-    const digest = given?.find((value) => value.toUpperCase().startsWith(`${algorithm}=`));
-    const own = digestHeader(body, algorithm).slice(8);
-    if (digest !== undefined && digest.slice(8) !== own) return 'does not match its Digest';
-  }
-  return undefined;
-}
-
-const HASHES = new Map([
-  ['rsa-sha256', 'sha256'],
-  ['rsa-sha512', 'sha512'],
-]);
-
-function signatureProblem(
-  { headers, body }: WireAnswer,
-  request: WireRequest,
-  certificate: X509Certificate,
-): string | undefined {
-  if (headers.signature === undefined) return undefined;
-  const parts = Object.fromEntries(
-    [...headers.signature.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
-  );
-  const names = (parts.headers ?? 'date').toLowerCase().split(' ');
-  const hash = HASHES.get(parts.algorithm?.toLowerCase() ?? '');
-  if (!hash || !parts.signature) return 'has a Signature in an unknown format';
-  if (body.length > 0 && !names.includes('digest')) return 'has a Signature that does not cover its body';
-  const missing = names.find((name) => name !== '(request-target)' && headers[name] === undefined);
-  if (missing !== undefined) return `has a Signature over the header ${missing}, which is missing`;
-  const signed = signingString({ method: request.method, target: request.target, headers }, names);
-  const signature = Buffer.from(parts.signature, 'base64');
-  return verify(hash, Buffer.from(signed), certificate.publicKey, signature)
-    ? undefined
-    : 'has a wrong Signature';
-}
-
-function readCertificate(pem: string): X509Certificate {
-  try {
-    return new X509Certificate(pem);
-  } catch (cause) {
-    throw new Psd2Error('certificate', 'The bank signing certificate is not a PEM certificate', { cause });
-  }
-}
+const PROOFS: Proofs = {
+  digests: ['SHA-256', 'SHA-512'],
+  hashes: { 'rsa-sha256': 'sha256', 'rsa-sha512': 'sha512' },
+};

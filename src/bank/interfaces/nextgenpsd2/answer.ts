@@ -185,6 +185,14 @@ function noticesOf({ said }: NextGenAnswer) {
   });
 }
 
+/** The error for an answer about something else than psd2 asked about: it decides nothing. */
+export function aboutAnother(what: string, named: string, asked: string, transactionId: string): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank's answer is about the ${what} ${named}, not about ${asked}`, {
+    hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
+    transactionId,
+  });
+}
+
 function unusable(answer: NextGenAnswer, message: string): Psd2Error {
   return new Psd2Error('bank_answer', message, idsOf(answer));
 }

@@ -112,13 +112,9 @@ const HAS_NONE = [404, 405, 501];
 
 /** What a refused basket means: there is none, if the bank does not have the operation, and whoever says so. */
 function orNone(error: Psd2Error): Psd2Error {
-  const { httpStatus, context } = error;
-  if (httpStatus === undefined || !HAS_NONE.includes(httpStatus)) return error;
-  const { hint: _hint, next: _next, ...known } = context;
-  return new Psd2Error('bank_refused', `The bank has no signing baskets: ${error.message}`, {
-    ...known,
-    beganNothing: true,
-  });
+  if (!HAS_NONE.includes(error.httpStatus ?? 0)) return error;
+  const says = `The bank has no signing baskets: ${error.message}`;
+  return error.restated('bank_refused', says).with({ beganNothing: true });
 }
 
 /** The answer to a new signing basket. */

@@ -12,7 +12,7 @@ import type {
   Decides,
   RequestedConsent,
 } from '../../ports/customer.ts';
-import { ask, readDone } from './answer.ts';
+import { aboutAnother, ask, readDone } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import type { OperationId } from './description/operations.ts';
 import type { BankDescription } from './description/schema.ts';
@@ -155,12 +155,9 @@ function lacksCall(error: unknown): error is Psd2Error {
 }
 
 /** The error for a bank that shows neither the consent nor its status. */
-function untold(
-  { context: { hint: _hint, next: _next, ...context }, message }: Psd2Error,
-  consentId: string,
-): Psd2Error {
-  const says = `The bank does not say how the consent ${consentId} is, so psd2 keeps what it knows. ${message}`;
-  return new Psd2Error('bank_refused', says, context);
+function untold(error: Psd2Error, consentId: string): Psd2Error {
+  const says = `The bank does not say how the consent ${consentId} is, so psd2 keeps what it knows. ${error.message}`;
+  return error.restated('bank_refused', says);
 }
 
 /** The bank has no such consent any more: it is ended, as was asked for. */
@@ -176,14 +173,7 @@ function assertAbout(
   transactionId: string,
 ): void {
   if (consentId === null || consentId === asked) return;
-  throw new Psd2Error(
-    'bank_answer',
-    `The bank's answer is about the consent ${consentId}, not about ${asked}`,
-    {
-      hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
-      transactionId,
-    },
-  );
+  throw aboutAnother('consent', consentId, asked, transactionId);
 }
 
 async function requestConsent(calls: Calls, consent: Request): Promise<RequestedConsent> {

@@ -1,5 +1,6 @@
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, Signed } from '../../call/call.ts';
+import { lenientNames, namesLeft } from '../../call/lenient-path.ts';
 import { followPages } from '../../call/pages.ts';
 import type { ComposedRequest, FreeAnswer, FreeCall } from '../../ports/bank.ts';
 import { type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
@@ -33,29 +34,12 @@ export function refusalOf(paths: Paths, method: string, path: string): Psd2Error
 const SERVICES = ['payments', 'bulk-payments', 'periodic-payments'];
 
 function initiates(paths: Paths, path: string): boolean {
-  const names = namesIn(path);
+  const names = namesLeft(lenientNames(path));
   const plain = `/${names.join('/')}`;
   if ([path, plain].some((text) => paths.find('POST', text)?.operation === 'initiatePayment')) return true;
   // Below any version and prefix: the service, then the product, and nothing more.
   const [service = '', product] = names.slice(-2);
   return product !== undefined && SERVICES.includes(service);
-}
-
-/** The names in a path as a lenient server would read them: decoded, without parameters, and `..` removes a name. */
-function namesIn(path: string): string[] {
-  let text = path.split(/[?#]/, 1)[0] ?? '';
-  // A proxy may decode the path before the bank does.
-  for (let before = ''; before !== text; ) {
-    before = text;
-    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  }
-  const names: string[] = [];
-  for (const part of text.split(/[/\\]/)) {
-    const name = (part.split(/[;?#]/, 1)[0] ?? '').replace(/[^\x21-\x7e]/g, '').toLowerCase();
-    if (name === '..') names.pop();
-    else if (name !== '' && name !== '.') names.push(name);
-  }
-  return names;
 }
 
 function toBankCall(paths: Paths, { returnAddress: _returnAddress, ...call }: FreeCall): BankCall {

@@ -119,9 +119,8 @@ function wantsConsent(error: unknown, hadConsent: boolean): error is Psd2Error {
 const CONSENT = /consen[ts]|einwilligung|zustimmung|toestemming|zgod/i;
 
 function lackingConsent(error: Psd2Error, hadConsent: boolean): Psd2Error {
-  const { hint: _hint, next: _next, ...context } = error.context;
   const says = hadConsent
     ? 'The bank does not confirm funds with the consent that psd2 has'
     : 'The bank confirms funds only with a consent of the customer';
-  return new Psd2Error('not_logged_in', `${says}. ${error.message}`, context);
+  return error.restated('not_logged_in', `${says}. ${error.message}`);
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
+import { jsonIn } from '../../../domain/json.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -35,7 +36,7 @@ export function assertOrdered(
   constant: Constant = {},
 ): void {
   const isItsService = service === (order.standing ? 'periodic-payments' : 'payments');
-  if (!isItsService || !pays(jsonIn(body), order, endToEndId, constant)) throw otherThanOrdered();
+  if (!isItsService || !pays(valueIn(body), order, endToEndId, constant)) throw otherThanOrdered();
 }
 
 /**
@@ -70,13 +71,13 @@ export async function assertAllOrdered(
   constant: Constant = {},
 ): Promise<void> {
   const { service, body } = initiation;
-  const isIt = isInXml(initiation) ? await isWritten(body, xmlOf) : paysAll(jsonIn(body), orders, constant);
+  const isIt = isInXml(initiation) ? await isWritten(body, xmlOf) : paysAll(valueIn(body), orders, constant);
   if (service !== 'bulk-payments' || !isIt) throw otherThanOrdered();
 }
 
 /** Whether the stored initiation of a signing basket has these payments. @throws Psd2Error `config` if it does not */
 export function assertHolds(paymentIds: readonly string[], { service, body }: Initiation): void {
-  const { data } = basket.safeParse(jsonIn(body));
+  const { data } = basket.safeParse(valueIn(body));
   if (service !== 'signing-baskets' || !isDeepStrictEqual(data?.paymentIds, [...paymentIds]))
     throw otherThanOrdered();
 }
@@ -136,11 +137,7 @@ function paysAll(body: unknown, orders: readonly TransferOrder[], constant: Cons
 }
 
 /** The value of a text that `JSON.stringify` wrote. Of a field that is there twice, the bank may take the other one. */
-function jsonIn(body: string): unknown {
-  try {
-    const value: unknown = JSON.parse(body);
-    return JSON.stringify(value) === body ? value : null;
-  } catch {
-    return null;
-  }
+function valueIn(body: string): unknown {
+  const value = jsonIn(body);
+  return JSON.stringify(value) === body ? value : null;
 }

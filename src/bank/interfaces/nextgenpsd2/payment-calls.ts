@@ -7,7 +7,14 @@ import { type BankReason, Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { Decides, ScaProgress } from '../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
-import { ask, type NextGenAnswer, type NextGenCaller, readAnswer, readNothing } from './answer.ts';
+import {
+  aboutAnother,
+  ask,
+  type NextGenAnswer,
+  type NextGenCaller,
+  readAnswer,
+  readNothing,
+} from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
 import type { OAuth } from './oauth.ts';
@@ -194,14 +201,7 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
   });
   if (data.paymentId === null || data.paymentId === paymentId)
     return { status: data.transactionStatus, reasons };
-  throw new Psd2Error(
-    'bank_answer',
-    `The bank's answer is about the payment ${data.paymentId}, not about ${paymentId}`,
-    {
-      hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
-      transactionId: payment.transactionId,
-    },
-  );
+  throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
 }
 
 function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {

@@ -1,4 +1,5 @@
 import { Psd2Error } from '../../../errors.ts';
+import { aboutAnother } from './answer.ts';
 import type { Calls } from './calls.ts';
 
 /** Whether two texts are the same IBAN: blanks and case do not count. */
@@ -26,11 +27,7 @@ export async function ownIban(
 ): Promise<string | null> {
   const own = await listedIban(calls, productId, transactionId, mayAsk && named !== null);
   if (own === null || named === null || sameIban(own, named)) return own ?? named;
-  throw new Psd2Error(
-    'bank_answer',
-    `The bank's answer is about the account ${named}, not about ${productId} (${own})`,
-    { hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.', transactionId },
-  );
+  throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
 }
 
 async function listedIban(

@@ -189,10 +189,9 @@ function sayLeft({ terminal }: Context, left: readonly BegunThing[]): void {
 
 function noConsent(error: Psd2Error | null): Psd2Error {
   const why = error ?? new Psd2Error('bank_answer', 'the bank has begun none');
-  const { hint: _hint, next: _next, ...about } = why.context;
   const hint =
     why.code === 'not_logged_in'
       ? 'The bank wants a login first. Store the file in the profile, log a customer in, and ask for a consent.'
       : 'What psd2 found out so far is in the list.';
-  return new Psd2Error(why.code, `No consent could be begun. ${why.message}`, { ...about, hint });
+  return why.restated(why.code, `No consent could be begun. ${why.message}`).with({ hint });
 }

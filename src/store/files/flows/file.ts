@@ -16,6 +16,7 @@ import {
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
+import { jsonIn } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
 import {
   appendDurably,
@@ -262,16 +263,9 @@ function toLine(n: number, { at, by, event }: JournalLine): string {
 /** Whether a line is empty or incomplete. A complete line ends with the braces of its event and of itself. */
 function isCutShort(text: string): boolean {
   if (text === '') return true;
-  return text.startsWith('{"at":"'.slice(0, text.length)) && !text.endsWith('}}') && !isJson(text);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return (
+    text.startsWith('{"at":"'.slice(0, text.length)) && !text.endsWith('}}') && jsonIn(text) === undefined
+  );
 }
 
 /** A working process touches its lock every second, so after this time without a sign it is dead. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { jsonIn } from '../../../domain/json.ts';
 import { readOwnFile } from '../../disk/files.ts';
 import { replaceDurably } from '../../disk/replace.ts';
 import { damagedAt, readFlowFile } from './file.ts';
@@ -26,18 +27,10 @@ export function rewriteFlowFile(path: string, change: (event: unknown) => unknow
   const known = readFlowFile(path, z.unknown(), () => true);
   if (!known) throw damagedAt(path, 1);
   const lines = (readOwnFile(path)?.toString('utf8') ?? '').split('\n').flatMap((text) => {
-    const { data } = anyLine.safeParse(parsed(text));
+    const { data } = anyLine.safeParse(jsonIn(text));
     if (!data) return [];
     const { event, ...rest } = data;
     return [`${JSON.stringify({ ...rest, event: change(event) })}\n`];
   });
   replaceDurably(path, lines.join(''));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -16,6 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { type Decimal, isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
+import { jsonIn } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { cannotRead, cannotWrite, isMissing, systemCode, withFile } from '../../disk/files.ts';
 import { holderOf } from '../../disk/lock.ts';
@@ -279,7 +280,7 @@ function readState(path: string): State | 'gone' | undefined {
   }
   for (let end = text.lastIndexOf('\n'); end !== -1; ) {
     const begin = end === 0 ? 0 : text.lastIndexOf('\n', end - 1) + 1;
-    const state = parseState(text.slice(begin, end));
+    const state = stateLine.safeParse(jsonIn(text.slice(begin, end))).data;
     if (state) return state;
     end = begin - 1;
   }
@@ -291,14 +292,6 @@ function readState(path: string): State | 'gone' | undefined {
 }
 
 const BEGUN_LINE = '{"claim":';
-
-function parseState(line: string): State | undefined {
-  try {
-    return stateLine.parse(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
-}
 
 /** The progress of the highest claim that has written any; undefined if another run removed a claim in the meantime. */
 function lastProducts(folder: string, numbers: readonly number[]): Products | undefined {

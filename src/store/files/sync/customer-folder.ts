@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { jsonIn } from '../../../domain/json.ts';
 import { entriesBelow, readPlainFile, removeStored, syncFolder } from '../../disk/files.ts';
 import type { StoredRows, SyncedFolder } from '../../ports/personal.ts';
 import { nameOfCustomer } from '../file-names.ts';
@@ -38,12 +39,8 @@ function filesIn(folder: string): string[] {
 
 /** The lines of a file. One that a crash has cut short is no row. */
 function rowsIn(path: string): StoredRows['rows'] {
-  return (readPlainFile(path)?.toString('utf8') ?? '').split('\n').flatMap((line) => {
-    try {
-      const row: unknown = JSON.parse(line);
-      return [row];
-    } catch {
-      return [];
-    }
-  });
+  return (readPlainFile(path)?.toString('utf8') ?? '')
+    .split('\n')
+    .map(jsonIn)
+    .filter((row) => row !== undefined);
 }

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
+import { isRecord, jsonIn } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { isMissing, withFile } from '../../disk/files.ts';
 import type { StoredRows } from '../../known-rows.ts';
@@ -276,16 +277,9 @@ function readRows(
 }
 
 function readRow(path: string, line: string, offset: number): Line {
-  let row: unknown;
-  try {
-    row = JSON.parse(line);
-  } catch {
-    // The error is thrown below.
-  }
-  if (typeof row === 'object' && row !== null && 'id' in row && typeof row.id === 'string') {
-    const day = 'bookingDate' in row && typeof row.bookingDate === 'string' ? row.bookingDate : null;
-    return { id: row.id, bookingDate: day };
-  }
+  const row = jsonIn(line);
+  if (isRecord(row) && typeof row.id === 'string')
+    return { id: row.id, bookingDate: typeof row.bookingDate === 'string' ? row.bookingDate : null };
   throw damagedAt(path, offset);
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../../../domain/decimal.ts';
+import { isRecord } from '../../../../domain/json.ts';
 import { dayIn, decimalIn, textOf } from '../../../../domain/odd-values.ts';
 
 /** A string. The bank may send a number instead: all its digits are kept. */
@@ -145,10 +146,6 @@ export const currency = z.pipe(z.nullish(z.unknown()), z.transform(currencyIn));
 export function currencyIn(value: unknown): string {
   const word = (textOf(value) ?? '').trim();
   return /^[a-z]{3}$/i.test(word) ? word.toUpperCase() : word;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The amount of a balance, as banks write it. Null if it is missing or null, or the amount is empty. */

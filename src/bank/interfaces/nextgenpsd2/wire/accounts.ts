@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { IsoDate } from '../../../../domain/calendar.ts';
 import type { Decimal } from '../../../../domain/decimal.ts';
+import { isRecord } from '../../../../domain/json.ts';
 import { dayIn, decimalIn, plainIban, textOf } from '../../../../domain/odd-values.ts';
 import { surelyMasked } from '../../../../domain/order/card-number.ts';
 import {
@@ -107,12 +108,8 @@ function remittanceIn(value: unknown): string | null {
 }
 
 function lineIn(value: unknown): string | undefined {
-  if (isObject(value)) return textOf(value.reference);
+  if (isRecord(value)) return textOf(value.reference);
   return textOf(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A party of a row: its name, and its account. */
@@ -129,7 +126,7 @@ function accountIn(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
   const text = wordsIn(value);
   if (text !== null)
     return IBAN.test(text) ? { iban: plainIban(text), account: null } : { iban: null, account: text };
-  if (!isObject(value)) return null;
+  if (!isRecord(value)) return null;
   const { bban, msisdn, maskedPan, pan, other } = value;
   const ownIban = wordsIn(value.iban);
   const account =
@@ -142,7 +139,7 @@ function accountIn(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
 }
 
 function numberIn(value: unknown): string | null {
-  return wordsIn(isObject(value) ? value.identification : value);
+  return wordsIn(isRecord(value) ? value.identification : value);
 }
 
 function maskedIn(value: unknown): string | null {
@@ -250,7 +247,7 @@ function isNothing(value: unknown): boolean {
 
 function moneyIn(value: unknown): z.infer<typeof amount> | null {
   // Nearly all amounts are in this form.
-  const { amount: text, currency } = isObject(value) ? value : {};
+  const { amount: text, currency } = isRecord(value) ? value : {};
   const plain = typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? decimalIn(text) : null;
   if (plain !== null && typeof currency === 'string') return { amount: plain, currency };
   return amount.safeParse(value).data ?? null;
@@ -258,7 +255,7 @@ function moneyIn(value: unknown): z.infer<typeof amount> | null {
 
 function exchangeIn(value: unknown): { rate: Decimal; currencies: string[] } | null {
   const first: unknown = Array.isArray(value) ? value[0] : value;
-  if (!isObject(first)) return null;
+  if (!isRecord(first)) return null;
   const rate = decimalIn(first.exchangeRate);
   const currencies = [first.sourceCurrency, first.targetCurrency, first.unitCurrency];
   return rate === null ? null : { rate, currencies: currencies.flatMap((each) => wordsIn(each) ?? []) };
@@ -272,7 +269,7 @@ const rowOf = (isBooked: boolean) =>
   z.pipe(
     z.unknown(),
     z.transform((value, context) => {
-      const row = isObject(value) ? value : {};
+      const row = isRecord(value) ? value : {};
       const transactionAmount = moneyIn(row.transactionAmount);
       const refuse = (message: string, path: PropertyKey[]) => {
         context.issues.push({ code: 'custom', message, input: value, path });
@@ -325,7 +322,7 @@ export const link = z.pipe(
   z.nullish(z.unknown()),
   z.transform((value): string | null => {
     const first: unknown = Array.isArray(value) ? value[0] : value;
-    const href = isObject(first) ? first.href : first;
+    const href = isRecord(first) ? first.href : first;
     return typeof href === 'string' ? href.trim() : null;
   }),
 );

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isRecord } from '../../../../domain/json.ts';
 import { dayIn, decimalIn, instantIn, textOf } from '../../../../domain/odd-values.ts';
 import { withoutCardNumbers } from '../../../../domain/order/card-number.ts';
 
@@ -59,13 +60,9 @@ function knownWord(known: readonly string[], value: string): string {
 /** A list. Banks write null for an empty one, and the only row of a list without the list. */
 export function listOf<T>(item: z.ZodMiniType<T>) {
   return z.pipe(
-    z.transform((value: unknown) => (value === null ? [] : isObject(value) ? [value] : value)),
+    z.transform((value: unknown) => (value === null ? [] : isRecord(value) ? [value] : value)),
     z.array(item),
   );
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** True or false, or the word. Anything else counts as missing. */
