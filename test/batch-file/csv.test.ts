@@ -78,19 +78,17 @@ Ada,${IBAN},1,,no,
 `,
     );
     expect(said).toMatchInlineSnapshot(`
-      [
-        "error line 2: The amount "1.234,56" has a decimal comma",
-        "error line 4: The name contains the character "\\n" at position 3, which SEPA does not allow",
-        "error line 4: The IBAN "DE8937040044053201300" has 21 characters, which is not the length of an IBAN of DE",
-        "error line 4: The amount "-0" is negative",
-        "error line 4: The currency "USD" is not possible: SEPA transfers are in EUR",
-        "error line 4: The date 2020-01-01 is in the past: at the bank it is 2026-11-23",
-        "error line 4: The payee-verified "maybe" is neither yes nor no",
-        "error line 6: The name contains the character "ë" at position 3, which SEPA does not allow",
-        "error line 6: The amount "1e3" is not a decimal number",
-        "error line 6: The date "30.11.2026" is not a date in the form YYYY-MM-DD",
-        "error line 7: The line has 3 cells, but the heading has 6",
-      ]
+      ["error line 2: The amount "1.234,56" has a decimal comma",
+       "error line 4: The name contains the character "\\n" at position 3, which SEPA does not allow",
+       "error line 4: The IBAN "DE8937040044053201300" has 21 characters, which is not the length of an IBAN of DE",
+       "error line 4: The amount "-0" is negative",
+       "error line 4: The currency "USD" is not possible: SEPA transfers are in EUR",
+       "error line 4: The date 2020-01-01 is in the past: at the bank it is 2026-11-23",
+       "error line 4: The payee-verified "maybe" is neither yes nor no",
+       "error line 6: The name contains the character "ë" at position 3, which SEPA does not allow",
+       "error line 6: The amount "1e3" is not a decimal number",
+       "error line 6: The date "30.11.2026" is not a date in the form YYYY-MM-DD",
+       "error line 7: The line has 3 cells, but the heading has 6"]
     `);
     expect(lines.map(({ line, place }) => [line, place])).toEqual([[5, 'line 8']]);
   });

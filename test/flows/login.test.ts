@@ -237,26 +237,18 @@ describe('a login', () => {
       ends.push({ code, message, hint, next, revoked });
     }
     expect(ends).toMatchInlineSnapshot(`
-      [
-        {
-          code: "login_refused",
-          hint: "psd2 has stored nothing, and has revoked the tokens. Let the other customer log out at the bank, then try again:",
-          message: "Customer 1234567 has logged in, not customer 7654321",
-          next: [["auth", "login", "--customer", "7654321"]], revoked: ["refresh-1", "access-1"],
-        },
-        {
-          code: "login_refused",
-          hint: "psd2 has stored nothing. The bank did not revoke the refresh token: The bank is failing. Let the other customer log out at the bank, then try again:",
-          message: "Customer 1234567 has logged in, not customer 7654321",
-          next: [["auth", "login", "--customer", "7654321"]], revoked: ["access-1"],
-        },
-        {
-          code: "login_refused",
-          hint: "psd2 has stored nothing. The bank did not revoke the refresh token: The bank is failing. The bank did not revoke the access token: The bank is failing. Let the other customer log out at the bank, then try again:",
-          message: "Customer 1234567 has logged in, not customer 7654321",
-          next: [["auth", "login", "--customer", "7654321"]], revoked: [],
-        },
-      ]
+      [{ code: "login_refused",
+         hint: "psd2 has stored nothing, and has revoked the tokens. Let the other customer log out at the bank, then try again:",
+         message: "Customer 1234567 has logged in, not customer 7654321",
+         next: [["auth", "login", "--customer", "7654321"]], revoked: ["refresh-1", "access-1"] },
+       { code: "login_refused",
+         hint: "psd2 has stored nothing. The bank did not revoke the refresh token: The bank is failing. Let the other customer log out at the bank, then try again:",
+         message: "Customer 1234567 has logged in, not customer 7654321",
+         next: [["auth", "login", "--customer", "7654321"]], revoked: ["access-1"] },
+       { code: "login_refused",
+         hint: "psd2 has stored nothing. The bank did not revoke the refresh token: The bank is failing. The bank did not revoke the access token: The bank is failing. Let the other customer log out at the bank, then try again:",
+         message: "Customer 1234567 has logged in, not customer 7654321",
+         next: [["auth", "login", "--customer", "7654321"]], revoked: [] }]
     `);
   });
 

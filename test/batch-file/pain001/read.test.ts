@@ -164,18 +164,16 @@ describe('a pain.001', () => {
     expect(lines).toEqual([]);
     expect(source).toEqual({ format: 'pain.001.001.09', messageId: '', count: null, sum: null });
     expect(said).toMatchInlineSnapshot(`
-      [
-        "error /Document/CstmrCdtTrfInitn/GrpHdr/MsgId: The element is missing",
-        "error /Document/CstmrCdtTrfInitn/GrpHdr/NbOfTxs: The element is missing",
-        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/PmtInfId: The element is missing",
-        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/PmtMtd: The element is missing",
-        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/DbtrAcct: The account to debit is missing",
-        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/ReqdExctnDt: The element is missing",
-        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/PmtId/EndToEndId: The element is missing",
-        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/Cdtr/Nm: The element is missing",
-        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/CdtrAcct/Id/IBAN: The element is missing",
-        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/Amt/InstdAmt/@Ccy: The element is missing",
-      ]
+      ["error /Document/CstmrCdtTrfInitn/GrpHdr/MsgId: The element is missing",
+       "error /Document/CstmrCdtTrfInitn/GrpHdr/NbOfTxs: The element is missing",
+       "error /Document/CstmrCdtTrfInitn/PmtInf[1]/PmtInfId: The element is missing",
+       "error /Document/CstmrCdtTrfInitn/PmtInf[1]/PmtMtd: The element is missing",
+       "error /Document/CstmrCdtTrfInitn/PmtInf[1]/DbtrAcct: The account to debit is missing",
+       "error /Document/CstmrCdtTrfInitn/PmtInf[1]/ReqdExctnDt: The element is missing",
+       "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/PmtId/EndToEndId: The element is missing",
+       "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/Cdtr/Nm: The element is missing",
+       "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/CdtrAcct/Id/IBAN: The element is missing",
+       "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/Amt/InstdAmt/@Ccy: The element is missing"]
     `);
   });
 

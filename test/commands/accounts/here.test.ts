@@ -57,18 +57,16 @@ describe('psd2 accounts list', () => {
     const { shown } = await operatorAt(bank);
     const words = ['accounts', 'list'];
     expect([await shown(words, 100), await shown(words, 56), await shown(words, 46)]).toMatchInlineSnapshot(`
-      [
-        "ACCOUNT     IBAN                    CURRENCY  NAME             TYPE
+      ["ACCOUNT     IBAN                    CURRENCY  NAME             TYPE
       0000012345  DE02100100109307118603  EUR       Current account  CONTO
       ",
-        "ACCOUNT     IBAN                    NAME
+       "ACCOUNT     IBAN                    NAME
       0000012345  DE02100100109307118603  Current account
       ",
-        "ACCOUNT     IBAN                    NAME
+       "ACCOUNT     IBAN                    NAME
       0000012345  DE02100100109307118603  Current
                                           account
-      ",
-      ]
+      "]
     `);
   });
 
@@ -112,20 +110,18 @@ describe('psd2 accounts transactions', () => {
     ];
     const { shown } = await operatorAt(bank);
     expect([await shown(LIST, 110), await shown(LIST, 60), await shown(LIST, 44)]).toMatchInlineSnapshot(`
-      [
-        "BOOKED      VALUE       AMOUNT       DESCRIPTION  DETAILS
+      ["BOOKED      VALUE       AMOUNT       DESCRIPTION  DETAILS
       YYYY-MM-DD  YYYY-MM-DD  +12.50  EUR  Row 1        Details of row 1
       pending     YYYY-MM-DD   -0.05  EUR  Row 2        Details of row 2
       ",
-        "BOOKED      AMOUNT       DESCRIPTION  DETAILS
+       "BOOKED      AMOUNT       DESCRIPTION  DETAILS
       YYYY-MM-DD  +12.50  EUR  Row 1        Details of row 1
       pending      -0.05  EUR  Row 2        Details of row 2
       ",
-        "BOOKED      AMOUNT       DESCRIPTION
+       "BOOKED      AMOUNT       DESCRIPTION
       YYYY-MM-DD  +12.50  EUR  Row 1
       pending      -0.05  EUR  Row 2
-      ",
-      ]
+      "]
     `);
   });
 

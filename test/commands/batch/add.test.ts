@@ -27,29 +27,12 @@ it('a file without errors is checked and added, and psd2 says what to do next', 
   const { payer, add, check } = await withText(LINES);
   const checked = await check();
   expect([endOf(checked), { ...checked.data, file: 'FILE' }]).toMatchInlineSnapshot(`
-    [
-      ["done"],
-      {
-        count: 2,
-        errors: 0,
-        file: "FILE",
-        format: "csv",
-        lines: 2,
-        messageId: null,
-        ok: true,
-        payees: null,
-        problems: [],
-        scas: 2,
-        sha256: "batch-1",
-        totals: [
-          {
-            amount: "3.10", batchBooking: null, count: 2, currency: "EUR", customer: null,
-            executionDate: null, from: "0000012345", instant: false, scas: 2,
-          },
-        ],
-        warnings: 0,
-      },
-    ]
+    [["done"],
+     { count: 2, errors: 0, file: "FILE", format: "csv", lines: 2, messageId: null, ok: true,
+       payees: null, problems: [], scas: 2, sha256: "batch-1",
+       totals: [{ amount: "3.10", batchBooking: null, count: 2, currency: "EUR", customer: null,
+          executionDate: null, from: "0000012345", instant: false, scas: 2 }],
+       warnings: 0 }]
   `);
   const added = await add([], { env: { PSD2_APPROVALS: '1' } });
   expect([added.said, endOf(added)]).toEqual([
@@ -57,14 +40,10 @@ it('a file without errors is checked and added, and psd2 says what to do next', 
     ['done'],
   ]);
   expect([endOf(await add()), endOf(await payer.run(['batch', 'list'])).length]).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, usage: The batch batch-1 has the same content",
-        "psd2 has stored nothing. If you want to pay all of it once more, add --again. See the batch with:",
-        "$ batch show batch-1",
-      ],
-      1,
-    ]
+    [["exit 2, usage: The batch batch-1 has the same content",
+      "psd2 has stored nothing. If you want to pay all of it once more, add --again. See the batch with:",
+      "$ batch show batch-1"],
+     1]
   `);
   const again = await add(['--again']);
   expect([again.said, again.data.batch]).toEqual(['Stored. It can be paid now.\n', 'batch-2']);
@@ -75,40 +54,24 @@ it('with errors, psd2 names the first three, and stores nothing', async () => {
   const { payer, add, check } = await withText(wrong);
   const failed = await add();
   expect(endOf(failed).map((text) => text.replaceAll(PATH, 'FILE'))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The file FILE has 4 errors. line 2: The amount "-1" is negative. line 3: The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE. line 4: The amount "x" is not a decimal number",
-      "psd2 has stored nothing. See all of them with:", "$ batch check FILE",
-    ]
+    ["exit 2, usage: The file FILE has 4 errors. line 2: The amount "-1" is negative. line 3: The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE. line 4: The amount "x" is not a decimal number",
+     "psd2 has stored nothing. See all of them with:", "$ batch check FILE"]
   `);
   expect((await payer.run(['batch', 'list'])).data).toEqual([]);
   const checked = await check();
   expect(endOf(checked).map((text) => text.replaceAll(PATH, 'FILE'))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The file FILE has 4 errors",
-      "psd2 has stored and sent nothing. Correct the file and check it again.",
-    ]
+    ["exit 2, usage: The file FILE has 4 errors",
+     "psd2 has stored and sent nothing. Correct the file and check it again."]
   `);
   const { ok, sha256, lines, errors, problems } = checked.data;
   expect({ ok, sha256, lines, errors, problems }).toMatchInlineSnapshot(`
-    {
-      errors: 4,
-      lines: 0,
-      ok: false,
-      problems: [
-        { line: 1, message: "The amount "-1" is negative", place: "line 2", severity: "error" },
-        {
-          line: 2,
-          message: "The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE",
-          place: "line 3", severity: "error",
-        },
-        {
-          line: 3, message: "The amount "x" is not a decimal number", place: "line 4",
-          severity: "error",
-        },
-        { line: 4, message: "The amount "0" is zero", place: "line 5", severity: "error" },
-      ],
-      sha256: null,
-    }
+    { errors: 4, lines: 0, ok: false,
+      problems: [{ line: 1, message: "The amount "-1" is negative", place: "line 2", severity: "error" },
+       { line: 2, message: "The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE",
+         place: "line 3", severity: "error" },
+       { line: 3, message: "The amount "x" is not a decimal number", place: "line 4", severity: "error" },
+       { line: 4, message: "The amount "0" is zero", place: "line 5", severity: "error" }],
+      sha256: null }
   `);
   const one = await withText(LINES.replace('1.10', '-1'));
   expect(endOf(await one.add())[0]?.replaceAll(PATH, 'FILE')).toMatchInlineSnapshot(
@@ -183,13 +146,9 @@ it('an account that the customer has given no consent for is an error, and one o
     { name: 'PAYMENTS', products: [parseProductId('0000088888')] },
   ]);
   expect((await check()).data.problems).toMatchInlineSnapshot(`
-    [
-      {
-        line: 1,
-        message: "The account 0000099999 is not one that customer 1048262 has given a consent for",
-        place: "line 2", severity: "error",
-      },
-    ]
+    [{ line: 1,
+       message: "The account 0000099999 is not one that customer 1048262 has given a consent for",
+       place: "line 2", severity: "error" }]
   `);
   expect((await check([], { globals: { customer: '2073915' } })).data.errors).toBe(0);
 });
@@ -207,24 +166,15 @@ it('the same payment in the last 30 days is a warning, and a reference that is t
   await transfer('6');
   await payer.run(['transfer', 'list']);
   expect((await check()).data.problems).toMatchInlineSnapshot(`
-    [
-      {
-        line: 1,
-        message: "The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
-        place: "line 2", severity: "error",
-      },
-      {
-        line: 2,
-        message: "The transfer tr-2 of the last 30 days paid the same amount to the same payee",
-        place: "line 3", severity: "warning",
-      },
-    ]
+    [{ line: 1,
+       message: "The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
+       place: "line 2", severity: "error" },
+     { line: 2, message: "The transfer tr-2 of the last 30 days paid the same amount to the same payee",
+       place: "line 3", severity: "warning" }]
   `);
   expect(endOf(await add()).map((text) => text.replaceAll(PATH, 'FILE'))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The file FILE has 1 error. line 2: The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
-      "psd2 has stored nothing. See all of them with:", "$ batch check FILE",
-    ]
+    ["exit 2, usage: The file FILE has 1 error. line 2: The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
+     "psd2 has stored nothing. See all of them with:", "$ batch check FILE"]
   `);
   const soon = new Date(Date.parse(TODAY) + 31 * 86_400_000).toISOString();
   expect((await check([], { now: soon })).data.warnings).toBe(0);
@@ -257,36 +207,24 @@ it('the payee check of all payments counts the results, and names what a person 
   };
   const { data, said } = await check(['--payees'], { env });
   expect([data.payees, data.problems, said]).toMatchInlineSnapshot(`
-    [
-      { close: 2, match: 1, none: 2, unavailable: 0 },
-      [
-        {
-          line: 1, message: "The payee check of Ada says: close match, the account is held by Other",
-          place: "line 2", severity: "warning",
-        },
-        {
-          line: 2, message: "The payee check of Bea says: no match, the account is held by Other",
-          place: "line 3", severity: "error",
-        },
-        {
-          line: 4, message: "The payee check of Dora says: no match, the account is held by Other",
-          place: "line 5", severity: "error",
-        },
-      ],
-      "",
-    ]
+    [{ close: 2, match: 1, none: 2, unavailable: 0 },
+     [{ line: 1, message: "The payee check of Ada says: close match, the account is held by Other",
+        place: "line 2", severity: "warning" },
+      { line: 2, message: "The payee check of Bea says: no match, the account is held by Other",
+        place: "line 3", severity: "error" },
+      { line: 4, message: "The payee check of Dora says: no match, the account is held by Other",
+        place: "line 5", severity: "error" }],
+     ""]
   `);
   const table = await check(['--payees'], { env, format: 'table' });
   expect([table.printed, table.said]).toMatchInlineSnapshot(`
-    [
-      "warning	1	line 2	The payee check of Ada says: close match, the account is held by Other
+    ["warning	1	line 2	The payee check of Ada says: close match, the account is held by Other
     error	2	line 3	The payee check of Bea says: no match, the account is held by Other
     error	4	line 5	The payee check of Dora says: no match, the account is held by Other
     		when it is paid	transfer	5	15.00 EUR	5
     ",
-      "5 payments, 5 SCAs, 2 errors, 1 warning. Payees: 1 match, 2 close, 2 none, 0 unavailable.
-    ",
-    ]
+     "5 payments, 5 SCAs, 2 errors, 1 warning. Payees: 1 match, 2 close, 2 none, 0 unavailable.
+    "]
   `);
 });
 

@@ -26,28 +26,20 @@ it('a basket whose run was interrupted goes on, and no payment is initiated twic
     if (call.startsWith('verify') && ++verified === 2) throw interrupted();
   };
   expect(told(await payer.run(AS_BASKET))).toMatchInlineSnapshot(`
-    [
-      "1 verified tr-1 ", "2 executing tr-2 ", "3 waiting  ",
-      "0 of 3 paid, 1 unknown, 1 awaits its customer.", "exit 130, interrupted: Interrupted",
-      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-      "$ batch run batch-1",
-    ]
+    ["1 verified tr-1 ", "2 executing tr-2 ", "3 waiting  ",
+     "0 of 3 paid, 1 unknown, 1 awaits its customer.", "exit 130, interrupted: Interrupted",
+     "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+     "$ batch run batch-1"]
   `);
   expect(told(await payer.run(AS_BASKET))).toMatchInlineSnapshot(`
-    [
-      "1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ",
-      "The answer to the initiation was lost. Nobody has the link to authorise that transfer, so psd2 initiates it again under the same reference.",
-      "3 of 3 paid (33.00 EUR).", "done",
-    ]
+    ["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ",
+     "The answer to the initiation was lost. Nobody has the link to authorise that transfer, so psd2 initiates it again under the same reference.",
+     "3 of 3 paid (33.00 EUR).", "done"]
   `);
   expect([bank.sent, bank.payments.map(({ asked }) => asked).slice(3)]).toMatchInlineSnapshot(`
-    [
-      [
-        "verify transfer", "verify transfer", "verify transfer", "verify transfer",
-        "verify signing basket", "sca pay-4",
-      ],
-      ["["pay-1","pay-2","pay-3"]"],
-    ]
+    [["verify transfer", "verify transfer", "verify transfer", "verify transfer",
+      "verify signing basket", "sca pay-4"],
+     ["["pay-1","pay-2","pay-3"]"]]
   `);
 });
 
@@ -55,28 +47,18 @@ it('if the bank fails while a basket is filled, no basket is begun, and the next
   const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
   bank.meets('verify', failing());
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 unknown tr-1 The bank may have the transfer, but gave no usable answer to it: The bank is failing",
-        "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-2"],
-    ]
+    [["1 unknown tr-1 The bank may have the transfer, but gave no usable answer to it: The bank is failing",
+      "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["verify transfer", "verify transfer", "verify signing basket", "sca pay-2"]]
   `);
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 executed tr-2 ",
-        "The answer to the initiation was lost. Nobody has the link to authorise that transfer, so psd2 initiates it again under the same reference.",
-        "2 of 2 paid (21.00 EUR).", "done",
-      ],
-      [
-        "verify transfer", "verify transfer", "verify signing basket", "sca pay-2", "verify transfer",
-        "sca pay-3",
-      ],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ",
+      "The answer to the initiation was lost. Nobody has the link to authorise that transfer, so psd2 initiates it again under the same reference.",
+      "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify transfer", "verify transfer", "verify signing basket", "sca pay-2", "verify transfer",
+      "sca pay-3"]]
   `);
 });
 
@@ -84,27 +66,21 @@ it('a line that waits for a person does not go into the basket of the others', a
   const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea', 'Cleo');
   const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'close', Bea: 'close' }) };
   expect([told(await payer.run(AS_BASKET, { env })), bank.last.asked]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 waiting  The payee check of payment 1 says: close match, the account is held by Other",
-        "2 waiting  The payee check of payment 2 says: close match, the account is held by Other",
-        "3 executed tr-1 ",
-        "Payment 1: The payee check of payment 1 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-        "Payment 2: The payee check of payment 2 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-        "1 of 3 paid (12.00 EUR).", "exit 8, payment_failed: 2 of 3 payments were not made",
-        "Go on with:", "$ batch run batch-1",
-      ],
-      "["pay-1"]",
-    ]
+    [["1 waiting  The payee check of payment 1 says: close match, the account is held by Other",
+      "2 waiting  The payee check of payment 2 says: close match, the account is held by Other",
+      "3 executed tr-1 ",
+      "Payment 1: The payee check of payment 1 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+      "Payment 2: The payee check of payment 2 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+      "1 of 3 paid (12.00 EUR).", "exit 8, payment_failed: 2 of 3 payments were not made",
+      "Go on with:", "$ batch run batch-1"],
+     "["pay-1"]"]
   `);
   expect([
     told(await payer.run([...AS_BASKET, '--accept-close'], { env })),
     bank.last.asked,
   ]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-2 ", "2 executed tr-3 ", "3 executed tr-1 ", "3 of 3 paid (33.00 EUR).", "done"],
-      "["pay-3","pay-4"]",
-    ]
+    [["1 executed tr-2 ", "2 executed tr-3 ", "3 executed tr-1 ", "3 of 3 paid (33.00 EUR).", "done"],
+     "["pay-3","pay-4"]"]
   `);
 });
 
@@ -121,30 +97,20 @@ it('a basket that the bank refuses leaves its payments to another one, or to an 
     ends.push([way, told(await payer.run([...RUN, '--as', way])), bank.sent]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "1 verified tr-1 Not this one", "2 verified tr-2 Not this one",
-        "0 of 2 paid, 2 await their customer.",
-        "exit 6, not_authorised: The customer could not be asked for 2 of 2 payments",
-        "The bank has the payments, but not the signing basket. Have each payment authorised alone with:",
-        "$ batch run batch-1 --as single",
-      ],
-      [
-        "basket", ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-        ["verify signing basket", "sca pay-3"],
-      ],
-      [
-        "1 verified tr-1 Not this one", "2 verified tr-2 Not this one",
-        "0 of 2 paid, 2 await their customer.",
-        "exit 6, not_authorised: The customer could not be asked for 2 of 2 payments",
-        "The bank has the payments, but not the signing basket. Have each payment authorised alone with:",
-        "$ batch run batch-1 --as single",
-      ],
-      [
-        "single", ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-        ["sca pay-1", "sca pay-2"],
-      ],
-    ]
+    [["1 verified tr-1 Not this one", "2 verified tr-2 Not this one",
+      "0 of 2 paid, 2 await their customer.",
+      "exit 6, not_authorised: The customer could not be asked for 2 of 2 payments",
+      "The bank has the payments, but not the signing basket. Have each payment authorised alone with:",
+      "$ batch run batch-1 --as single"],
+     ["basket", ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+      ["verify signing basket", "sca pay-3"]],
+     ["1 verified tr-1 Not this one", "2 verified tr-2 Not this one",
+      "0 of 2 paid, 2 await their customer.",
+      "exit 6, not_authorised: The customer could not be asked for 2 of 2 payments",
+      "The bank has the payments, but not the signing basket. Have each payment authorised alone with:",
+      "$ batch run batch-1 --as single"],
+     ["single", ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+      ["sca pay-1", "sca pay-2"]]]
   `);
 });
 
@@ -156,10 +122,8 @@ it('a payment that its customer authorises alone does not go into a basket', asy
   bank.customersAgree = true;
   bank.calls.length = 0;
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-2 ", "2 executed tr-1 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
-      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-4", "sca pay-1"],
-    ]
+    [["1 executed tr-2 ", "2 executed tr-1 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
+     ["verify transfer", "verify transfer", "verify signing basket", "sca pay-4", "sca pay-1"]]
   `);
 });
 
@@ -167,10 +131,8 @@ it('one line alone goes into a basket too, and is not begun a second time', asyn
   const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
   const one = [...AS_BASKET, '--only', '1'];
   expect([told(await payer.run(one)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-1 ", "1 of 1 paid (10.00 EUR).", "done"],
-      ["verify transfer", "verify signing basket", "sca pay-2"],
-    ]
+    [["1 executed tr-1 ", "1 of 1 paid (10.00 EUR).", "done"],
+     ["verify transfer", "verify signing basket", "sca pay-2"]]
   `);
   expect([told(await payer.run(one)), bank.payments.length]).toMatchInlineSnapshot(
     `[["1 executed tr-1 ", "1 of 1 paid (10.00 EUR).", "done"], 2]`,
@@ -204,65 +166,46 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
     ]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "the customer refuses", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
-        "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-        "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "status pay-3",
-        "status pay-3", "status pay-1", "status pay-2",
-      ],
-      [
-        "again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
-        "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      [
-        "the customer is late", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
-        "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-        "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "status pay-3",
-        "status pay-3", "status pay-1", "status pay-2",
-      ],
-      [
-        "again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
-        "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      [
-        "the customer does not decide",
-        "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
-        "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
-        "0 of 2 paid, 2 await their customer.",
-        "exit 6, not_authorised: 2 of 2 payments await their customer",
-        "psd2 asks the bank for their decisions with:", "$ batch run batch-1", "verify transfer",
-        "verify transfer", "verify signing basket", "sca pay-3", "status pay-3", "status pay-3",
-        "status pay-1", "status pay-2",
-      ],
-      [
-        "again", "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
-        "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
-        "0 of 2 paid, 2 await their customer.",
-        "exit 6, not_authorised: 2 of 2 payments await their customer",
-        "psd2 asks the bank for their decisions with:", "$ batch run batch-1", "status pay-3",
-        "sca pay-3", "status pay-3", "status pay-3", "status pay-1", "status pay-2",
-      ],
-      [
-        "the answer to the basket is lost",
-        "1 unknown tr-1 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
-        "2 unknown tr-2 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
-        "0 of 2 paid, 2 unknown.",
-        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", "verify transfer",
-        "verify transfer", "verify signing basket", "status pay-1", "status pay-2",
-      ],
-      [
-        "again", "1 executed tr-1 ", "2 executed tr-2 ",
-        "The answer to the initiation was lost. Nobody has the link to authorise that signing basket, so psd2 initiates it again under the same reference.",
-        "2 of 2 paid (21.00 EUR).", "done", "verify signing basket", "sca pay-4", "status pay-4",
-        "status pay-1", "status pay-2",
-      ],
-    ]
+    [["the customer refuses", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
+      "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
+      "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "status pay-3",
+      "status pay-3", "status pay-1", "status pay-2"],
+     ["again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
+      "exit 8, payment_failed: 2 of 2 payments were not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["the customer is late", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
+      "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
+      "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "status pay-3",
+      "status pay-3", "status pay-1", "status pay-2"],
+     ["again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
+      "exit 8, payment_failed: 2 of 2 payments were not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["the customer does not decide",
+      "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
+      "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
+      "0 of 2 paid, 2 await their customer.",
+      "exit 6, not_authorised: 2 of 2 payments await their customer",
+      "psd2 asks the bank for their decisions with:", "$ batch run batch-1", "verify transfer",
+      "verify transfer", "verify signing basket", "sca pay-3", "status pay-3", "status pay-3",
+      "status pay-1", "status pay-2"],
+     ["again", "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
+      "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
+      "0 of 2 paid, 2 await their customer.",
+      "exit 6, not_authorised: 2 of 2 payments await their customer",
+      "psd2 asks the bank for their decisions with:", "$ batch run batch-1", "status pay-3",
+      "sca pay-3", "status pay-3", "status pay-3", "status pay-1", "status pay-2"],
+     ["the answer to the basket is lost",
+      "1 unknown tr-1 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
+      "2 unknown tr-2 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
+      "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", "verify transfer",
+      "verify transfer", "verify signing basket", "status pay-1", "status pay-2"],
+     ["again", "1 executed tr-1 ", "2 executed tr-2 ",
+      "The answer to the initiation was lost. Nobody has the link to authorise that signing basket, so psd2 initiates it again under the same reference.",
+      "2 of 2 paid (21.00 EUR).", "done", "verify signing basket", "sca pay-4", "status pay-4",
+      "status pay-1", "status pay-2"]]
   `);
 });
 
@@ -306,26 +249,24 @@ it('without a signing basket, its payments go on alone or are cancelled, and non
     expect([failure === null, ...(await Promise.all(isOpen))]).not.toEqual([true, true]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      "never, refused: not_authorised; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-      "never, refused: not_authorised; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-      "never, refused: not_authorised; cancel: done; 1 cancelled, 2 cancelled; ",
-      "never, lost: outcome_unknown; run: done; 1 executed, 2 executed; verify signing basket, sca pay-4",
-      "never, lost: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-      "never, lost: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
-      "never, interrupted: interrupted; run: done; 1 executed, 2 executed; verify signing basket, sca pay-3",
-      "never, interrupted: interrupted; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-      "never, interrupted: interrupted; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
-      "possible, refused: outcome_unknown; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-      "possible, refused: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-      "possible, refused: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
-      "possible, lost: outcome_unknown; run: outcome_unknown; 1 unknown, 2 unknown; ",
-      "possible, lost: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-      "possible, lost: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
-      "possible, interrupted: interrupted; run: outcome_unknown; 1 unknown, 2 unknown; ",
-      "possible, interrupted: interrupted; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-      "possible, interrupted: interrupted; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
-    ]
+    ["never, refused: not_authorised; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "never, refused: not_authorised; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "never, refused: not_authorised; cancel: done; 1 cancelled, 2 cancelled; ",
+     "never, lost: outcome_unknown; run: done; 1 executed, 2 executed; verify signing basket, sca pay-4",
+     "never, lost: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "never, lost: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+     "never, interrupted: interrupted; run: done; 1 executed, 2 executed; verify signing basket, sca pay-3",
+     "never, interrupted: interrupted; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "never, interrupted: interrupted; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+     "possible, refused: outcome_unknown; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "possible, refused: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "possible, refused: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+     "possible, lost: outcome_unknown; run: outcome_unknown; 1 unknown, 2 unknown; ",
+     "possible, lost: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "possible, lost: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+     "possible, interrupted: interrupted; run: outcome_unknown; 1 unknown, 2 unknown; ",
+     "possible, interrupted: interrupted; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "possible, interrupted: interrupted; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2"]
   `);
 });
 
@@ -339,20 +280,13 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   };
   const waits = { globals: { scaTimeout: '9' } };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 failed tr-2 ",
-        "3 unknown tr-3 The bank has not said whether it was paid",
-        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      [
-        "accounts 1048262", "verify transfer", "verify transfer", "verify transfer",
-        "verify signing basket", "sca pay-4", "status pay-4", "status pay-1", "status pay-2",
-        "status pay-2", "status pay-3", "status pay-3", "status pay-3", "status pay-3", "status pay-3",
-      ],
-    ]
+    [["1 executed tr-1 ", "2 failed tr-2 ", "3 unknown tr-3 The bank has not said whether it was paid",
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["accounts 1048262", "verify transfer", "verify transfer", "verify transfer",
+      "verify signing basket", "sca pay-4", "status pay-4", "status pay-1", "status pay-2",
+      "status pay-2", "status pay-3", "status pay-3", "status pay-3", "status pay-3", "status pay-3"]]
   `);
   bank.calls.length = 0;
   // What the bank does not say decides nothing.
@@ -362,45 +296,31 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
     isFirst &&= call !== 'status pay-3';
   };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 failed tr-2 ",
-        "3 unknown tr-3 The bank has not said whether it was paid",
-        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      ["status pay-3", "status pay-3", "status pay-3", "status pay-3", "status pay-3"],
-    ]
+    [["1 executed tr-1 ", "2 failed tr-2 ", "3 unknown tr-3 The bank has not said whether it was paid",
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["status pay-3", "status pay-3", "status pay-3", "status pay-3", "status pay-3"]]
   `);
   bank.calls.length = 0;
   bank.meanwhile = async (call) => {
     if (call === 'status pay-3') throw interrupted();
   };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 failed tr-2 ",
-        "3 unknown tr-3 The bank has not said whether it was paid",
-        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 130, interrupted: Interrupted",
-        "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-        "$ batch run batch-1",
-      ],
-      ["status pay-3"],
-    ]
+    [["1 executed tr-1 ", "2 failed tr-2 ", "3 unknown tr-3 The bank has not said whether it was paid",
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 130, interrupted: Interrupted",
+      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+      "$ batch run batch-1"],
+     ["status pay-3"]]
   `);
   bank.meanwhile = async () => {};
   bank.calls.length = 0;
   bank.payment('pay-3').became = 'executed';
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 failed tr-2 ", "3 executed tr-3 ",
-        "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      ["status pay-3"],
-    ]
+    [["1 executed tr-1 ", "2 failed tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 not paid.",
+      "exit 8, payment_failed: 1 of 3 payments was not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["status pay-3"]]
   `);
   expect(payer.journal('tr-3').map(({ type }) => type)).toEqual([
     ...['created', 'accepted', 'verify-sent', 'verified', 'bulk-joined', 'execute-unanswered', 'executed'],
@@ -441,16 +361,10 @@ it('what the bank has only checked before the customer authorises its basket is 
     if (call === 'verify signing basket') bank.next = { becomes: 'executed' };
   };
   expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 ordered tr-1 The bank has accepted it, and has not said that it is final",
-        "0 of 1 paid, 1 accepted.", "done",
-      ],
-      [
-        "accounts 1048262", "verify transfer", "verify signing basket", "sca pay-2", "status pay-2",
-        "status pay-1",
-      ],
-    ]
+    [["1 ordered tr-1 The bank has accepted it, and has not said that it is final",
+      "0 of 1 paid, 1 accepted.", "done"],
+     ["accounts 1048262", "verify transfer", "verify signing basket", "sca pay-2", "status pay-2",
+      "status pay-1"]]
   `);
 });
 
@@ -469,32 +383,22 @@ it('instant payments of a basket end once the bank says that the payee has the m
   };
   const waits = { globals: { scaTimeout: '4' } };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 settled tr-1 ", "2 failed tr-2 Account closed", "3 executed tr-3 ",
-        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      [
-        "accounts 1048262", "verify transfer", "verify transfer", "verify transfer",
-        "verify signing basket", "sca pay-4", "status pay-4", "status pay-1", "status pay-2",
-        "status pay-3", "settlement pay-1", "settlement pay-2", "settlement pay-3", "settlement pay-3",
-        "settlement pay-3",
-      ],
-    ]
+    [["1 settled tr-1 ", "2 failed tr-2 Account closed", "3 executed tr-3 ",
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["accounts 1048262", "verify transfer", "verify transfer", "verify transfer",
+      "verify signing basket", "sca pay-4", "status pay-4", "status pay-1", "status pay-2",
+      "status pay-3", "settlement pay-1", "settlement pay-2", "settlement pay-3", "settlement pay-3",
+      "settlement pay-3"]]
   `);
   bank.calls.length = 0;
   bank.payment('pay-3').settlement = 'OK';
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 settled tr-1 ", "2 failed tr-2 Account closed", "3 settled tr-3 ",
-        "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      ["settlement pay-3"],
-    ]
+    [["1 settled tr-1 ", "2 failed tr-2 Account closed", "3 settled tr-3 ",
+      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["settlement pay-3"]]
   `);
   expect(payer.journal('tr-3').map(({ type }) => type)).toEqual([
     ...['created', 'accepted', 'verify-sent', 'verified', 'bulk-joined', 'executed', 'settlement'],
@@ -520,20 +424,14 @@ it('what stops every payment stops a basket before it is begun, and the next run
   const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
   bank.meets('prepare', new Psd2Error('config', 'Not possible'));
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 created tr-1 Not possible", "2 waiting  Not possible", "Payment 1: Not possible.",
-        "Payment 2: Not possible.", "0 of 2 paid.",
-        "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1",
-      ],
-      [],
-    ]
+    [["1 created tr-1 Not possible", "2 waiting  Not possible", "Payment 1: Not possible.",
+      "Payment 2: Not possible.", "0 of 2 paid.",
+      "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"],
+     []]
   `);
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-3"],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify transfer", "verify transfer", "verify signing basket", "sca pay-3"]]
   `);
 });
 
@@ -544,22 +442,16 @@ it('a basket that could not be sent stays written down, and nothing is asked abo
       bank.meets('prepare', new Psd2Error('config', 'Not possible'));
   };
   expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 verified tr-1 Not possible", "2 verified tr-2 Not possible", "0 of 2 paid, 2 unknown.",
-        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      ["accounts 1048262", "verify transfer", "verify transfer"],
-    ]
+    [["1 verified tr-1 Not possible", "2 verified tr-2 Not possible", "0 of 2 paid, 2 unknown.",
+      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["accounts 1048262", "verify transfer", "verify transfer"]]
   `);
   bank.meanwhile = async () => {};
   bank.calls.length = 0;
   expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-      ["verify signing basket", "sca pay-3", "status pay-3", "status pay-1", "status pay-2"],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify signing basket", "sca pay-3", "status pay-3", "status pay-1", "status pay-2"]]
   `);
 });
 
@@ -579,10 +471,8 @@ it('a run says how far it is while it waits for the customer and for the bank', 
     }),
   });
   expect(texts).toMatchInlineSnapshot(`
-    [
-      "[>                   ] 0 of 2 paid. Waiting for the customer's decision (5:00 left)",
-      "[>                   ] 0 of 2 paid. Asking the bank what became of the payments (5:00 left)",
-    ]
+    ["[>                   ] 0 of 2 paid. Waiting for the customer's decision (5:00 left)",
+     "[>                   ] 0 of 2 paid. Asking the bank what became of the payments (5:00 left)"]
   `);
 });
 
@@ -593,11 +483,9 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   writeFileSync(links, '');
   const run = () => payer.run([...AS_BASKET, '--links', links]);
   expect(told(await run())).toMatchInlineSnapshot(`
-    [
-      "1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
-      "exit 6, not_authorised: 2 of 2 payments await their customer",
-      "psd2 asks the bank for their decisions with:", "$ batch run batch-1",
-    ]
+    ["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
+     "exit 6, not_authorised: 2 of 2 payments await their customer",
+     "psd2 asks the bank for their decisions with:", "$ batch run batch-1"]
   `);
   await payer.run(['operation', 'list']);
   const { read, batch } = await storeOf(payer);
@@ -609,14 +497,10 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   });
   bank.calls.length = 0;
   expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
-        "exit 6, not_authorised: 2 of 2 payments await their customer",
-        "psd2 asks the bank for their decisions with:", "$ batch run batch-1",
-      ],
-      ["status pay-3"],
-    ]
+    [["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
+      "exit 6, not_authorised: 2 of 2 payments await their customer",
+      "psd2 asks the bank for their decisions with:", "$ batch run batch-1"],
+     ["status pay-3"]]
   `);
 
   // The tokens of the basket stay as long as one of its payments is open.
@@ -629,15 +513,11 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   bank.payment('pay-1').became = 'executed';
   bank.calls.length = 0;
   expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 unknown tr-2 The bank has not said whether it was paid",
-        "1 of 2 paid (10.00 EUR), 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      ["status pay-3", "status pay-3", "status pay-1", "status pay-2"],
-    ]
+    [["1 executed tr-1 ", "2 unknown tr-2 The bank has not said whether it was paid",
+      "1 of 2 paid (10.00 EUR), 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["status pay-3", "status pay-3", "status pay-1", "status pay-2"]]
   `);
   expect(await tokens.login(holder)).not.toBeUndefined();
   bank.payment('pay-2').became = 'executed';
@@ -670,21 +550,15 @@ it('a basket that somebody has changed in the store, or that the bank has no mor
     ends.push([what, ...told(ran), at.sent, bank.sent]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "changed", "1 verified tr-1 What is stored is not what was asked for",
-        "2 verified tr-2 What is stored is not what was asked for", "0 of 2 paid, 2 unknown.",
-        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
-        ["verify transfer", "verify transfer", "verify signing basket"],
-      ],
-      [
-        "no baskets", "1 verified tr-1 The bank has no signing baskets any more",
-        "2 verified tr-2 The bank has no signing baskets any more", "0 of 2 paid, 2 unknown.",
-        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
-        ["verify transfer", "verify transfer", "verify signing basket"],
-      ],
-    ]
+    [["changed", "1 verified tr-1 What is stored is not what was asked for",
+      "2 verified tr-2 What is stored is not what was asked for", "0 of 2 paid, 2 unknown.",
+      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
+      ["verify transfer", "verify transfer", "verify signing basket"]],
+     ["no baskets", "1 verified tr-1 The bank has no signing baskets any more",
+      "2 verified tr-2 The bank has no signing baskets any more", "0 of 2 paid, 2 unknown.",
+      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
+      ["verify transfer", "verify transfer", "verify signing basket"]]]
   `);
 });

@@ -31,10 +31,8 @@ it('what was approved is what is paid, also if the file of the lines is damaged 
     }),
   });
   expect([told(ran), bank.sent]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-      ["verify bulk payment", "sca pay-1"],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify bulk payment", "sca pay-1"]]
   `);
 });
 
@@ -46,9 +44,7 @@ it('a line of a bulk payment that has no transfer does not go with it, and is pa
   const joint = await beginBulk(store);
   await store.change({ type: 'bulk-begun', flow: joint, lines: [1, 2] });
   expect([told(await payer.run(RUN)), bank.sent, bank.payments.length]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-      ["verify bulk payment", "sca pay-1", "verify bulk payment", "sca pay-2"], 2,
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify bulk payment", "sca pay-1", "verify bulk payment", "sca pay-2"], 2]
   `);
 });

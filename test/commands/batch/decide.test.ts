@@ -35,31 +35,16 @@ it('a second person sees what is paid from which account, the note and the payee
     "
   `);
   expect(added.data).toMatchInlineSnapshot(`
-    {
-      addedAt: "NOW",
-      addedBy: "ada",
-      approvals: [],
-      approvalsNeeded: 2,
-      batch: "batch-2",
-      counts: { waiting: 3 },
-      customers: [],
-      lines: 3,
-      note: "Suppliers",
-      rejection: null,
-      retryOf: null,
-      sha256: "batch-1",
-      state: "added",
-      totals: [
-        { amount: "3.10", count: 2, currency: "EUR", from: "0000012345" },
-        { amount: "3.00", count: 1, currency: "EUR", from: "0000099999" },
-      ],
-    }
+    { addedAt: "NOW", addedBy: "ada", approvals: [], approvalsNeeded: 2, batch: "batch-2",
+      counts: { waiting: 3 }, customers: [], lines: 3, note: "Suppliers", rejection: null,
+      retryOf: null, sha256: "batch-1", state: "added",
+      totals: [{ amount: "3.10", count: 2, currency: "EUR", from: "0000012345" },
+       { amount: "3.00", count: 1, currency: "EUR", from: "0000099999" }] }
   `);
   const words = ['batch', 'approve', 'batch-2', '--by', 'bea'];
   const no = await payer.run(words, { env, answers: [false] });
   expect([no.said, no.asked, endOf(no)]).toMatchInlineSnapshot(`
-    [
-      "The batch batch-2 of ada has 3 payments (3 waiting):
+    ["The batch batch-2 of ada has 3 payments (3 waiting):
       2 from 0000012345: 3.10 EUR
       1 from 0000099999: 3.00 EUR
       1.10 EUR to Ada, DE89370400440532013000, new
@@ -68,14 +53,11 @@ it('a second person sees what is paid from which account, the note and the payee
       Note: Suppliers
       Payee check: 2 match, 1 close
     ",
-      ["Approve these payments as bea?"],
-      ["exit 2, cancelled: psd2 has recorded nothing"],
-    ]
+     ["Approve these payments as bea?"], ["exit 2, cancelled: psd2 has recorded nothing"]]
   `);
   const yes = await payer.run(words, { env, answers: [true] });
   expect([yes.said, yes.asked, endOf(yes), yes.data]).toMatchInlineSnapshot(`
-    [
-      "The batch batch-2 of ada has 3 payments (3 waiting):
+    ["The batch batch-2 of ada has 3 payments (3 waiting):
       2 from 0000012345: 3.10 EUR
       1 from 0000099999: 3.00 EUR
       1.10 EUR to Ada, DE89370400440532013000, new
@@ -85,34 +67,17 @@ it('a second person sees what is paid from which account, the note and the payee
       Payee check: 2 match, 1 close
     It needs 1 more.
     ",
-      ["Approve these payments as bea?"],
-      ["done"],
-      {
-        addedAt: "NOW",
-        addedBy: "ada",
-        approvals: [{ at: "NOW", by: "bea", machine: "machine", user: "user" }],
-        approvalsNeeded: 2,
-        batch: "batch-2",
-        counts: { waiting: 3 },
-        customers: [],
-        lines: 3,
-        note: "Suppliers",
-        rejection: null,
-        retryOf: null,
-        sha256: "batch-1",
-        state: "added",
-        totals: [
-          { amount: "3.10", count: 2, currency: "EUR", from: "0000012345" },
-          { amount: "3.00", count: 1, currency: "EUR", from: "0000099999" },
-        ],
-      },
-    ]
+     ["Approve these payments as bea?"], ["done"],
+     { addedAt: "NOW", addedBy: "ada",
+       approvals: [{ at: "NOW", by: "bea", machine: "machine", user: "user" }], approvalsNeeded: 2,
+       batch: "batch-2", counts: { waiting: 3 }, customers: [], lines: 3, note: "Suppliers",
+       rejection: null, retryOf: null, sha256: "batch-1", state: "added",
+       totals: [{ amount: "3.10", count: 2, currency: "EUR", from: "0000012345" },
+        { amount: "3.00", count: 1, currency: "EUR", from: "0000099999" }] }]
   `);
   expect(endOf(await payer.run(['batch', 'run', 'batch-2'], { env }))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The batch needs 2 approvals, and has 1",
-      "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-2",
-    ]
+    ["exit 2, usage: The batch needs 2 approvals, and has 1",
+     "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-2"]
   `);
   const second = await payer.run(['batch', 'approve', 'batch-2', '--by', 'cleo'], {
     env,
@@ -149,57 +114,36 @@ it('nobody approves what they have added or approved, and nobody decides about a
     return all;
   };
   expect(await ends(approve('Ada'), approve('bea'), approve(' BEA '), RUN)).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, usage: Ada has added or approved this batch, so someone else must approve it",
-        "If you share this system account, identify yourself with --by.",
-      ],
-      ["done"],
-      [
-        "exit 2, usage: BEA has added or approved this batch, so someone else must approve it",
-        "If you share this system account, identify yourself with --by.",
-      ],
-      [
-        "exit 2, usage: The batch needs 2 approvals, and has 1",
-        "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-1",
-      ],
-    ]
+    [["exit 2, usage: Ada has added or approved this batch, so someone else must approve it",
+      "If you share this system account, identify yourself with --by."],
+     ["done"],
+     ["exit 2, usage: BEA has added or approved this batch, so someone else must approve it",
+      "If you share this system account, identify yourself with --by."],
+     ["exit 2, usage: The batch needs 2 approvals, and has 1",
+      "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-1"]]
   `);
   const rejected = await payer.run(reject('ada', 'Line 1 is wrong'), { env: TWO });
   expect([rejected.said, rejected.data.rejection, rejected.data.state]).toMatchInlineSnapshot(`
-    [
-      "The batch batch-1 of ada has 1 payment (1 waiting):
+    ["The batch batch-1 of ada has 1 payment (1 waiting):
       1 from 0000012345: 10.00 EUR
       10.00 EUR to Ada, DE89370400440532013000, new
       Note: Refunds
     ",
-      { at: "NOW", by: "ada", machine: "machine", note: "Line 1 is wrong", user: "user" },
-      "rejected",
-    ]
+     { at: "NOW", by: "ada", machine: "machine", note: "Line 1 is wrong", user: "user" }, "rejected"]
   `);
   expect(await ends(approve('cleo'), reject('cleo', 'No'), RUN)).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
-        "psd2 pays nothing of it. See it with:", "$ batch show batch-1",
-      ],
-      [
-        "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
-        "psd2 pays nothing of it. See it with:", "$ batch show batch-1",
-      ],
-      [
-        "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
-        "psd2 pays nothing of it. See it with:", "$ batch show batch-1",
-      ],
-    ]
+    [["exit 2, usage: ada has rejected the batch: Line 1 is wrong",
+      "psd2 pays nothing of it. See it with:", "$ batch show batch-1"],
+     ["exit 2, usage: ada has rejected the batch: Line 1 is wrong",
+      "psd2 pays nothing of it. See it with:", "$ batch show batch-1"],
+     ["exit 2, usage: ada has rejected the batch: Line 1 is wrong",
+      "psd2 pays nothing of it. See it with:", "$ batch show batch-1"]]
   `);
   const asked = await payer.run(reject('ada', 'x'), { answers: [] });
   expect([asked.asked, endOf(asked).length]).toEqual([[], 3]);
   expect(audited(await payer.run(['audit']))).toMatchInlineSnapshot(`
-    [
-      "added: batch batch-1, by ada", "approved: batch batch-1, by bea",
-      "rejected: batch batch-1, by ada",
-    ]
+    ["added: batch batch-1, by ada", "approved: batch batch-1, by bea",
+     "rejected: batch batch-1, by ada"]
   `);
 });
 
@@ -233,10 +177,8 @@ it('once every payment has ended, nothing is left to decide', async () => {
   expect(endOf(await payer.run(approve('bea')))).toEqual(['done']);
   await payer.run(RUN);
   expect(endOf(await payer.run(approve('cleo')))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: Every payment of this batch has ended, so there is nothing left to decide",
-      "psd2 has recorded nothing. See it with:", "$ batch show batch-1",
-    ]
+    ["exit 2, usage: Every payment of this batch has ended, so there is nothing left to decide",
+     "psd2 has recorded nothing. See it with:", "$ batch show batch-1"]
   `);
 });
 
@@ -267,13 +209,9 @@ it('psd2 pays nothing of a batch of which it has forgotten a customer', async ()
   const { change, read } = await storeOf(payer);
   await change({ type: 'pseudonymised', sha256: (await read()).sha256 });
   expect([endOf(await payer.run(RUN)), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, usage: psd2 has forgotten a customer of the batch, so it pays nothing of it",
-        "See what was paid with:", "$ batch show batch-1",
-      ],
-      [],
-    ]
+    [["exit 2, usage: psd2 has forgotten a customer of the batch, so it pays nothing of it",
+      "See what was paid with:", "$ batch show batch-1"],
+     []]
   `);
 });
 
@@ -284,13 +222,9 @@ it('the status has the batches that wait for an approval, and their sums', async
     return JSON.parse(JSON.stringify(data.attention ?? null));
   };
   expect(await attention({ PSD2_APPROVALS: '1' })).toMatchInlineSnapshot(`
-    [
-      {
-        amount: "21.00", currency: "EUR", customerId: null, id: "batch-1", kind: "batch",
-        message: "2 payments, 0 of 1 approvals", next: ["psd2", "batch", "approve", "batch-1"],
-        payee: null, since: "NOW", state: "added",
-      },
-    ]
+    [{ amount: "21.00", currency: "EUR", customerId: null, id: "batch-1", kind: "batch",
+       message: "2 payments, 0 of 1 approvals", next: ["psd2", "batch", "approve", "batch-1"],
+       payee: null, since: "NOW", state: "added" }]
   `);
   expect(await attention({ PSD2_MAX_AMOUNT: '20' })).toHaveLength(1);
   expect(await attention({ PSD2_MAX_AMOUNT: '21' })).toEqual([]);
@@ -313,16 +247,12 @@ it('a retry has the unpaid payments alone, with their references and the payee c
   await payer.run(['batch', 'cancel', 'batch-2']);
   const retried = await payer.run(['batch', 'retry', 'batch-2']);
   expect([retried.said, retried.data]).toMatchInlineSnapshot(`
-    [
-      "Stored. It can be paid now.
+    ["Stored. It can be paid now.
     ",
-      {
-        addedAt: "NOW", addedBy: "ada", approvals: [], approvalsNeeded: 0, batch: "batch-3",
-        counts: { waiting: 2 }, customers: [], lines: 2, note: "Suppliers", rejection: null,
-        retryOf: "batch-2", sha256: "batch-3", state: "added",
-        totals: [{ amount: "4.00", count: 2, currency: "EUR", from: "0000012345" }],
-      },
-    ]
+     { addedAt: "NOW", addedBy: "ada", approvals: [], approvalsNeeded: 0, batch: "batch-3",
+       counts: { waiting: 2 }, customers: [], lines: 2, note: "Suppliers", rejection: null,
+       retryOf: "batch-2", sha256: "batch-3", state: "added",
+       totals: [{ amount: "4.00", count: 2, currency: "EUR", from: "0000012345" }] }]
   `);
   const { read, batches } = await storeOf(payer);
   const now = await read();
@@ -336,23 +266,19 @@ it('a retry has the unpaid payments alone, with their references and the payee c
     [2, 'Cleo', '-2-3'],
   ]);
   expect(endOf(await payer.run(['batch', 'retry', 'batch-2']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The batch batch-3 has these payments already",
-      "psd2 has stored nothing. Run that batch. Once it has ended, retry that one. See it with:",
-      "$ batch show batch-3",
-    ]
+    ["exit 2, usage: The batch batch-3 has these payments already",
+     "psd2 has stored nothing. Run that batch. Once it has ended, retry that one. See it with:",
+     "$ batch show batch-3"]
   `);
   // A retry that has failed as a whole is retried with the same content.
   await payer.run(['batch', 'cancel', 'batch-3']);
   const third = await payer.run(['batch', 'retry', 'batch-3']);
   expect([endOf(third), third.data.retryOf, third.data.batch]).toEqual([['done'], 'batch-3', 'batch-4']);
   expect(audited(await payer.run(['audit']))).toMatchInlineSnapshot(`
-    [
-      "added: batch batch-1, by ada", "added: batch batch-2, content batch-1, by ada",
-      "paid: batch batch-2, content batch-1, by ada, 0 of 0 approvals", "began: transfer",
-      "confirmed: transfer", "executed: transfer", "cancelled: batch batch-2, content batch-1, by ada",
-      "added: batch batch-3, by ada", "cancelled: batch batch-3, by ada",
-      "added: batch batch-4, content batch-3, by ada",
-    ]
+    ["added: batch batch-1, by ada", "added: batch batch-2, content batch-1, by ada",
+     "paid: batch batch-2, content batch-1, by ada, 0 of 0 approvals", "began: transfer",
+     "confirmed: transfer", "executed: transfer", "cancelled: batch batch-2, content batch-1, by ada",
+     "added: batch batch-3, by ada", "cancelled: batch batch-3, by ada",
+     "added: batch batch-4, content batch-3, by ada"]
   `);
 });

@@ -23,14 +23,12 @@ it('if the bank fails after a payment whose end is unknown, the unknown one coun
   await payer.run([...RUN, '--only', '1']);
   bank.meets('verify', failing(), failing(), failing());
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 unknown tr-1 The bank does not say yet whether the transfer was executed",
-      "2 created tr-2 The bank is failing", "3 created tr-3 The bank is failing",
-      "4 created tr-4 The bank is failing", "Payment 2: The bank is failing.",
-      "Payment 3: The bank is failing.", "Payment 4: The bank is failing.", "0 of 4 paid, 1 unknown.",
-      "The bank is failing", "exit 9, outcome_unknown: The outcome of 1 of 4 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-    ]
+    ["1 unknown tr-1 The bank does not say yet whether the transfer was executed",
+     "2 created tr-2 The bank is failing", "3 created tr-3 The bank is failing",
+     "4 created tr-4 The bank is failing", "Payment 2: The bank is failing.",
+     "Payment 3: The bank is failing.", "Payment 4: The bank is failing.", "0 of 4 paid, 1 unknown.",
+     "The bank is failing", "exit 9, outcome_unknown: The outcome of 1 of 4 payments is not known",
+     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
   `);
 });
 
@@ -53,20 +51,16 @@ it('a refusal by one answer alone counts for --stop-after, and is told apart fro
   bank.meets('execute', refused());
   bank.next = { becomes: null };
   expect(told(await payer.run([...RUN, '--stop-after', '1']))).toMatchInlineSnapshot(`
-    [
-      "1 failed tr-1 Not this one", "2 waiting  ", "3 waiting  ", "0 of 3 paid, 1 not paid.",
-      "exit 8, payment_failed: 3 of 3 payments were not made", "Go on with:", "$ batch run batch-1",
-    ]
+    ["1 failed tr-1 Not this one", "2 waiting  ", "3 waiting  ", "0 of 3 paid, 1 not paid.",
+     "exit 8, payment_failed: 3 of 3 payments were not made", "Go on with:", "$ batch run batch-1"]
   `);
   bank.next = {};
   bank.meets('verify', refused());
   expect(told(await payer.run([...RUN, '--only', '1', '2']))).toMatchInlineSnapshot(`
-    [
-      "1 failed tr-1 Not this one", "2 failed tr-2 Not this one", "0 of 2 paid, 2 not paid.",
-      "exit 8, payment_failed: 2 of 2 payments were not made",
-      "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. Make a new batch of those that are known not to be paid with:",
-      "$ batch retry batch-1",
-    ]
+    ["1 failed tr-1 Not this one", "2 failed tr-2 Not this one", "0 of 2 paid, 2 not paid.",
+     "exit 8, payment_failed: 2 of 2 payments were not made",
+     "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. Make a new batch of those that are known not to be paid with:",
+     "$ batch retry batch-1"]
   `);
   await payer.run(['batch', 'cancel', 'batch-1']);
   expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchObject({
@@ -80,12 +74,10 @@ it('what psd2 has refused before there was a transfer is not tried again', async
   const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none' }) };
   const first = told(await payer.run(RUN, { env }));
   expect(first).toMatchInlineSnapshot(`
-    [
-      "1 failed  The payee check says: no match, the account is held by Other", "2 executed tr-1 ",
-      "1 of 2 paid (11.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 2 payments was not made",
-      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-      "$ batch report batch-1",
-    ]
+    ["1 failed  The payee check says: no match, the account is held by Other", "2 executed tr-1 ",
+     "1 of 2 paid (11.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 2 payments was not made",
+     "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+     "$ batch report batch-1"]
   `);
   const calls = bank.calls.length;
   expect(told(await payer.run(RUN))).toEqual(first.filter((line) => !/address|https/.test(line)));

@@ -35,30 +35,21 @@ it('a bulk payment of which nobody has the link goes out once more, under the sa
   const here = await interruptedBulk();
   const { bank, payer, first } = here;
   expect(told(first)).toMatchInlineSnapshot(`
-    [
-      "1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid, 2 unknown.",
-      "exit 130, interrupted: Interrupted",
-      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-      "$ batch run batch-1",
-    ]
+    ["1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid, 2 unknown.",
+     "exit 130, interrupted: Interrupted",
+     "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+     "$ batch run batch-1"]
   `);
   const again = await payer.run(RUN);
   expect([told(again), bank.payments.length, bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 executed tr-2 ",
-        "The answer to the initiation was lost. Nobody has the link to authorise that bulk payment, so psd2 initiates it again under the same reference.",
-        "2 of 2 paid (21.00 EUR).", "done",
-      ],
-      1,
-      ["verify bulk payment", "verify bulk payment", "sca pay-1"],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ",
+      "The answer to the initiation was lost. Nobody has the link to authorise that bulk payment, so psd2 initiates it again under the same reference.",
+      "2 of 2 paid (21.00 EUR).", "done"],
+     1, ["verify bulk payment", "verify bulk payment", "sca pay-1"]]
   `);
   expect([eventsOf(here, 'op-1'), eventsOf(here, 'tr-1')]).toMatchInlineSnapshot(`
-    [
-      "created accepted verify-sent initiate-again verify-sent verified approach-sent sca-started executed",
-      "created bulk-joined executed",
-    ]
+    ["created accepted verify-sent initiate-again verify-sent verified approach-sent sca-started executed",
+     "created bulk-joined executed"]
   `);
   const { data } = await payer.run(['operation', 'show', 'op-1']);
   expect(data).toMatchObject({ operation: 'bulk-payments', customerId: ANNA, product: OWN_ACCOUNT });
@@ -130,34 +121,23 @@ it('what somebody has changed in the store of a bulk payment is not sent', async
     ends.push([what, ...told(await here.payer.run(RUN)), here.bank.payments.length]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "an order in the body", "1 created tr-1 What is stored is not what was asked for",
-        "2 created tr-2 What is stored is not what was asked for",
-        "Payment 1: What is stored is not what was asked for.",
-        "Payment 2: What is stored is not what was asked for.", "0 of 2 paid.",
-        "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1",
-        0,
-      ],
-      [
-        "its purpose", "1 created tr-1 The journal of the bulk-payments op-1 is damaged",
-        "2 created tr-2 The journal of the bulk-payments op-1 is damaged",
-        "Payment 1: The journal of the bulk-payments op-1 is damaged. Restore it from a backup.",
-        "Payment 2: The journal of the bulk-payments op-1 is damaged. Restore it from a backup.",
-        "0 of 2 paid.", "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:",
-        "$ batch run batch-1", 0,
-      ],
-      [
-        "a line is in another bulk payment", "1 executed tr-1 ", "2 created tr-2 ",
-        "1 of 2 paid (10.00 EUR), 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", 1,
-      ],
-      [
-        "a line was cancelled alone", "1 executed tr-1 ", "2 executed tr-2 ",
-        "2 of 2 paid (21.00 EUR).", "done", 1,
-      ],
-    ]
+    [["an order in the body", "1 created tr-1 What is stored is not what was asked for",
+      "2 created tr-2 What is stored is not what was asked for",
+      "Payment 1: What is stored is not what was asked for.",
+      "Payment 2: What is stored is not what was asked for.", "0 of 2 paid.",
+      "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1", 0],
+     ["its purpose", "1 created tr-1 The journal of the bulk-payments op-1 is damaged",
+      "2 created tr-2 The journal of the bulk-payments op-1 is damaged",
+      "Payment 1: The journal of the bulk-payments op-1 is damaged. Restore it from a backup.",
+      "Payment 2: The journal of the bulk-payments op-1 is damaged. Restore it from a backup.",
+      "0 of 2 paid.", "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:",
+      "$ batch run batch-1", 0],
+     ["a line is in another bulk payment", "1 executed tr-1 ", "2 created tr-2 ",
+      "1 of 2 paid (10.00 EUR), 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", 1],
+     ["a line was cancelled alone", "1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).",
+      "done", 1]]
   `);
 });
 
@@ -203,16 +183,10 @@ it('transfers that an earlier run began for a bulk payment, and no more, are end
     ends.push([told(ran), bank.sent, (await store.flows.find('transfer', before)).state]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-        ["verify bulk payment", "sca pay-1"], "cancelled",
-      ],
-      [
-        ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-        ["verify bulk payment", "sca pay-1"], "cancelled",
-      ],
-    ]
+    [[["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+      ["verify bulk payment", "sca pay-1"], "cancelled"],
+     [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+      ["verify bulk payment", "sca pay-1"], "cancelled"]]
   `);
 });
 
@@ -231,16 +205,10 @@ it('a payment that an earlier run began alone for a line goes on alone, beside t
     ends.push([told(ran), bank.sent, bank.payments.map(({ asked }) => asked).at(-1) === '"R-2"']);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        ["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
-        ["verify bulk payment", "sca pay-1", "verify transfer", "sca pay-2"], true,
-      ],
-      [
-        ["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
-        ["verify bulk payment", "sca pay-1", "verify transfer", "sca pay-2"], true,
-      ],
-    ]
+    [[["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
+      ["verify bulk payment", "sca pay-1", "verify transfer", "sca pay-2"], true],
+     [["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
+      ["verify bulk payment", "sca pay-1", "verify transfer", "sca pay-2"], true]]
   `);
 });
 
@@ -253,15 +221,10 @@ it('a line that another run has put into its bulk payment is not put into a seco
     events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }],
   });
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ",
-        "2 of 3 paid (22.00 EUR), 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      ["verify bulk payment", "sca pay-1"],
-    ]
+    [["1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["verify bulk payment", "sca pay-1"]]
   `);
   const orders: { reference: string }[] = JSON.parse(String(bank.last.asked));
   expect(orders.map(({ reference }) => reference)).toEqual(['R-1', 'R-3']);
@@ -289,17 +252,15 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
     }),
   };
   expect(told(await payer.run(RUN, { env }))).toMatchInlineSnapshot(`
-    [
-      "1 executed tr-2 ", "2 failed  The payee check says: no match, the account is held by Other",
-      "3 waiting  The payee check of payment 3 says: close match, the account is held by Other",
-      "4 executed tr-3 ",
-      "5 failed  The reference "R-5" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
-      "6 waiting  The payee check of payment 6 says: close match, the account is held by Other",
-      "Payment 3: The payee check of payment 3 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-      "Payment 6: The payee check of payment 6 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-      "2 of 6 paid (23.00 EUR), 2 not paid.", "exit 8, payment_failed: 4 of 6 payments were not made",
-      "Go on with:", "$ batch run batch-1",
-    ]
+    ["1 executed tr-2 ", "2 failed  The payee check says: no match, the account is held by Other",
+     "3 waiting  The payee check of payment 3 says: close match, the account is held by Other",
+     "4 executed tr-3 ",
+     "5 failed  The reference "R-5" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
+     "6 waiting  The payee check of payment 6 says: close match, the account is held by Other",
+     "Payment 3: The payee check of payment 3 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+     "Payment 6: The payee check of payment 6 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+     "2 of 6 paid (23.00 EUR), 2 not paid.", "exit 8, payment_failed: 4 of 6 payments were not made",
+     "Go on with:", "$ batch run batch-1"]
   `);
   // The transfer of before, those of two lines, and no other.
   expect(payer.flows()).toBe(4);
@@ -309,15 +270,13 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
     payer.journal('tr-2').map(({ type, result }) => [type, result].join(' ').trim()),
   ).toMatchInlineSnapshot(`["created", "payee-checked match", "bulk-joined", "executed"]`);
   expect(told(await payer.run([...RUN, '--accept-close'], { env }))).toMatchInlineSnapshot(`
-    [
-      "1 executed tr-2 ", "2 failed  The payee check says: no match, the account is held by Other",
-      "3 executed tr-4 ", "4 executed tr-3 ",
-      "5 failed  The reference "R-5" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
-      "6 executed tr-5 ", "4 of 6 paid (50.00 EUR), 2 not paid.",
-      "exit 8, payment_failed: 2 of 6 payments were not made",
-      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-      "$ batch report batch-1",
-    ]
+    ["1 executed tr-2 ", "2 failed  The payee check says: no match, the account is held by Other",
+     "3 executed tr-4 ", "4 executed tr-3 ",
+     "5 failed  The reference "R-5" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
+     "6 executed tr-5 ", "4 of 6 paid (50.00 EUR), 2 not paid.",
+     "exit 8, payment_failed: 2 of 6 payments were not made",
+     "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+     "$ batch report batch-1"]
   `);
 });
 
@@ -348,16 +307,12 @@ it('with --links, a bulk payment has one link for its customer, and nobody gets 
   ]);
   // Without --links, the customer is at this machine.
   expect([told(await payer.run(RUN, { globals: { scaTimeout: '1' } })), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
-        "2 authorizing tr-2 The customer did not authorise the bulk payment within 1 s",
-        "0 of 2 paid, 2 await their customer.",
-        "exit 6, not_authorised: 2 of 2 payments await their customer",
-        "psd2 asks the bank for their decisions with:", "$ batch run batch-1",
-      ],
-      ["verify bulk payment", "sca pay-1", "sca pay-1"],
-    ]
+    [["1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
+      "2 authorizing tr-2 The customer did not authorise the bulk payment within 1 s",
+      "0 of 2 paid, 2 await their customer.",
+      "exit 6, not_authorised: 2 of 2 payments await their customer",
+      "psd2 asks the bank for their decisions with:", "$ batch run batch-1"],
+     ["verify bulk payment", "sca pay-1", "sca pay-1"]]
   `);
   Object.assign(bank.payment('pay-1'), { decision: 'AUTHORIZED', became: 'executed' });
   expect(told(await run())).toEqual([
@@ -373,13 +328,11 @@ it('if the bank has no bulk payments any more, nothing of one that has begun is 
   const { bank, payer } = await preparedBulk();
   const at = new BankHere({ commits: 'by the customer' });
   expect(told(await payer.run(RUN, { at }))).toMatchInlineSnapshot(`
-    [
-      "1 created tr-1 The bank file has no bulk payments any more",
-      "2 created tr-2 The bank file has no bulk payments any more",
-      "Payment 1: The bank file has no bulk payments any more.",
-      "Payment 2: The bank file has no bulk payments any more.", "0 of 2 paid.",
-      "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1",
-    ]
+    ["1 created tr-1 The bank file has no bulk payments any more",
+     "2 created tr-2 The bank file has no bulk payments any more",
+     "Payment 1: The bank file has no bulk payments any more.",
+     "Payment 2: The bank file has no bulk payments any more.", "0 of 2 paid.",
+     "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"]
   `);
   expect([bank.sent, at.sent]).toEqual([[], []]);
 });
@@ -387,17 +340,13 @@ it('if the bank has no bulk payments any more, nothing of one that has begun is 
 it('a bulk payment is that of the customer who began it', async () => {
   const { bank, payer } = await preparedBulk([], { customerId: '2073915' });
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 created tr-1 The customer 2073915 is not logged in with the profile "env"",
-        "2 created tr-2 The customer 2073915 is not logged in with the profile "env"",
-        "Payment 1: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
-        "Payment 2: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
-        "0 of 2 paid.", "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:",
-        "$ batch run batch-1",
-      ],
-      [],
-    ]
+    [["1 created tr-1 The customer 2073915 is not logged in with the profile "env"",
+      "2 created tr-2 The customer 2073915 is not logged in with the profile "env"",
+      "Payment 1: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
+      "Payment 2: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
+      "0 of 2 paid.", "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:",
+      "$ batch run batch-1"],
+     []]
   `);
 });
 
@@ -406,21 +355,17 @@ it('a bulk payment that could not be sent stays written down, and the next run s
   const { bank, payer } = here;
   bank.meets('prepare', new Psd2Error('config', 'Not possible'));
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 created tr-1 Not possible", "2 created tr-2 Not possible", "0 of 2 paid, 2 unknown.",
-      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-    ]
+    ["1 created tr-1 Not possible", "2 created tr-2 Not possible", "0 of 2 paid, 2 unknown.",
+     "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
   `);
   await payer.run(['operation', 'list']);
   expect([eventsOf(here, 'op-1'), eventsOf(here, 'tr-1')]).toMatchInlineSnapshot(
     `["created", "created bulk-joined"]`,
   );
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-      ["verify bulk payment", "sca pay-1"],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify bulk payment", "sca pay-1"]]
   `);
 });
 
@@ -443,39 +388,21 @@ it('lines that somebody cancels or rejects before the bulk payment is written do
     ends.push(told(await payer.run(RUN)), bank.sent);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "lines-cancelled",
-        [
-          "1 waiting  ", "2 cancelled  ", "0 of 2 paid, 1 not paid.",
-          "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1",
-        ],
-        "cancelled",
-        0,
-        [],
-      ],
-      [
-        "1 executed tr-1 ", "2 cancelled  ", "1 of 2 paid (10.00 EUR), 1 not paid.",
-        "exit 8, payment_failed: 1 of 2 payments was not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      ["verify bulk payment", "sca pay-1"],
-      [
-        "rejected",
-        [
-          "1 waiting  ", "2 waiting  ", "0 of 2 paid.",
-          "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1",
-        ],
-        "cancelled",
-        0,
-        [],
-      ],
-      [
-        "exit 2, usage: bob has rejected the batch: No", "psd2 pays nothing of it. See it with:",
-        "$ batch show batch-1",
-      ],
-      [],
-    ]
+    [["lines-cancelled",
+      ["1 waiting  ", "2 cancelled  ", "0 of 2 paid, 1 not paid.",
+       "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"],
+      "cancelled", 0, []],
+     ["1 executed tr-1 ", "2 cancelled  ", "1 of 2 paid (10.00 EUR), 1 not paid.",
+      "exit 8, payment_failed: 1 of 2 payments was not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["verify bulk payment", "sca pay-1"],
+     ["rejected",
+      ["1 waiting  ", "2 waiting  ", "0 of 2 paid.",
+       "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"],
+      "cancelled", 0, []],
+     ["exit 2, usage: bob has rejected the batch: No", "psd2 pays nothing of it. See it with:",
+      "$ batch show batch-1"],
+     []]
   `);
 });
 
@@ -486,11 +413,9 @@ it('a run that stopped before it wrote a bulk payment down begins its lines anew
     if (call === 'write 2 orders') throw interrupted();
   };
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid.", "exit 130, interrupted: Interrupted",
-      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-      "$ batch run batch-1",
-    ]
+    ["1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid.", "exit 130, interrupted: Interrupted",
+     "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+     "$ batch run batch-1"]
   `);
   bank.meanwhile = async () => {};
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(
@@ -509,16 +434,11 @@ it('an order that the bank does not take in a bulk payment refuses its line alon
       throw new Psd2Error('invalid_text', 'The name is too long');
   };
   expect([told(await payer.run(RUN)), bank.sent, payer.flows()]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 failed  The name is too long", "3 executed tr-2 ",
-        "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-        "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-        "$ batch report batch-1",
-      ],
-      ["verify bulk payment", "sca pay-1"],
-      3,
-    ]
+    [["1 executed tr-1 ", "2 failed  The name is too long", "3 executed tr-2 ",
+      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
+      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+      "$ batch report batch-1"],
+     ["verify bulk payment", "sca pay-1"], 3]
   `);
 });
 
@@ -528,14 +448,10 @@ it('a failure while a bulk payment is prepared begins nothing', async () => {
     if (call === 'write 1 orders') throw new Psd2Error('config', 'Not possible');
   };
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 waiting  Not possible", "2 waiting  Not possible", "Payment 1: Not possible.",
-        "Payment 2: Not possible.", "0 of 2 paid.",
-        "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1",
-      ],
-      [],
-    ]
+    [["1 waiting  Not possible", "2 waiting  Not possible", "Payment 1: Not possible.",
+      "Payment 2: Not possible.", "0 of 2 paid.",
+      "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"],
+     []]
   `);
   expect((await payer.run(['transfer', 'list'])).data).toEqual([]);
 });
@@ -549,14 +465,10 @@ it('a line that is cancelled while its transfer is written down stops no other o
     await change({ type: 'lines-cancelled', lines: [1], by: 'bob', user: 'bob', machine: 'm' });
   };
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 cancelled  ", "2 executed tr-1 ", "3 executed tr-2 ", "2 of 3 paid (23.00 EUR), 1 not paid.",
-        "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      ["verify bulk payment", "sca pay-1"],
-    ]
+    [["1 cancelled  ", "2 executed tr-1 ", "3 executed tr-2 ", "2 of 3 paid (23.00 EUR), 1 not paid.",
+      "exit 8, payment_failed: 1 of 3 payments was not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["verify bulk payment", "sca pay-1"]]
   `);
   const { printed } = await payer.run(['transfer', 'list', '--state', 'cancelled']);
   expect(JSON.parse(printed)).toHaveLength(1);
@@ -569,16 +481,10 @@ it('lines that another run has taken meanwhile are not sent', async () => {
     if (call === 'write 2 orders') await change({ type: 'line-begun', line: 2, flow: 'tr-0mwuiwxs0iiiii' });
   };
   expect([told(await payer.run(RUN)), bank.sent, (await read()).bulks.size]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 waiting  ", "2 unknown tr-1 No flow of this profile matches "tr-1"",
-        "0 of 2 paid, 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      [],
-      0,
-    ]
+    [["1 waiting  ", "2 unknown tr-1 No flow of this profile matches "tr-1"", "0 of 2 paid, 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     [], 0]
   `);
 });
 
@@ -588,14 +494,10 @@ it('a line that is in another bulk payment by now does not send the first one', 
     open.record({ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }),
   );
   expect([told(await payer.run([...RUN, '--only', '2'])), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "2 created tr-1 ", "0 of 1 paid, 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 1 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      [],
-    ]
+    [["2 created tr-1 ", "0 of 1 paid, 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 1 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     []]
   `);
   expect((await flows.find('operation', joint)).state).toBe('created');
 });
@@ -610,16 +512,11 @@ it('a bulk payment that may have left is not sent again if a line of it is elsew
     await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
   });
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 created tr-1 The transfer of payment 2 is not what the batch orders",
-        "2 created tr-2 The transfer of payment 2 is not what the batch orders",
-        "0 of 2 paid, 2 unknown.",
-        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      [],
-    ]
+    [["1 created tr-1 The transfer of payment 2 is not what the batch orders",
+      "2 created tr-2 The transfer of payment 2 is not what the batch orders",
+      "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     []]
   `);
 });
 
@@ -631,15 +528,10 @@ it('a payment in a basket of another run is not begun alone', async () => {
     events: [{ type: 'accepted' }, { type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }],
   });
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ",
-        "2 of 3 paid (22.00 EUR), 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      ["verify bulk payment", "sca pay-1"],
-    ]
+    [["1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["verify bulk payment", "sca pay-1"]]
   `);
 });
 
@@ -662,12 +554,10 @@ it('a bulk payment that nobody can authorise and that the bank has not cancelled
   bank.meets('sca', new Psd2Error('bank_answer', 'The link is unusable', { isDeadEnd: true }));
   bank.meets('cancel', new Psd2Error('bank_refused', 'Not now'));
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 unknown tr-1 The link is unusable", "2 unknown tr-2 The link is unusable",
-      "Payment 1: The link is unusable. No customer has the link, but the bank has the bulk payment, and has not cancelled it: Not now. psd2 goes on, and pays nothing twice, with: psd2 batch run batch-1",
-      "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-    ]
+    ["1 unknown tr-1 The link is unusable", "2 unknown tr-2 The link is unusable",
+     "Payment 1: The link is unusable. No customer has the link, but the bank has the bulk payment, and has not cancelled it: Not now. psd2 goes on, and pays nothing twice, with: psd2 batch run batch-1",
+     "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
   `);
   expect(told(await payer.run(RUN)).slice(-2)).toEqual(['2 of 2 paid (21.00 EUR).', 'done']);
   expect(bank.payments).toHaveLength(1);

@@ -46,23 +46,15 @@ it('what the bank says of a payment counts more than a booking, and nobody reads
   ]);
   bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00'), booking('R-3', '12.00')];
   expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 failed tr-2 RJCT", "3 executed tr-3 ",
-        "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      [
-        "accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
-        "bookings 0000012345 from TODAY, booked",
-      ],
-    ]
+    [["1 executed tr-1 ", "2 failed tr-2 RJCT", "3 executed tr-3 ",
+      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
+      "bookings 0000012345 from TODAY, booked"]]
   `);
   expect(payer.journal('tr-3').at(-1)).toMatchInlineSnapshot(`
-    {
-      bank: { scaStatus: null, transactionStatus: "ACSC" }, cro: null, isFinal: true,
-      machine: "machine", operator: "ada", type: "executed", user: "user", version: "0.0.0",
-    }
+    { bank: { scaStatus: null, transactionStatus: "ACSC" }, cro: null, isFinal: true,
+      machine: "machine", operator: "ada", type: "executed", user: "user", version: "0.0.0" }
   `);
   const all = await partial();
   all.bank.entries = new Map(
@@ -82,41 +74,29 @@ it('if the bank says nothing of the payments, the bookings do, and what was book
   bank.meets('entries', new Psd2Error('bank_failing', 'The bank is failing'));
   bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00', { bookingDate: addDays(today, -1) })];
   expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ",
-        "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
-        "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
-        "1 of 3 paid (10.00 EUR), 2 unknown.",
-        "exit 9, outcome_unknown: The outcome of 2 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      [
-        "accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
-        "bookings 0000012345 from TODAY, booked",
-      ],
-    ]
+    [["1 executed tr-1 ",
+      "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
+      "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
+      "1 of 3 paid (10.00 EUR), 2 unknown.",
+      "exit 9, outcome_unknown: The outcome of 2 of 3 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
+      "bookings 0000012345 from TODAY, booked"]]
   `);
   bank.meets('bookings', new Psd2Error('forbidden', 'No consent'));
   expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ",
-        "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
-        "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
-        "1 of 3 paid (10.00 EUR), 2 unknown.",
-        "exit 9, outcome_unknown: The outcome of 2 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      ["entries pay-1", "accounts 1048262", "bookings 0000012345 from TODAY, booked"],
-    ]
+    [["1 executed tr-1 ",
+      "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
+      "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
+      "1 of 3 paid (10.00 EUR), 2 unknown.",
+      "exit 9, outcome_unknown: The outcome of 2 of 3 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["entries pay-1", "accounts 1048262", "bookings 0000012345 from TODAY, booked"]]
   `);
   bank.booked = [booking('R-2', '11.00', { counterpartyIban: null }), booking('R-3', '12.00')];
   expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
-    [
-      ["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
-      ["entries pay-1", "accounts 1048262", "bookings 0000012345 from TODAY, booked"],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
+     ["entries pay-1", "accounts 1048262", "bookings 0000012345 from TODAY, booked"]]
   `);
 });
 
@@ -171,25 +151,17 @@ it('the bookings are those of the account that was debited, by its id or its IBA
     ]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "DE02100100109307118603", "1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).",
-        "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1", "accounts 1048262",
-        "bookings 0000012345 from TODAY, booked",
-      ],
-      [
-        "0000012345", "1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).",
-        "accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
-        "bookings 0000012345 from TODAY, booked",
-      ],
-      [
-        "DE91100000000123456789",
-        "1 unknown tr-1 The bank has not said what became of this payment of a bulk payment",
-        "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
-        "0 of 2 paid, 2 unknown.", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
-        "accounts 1048262",
-      ],
-    ]
+    [["DE02100100109307118603", "1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).",
+      "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1", "accounts 1048262",
+      "bookings 0000012345 from TODAY, booked"],
+     ["0000012345", "1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).",
+      "accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
+      "bookings 0000012345 from TODAY, booked"],
+     ["DE91100000000123456789",
+      "1 unknown tr-1 The bank has not said what became of this payment of a bulk payment",
+      "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
+      "0 of 2 paid, 2 unknown.", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
+      "accounts 1048262"]]
   `);
 });
 

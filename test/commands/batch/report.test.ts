@@ -44,39 +44,27 @@ it('a report has each line with its state, reason and times, in every format', a
   const { payer, report, plain } = await mixed();
   const rows = (await report()).data;
   expect(rows).toMatchInlineSnapshot(`
-    [
-      {
-        amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-        endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
-        iban: "DE89370400440532013000", line: 1, name: "+Ada", paidAt: "NOW", payeeCheck: null,
-        reason: null, reference: "R-1", remittanceStructured: null, state: "executed",
-      },
-      {
-        amount: "11.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-        endToEndId: "R-2", executionDate: "TODAY", flow: "tr-2", from: "0000012345",
-        iban: "DE89370400440532013000", line: 2, name: "Bea", paidAt: null, payeeCheck: null,
-        reason: "Not this one", reference: "R-2", remittanceStructured: null, state: "failed",
-      },
-      {
-        amount: "12.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-        endToEndId: "R-3", executionDate: "TODAY", flow: "tr-3", from: "0000012345",
-        iban: "DE89370400440532013000", line: 3, name: "Cleo", paidAt: null, payeeCheck: null,
-        reason: "The bank has not said whether it was paid", reference: "R-3",
-        remittanceStructured: null, state: "unknown",
-      },
-      {
-        amount: "13.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-        endToEndId: "R-4", executionDate: null, flow: null, from: "0000012345",
-        iban: "DE89370400440532013000", line: 4, name: "Dora", paidAt: null, payeeCheck: null,
-        reason: null, reference: "R-4", remittanceStructured: null, state: "cancelled",
-      },
-      {
-        amount: "14.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-        endToEndId: "R-5", executionDate: null, flow: null, from: "0000012345",
-        iban: "DE89370400440532013000", line: 5, name: "Eve", paidAt: null, payeeCheck: null,
-        reason: null, reference: "R-5", remittanceStructured: null, state: "waiting",
-      },
-    ]
+    [{ amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+       endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
+       iban: "DE89370400440532013000", line: 1, name: "+Ada", paidAt: "NOW", payeeCheck: null,
+       reason: null, reference: "R-1", remittanceStructured: null, state: "executed" },
+     { amount: "11.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+       endToEndId: "R-2", executionDate: "TODAY", flow: "tr-2", from: "0000012345",
+       iban: "DE89370400440532013000", line: 2, name: "Bea", paidAt: null, payeeCheck: null,
+       reason: "Not this one", reference: "R-2", remittanceStructured: null, state: "failed" },
+     { amount: "12.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+       endToEndId: "R-3", executionDate: "TODAY", flow: "tr-3", from: "0000012345",
+       iban: "DE89370400440532013000", line: 3, name: "Cleo", paidAt: null, payeeCheck: null,
+       reason: "The bank has not said whether it was paid", reference: "R-3",
+       remittanceStructured: null, state: "unknown" },
+     { amount: "13.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+       endToEndId: "R-4", executionDate: null, flow: null, from: "0000012345",
+       iban: "DE89370400440532013000", line: 4, name: "Dora", paidAt: null, payeeCheck: null,
+       reason: null, reference: "R-4", remittanceStructured: null, state: "cancelled" },
+     { amount: "14.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+       endToEndId: "R-5", executionDate: null, flow: null, from: "0000012345",
+       iban: "DE89370400440532013000", line: 5, name: "Eve", paidAt: null, payeeCheck: null,
+       reason: null, reference: "R-5", remittanceStructured: null, state: "waiting" }]
   `);
   expect(plain((await report('--format', 'csv')).bytes)).toMatchInlineSnapshot(`
     "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured
@@ -147,12 +135,10 @@ it('psd2 shows a batch with its payments as tables, and as JSON without them', a
     "
   `);
   expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchInlineSnapshot(`
-    {
-      addedAt: "NOW", addedBy: "ada", approvals: [], approvalsNeeded: 0, batch: "batch-1",
+    { addedAt: "NOW", addedBy: "ada", approvals: [], approvalsNeeded: 0, batch: "batch-1",
       counts: { cancelled: 1, executed: 1, failed: 1, unknown: 1, waiting: 1 }, customers: [], lines: 5,
       note: null, rejection: null, retryOf: null, sha256: "batch-1", state: "running",
-      totals: [{ amount: "60.00", count: 5, currency: "EUR", from: "0000012345" }],
-    }
+      totals: [{ amount: "60.00", count: 5, currency: "EUR", from: "0000012345" }] }
   `);
   const list = await payer.run(['batch', 'list'], { format: 'table' });
   expect(list.printed).toMatchInlineSnapshot(`
@@ -173,14 +159,10 @@ it('a customer who has refused or was late is the reason, and so is a payee chec
   expect(
     JSON.parse(JSON.stringify(data, ['line', 'state', 'flow', 'reason', 'paidAt'])),
   ).toMatchInlineSnapshot(`
-    [
-      { flow: "tr-1", line: 1, paidAt: null, reason: "The bank's NOT_AUTHORIZED", state: "rejected" },
-      { flow: "tr-2", line: 2, paidAt: null, reason: "The bank's EXPIRED", state: "expired" },
-      {
-        flow: null, line: 3, paidAt: null,
-        reason: "The payee check says: no match, the account is held by Other", state: "failed",
-      },
-    ]
+    [{ flow: "tr-1", line: 1, paidAt: null, reason: "The bank's NOT_AUTHORIZED", state: "rejected" },
+     { flow: "tr-2", line: 2, paidAt: null, reason: "The bank's EXPIRED", state: "expired" },
+     { flow: null, line: 3, paidAt: null,
+       reason: "The payee check says: no match, the account is held by Other", state: "failed" }]
   `);
 });
 
@@ -203,13 +185,11 @@ it('if the journal of a transfer cannot be read, nobody knows whether its line w
   await change({ type: 'line-begun', line: 1, flow: 'tr-0mwuiwxs0iiiii' });
   const { data } = await payer.run(['batch', 'report', 'batch-1']);
   expect(data[0]).toMatchInlineSnapshot(`
-    {
-      amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+    { amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
       endToEndId: "R-1", executionDate: null, flow: "tr-1", from: "0000012345",
       iban: "DE89370400440532013000", line: 1, name: "Ada", paidAt: null, payeeCheck: null,
       reason: "No flow of this profile matches "tr-1"", reference: "R-1", remittanceStructured: null,
-      state: "unknown",
-    }
+      state: "unknown" }
   `);
   const { state, counts } = (await payer.run(['batch', 'show', 'batch-1'])).data;
   expect({ state, counts }).toEqual({ state: 'running', counts: { unknown: 1, waiting: 1 } });
@@ -235,14 +215,10 @@ it('psd2 asks before it cancels a batch', async () => {
   const words = ['batch', 'cancel', 'batch-1'];
   const no = await payer.run(words, { answers: [false] });
   expect([no.asked, endOf(no), endOf(await payer.run(words, { yes: false }))]).toMatchInlineSnapshot(`
-    [
-      ["Cancel all payments of batch-1 for which nothing was sent?"],
-      ["exit 2, cancelled: psd2 has cancelled nothing"],
-      [
-        "exit 2, confirmation_needed: Cancelling a batch needs a confirmation, and psd2 cannot ask without a terminal",
-        "Add --yes to confirm in advance. psd2 has cancelled nothing.",
-      ],
-    ]
+    [["Cancel all payments of batch-1 for which nothing was sent?"],
+     ["exit 2, cancelled: psd2 has cancelled nothing"],
+     ["exit 2, confirmation_needed: Cancelling a batch needs a confirmation, and psd2 cannot ask without a terminal",
+      "Add --yes to confirm in advance. psd2 has cancelled nothing."]]
   `);
   expect((await payer.run(words, { answers: [true] })).data.state).toBe('cancelled');
 });
@@ -301,32 +277,22 @@ it('psd2 cancels what nothing was sent for, also if its transfer ended before, a
     ends.push([what, ...endOf(ran), ran.data.counts, ran.data.state]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      ["a transfer that ended before", "done", { cancelled: 3 }, "cancelled"],
-      [
-        "one payment", "exit 2, usage: One payment has begun and has not ended: line 1 is executing",
-        "2 payments are cancelled. As long as nothing irreversible was sent:", "$ transfer cancel tr-1",
-        { cancelled: 2, executing: 1 }, "running",
-      ],
-      [
-        "two payments",
-        "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is executing",
-        "1 payment is cancelled. As long as nothing irreversible was sent:", "$ transfer cancel tr-1",
-        "$ transfer cancel tr-2", { cancelled: 1, executing: 2 }, "running",
-      ],
-      [
-        "a bulk payment",
-        "exit 2, usage: 2 payments have begun and have not ended: line 1 is authorizing, line 2 is authorizing",
-        "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. See the payments with:",
-        "$ batch status batch-1", { authorizing: 2, cancelled: 1 }, "running",
-      ],
-      [
-        "a basket and a bulk payment",
-        "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is authorizing",
-        "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. As long as nothing irreversible was sent for the others:",
-        "$ transfer cancel tr-1", { authorizing: 1, cancelled: 1, executing: 1 }, "running",
-      ],
-    ]
+    [["a transfer that ended before", "done", { cancelled: 3 }, "cancelled"],
+     ["one payment", "exit 2, usage: One payment has begun and has not ended: line 1 is executing",
+      "2 payments are cancelled. As long as nothing irreversible was sent:", "$ transfer cancel tr-1",
+      { cancelled: 2, executing: 1 }, "running"],
+     ["two payments",
+      "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is executing",
+      "1 payment is cancelled. As long as nothing irreversible was sent:", "$ transfer cancel tr-1",
+      "$ transfer cancel tr-2", { cancelled: 1, executing: 2 }, "running"],
+     ["a bulk payment",
+      "exit 2, usage: 2 payments have begun and have not ended: line 1 is authorizing, line 2 is authorizing",
+      "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. See the payments with:",
+      "$ batch status batch-1", { authorizing: 2, cancelled: 1 }, "running"],
+     ["a basket and a bulk payment",
+      "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is authorizing",
+      "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. As long as nothing irreversible was sent for the others:",
+      "$ transfer cancel tr-1", { authorizing: 1, cancelled: 1, executing: 1 }, "running"]]
   `);
 });
 
@@ -334,21 +300,15 @@ it('what the file says of a payment is in the report: the day, the account and i
   const text = `name;iban;amount;currency;description;reference;date;from;customer;payee-verified\nAda;${IBAN};1.5;EUR;Rent;R-9;2030-01-02;DE02100100109307118603;2073915;yes\nBea;${IBAN};2;EUR;;;;;;\n`;
   const { payer } = await withFile(temporary, new BankHere(), text, ['--from', OWN_ACCOUNT]);
   expect((await payer.run(['batch', 'report', 'batch-1'])).data[0]).toMatchInlineSnapshot(`
-    {
-      amount: "1.50", bankReasons: [], batch: "batch-1", currency: "EUR", description: "Rent",
+    { amount: "1.50", bankReasons: [], batch: "batch-1", currency: "EUR", description: "Rent",
       endToEndId: "R-9", executionDate: "2030-01-02", flow: null, from: "DE02100100109307118603",
       iban: "DE89370400440532013000", line: 1, name: "Ada", paidAt: null, payeeCheck: null,
-      reason: null, reference: "R-9", remittanceStructured: null, state: "waiting",
-    }
+      reason: null, reference: "R-9", remittanceStructured: null, state: "waiting" }
   `);
   const { customers, totals } = (await payer.run(['batch', 'show', 'batch-1'])).data;
   expect({ customers, totals }).toMatchInlineSnapshot(`
-    {
-      customers: ["2073915"],
-      totals: [
-        { amount: "1.50", count: 1, currency: "EUR", from: "DE02100100109307118603" },
-        { amount: "2.00", count: 1, currency: "EUR", from: "0000012345" },
-      ],
-    }
+    { customers: ["2073915"],
+      totals: [{ amount: "1.50", count: 1, currency: "EUR", from: "DE02100100109307118603" },
+       { amount: "2.00", count: 1, currency: "EUR", from: "0000012345" }] }
   `);
 });

@@ -48,32 +48,24 @@ it('a run pays line by line, says how far it is, and a second run sends nothing'
   const { bank, payer } = await withBatch(new BankHere(), ['Ada', 'Bea']);
   const no = await payer.run(RUN, { answers: [false] });
   expect([no.asked, endOf(no), bank.calls]).toMatchInlineSnapshot(`
-    [
-      ["Pay 2 payments of 21.00 EUR of the batch short batch-1?"],
-      ["exit 2, cancelled: psd2 has paid nothing"], [],
-    ]
+    [["Pay 2 payments of 21.00 EUR of the batch short batch-1?"],
+     ["exit 2, cancelled: psd2 has paid nothing"], []]
   `);
   expect(endOf(await payer.run(RUN, { yes: false }))).toMatchInlineSnapshot(`
-    [
-      "exit 2, confirmation_needed: Paying 2 payments of 21.00 EUR needs a confirmation, and psd2 cannot ask without a terminal",
-      "Add --yes to confirm in advance. psd2 has sent nothing.",
-    ]
+    ["exit 2, confirmation_needed: Paying 2 payments of 21.00 EUR needs a confirmation, and psd2 cannot ask without a terminal",
+     "Add --yes to confirm in advance. psd2 has sent nothing."]
   `);
   const ran = await payer.run(RUN, { answers: [true] });
   expect(ran.data[0]).toMatchInlineSnapshot(`
-    {
-      amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+    { amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
       endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
       iban: "DE89370400440532013000", line: 1, name: "Ada", paidAt: "NOW", payeeCheck: null,
-      reason: null, reference: "R-1", remittanceStructured: null, state: "executed",
-    }
+      reason: null, reference: "R-1", remittanceStructured: null, state: "executed" }
   `);
   expect(told(ran)).toMatchInlineSnapshot(`
-    [
-      "1 executed tr-1 ", "2 executed tr-2 ", "Open this address in the customer's browser:",
-      "  https://customers.bank.example/pay-1", "Open this address in the customer's browser:",
-      "  https://customers.bank.example/pay-2", "2 of 2 paid (21.00 EUR).", "done",
-    ]
+    ["1 executed tr-1 ", "2 executed tr-2 ", "Open this address in the customer's browser:",
+     "  https://customers.bank.example/pay-1", "Open this address in the customer's browser:",
+     "  https://customers.bank.example/pay-2", "2 of 2 paid (21.00 EUR).", "done"]
   `);
   expect(bank.sent).toMatchInlineSnapshot(
     `["verify transfer", "sca pay-1", "execute pay-1", "verify transfer", "sca pay-2", "execute pay-2"]`,
@@ -95,33 +87,23 @@ it('a run pays only the chosen lines, in the order of their days', async () => {
     await payer.run(['batch', 'run', 'ffff']),
   ].map(endOf);
   expect(wrong).toMatchInlineSnapshot(`
-    [
-      ["exit 2, usage: --only "0" is not a whole number from 1 to 3"],
-      ["exit 2, usage: --only "4" is not a whole number from 1 to 3"],
-      ["exit 2, usage: --only "" is not a whole number from 1 to 3"],
-      ["exit 2, usage: --stop-after "0" is not a whole number from 1"],
-      [
-        "exit 2, usage: This bank's interface has no signing baskets",
-        "psd2 has sent nothing. Leave out --as.",
-      ],
-      ["exit 2, usage: This bank has no bulk payments", "psd2 has sent nothing. Leave out --as."],
-      [
-        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
-        "Leave out --grant client_credentials.",
-      ],
-      ["exit 2, usage: There is no batch "ffff"", "See all of them with:", "$ batch list"],
-    ]
+    [["exit 2, usage: --only "0" is not a whole number from 1 to 3"],
+     ["exit 2, usage: --only "4" is not a whole number from 1 to 3"],
+     ["exit 2, usage: --only "" is not a whole number from 1 to 3"],
+     ["exit 2, usage: --stop-after "0" is not a whole number from 1"],
+     ["exit 2, usage: This bank's interface has no signing baskets",
+      "psd2 has sent nothing. Leave out --as."],
+     ["exit 2, usage: This bank has no bulk payments", "psd2 has sent nothing. Leave out --as."],
+     ["exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+      "Leave out --grant client_credentials."],
+     ["exit 2, usage: There is no batch "ffff"", "See all of them with:", "$ batch list"]]
   `);
   const one = await payer.run([...RUN, '--only', '3', '--only', '2'], { answers: [true] });
   expect([one.asked, told(one)]).toMatchInlineSnapshot(`
-    [
-      ["Pay 2 payments of 23.00 EUR of the batch short batch-1?"],
-      [
-        "2 executed tr-1 ", "3 executed tr-2 ", "Open this address in the customer's browser:",
-        "  https://customers.bank.example/pay-1", "Open this address in the customer's browser:",
-        "  https://customers.bank.example/pay-2", "2 of 2 paid (23.00 EUR).", "done",
-      ],
-    ]
+    [["Pay 2 payments of 23.00 EUR of the batch short batch-1?"],
+     ["2 executed tr-1 ", "3 executed tr-2 ", "Open this address in the customer's browser:",
+      "  https://customers.bank.example/pay-1", "Open this address in the customer's browser:",
+      "  https://customers.bank.example/pay-2", "2 of 2 paid (23.00 EUR).", "done"]]
   `);
   const alone = await payer.run([...RUN, '--only', '1', '2'], { answers: [true] });
   expect(alone.asked).toMatchInlineSnapshot(`["Pay 1 payment of 10.00 EUR of the batch short batch-1?"]`);
@@ -132,35 +114,27 @@ it('a refused line stops no other one, and only those that are known not to be p
   const { bank, payer } = await withBatch(new BankHere(), ['Ada', 'Bea', 'Cleo']);
   bank.meets('verify', refused());
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ",
-      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-2",
-      "2 of 3 paid (23.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-    ]
+    ["1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ",
+     "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+     "Open this address in the customer's browser:", "  https://customers.bank.example/pay-2",
+     "2 of 3 paid (23.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
+     "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"]
   `);
   expect(bank.payments).toHaveLength(2);
   const retried = await payer.run(['batch', 'retry', 'batch-1']);
   expect([retried.failure, retried.data.lines, retried.data.retryOf]).toEqual([null, 1, 'batch-1']);
   expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The batch batch-2 has these payments already",
-      "psd2 has stored nothing. Run that batch. Once it has ended, retry that one. See it with:",
-      "$ batch show batch-2",
-    ]
+    ["exit 2, usage: The batch batch-2 has these payments already",
+     "psd2 has stored nothing. Run that batch. Once it has ended, retry that one. See it with:",
+     "$ batch show batch-2"]
   `);
   expect(told(await payer.run(['batch', 'run', 'batch-2']))).toMatchInlineSnapshot(`
-    [
-      "1 executed tr-4 ", "Open this address in the customer's browser:",
-      "  https://customers.bank.example/pay-3", "1 of 1 paid (10.00 EUR).", "done",
-    ]
+    ["1 executed tr-4 ", "Open this address in the customer's browser:",
+     "  https://customers.bank.example/pay-3", "1 of 1 paid (10.00 EUR).", "done"]
   `);
   expect(endOf(await payer.run(['batch', 'retry', 'batch-2']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: There is nothing to retry: no payment is known to have failed",
-      "psd2 has stored nothing. See its payments with:", "$ batch report batch-2",
-    ]
+    ["exit 2, usage: There is nothing to retry: no payment is known to have failed",
+     "psd2 has stored nothing. See its payments with:", "$ batch report batch-2"]
   `);
 });
 
@@ -170,36 +144,30 @@ it('an unknown line counts more than a refused one, and --stop-after ends the ru
   bank.meets('execute', 'lost');
   bank.meets('verify', refused());
   expect(told(await payer.run([...RUN, '--stop-after', '2']))).toMatchInlineSnapshot(`
-    [
-      "1 failed tr-1 Not this one",
-      "2 unknown tr-2 The bank does not say yet whether the transfer was executed", "3 waiting  ",
-      "4 waiting  ", "Open this address in the customer's browser:",
-      "  https://customers.bank.example/pay-1", "0 of 4 paid, 1 not paid, 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 4 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-    ]
+    ["1 failed tr-1 Not this one",
+     "2 unknown tr-2 The bank does not say yet whether the transfer was executed", "3 waiting  ",
+     "4 waiting  ", "Open this address in the customer's browser:",
+     "  https://customers.bank.example/pay-1", "0 of 4 paid, 1 not paid, 1 unknown.",
+     "exit 9, outcome_unknown: The outcome of 1 of 4 payments is not known",
+     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
   `);
   bank.next = {};
   expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`["done"]`);
   const rest = await payer.run(RUN);
   expect(told(rest)).toMatchInlineSnapshot(`
-    [
-      "1 failed tr-1 Not this one",
-      "2 unknown tr-2 The bank does not say yet whether the transfer was executed", "3 executed tr-3 ",
-      "4 executed tr-4 ", "Open this address in the customer's browser:",
-      "  https://customers.bank.example/pay-2", "Open this address in the customer's browser:",
-      "  https://customers.bank.example/pay-3", "2 of 4 paid (25.00 EUR), 1 not paid, 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 4 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-    ]
+    ["1 failed tr-1 Not this one",
+     "2 unknown tr-2 The bank does not say yet whether the transfer was executed", "3 executed tr-3 ",
+     "4 executed tr-4 ", "Open this address in the customer's browser:",
+     "  https://customers.bank.example/pay-2", "Open this address in the customer's browser:",
+     "  https://customers.bank.example/pay-3", "2 of 4 paid (25.00 EUR), 1 not paid, 1 unknown.",
+     "exit 9, outcome_unknown: The outcome of 1 of 4 payments is not known",
+     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
   `);
   bank.payment('pay-1').became = 'executed';
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ", "4 executed tr-4 ",
-      "3 of 4 paid (36.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 4 payments was not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-    ]
+    ["1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ", "4 executed tr-4 ",
+     "3 of 4 paid (36.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 4 payments was not made",
+     "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"]
   `);
 });
 
@@ -208,20 +176,16 @@ it('what the bank refuses by one answer alone keeps its reference', async () => 
   bank.meets('execute', refused());
   bank.next = { becomes: null };
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 failed tr-1 Not this one", "Open this address in the customer's browser:",
-      "  https://customers.bank.example/pay-1", "0 of 1 paid, 1 not paid.",
-      "exit 8, payment_failed: 1 of 1 payments was not made",
-      "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. psd2 asks the bank again with:",
-      "$ batch run batch-1",
-    ]
+    ["1 failed tr-1 Not this one", "Open this address in the customer's browser:",
+     "  https://customers.bank.example/pay-1", "0 of 1 paid, 1 not paid.",
+     "exit 8, payment_failed: 1 of 1 payments was not made",
+     "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. psd2 asks the bank again with:",
+     "$ batch run batch-1"]
   `);
   expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: There is nothing to retry: no payment is known to have failed",
-      "psd2 has stored nothing. The bank refused payment 1 without confirming that no money moved. Once you know that none did, run psd2 transfer resolve --not-executed. See its payments with:",
-      "$ batch report batch-1",
-    ]
+    ["exit 2, usage: There is nothing to retry: no payment is known to have failed",
+     "psd2 has stored nothing. The bank refused payment 1 without confirming that no money moved. Once you know that none did, run psd2 transfer resolve --not-executed. See its payments with:",
+     "$ batch report batch-1"]
   `);
   expect(bank.calls.filter((call) => call.startsWith('execute'))).toEqual(['execute pay-1']);
 });
@@ -230,24 +194,20 @@ it('after three failures of the bank in a row the run stops, and the next one go
   const { bank, payer } = await withBatch(new BankHere(), ['Ada', 'Bea', 'Cleo', 'Dora']);
   bank.meets('verify', failing(), failing(), failing());
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 created tr-1 The bank is failing", "2 created tr-2 The bank is failing",
-      "3 created tr-3 The bank is failing", "4 waiting  ", "Payment 1: The bank is failing.",
-      "Payment 2: The bank is failing.", "Payment 3: The bank is failing.", "0 of 4 paid.",
-      "exit 11, bank_failing: The bank is failing",
-      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-      "$ batch run batch-1",
-    ]
+    ["1 created tr-1 The bank is failing", "2 created tr-2 The bank is failing",
+     "3 created tr-3 The bank is failing", "4 waiting  ", "Payment 1: The bank is failing.",
+     "Payment 2: The bank is failing.", "Payment 3: The bank is failing.", "0 of 4 paid.",
+     "exit 11, bank_failing: The bank is failing",
+     "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+     "$ batch run batch-1"]
   `);
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "4 executed tr-4 ",
-      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-2",
-      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-3",
-      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-4",
-      "4 of 4 paid (46.00 EUR).", "done",
-    ]
+    ["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "4 executed tr-4 ",
+     "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+     "Open this address in the customer's browser:", "  https://customers.bank.example/pay-2",
+     "Open this address in the customer's browser:", "  https://customers.bank.example/pay-3",
+     "Open this address in the customer's browser:", "  https://customers.bank.example/pay-4",
+     "4 of 4 paid (46.00 EUR).", "done"]
   `);
 });
 
@@ -255,11 +215,9 @@ it('an interrupted run says how to go on', async () => {
   const { bank, payer } = await withBatch(new BankHere(), ['Ada', 'Bea']);
   bank.meets('verify', new Psd2Error('interrupted', 'Interrupted'));
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 created tr-1 ", "2 waiting  ", "0 of 2 paid.", "exit 130, interrupted: Interrupted",
-      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-      "$ batch run batch-1",
-    ]
+    ["1 created tr-1 ", "2 waiting  ", "0 of 2 paid.", "exit 130, interrupted: Interrupted",
+     "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+     "$ batch run batch-1"]
   `);
 });
 
@@ -269,36 +227,26 @@ it('with --links, each customer gets a link once, and a later run executes what 
   const links = join(temporary, 'links.ndjson');
   writeFileSync(links, '');
   expect(told(await payer.run([...RUN, '--links', links]))).toMatchInlineSnapshot(`
-    [
-      "1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
-      "exit 6, not_authorised: 2 of 2 payments await their customer",
-      "psd2 asks the bank for their decisions with:", "$ batch run batch-1",
-    ]
+    ["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
+     "exit 6, not_authorised: 2 of 2 payments await their customer",
+     "psd2 asks the bank for their decisions with:", "$ batch run batch-1"]
   `);
   const given = readFileSync(links, 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(given.map(({ flow, batch, ...link }) => link)).toMatchInlineSnapshot(`
-    [
-      {
-        amount: "10.00", currency: "EUR", customer: "1048262", iban: "DE89370400440532013000", line: 1,
-        name: "Ada", reference: "R-1", url: "https://customers.bank.example/pay-1",
-      },
-      {
-        amount: "11.00", currency: "EUR", customer: "1048262", iban: "DE89370400440532013000", line: 2,
-        name: "Bea", reference: "R-2", url: "https://customers.bank.example/pay-2",
-      },
-    ]
+    [{ amount: "10.00", currency: "EUR", customer: "1048262", iban: "DE89370400440532013000", line: 1,
+       name: "Ada", reference: "R-1", url: "https://customers.bank.example/pay-1" },
+     { amount: "11.00", currency: "EUR", customer: "1048262", iban: "DE89370400440532013000", line: 2,
+       name: "Bea", reference: "R-2", url: "https://customers.bank.example/pay-2" }]
   `);
   bank.payment('pay-2').decision = 'AUTHORIZED';
   const later = await payer.run([...RUN, '--links', links]);
   expect(told(later)).toMatchInlineSnapshot(`
-    [
-      "1 authorizing tr-1 ", "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 awaits its customer.",
-      "exit 6, not_authorised: 1 of 2 payments awaits its customer",
-      "psd2 asks the bank for their decisions with:", "$ batch run batch-1",
-    ]
+    ["1 authorizing tr-1 ", "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 awaits its customer.",
+     "exit 6, not_authorised: 1 of 2 payments awaits its customer",
+     "psd2 asks the bank for their decisions with:", "$ batch run batch-1"]
   `);
   expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(2);
   const nowhere = await payer.run([...RUN, '--links', join(temporary, 'no', 'folder')]);
@@ -341,53 +289,34 @@ it('a close name waits for a person, no match is refused, and a match is paid', 
     ends.push([result, ...adds, ...runs, ...bank.sent, ...told(ran)]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "match", "verify transfer", "sca pay-1", "execute pay-1", "1 executed tr-1 ",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "1 of 1 paid (10.00 EUR).", "done",
-      ],
-      [
-        "none", "1 failed  The payee check says: no match, the account is held by Adele",
-        "0 of 1 paid, 1 not paid.", "exit 8, payment_failed: 1 of 1 payments was not made",
-        "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-        "$ batch report batch-1",
-      ],
-      [
-        "close",
-        "1 waiting  The payee check of payment 1 says: close match, the account is held by Adele",
-        "Payment 1: The payee check of payment 1 says: close match, the account is held by Adele. If the payee is right after all, add --accept-close.",
-        "0 of 1 paid.", "exit 8, payment_failed: 1 of 1 payments was not made", "Go on with:",
-        "$ batch run batch-1",
-      ],
-      [
-        "close", "--accept-close", "verify transfer", "sca pay-1", "execute pay-1", "1 executed tr-1 ",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "1 of 1 paid (10.00 EUR).", "done",
-      ],
-      [
-        "unavailable", "verify transfer", "sca pay-1", "execute pay-1", "1 executed tr-1 ",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "1 of 1 paid (10.00 EUR).", "done",
-      ],
-      [
-        "unavailable", "--instant",
-        "1 waiting  Payment 1 is instant, and nobody has verified its payee",
-        "Payment 1: Payment 1 is instant, and nobody has verified its payee. Set PSD2_PAYEE_CHECK, or add the payments again with --payee-verified.",
-        "0 of 1 paid.", "exit 8, payment_failed: 1 of 1 payments was not made", "Go on with:",
-        "$ batch run batch-1",
-      ],
-      [
-        "none", "--payee-verified", "--instant", "verify transfer", "sca pay-1", "execute pay-1",
-        "1 settled tr-1 ", "Open this address in the customer's browser:",
-        "  https://customers.bank.example/pay-1", "1 of 1 paid (10.00 EUR).", "done",
-      ],
-      [
-        "close", "--instant", "--accept-close", "verify transfer", "sca pay-1", "execute pay-1",
-        "1 settled tr-1 ", "Open this address in the customer's browser:",
-        "  https://customers.bank.example/pay-1", "1 of 1 paid (10.00 EUR).", "done",
-      ],
-    ]
+    [["match", "verify transfer", "sca pay-1", "execute pay-1", "1 executed tr-1 ",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "1 of 1 paid (10.00 EUR).", "done"],
+     ["none", "1 failed  The payee check says: no match, the account is held by Adele",
+      "0 of 1 paid, 1 not paid.", "exit 8, payment_failed: 1 of 1 payments was not made",
+      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+      "$ batch report batch-1"],
+     ["close",
+      "1 waiting  The payee check of payment 1 says: close match, the account is held by Adele",
+      "Payment 1: The payee check of payment 1 says: close match, the account is held by Adele. If the payee is right after all, add --accept-close.",
+      "0 of 1 paid.", "exit 8, payment_failed: 1 of 1 payments was not made", "Go on with:",
+      "$ batch run batch-1"],
+     ["close", "--accept-close", "verify transfer", "sca pay-1", "execute pay-1", "1 executed tr-1 ",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "1 of 1 paid (10.00 EUR).", "done"],
+     ["unavailable", "verify transfer", "sca pay-1", "execute pay-1", "1 executed tr-1 ",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "1 of 1 paid (10.00 EUR).", "done"],
+     ["unavailable", "--instant", "1 waiting  Payment 1 is instant, and nobody has verified its payee",
+      "Payment 1: Payment 1 is instant, and nobody has verified its payee. Set PSD2_PAYEE_CHECK, or add the payments again with --payee-verified.",
+      "0 of 1 paid.", "exit 8, payment_failed: 1 of 1 payments was not made", "Go on with:",
+      "$ batch run batch-1"],
+     ["none", "--payee-verified", "--instant", "verify transfer", "sca pay-1", "execute pay-1",
+      "1 settled tr-1 ", "Open this address in the customer's browser:",
+      "  https://customers.bank.example/pay-1", "1 of 1 paid (10.00 EUR).", "done"],
+     ["close", "--instant", "--accept-close", "verify transfer", "sca pay-1", "execute pay-1",
+      "1 settled tr-1 ", "Open this address in the customer's browser:",
+      "  https://customers.bank.example/pay-1", "1 of 1 paid (10.00 EUR).", "done"]]
   `);
 });
 
@@ -399,14 +328,12 @@ it('a line follows the rules of a transfer, and what is wrong with one refuses i
   ]);
   const ran = await payer.run(RUN);
   expect(told(ran)).toMatchInlineSnapshot(`
-    [
-      "1 executed tr-2 ",
-      "2 failed  The reference "R-2" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
-      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-2",
-      "1 of 2 paid (10.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 2 payments was not made",
-      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-      "$ batch report batch-1",
-    ]
+    ["1 executed tr-2 ",
+     "2 failed  The reference "R-2" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
+     "Open this address in the customer's browser:", "  https://customers.bank.example/pay-2",
+     "1 of 2 paid (10.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 2 payments was not made",
+     "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+     "$ batch report batch-1"]
   `);
   expect(bank.payments).toHaveLength(2);
 });
@@ -415,19 +342,15 @@ it('a batch above the limit needs a second person, before anything is sent', asy
   const { bank, payer } = await withBatch(new BankHere(), ['Ada']);
   const env = { PSD2_MAX_AMOUNT: '9' };
   expect(endOf(await payer.run(RUN, { env }))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The batch needs 1 approval, and has 0",
-      "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-1",
-    ]
+    ["exit 2, usage: The batch needs 1 approval, and has 0",
+     "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-1"]
   `);
   await payer.run(['batch', 'approve', 'batch-1', '--by', 'bea'], { env });
   expect(told(await payer.run(RUN, { env }))).toMatchInlineSnapshot(`
-    [
-      "1 failed  The amount 10.00 EUR is more than the 9 EUR that the profile env allows",
-      "0 of 1 paid, 1 not paid.", "exit 8, payment_failed: 1 of 1 payments was not made",
-      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-      "$ batch report batch-1",
-    ]
+    ["1 failed  The amount 10.00 EUR is more than the 9 EUR that the profile env allows",
+     "0 of 1 paid, 1 not paid.", "exit 8, payment_failed: 1 of 1 payments was not made",
+     "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+     "$ batch report batch-1"]
   `);
   expect(bank.calls).toEqual([]);
 });
@@ -438,15 +361,11 @@ it('lines of one account and day go as one bulk payment, which the customer auth
   const { bank, payer } = await withBatch(new BankHere(BULK), ['Ada', 'Bea', 'Cleo', 'Dora']);
   const ran = await payer.run(RUN);
   expect([told(ran), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "4 executed tr-4 ",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-2",
-        "4 of 4 paid (46.00 EUR).", "done",
-      ],
-      ["verify bulk payment", "sca pay-1", "verify transfer", "sca pay-2"],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "4 executed tr-4 ",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-2",
+      "4 of 4 paid (46.00 EUR).", "done"],
+     ["verify bulk payment", "sca pay-1", "verify transfer", "sca pay-2"]]
   `);
   const [bulk] = bank.payments;
   const orders: { reference: string; amount: string }[] = JSON.parse(String(bulk?.asked));
@@ -460,11 +379,9 @@ it('lines of one account and day go as one bulk payment, which the customer auth
     `["created", "accepted", "verify-sent", "verified", "approach-sent", "sca-started", "executed"]`,
   );
   expect(endOf(await payer.run(['transfer', 'resume', 'tr-1']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage of tr-1: The transfer tr-1 is one of the bulk payment op-1",
-      "The customer authorises all of them together. psd2 goes on with all, and asks what became of each, with:",
-      "$ batch run batch-1",
-    ]
+    ["exit 2, usage of tr-1: The transfer tr-1 is one of the bulk payment op-1",
+     "The customer authorises all of them together. psd2 goes on with all, and asks what became of each, with:",
+     "$ batch run batch-1"]
   `);
 });
 
@@ -503,28 +420,20 @@ it('if the bank rejects some of a bulk payment, its word or the bookings say whi
   bank.booked = others.map((other) => ({ ...row, ...other }));
   const ran = await payer.run(RUN);
   expect([told(ran), bank.calls.map((call) => call.replace(TODAY, 'TODAY'))]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 failed tr-2 RJCT",
-        "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
-        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-      [
-        "accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
-        "bookings 0000012345 from TODAY, booked",
-      ],
-    ]
+    [["1 executed tr-1 ", "2 failed tr-2 RJCT",
+      "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
+      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+     ["accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
+      "bookings 0000012345 from TODAY, booked"]]
   `);
   bank.booked = [row];
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 executed tr-1 ", "2 failed tr-2 RJCT", "3 executed tr-3 ",
-      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-    ]
+    ["1 executed tr-1 ", "2 failed tr-2 RJCT", "3 executed tr-3 ",
+     "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
+     "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"]
   `);
 });
 
@@ -544,44 +453,31 @@ it('what becomes of a bulk payment becomes of each of its payments', async () =>
     ends.push([what, ...told(await payer.run(RUN, { globals: { scaTimeout: '1' } }))]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "the customer refuses", "1 rejected tr-1 NOT_AUTHORIZED", "2 rejected tr-2 NOT_AUTHORIZED",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      [
-        "the customer is late", "1 expired tr-1 EXPIRED", "2 expired tr-2 EXPIRED",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      [
-        "the customer does not decide",
-        "1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
-        "2 authorizing tr-2 The customer did not authorise the bulk payment within 1 s",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "0 of 2 paid, 2 await their customer.",
-        "exit 6, not_authorised: 2 of 2 payments await their customer",
-        "psd2 asks the bank for their decisions with:", "$ batch run batch-1",
-      ],
-      [
-        "the bank rejects all", "1 failed tr-1 RJCT", "2 failed tr-2 RJCT",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      [
-        "the bank has not said",
-        "1 unknown tr-1 The bank does not say yet whether the bulk payment was executed",
-        "2 unknown tr-2 The bank does not say yet whether the bulk payment was executed",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
-        "0 of 2 paid, 2 unknown.",
-        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-        "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-      ],
-    ]
+    [["the customer refuses", "1 rejected tr-1 NOT_AUTHORIZED", "2 rejected tr-2 NOT_AUTHORIZED",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["the customer is late", "1 expired tr-1 EXPIRED", "2 expired tr-2 EXPIRED",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["the customer does not decide",
+      "1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
+      "2 authorizing tr-2 The customer did not authorise the bulk payment within 1 s",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "0 of 2 paid, 2 await their customer.",
+      "exit 6, not_authorised: 2 of 2 payments await their customer",
+      "psd2 asks the bank for their decisions with:", "$ batch run batch-1"],
+     ["the bank rejects all", "1 failed tr-1 RJCT", "2 failed tr-2 RJCT",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     ["the bank has not said",
+      "1 unknown tr-1 The bank does not say yet whether the bulk payment was executed",
+      "2 unknown tr-2 The bank does not say yet whether the bulk payment was executed",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-1",
+      "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]]
   `);
 });
 
@@ -589,12 +485,10 @@ it('a bulk payment whose answer was lost is unknown until each of its payments w
   const { bank, payer } = await withBatch(new BankHere(BULK), ['Ada', 'Bea']);
   bank.meets('verify', 'lost');
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 unknown tr-1 The bank may have the bulk payment, but gave no usable answer to it: The connection was lost",
-      "2 unknown tr-2 The bank may have the bulk payment, but gave no usable answer to it: The connection was lost",
-      "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1",
-    ]
+    ["1 unknown tr-1 The bank may have the bulk payment, but gave no usable answer to it: The connection was lost",
+     "2 unknown tr-2 The bank may have the bulk payment, but gave no usable answer to it: The connection was lost",
+     "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
   `);
   for (const flow of ['tr-1', 'tr-2'])
     expect((await payer.run(['transfer', 'resolve', flow, '--not-executed'])).failure).toBeNull();
@@ -603,11 +497,9 @@ it('a bulk payment whose answer was lost is unknown until each of its payments w
     `{ at: "NOW", by: "ada@machine", note: "Each of its payments has ended.", outcome: "not-executed" }`,
   );
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    [
-      "1 failed tr-1 ", "2 failed tr-2 ", "0 of 2 paid, 2 not paid.",
-      "exit 8, payment_failed: 2 of 2 payments were not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-    ]
+    ["1 failed tr-1 ", "2 failed tr-2 ", "0 of 2 paid, 2 not paid.",
+     "exit 8, payment_failed: 2 of 2 payments were not made",
+     "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"]
   `);
   expect(bank.payments).toHaveLength(1);
 });
@@ -618,13 +510,9 @@ it('in a signing basket each line is a payment, and the customer authorises all 
   const { bank, payer } = await withBatch(new BankHere(BASKET), ['Ada', 'Bea']);
   const ran = await payer.run([...RUN, '--as', 'basket']);
   expect([told(ran), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 executed tr-1 ", "2 executed tr-2 ", "Open this address in the customer's browser:",
-        "  https://customers.bank.example/pay-3", "2 of 2 paid (21.00 EUR).", "done",
-      ],
-      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-3"],
-    ]
+    [["1 executed tr-1 ", "2 executed tr-2 ", "Open this address in the customer's browser:",
+      "  https://customers.bank.example/pay-3", "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify transfer", "verify transfer", "verify signing basket", "sca pay-3"]]
   `);
   expect(bank.last.asked).toBe('["pay-1","pay-2"]');
   expect((await payer.run([...RUN, '--as', 'basket'])).failure).toBeNull();
@@ -636,14 +524,10 @@ it('in a signing basket, what one payment lacks stops no other one', async () =>
   bank.meets('verify', refused());
   const ran = await payer.run([...RUN, '--as', 'basket']);
   expect([told(ran), bank.last.asked]).toMatchInlineSnapshot(`
-    [
-      [
-        "1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ",
-        "Open this address in the customer's browser:", "  https://customers.bank.example/pay-3",
-        "2 of 3 paid (23.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-        "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      ],
-      "["pay-1","pay-2"]",
-    ]
+    [["1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ",
+      "Open this address in the customer's browser:", "  https://customers.bank.example/pay-3",
+      "2 of 3 paid (23.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
+      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+     "["pay-1","pay-2"]"]
   `);
 });

@@ -176,10 +176,8 @@ it('psd2 consent resolve asks the bank first, and records the decision of a pers
   `);
   expect((await run(['consent', 'show', 'co-1'])).data).toMatchObject({ state: 'confirmed' });
   expect(endOf(await run(['consent', 'resolve', 'co-1', '--executed']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage of co-1: The consent co-1 has already ended: ada@machine recorded on NOW that it was confirmed",
-      "See it with:", "$ consent show co-1", "transactionId: "an-id"",
-    ]
+    ["exit 2, usage of co-1: The consent co-1 has already ended: ada@machine recorded on NOW that it was confirmed",
+     "See it with:", "$ consent show co-1", "transactionId: "an-id""]
   `);
 });
 
@@ -192,11 +190,9 @@ it('of several that are unfinished, psd2 consent resume offers each with its cat
   bank.fails.set('status', refused('No'));
   const { asked } = await run(['consent', 'resume'], { answers: ['co'] });
   expect(asked).toMatchInlineSnapshot(`
-    [
-      "Which consent do you want to continue?",
-      "- co-2  PAYMENTS, authorizing, begun NOW (co-2  PAYMENTS, authorizing, begun NOW)",
-      "- co-1  ACCOUNT_INFO, PAYMENTS, authorizing, begun NOW (co-1  ACCOUNT_INFO, PAYMENTS, authorizing, begun NOW)",
-    ]
+    ["Which consent do you want to continue?",
+     "- co-2  PAYMENTS, authorizing, begun NOW (co-2  PAYMENTS, authorizing, begun NOW)",
+     "- co-1  ACCOUNT_INFO, PAYMENTS, authorizing, begun NOW (co-1  ACCOUNT_INFO, PAYMENTS, authorizing, begun NOW)"]
   `);
 });
 
@@ -212,21 +208,19 @@ it('the list on a terminal has titles, and a narrow one leaves out what matters 
       .replace(/\d{4}-\d\d-\d\d \d\d:\d\d\S*/, 'YYYY-MM-DD hh:mm');
   };
   expect([await list(140), await list(70), await list(40)]).toMatchInlineSnapshot(`
-    [
-      "FLOW               STATE      CATEGORIES              PRODUCTS    GRANTED           DAYS LEFT  CUSTOMER
+    ["FLOW               STATE      CATEGORIES              PRODUCTS    GRANTED           DAYS LEFT  CUSTOMER
     co-a-consent-long  confirmed  ACCOUNT_INFO, PAYMENTS  0000012345  YYYY-MM-DD hh:mm        180  1048262
     ",
-      "FLOW               STATE      CATEGORIES              DAYS LEFT
+     "FLOW               STATE      CATEGORIES              DAYS LEFT
     co-a-consent-long  confirmed  ACCOUNT_INFO, PAYMENTS        180
     ",
-      "FLOW        co-a-consent-long
+     "FLOW        co-a-consent-long
     STATE       confirmed
     CATEGORIES  ACCOUNT_INFO, PAYMENTS
     PRODUCTS    0000012345
     GRANTED     YYYY-MM-DD hh:mm
     DAYS LEFT   180
     CUSTOMER    1048262
-    ",
-    ]
+    "]
   `);
 });

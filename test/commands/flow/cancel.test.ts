@@ -102,16 +102,12 @@ it('a cancellation that another error stopped has no other way on than that of t
   bank.meets('cancel', new Psd2Error('bank_failing', 'The bank is failing'));
   const ran = await payer.run(CANCEL);
   expect([ran.data.state, ran.said.split('\n'), endOf(ran)]).toMatchInlineSnapshot(`
-    [
-      "authorizing",
-      [
-        "The transfer tr-1 is authorizing:", "  From               DE02100100109307118603 (0000012345)",
-        "  Payee              Mario Rossi", "  IBAN               IT60 X054 2811 1010 0000 0123 456",
-        "  Amount             12.50 EUR", "  Execution          TODAY", "  Reference          INV-1",
-        "  Begun              NOW", "  Last change        NOW", "",
-      ],
-      ["exit 11, bank_failing of tr-1: The bank is failing", "$ transfer cancel tr-1"],
-    ]
+    ["authorizing",
+     ["The transfer tr-1 is authorizing:", "  From               DE02100100109307118603 (0000012345)",
+      "  Payee              Mario Rossi", "  IBAN               IT60 X054 2811 1010 0000 0123 456",
+      "  Amount             12.50 EUR", "  Execution          TODAY", "  Reference          INV-1",
+      "  Begun              NOW", "  Last change        NOW", ""],
+     ["exit 11, bank_failing of tr-1: The bank is failing", "$ transfer cancel tr-1"]]
   `);
 });
 
@@ -147,24 +143,14 @@ it('what the customer may make run, alone or with others, is not cancelled, and 
     await refusalOf(mayExecuteWithoutUs),
     await refusalOf({ ...mayExecuteWithoutUs, bulk: 'op-1', order }),
   ]).toMatchInlineSnapshot(`
-    [
-      {
-        code: "usage",
-        exitCode: 2,
-        flow: "tr-1",
-        hint: "First ask the bank for the outcome, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 cannot cancel it any more",
-        next: [
-          ["transfer", "resume", "tr-1"], ["transfer", "resolve", "tr-1", "--executed"],
-          ["transfer", "resolve", "tr-1", "--not-executed"],
-        ],
-      },
-      {
-        code: "usage", exitCode: 2, flow: "tr-1",
-        hint: "The customer authorises it with others. psd2 goes on with all, and never pays twice, with:",
-        message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 cannot cancel it any more",
-        next: [["batch", "run", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]],
-      },
-    ]
+    [{ code: "usage", exitCode: 2, flow: "tr-1",
+       hint: "First ask the bank for the outcome, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+       message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 cannot cancel it any more",
+       next: [["transfer", "resume", "tr-1"], ["transfer", "resolve", "tr-1", "--executed"],
+        ["transfer", "resolve", "tr-1", "--not-executed"]] },
+     { code: "usage", exitCode: 2, flow: "tr-1",
+       hint: "The customer authorises it with others. psd2 goes on with all, and never pays twice, with:",
+       message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 cannot cancel it any more",
+       next: [["batch", "run", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]] }]
   `);
 });

@@ -14,23 +14,20 @@ it('the list of schemas says in a few words what each command prints', async () 
       .filter(([name]) => NOUNS.includes(name.split(' ')[0] ?? ''))
       .map(([name, { what }]) => `${name}: ${what}`),
   ).toMatchInlineSnapshot(`
-    [
-      "funds check: whether an account has an amount", "transfer create: a transfer",
-      "transfer standing: a transfer", "transfer prepare: what the bank allows",
-      "transfer list: transfers", "transfer show: a transfer", "transfer status: a transfer",
-      "transfer resume: a transfer", "transfer resume --all: the transfers that were continued",
-      "transfer cancel: a transfer", "transfer resolve: a transfer",
-      "transfer receipt: the file that was saved", "batch check: a file of payments, checked",
-      "batch add: a batch", "batch approve: a batch", "batch reject: a batch",
-      "batch run: the lines of a batch", "batch list: batches", "batch show: a batch",
-      "batch status: the lines of a batch", "batch report: the lines of a batch",
-      "batch retry: a batch", "batch cancel: a batch", "operation run: an operation",
-      "operation resume: an operation", "operation cancel: an operation",
-      "operation resolve: an operation", "operation list: operations", "operation show: an operation",
-      "operation prepare: the bank's own data", "operation verify: an operation",
-      "operation sca: an operation", "operation execute: an operation",
-      "operation status: the bank's status of an operation",
-    ]
+    ["funds check: whether an account has an amount", "transfer create: a transfer",
+     "transfer standing: a transfer", "transfer prepare: what the bank allows",
+     "transfer list: transfers", "transfer show: a transfer", "transfer status: a transfer",
+     "transfer resume: a transfer", "transfer resume --all: the transfers that were continued",
+     "transfer cancel: a transfer", "transfer resolve: a transfer",
+     "transfer receipt: the file that was saved", "batch check: a file of payments, checked",
+     "batch add: a batch", "batch approve: a batch", "batch reject: a batch",
+     "batch run: the lines of a batch", "batch list: batches", "batch show: a batch",
+     "batch status: the lines of a batch", "batch report: the lines of a batch", "batch retry: a batch",
+     "batch cancel: a batch", "operation run: an operation", "operation resume: an operation",
+     "operation cancel: an operation", "operation resolve: an operation", "operation list: operations",
+     "operation show: an operation", "operation prepare: the bank's own data",
+     "operation verify: an operation", "operation sca: an operation", "operation execute: an operation",
+     "operation status: the bank's status of an operation"]
   `);
 });
 

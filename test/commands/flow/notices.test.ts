@@ -26,11 +26,9 @@ it("the operator's command gets a payment whose outcome is not known, once", asy
   const { id, since, next, ...content } = JSON.parse(first ?? '');
   expect(next).toEqual(['psd2', '--profile', 'env', 'transfer', 'resume', id]);
   expect(content).toMatchInlineSnapshot(`
-    {
-      amount: "12.50", currency: "EUR", customerId: "1048262", kind: "transfer",
+    { amount: "12.50", currency: "EUR", customerId: "1048262", kind: "transfer",
       message: "It is not known whether the bank has executed the payment", profile: "env",
-      state: "unknown",
-    }
+      state: "unknown" }
   `);
   expect((await payer.run(['transfer', 'resume', 'tr-1'])).failure?.code).toBe('outcome_unknown');
   expect(notified()).toHaveLength(1);
@@ -56,25 +54,23 @@ it('a person reads which payments were interrupted, and how to continue them', a
     said.push(await list(true));
   }
   expect(said).toMatchInlineSnapshot(`
-    [
-      "Interrupted: transfer tr-1 (authorizing). Continue with: psd2 transfer resume tr-1
+    ["Interrupted: transfer tr-1 (authorizing). Continue with: psd2 transfer resume tr-1
     ",
-      "Interrupted: 2 flows. Continue with:
+     "Interrupted: 2 flows. Continue with:
       psd2 transfer resume tr-2
       psd2 transfer resume tr-1
     ",
-      "Interrupted: 3 flows. Continue with:
+     "Interrupted: 3 flows. Continue with:
       psd2 transfer resume tr-3
       psd2 transfer resume tr-2
       psd2 transfer resume tr-1
     ",
-      "Interrupted: 4 flows. Continue with:
+     "Interrupted: 4 flows. Continue with:
       psd2 transfer resume tr-4
       psd2 transfer resume tr-3
       psd2 transfer resume tr-2
       And 1 more: see psd2 transfer, consent and operation list.
-    ",
-    ]
+    "]
   `);
   expect(await list(false)).toBe('');
 });

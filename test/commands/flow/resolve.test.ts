@@ -31,9 +31,8 @@ it('a person says that an unknown transfer was executed, and that is recorded wi
     ...{ outcome: 'executed', by: 'ada@machine', at: 'NOW', note: 'On the � statement' },
   });
   expect([data.state, said, asked]).toMatchInlineSnapshot(`
-    [
-      "executed",
-      "At the bank its authorization is AUTHORIZED, and its execution is not given.
+    ["executed",
+     "At the bank its authorization is AUTHORIZED, and its execution is not given.
     This does not show whether it was executed.
     The transfer tr-1 is unknown:
       From               0000012345
@@ -45,14 +44,11 @@ it('a person says that an unknown transfer was executed, and that is recorded wi
       Begun              NOW
       Last change        NOW
     ",
-      ["Record for good that the transfer was executed?"],
-    ]
+     ["Record for good that the transfer was executed?"]]
   `);
   expect(endOf(await payer.run(words))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was executed",
-      "See it with:", "$ transfer show tr-1", "transactionId: "an-id"",
-    ]
+    ["exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was executed",
+     "See it with:", "$ transfer show tr-1", "transactionId: "an-id""]
   `);
   const shown = await payer.run(['transfer', 'show', 'tr-1'], { format: 'table' });
   expect(shown.printed).toContain(
@@ -66,22 +62,15 @@ it('a transfer that was not executed frees its reference, and psd2 says so', asy
   const words = ['transfer', 'resolve', 'tr-1', '--not-executed'];
   const no = await payer.run(words, { answers: [false] });
   expect([no.asked, no.printed, endOf(no)]).toMatchInlineSnapshot(`
-    [
-      ["Record for good that the transfer was not executed? You can then pay its reference INV-1 again"],
-      "",
-      [
-        "exit 2, cancelled of tr-1: The outcome of the transfer tr-1 was not recorded",
-        "Ask the bank again with:", "$ transfer resume tr-1", "transactionId: "an-id"",
-      ],
-    ]
+    [["Record for good that the transfer was not executed? You can then pay its reference INV-1 again"],
+     "",
+     ["exit 2, cancelled of tr-1: The outcome of the transfer tr-1 was not recorded",
+      "Ask the bank again with:", "$ transfer resume tr-1", "transactionId: "an-id""]]
   `);
   const { data, said, failure } = await payer.run(words);
   expect([failure, data.state, data.resolution?.note, said]).toMatchInlineSnapshot(`
-    [
-      null,
-      "failed",
-      null,
-      "At the bank its authorization is AUTHORIZED, and its execution is not given.
+    [null, "failed", null,
+     "At the bank its authorization is AUTHORIZED, and its execution is not given.
     This does not show whether it was executed.
     The transfer tr-1 is unknown:
       From               0000012345
@@ -93,14 +82,11 @@ it('a transfer that was not executed frees its reference, and psd2 says so', asy
       Begun              NOW
       Last change        NOW
     You can use the reference "INV-1" again.
-    ",
-    ]
+    "]
   `);
   expect(endOf(await payer.run(words))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was not executed",
-      "See it with:", "$ transfer show tr-1", "transactionId: "an-id"",
-    ]
+    ["exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was not executed",
+     "See it with:", "$ transfer show tr-1", "transactionId: "an-id""]
   `);
   expect((await payer.run([...CREATE, '--reference', 'INV-1'])).failure).toBeNull();
   expect(bank.payments).toHaveLength(2);
@@ -120,17 +106,12 @@ it("the bank's answer counts more than what the person says", async () => {
   bank.last.became = 'executed';
   const ran = await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed']);
   expect([ran.data.state, ran.data.resolution, ran.said, endOf(ran)]).toMatchInlineSnapshot(`
-    [
-      "executed",
-      null,
-      "At the bank its authorization is executed, and its execution is executed.
+    ["executed", null,
+     "At the bank its authorization is executed, and its execution is executed.
     ",
-      [
-        "exit 2, usage of tr-1: The bank says that the transfer tr-1 was executed",
-        "The bank's answer counts, not --not-executed. See it with:", "$ transfer show tr-1",
-        "transactionId: "an-id"",
-      ],
-    ]
+     ["exit 2, usage of tr-1: The bank says that the transfer tr-1 was executed",
+      "The bank's answer counts, not --not-executed. See it with:", "$ transfer show tr-1",
+      "transactionId: "an-id""]]
   `);
 });
 
@@ -148,27 +129,17 @@ it('what the operator says must be whole, and is checked before psd2 looks at th
     await payer.run(['transfer', 'resolve', 'tr-9', '--executed']),
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
-    [
-      ["exit 2, usage: The outcome is missing", "Add --executed or --not-executed."],
-      [
-        "exit 2, usage: --executed and --not-executed cannot be used together",
-        "Add --executed or --not-executed.",
-      ],
-      ["exit 2, invalid_text: --note is empty", "Leave it out."],
-      ["exit 2, invalid_text: --note has 501 characters; the maximum is 500"],
-      [
-        "exit 2, confirmation_needed: The outcome needs a confirmation, and psd2 cannot ask without a terminal",
-        "Add --yes to confirm in advance. psd2 has sent nothing.",
-      ],
-      [
-        "exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"",
-        "psd2 acts for the customer of the flow. Leave out --customer.",
-      ],
-      [
-        "exit 2, flow_not_found: No flow of this profile matches "tr-9"",
-        "Give the id that psd2 printed, or the resource id.",
-      ],
-    ]
+    [["exit 2, usage: The outcome is missing", "Add --executed or --not-executed."],
+     ["exit 2, usage: --executed and --not-executed cannot be used together",
+      "Add --executed or --not-executed."],
+     ["exit 2, invalid_text: --note is empty", "Leave it out."],
+     ["exit 2, invalid_text: --note has 501 characters; the maximum is 500"],
+     ["exit 2, confirmation_needed: The outcome needs a confirmation, and psd2 cannot ask without a terminal",
+      "Add --yes to confirm in advance. psd2 has sent nothing."],
+     ["exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"",
+      "psd2 acts for the customer of the flow. Leave out --customer."],
+     ["exit 2, flow_not_found: No flow of this profile matches "tr-9"",
+      "Give the id that psd2 printed, or the resource id."]]
   `);
   expect(bank.calls).toHaveLength(calls);
   const longest = await payer.run([...resolve, '--executed', '--note', '𝄞'.repeat(500)]);
@@ -196,16 +167,10 @@ it('a transfer whose outcome is known is not resolved', async () => {
     await payer.run(['transfer', 'resolve', 'tr-2', '--executed']),
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, usage of tr-1: The transfer tr-1 is executed, so its outcome is not unknown",
-        "See it with:", "$ transfer show tr-1", "transactionId: "an-id"",
-      ],
-      [
-        "exit 2, usage of tr-2: The transfer tr-2 is authorizing, so its outcome is not unknown",
-        "Continue with:", "$ transfer resume tr-2", "transactionId: "an-id"",
-      ],
-    ]
+    [["exit 2, usage of tr-1: The transfer tr-1 is executed, so its outcome is not unknown",
+      "See it with:", "$ transfer show tr-1", "transactionId: "an-id""],
+     ["exit 2, usage of tr-2: The transfer tr-2 is authorizing, so its outcome is not unknown",
+      "Continue with:", "$ transfer resume tr-2", "transactionId: "an-id""]]
   `);
 });
 
@@ -232,9 +197,8 @@ describe('cancel', () => {
     const { payer, bank } = await withOpen('on execute', '--reference', 'INV-1');
     const no = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [false] });
     expect([no.asked, no.said, no.printed, endOf(no)]).toMatchInlineSnapshot(`
-      [
-        ["Cancel the transfer for good?"],
-        "The transfer tr-1 is authorizing:
+      [["Cancel the transfer for good?"],
+       "The transfer tr-1 is authorizing:
         From               0000012345
         Payee              Mario Rossi
         IBAN               IT60 X054 2811 1010 0000 0123 456
@@ -244,29 +208,20 @@ describe('cancel', () => {
         Begun              NOW
         Last change        NOW
       ",
-        "",
-        ["exit 2, cancelled: The transfer tr-1 is unchanged"],
-      ]
+       "", ["exit 2, cancelled: The transfer tr-1 is unchanged"]]
     `);
     const sent = [...bank.sent];
     const yes = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [true] });
     expect([yes.failure, yes.data.state, yes.said.split('\n').slice(-3)]).toMatchInlineSnapshot(`
-      [
-        null,
-        "cancelled",
-        [
-          "The customer can still answer at the bank, but it has no effect: psd2 will not send execute.",
-          "You can use the reference "INV-1" again.", "",
-        ],
-      ]
+      [null, "cancelled",
+       ["The customer can still answer at the bank, but it has no effect: psd2 will not send execute.",
+        "You can use the reference "INV-1" again.", ""]]
     `);
     expect(bank.sent).toEqual(sent);
     bank.customersAgree = true;
     expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
-      [
-        "exit 2, usage of tr-1: The transfer tr-1 is cancelled, so there is nothing to cancel",
-        "See it with:", "$ transfer show tr-1", "transactionId: "an-id"",
-      ]
+      ["exit 2, usage of tr-1: The transfer tr-1 is cancelled, so there is nothing to cancel",
+       "See it with:", "$ transfer show tr-1", "transactionId: "an-id""]
     `);
     expect((await payer.run([...CREATE, '--reference', 'INV-1'])).failure).toBeNull();
   });
@@ -293,22 +248,14 @@ describe('cancel', () => {
       await payer.run(['transfer', 'cancel', 'tr-9']),
     ].map(endOf);
     expect(ends).toMatchInlineSnapshot(`
-      [
-        [
-          "exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it cannot cancel the transfer any more",
-          "First ask the bank for the outcome, which never sends execute again. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-          "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
-          "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id"",
-        ],
-        [
-          "exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"",
-          "psd2 acts for the customer of the flow. Leave out --customer.",
-        ],
-        [
-          "exit 2, flow_not_found: No flow of this profile matches "tr-9"",
-          "Give the id that psd2 printed, or the resource id.",
-        ],
-      ]
+      [["exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it cannot cancel the transfer any more",
+        "First ask the bank for the outcome, which never sends execute again. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+        "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+        "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id""],
+       ["exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"",
+        "psd2 acts for the customer of the flow. Leave out --customer."],
+       ["exit 2, flow_not_found: No flow of this profile matches "tr-9"",
+        "Give the id that psd2 printed, or the resource id."]]
     `);
     expect(bank.calls).toHaveLength(calls);
     const open = await withOpen();
@@ -317,13 +264,9 @@ describe('cancel', () => {
       await open.payer.run(['transfer', 'cancel', 'tr-1'], { yes: false }),
     ].map(endOf);
     expect(others).toMatchInlineSnapshot(`
-      [
-        ["exit 2, usage: Nobody need authorise this, so --paste has no meaning here"],
-        [
-          "exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
-          "Add --yes to confirm in advance. psd2 has sent nothing.",
-        ],
-      ]
+      [["exit 2, usage: Nobody need authorise this, so --paste has no meaning here"],
+       ["exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
+        "Add --yes to confirm in advance. psd2 has sent nothing."]]
     `);
   });
 
@@ -331,16 +274,13 @@ describe('cancel', () => {
     const { payer, bank } = await withOpen('by the customer', '--reference', 'INV-1');
     const needsYes = await payer.run(['transfer', 'cancel', 'tr-1'], { yes: false });
     expect(endOf(needsYes)).toMatchInlineSnapshot(`
-      [
-        "exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
-        "Add --yes to confirm in advance. psd2 has sent nothing.",
-      ]
+      ["exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
+       "Add --yes to confirm in advance. psd2 has sent nothing."]
     `);
     const no = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [false] });
     expect([no.asked, no.said, endOf(no)]).toMatchInlineSnapshot(`
-      [
-        ["Ask the bank to cancel the transfer?"],
-        "The transfer tr-1 is authorizing:
+      [["Ask the bank to cancel the transfer?"],
+       "The transfer tr-1 is authorizing:
         From               DE02100100109307118603 (0000012345)
         Payee              Mario Rossi
         IBAN               IT60 X054 2811 1010 0000 0123 456
@@ -350,16 +290,13 @@ describe('cancel', () => {
         Begun              NOW
         Last change        NOW
       ",
-        ["exit 2, cancelled: The transfer tr-1 is unchanged"],
-      ]
+       ["exit 2, cancelled: The transfer tr-1 is unchanged"]]
     `);
     expect(bank.sent).not.toContain('cancel pay-1');
     const { failure, data, said } = await payer.run(['transfer', 'cancel', 'tr-1']);
     expect([failure, data.state, said.split('\n').slice(-2), bank.sent]).toMatchInlineSnapshot(`
-      [
-        null, "cancelled", ["You can use the reference "INV-1" again.", ""],
-        ["verify transfer", "sca pay-1", "cancel pay-1"],
-      ]
+      [null, "cancelled", ["You can use the reference "INV-1" again.", ""],
+       ["verify transfer", "sca pay-1", "cancel pay-1"]]
     `);
   });
 
@@ -382,11 +319,9 @@ describe('cancel', () => {
     const { payer, bank } = await withOpen('by the customer');
     bank.meets('cancel', new Psd2Error('interrupted', 'Interrupted'));
     expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
-      [
-        "exit 130, interrupted of tr-1: Interrupted",
-        "The transfer may be cancelled or not. Ask the bank, or ask it again to cancel it, with:",
-        "$ transfer status tr-1", "$ transfer cancel tr-1",
-      ]
+      ["exit 130, interrupted of tr-1: Interrupted",
+       "The transfer may be cancelled or not. Ask the bank, or ask it again to cancel it, with:",
+       "$ transfer status tr-1", "$ transfer cancel tr-1"]
     `);
     bank.meets('cancel', 'lost');
     expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`["done"]`);

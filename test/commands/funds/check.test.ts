@@ -45,21 +45,13 @@ it('an account may be named by its id, which psd2 looks up', async () => {
     endOf(await payer.run(check('00000CARD1', '1'))),
     endOf(await payer.run(check('0000099999', '1'))),
   ]).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 5, forbidden: No consent",
-        "--account also takes the IBAN of the account, and then psd2 reads no accounts.",
-      ],
-      [
-        "exit 2, usage: The account 00000CARD1 has no IBAN",
-        "--account also takes the IBAN of the account, and then psd2 reads no accounts.",
-      ],
-      [
-        "exit 2, usage: The account 0000099999 is not among the accounts of the customer",
-        "--account also takes the IBAN of the account, and then psd2 reads no accounts. See the accounts with:",
-        "$ accounts list --customer 1048262",
-      ],
-    ]
+    [["exit 5, forbidden: No consent",
+      "--account also takes the IBAN of the account, and then psd2 reads no accounts."],
+     ["exit 2, usage: The account 00000CARD1 has no IBAN",
+      "--account also takes the IBAN of the account, and then psd2 reads no accounts."],
+     ["exit 2, usage: The account 0000099999 is not among the accounts of the customer",
+      "--account also takes the IBAN of the account, and then psd2 reads no accounts. See the accounts with:",
+      "$ accounts list --customer 1048262"]]
   `);
 });
 

@@ -19,22 +19,17 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
   const payer = await payerAt(bank, temporary);
   const ran = await payer.run(operation('run', '--data', '{"a": 1.10}'), { answers: [true] });
   expect([ran.data, ran.said, ran.asked, endOf(ran), bank.calls]).toMatchInlineSnapshot(`
-    [
-      {
-        authorizationStatus: "AUTHORIZED", bankReasons: [], commissions: null, createdAt: "NOW",
-        cro: "cro-pay-1", customerId: "1048262", executionStatus: null,
-        executionStatusDescription: null, flow: "op-1", kind: "operation", nextStep: null,
-        operation: "standingOrder", product: "0000012345", resolution: null, resourceId: "pay-1",
-        state: "executed", totalAmount: null, transactionId: "an-id", updatedAt: "NOW",
-      },
-      "Operation op-1
+    [{ authorizationStatus: "AUTHORIZED", bankReasons: [], commissions: null, createdAt: "NOW",
+       cro: "cro-pay-1", customerId: "1048262", executionStatus: null, executionStatusDescription: null,
+       flow: "op-1", kind: "operation", nextStep: null, operation: "standingOrder",
+       product: "0000012345", resolution: null, resourceId: "pay-1", state: "executed",
+       totalAmount: null, transactionId: "an-id", updatedAt: "NOW" },
+     "Operation op-1
     Open this address in the customer's browser:
       https://customers.bank.example/pay-1
     ",
-      ["Ask the customer to authorise the standingOrder?"],
-      ["done"],
-      ["verify standingOrder", "sca pay-1", "status pay-1", "execute pay-1"],
-    ]
+     ["Ask the customer to authorise the standingOrder?"], ["done"],
+     ["verify standingOrder", "sca pay-1", "status pay-1", "execute pay-1"]]
   `);
   expect(bank.last.asked).toMatchObject({
     operation: 'standingOrder',
@@ -60,13 +55,9 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
   `);
   const no = await payer.run(operation('run'), { answers: [false] });
   expect([no.data.state, endOf(no)]).toMatchInlineSnapshot(`
-    [
-      "cancelled",
-      [
-        "exit 2, cancelled of op-2: The standingOrder was cancelled before the customer was asked",
-        "No money moved. You can make a new one.", "transactionId: "an-id"",
-      ],
-    ]
+    ["cancelled",
+     ["exit 2, cancelled of op-2: The standingOrder was cancelled before the customer was asked",
+      "No money moved. You can make a new one.", "transactionId: "an-id""]]
   `);
 });
 
@@ -79,18 +70,12 @@ it('the receipt is saved after the execution, and a missing one is no reason to 
   bank.meets('receipt', refused().with({ hint: 'Wait.' }), refused());
   const again = operation('run', '--receipt', file);
   expect([endOf(await payer.run(again)), endOf(await payer.run(again))]).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 7, bank_refused: Not now",
-        "The standingOrder is executed. Do not make it again: only its receipt is missing. Wait.",
-        "refusal: "other"", "isBanks: true",
-      ],
-      [
-        "exit 7, bank_refused: Not now",
-        "The standingOrder is executed. Do not make it again: only its receipt is missing.",
-        "refusal: "other"", "isBanks: true",
-      ],
-    ]
+    [["exit 7, bank_refused: Not now",
+      "The standingOrder is executed. Do not make it again: only its receipt is missing. Wait.",
+      "refusal: "other"", "isBanks: true"],
+     ["exit 7, bank_refused: Not now",
+      "The standingOrder is executed. Do not make it again: only its receipt is missing.",
+      "refusal: "other"", "isBanks: true"]]
   `);
 });
 
@@ -109,37 +94,21 @@ it('what would not go well is refused before anything is sent', async () => {
     await payer.run(['operation', 'resume']),
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, confirmation_needed: An operation needs a confirmation, and psd2 cannot ask without a terminal",
-        "Add --yes to confirm in advance. psd2 has sent nothing.",
-      ],
-      [
-        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
-        "Leave out --grant client_credentials.",
-      ],
-      [
-        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
-        "Leave out --grant client_credentials.",
-      ],
-      [
-        "exit 2, usage: moneyTransfer is a bank transfer, and psd2 operation does not make transfers",
-        "Use psd2 transfer, which checks the payee, the amount and the reference:", "$ transfer --help",
-      ],
-      [
-        "exit 2, usage: The operation name "a-b" is not a word of letters and digits",
-        "For example standingOrder.",
-      ],
-      [
-        "exit 2, usage: The operation name "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz" is not a word of letters and digits",
-        "For example standingOrder.",
-      ],
-      [
-        "exit 2, flow_not_found: No flow of this profile matches "op-1"",
-        "Give the id that psd2 printed, or the resource id.",
-      ],
-      ["exit 2, usage: There is no unfinished operation", "See all of them with:", "$ operation list"],
-    ]
+    [["exit 2, confirmation_needed: An operation needs a confirmation, and psd2 cannot ask without a terminal",
+      "Add --yes to confirm in advance. psd2 has sent nothing."],
+     ["exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+      "Leave out --grant client_credentials."],
+     ["exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+      "Leave out --grant client_credentials."],
+     ["exit 2, usage: moneyTransfer is a bank transfer, and psd2 operation does not make transfers",
+      "Use psd2 transfer, which checks the payee, the amount and the reference:", "$ transfer --help"],
+     ["exit 2, usage: The operation name "a-b" is not a word of letters and digits",
+      "For example standingOrder."],
+     ["exit 2, usage: The operation name "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz" is not a word of letters and digits",
+      "For example standingOrder."],
+     ["exit 2, flow_not_found: No flow of this profile matches "op-1"",
+      "Give the id that psd2 printed, or the resource id."],
+     ["exit 2, usage: There is no unfinished operation", "See all of them with:", "$ operation list"]]
   `);
   expect(bank.calls).toEqual([]);
 });
@@ -178,54 +147,34 @@ it('step by step, each step stops where the next one begins', async () => {
   await step(at('execute'), soon);
   await step(['operation', 'sca', 'otherOrder', '--account', OWN_ACCOUNT, '--resource', 'op-1']);
   expect(steps).toMatchInlineSnapshot(`
-    [
-      ["verify standingOrder", "verified", "verify2", "verify standingOrder", "done"],
-      [
-        "sca standingOrder", undefined, undefined,
-        "exit 2, usage: op-1 is verified, so its next step is not sca",
-        "Its next step is verify, for verify2.",
-      ],
-      [
-        "execute standingOrder", undefined, undefined,
-        "exit 2, usage: op-1 is verified, so its next step is not execute",
-        "Its next step is verify, for verify2.",
-      ],
-      ["verify standingOrder", "verified", "execute", "verify further pay-1 verify2 {"b":2}", "done"],
-      [
-        "verify standingOrder", undefined, undefined,
-        "exit 2, usage: op-1 is verified, so its next step is not verify", "Its next step is sca.",
-      ],
-      [
-        "execute standingOrder", undefined, undefined,
-        "exit 2, usage: op-1 is verified, so its next step is not execute", "Its next step is sca.",
-      ],
-      [
-        "sca standingOrder", undefined, undefined,
-        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
-        "Leave out --grant client_credentials.",
-      ],
-      [
-        "sca standingOrder", "authorizing", null, "sca pay-1", "status pay-1", "status pay-1",
-        "exit 6, authorisation_timeout of op-1: The customer did not authorise the standingOrder within 1 s",
-        "Continue with:", "$ operation resume op-1", "transactionId: "an-id"",
-      ],
-      [
-        "execute standingOrder", "verified", "execute", "status pay-1",
-        "exit 2, usage: op-1 is verified, so its next step is not execute", "Its next step is sca.",
-      ],
-      ["status standingOrder", undefined, undefined, "status pay-1", "done"],
-      ["sca standingOrder", "authorized", null, "sca pay-1", "status pay-1", "done"],
-      ["execute standingOrder", "executed", null, "status pay-1", "execute pay-1", "done"],
-      [
-        "execute standingOrder", undefined, undefined,
-        "exit 2, usage: op-1 is executed, so its next step is not execute",
-      ],
-      [
-        "sca otherOrder", undefined, undefined,
-        "exit 2, usage: op-1 is a standingOrder of the account 0000012345",
-        "Use that name and account, or another resource.",
-      ],
-    ]
+    [["verify standingOrder", "verified", "verify2", "verify standingOrder", "done"],
+     ["sca standingOrder", undefined, undefined,
+      "exit 2, usage: op-1 is verified, so its next step is not sca",
+      "Its next step is verify, for verify2."],
+     ["execute standingOrder", undefined, undefined,
+      "exit 2, usage: op-1 is verified, so its next step is not execute",
+      "Its next step is verify, for verify2."],
+     ["verify standingOrder", "verified", "execute", "verify further pay-1 verify2 {"b":2}", "done"],
+     ["verify standingOrder", undefined, undefined,
+      "exit 2, usage: op-1 is verified, so its next step is not verify", "Its next step is sca."],
+     ["execute standingOrder", undefined, undefined,
+      "exit 2, usage: op-1 is verified, so its next step is not execute", "Its next step is sca."],
+     ["sca standingOrder", undefined, undefined,
+      "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+      "Leave out --grant client_credentials."],
+     ["sca standingOrder", "authorizing", null, "sca pay-1", "status pay-1", "status pay-1",
+      "exit 6, authorisation_timeout of op-1: The customer did not authorise the standingOrder within 1 s",
+      "Continue with:", "$ operation resume op-1", "transactionId: "an-id""],
+     ["execute standingOrder", "verified", "execute", "status pay-1",
+      "exit 2, usage: op-1 is verified, so its next step is not execute", "Its next step is sca."],
+     ["status standingOrder", undefined, undefined, "status pay-1", "done"],
+     ["sca standingOrder", "authorized", null, "sca pay-1", "status pay-1", "done"],
+     ["execute standingOrder", "executed", null, "status pay-1", "execute pay-1", "done"],
+     ["execute standingOrder", undefined, undefined,
+      "exit 2, usage: op-1 is executed, so its next step is not execute"],
+     ["sca otherOrder", undefined, undefined,
+      "exit 2, usage: op-1 is a standingOrder of the account 0000012345",
+      "Use that name and account, or another resource."]]
   `);
 });
 
@@ -235,16 +184,10 @@ it('the status is of any resource, also of one that was made elsewhere', async (
   await payer.run(operation('run'));
   const status = (resource: string) => payer.run(['operation', 'status', ...NAMED, '--resource', resource]);
   expect([(await status('op-1')).data, (await status('pay-1')).data]).toMatchInlineSnapshot(`
-    [
-      {
-        authorizationStatus: "executed", executionStatus: "executed", operation: "standingOrder",
-        resourceId: "pay-1",
-      },
-      {
-        authorizationStatus: "executed", executionStatus: "executed", operation: "standingOrder",
-        resourceId: "pay-1",
-      },
-    ]
+    [{ authorizationStatus: "executed", executionStatus: "executed", operation: "standingOrder",
+       resourceId: "pay-1" },
+     { authorizationStatus: "executed", executionStatus: "executed", operation: "standingOrder",
+       resourceId: "pay-1" }]
   `);
   expect(endOf(await status('pay-7'))).toMatchInlineSnapshot(
     `["exit 7, bank_refused: Unknown: pay-7", "refusal: "other"", "isBanks: true"]`,
@@ -255,10 +198,8 @@ it('the status is of any resource, also of one that was made elsewhere', async (
   bank.meets('verify', new Psd2Error('too_many_calls', 'Too many', { refusal: 'unread', isBanks: true }));
   await payer.run(operation('run'));
   expect(endOf(await status('op-2'))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage of op-2: op-2 is created and has no resource at the bank", "See it with:",
-      "$ operation show op-2",
-    ]
+    ["exit 2, usage of op-2: op-2 is created and has no resource at the bank", "See it with:",
+     "$ operation show op-2"]
   `);
 });
 
@@ -269,10 +210,8 @@ it('an unfinished operation goes on where it stopped, with further data, and is 
   await payer.run(operation('run'));
   const resume = ['operation', 'resume', 'op-1'];
   expect(endOf(await payer.run(resume, { yes: false }))).toMatchInlineSnapshot(`
-    [
-      "exit 2, confirmation_needed: An operation needs a confirmation, and psd2 cannot ask without a terminal",
-      "Add --yes to confirm in advance. psd2 has sent nothing.",
-    ]
+    ["exit 2, confirmation_needed: An operation needs a confirmation, and psd2 cannot ask without a terminal",
+     "Add --yes to confirm in advance. psd2 has sent nothing."]
   `);
   const cc = { globals: { grant: 'client_credentials' as const } };
   expect((await payer.run(resume, cc)).failure?.code).toBe('usage');
@@ -280,12 +219,10 @@ it('an unfinished operation goes on where it stopped, with further data, and is 
   bank.meets('execute', 'lost');
   const lost = await payer.run([...resume, '--verify-data', '{}']);
   expect(endOf(lost)).toMatchInlineSnapshot(`
-    [
-      "exit 9, outcome_unknown of op-1: The bank does not say yet whether the standingOrder was executed",
-      "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-      "$ operation resume op-1", "$ operation resolve op-1 --executed",
-      "$ operation resolve op-1 --not-executed", "transactionId: "an-id"",
-    ]
+    ["exit 9, outcome_unknown of op-1: The bank does not say yet whether the standingOrder was executed",
+     "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+     "$ operation resume op-1", "$ operation resolve op-1 --executed",
+     "$ operation resolve op-1 --not-executed", "transactionId: "an-id""]
   `);
   expect((await payer.run([...resume], { yes: false })).failure?.code).toBe('outcome_unknown');
   bank.last.became = 'executed';

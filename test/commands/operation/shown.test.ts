@@ -91,13 +91,9 @@ it('a person chooses the operation to continue by its name and its account', asy
   payer.leaveBehind();
   const { asked, data } = await payer.run(['operation', 'resume'], { answers: ['op-'] });
   expect([data.state, asked]).toMatchInlineSnapshot(`
-    [
-      "executed",
-      [
-        "Which operation do you want to continue?",
-        "- op-2  standingOrder of 0000012345, authorizing, begun NOW (op-2  standingOrder of 0000012345, authorizing, begun NOW)",
-        "- op-1  standingOrder of 0000012345, authorizing, begun NOW (op-1  standingOrder of 0000012345, authorizing, begun NOW)",
-      ],
-    ]
+    ["executed",
+     ["Which operation do you want to continue?",
+      "- op-2  standingOrder of 0000012345, authorizing, begun NOW (op-2  standingOrder of 0000012345, authorizing, begun NOW)",
+      "- op-1  standingOrder of 0000012345, authorizing, begun NOW (op-1  standingOrder of 0000012345, authorizing, begun NOW)"]]
   `);
 });

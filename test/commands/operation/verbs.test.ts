@@ -147,16 +147,12 @@ it('psd2 asks what became of an operation whose execute was sent', async () => {
   const { bank, payer } = await withOperation(...SENT);
   const resumed = await payer.run(['operation', 'resume', 'op-1']);
   expect([resumed.data.state, endOf(resumed), bank.sent]).toMatchInlineSnapshot(`
-    [
-      "unknown",
-      [
-        "exit 9, outcome_unknown of op-1: The bank does not say yet whether the standingOrder was executed",
-        "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        "$ operation resume op-1", "$ operation resolve op-1 --executed",
-        "$ operation resolve op-1 --not-executed", "transactionId: "an-id"",
-      ],
-      [],
-    ]
+    ["unknown",
+     ["exit 9, outcome_unknown of op-1: The bank does not say yet whether the standingOrder was executed",
+      "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+      "$ operation resume op-1", "$ operation resolve op-1 --executed",
+      "$ operation resolve op-1 --not-executed", "transactionId: "an-id""],
+     []]
   `);
 });
 
@@ -165,9 +161,7 @@ it('a standing order that waits for the customer is not for a person to decide',
   await payer.run(verify());
   const resolved = await payer.run(['operation', 'resolve', 'op-1', '--not-executed', '--note', 'x']);
   expect(endOf(resolved)).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage of op-1: The operation op-1 is verified, so its outcome is not unknown",
-      "Continue with:", "$ operation resume op-1", "transactionId: "an-id"",
-    ]
+    ["exit 2, usage of op-1: The operation op-1 is verified, so its outcome is not unknown",
+     "Continue with:", "$ operation resume op-1", "transactionId: "an-id""]
   `);
 });

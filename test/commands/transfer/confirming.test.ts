@@ -123,10 +123,8 @@ it('where the operator names the customers, who the customer is at the bank is k
     kept.push([endOf(ran), await psu()]);
   }
   expect(kept).toMatchInlineSnapshot(`
-    [
-      [["done"], undefined],
-      [["done"], { corporateId: null, corporateIdType: null, id: "anna-7", idType: "x" }],
-      [["done"], { corporateId: null, corporateIdType: null, id: "anna-7", idType: "x" }],
-    ]
+    [[["done"], undefined],
+     [["done"], { corporateId: null, corporateIdType: null, id: "anna-7", idType: "x" }],
+     [["done"], { corporateId: null, corporateIdType: null, id: "anna-7", idType: "x" }]]
   `);
 });

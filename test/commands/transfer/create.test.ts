@@ -24,16 +24,14 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
   expect(failure).toBeNull();
   expect(bank.calls).toEqual(['verify transfer', 'sca pay-1', 'status pay-1', 'execute pay-1']);
   expect(data).toMatchInlineSnapshot(`
-    {
-      amount: "12.50", authorisations: [], authorizationStatus: "AUTHORIZED", bankName: null,
+    { amount: "12.50", authorisations: [], authorizationStatus: "AUTHORIZED", bankName: null,
       bankReasons: [], commissions: null, createdAt: "NOW", cro: "cro-pay-1", currency: "EUR",
       customerId: "1048262", description: "", endToEndId: null, executionDate: "TODAY",
       executionStatus: null, executionStatusDescription: null, flow: "tr-1", from: "0000012345",
       instant: false, kind: "transfer", messages: [], name: "Mario Rossi", payeeCheck: null,
       payeeSource: null, product: null, reference: null, remittanceStructured: null, resolution: null,
       resourceId: "pay-1", scaStatus: null, state: "executed", to: "IT60X0542811101000000123456",
-      totalAmount: null, transactionId: "an-id", transactionStatus: null, updatedAt: "NOW",
-    }
+      totalAmount: null, transactionId: "an-id", transactionStatus: null, updatedAt: "NOW" }
   `);
   expect(said).toMatchInlineSnapshot(`
     "Transfer tr-1
@@ -48,51 +46,26 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
     "
   `);
   expect(payer.journal('tr-1')).toMatchInlineSnapshot(`
-    [
-      {
-        commits: "on execute",
-        flow: "tr-1",
-        furtherData: [],
-        machine: "machine",
-        operator: "ada",
-        order: {
-          amount: "12.50", currency: "EUR", customerId: "1048262", description: "",
-          executionDate: "TODAY", from: "0000012345", futureDated: false, instant: false,
-          name: "Mario Rossi", reference: null, to: "IT60X0542811101000000123456", type: null,
-          urgent: false,
-        },
-        transactionId: "an-id",
-        type: "created",
-        user: "user",
-        version: "0.0.0",
-      },
-      {
-        digest: null, machine: "machine", operator: "ada", requestId: "request-1", type: "verify-sent",
-        user: "user", version: "0.0.0",
-      },
-      {
-        bankName: null, commissions: null, machine: "machine", nextStep: "execute", operator: "ada",
-        resourceId: "pay-1", totalAmount: null, type: "verified", user: "user", version: "0.0.0",
-      },
-      { machine: "machine", operator: "ada", type: "accepted", user: "user", version: "0.0.0" },
-      {
-        digest: null, machine: "machine", operator: "ada", requestId: "request-2",
-        type: "approach-sent", user: "user", version: "0.0.0",
-      },
-      { machine: "machine", operator: "ada", type: "sca-started", user: "user", version: "0.0.0" },
-      {
-        bankStatus: "AUTHORIZED", machine: "machine", operator: "ada", status: "AUTHORIZED",
-        type: "authorization", user: "user", version: "0.0.0",
-      },
-      {
-        digest: null, machine: "machine", operator: "ada", requestId: "request-4", type: "execute-sent",
-        user: "user", version: "0.0.0",
-      },
-      {
-        cro: "cro-pay-1", machine: "machine", operator: "ada", type: "executed", user: "user",
-        version: "0.0.0",
-      },
-    ]
+    [{ commits: "on execute", flow: "tr-1", furtherData: [], machine: "machine", operator: "ada",
+       order: { amount: "12.50", currency: "EUR", customerId: "1048262", description: "",
+         executionDate: "TODAY", from: "0000012345", futureDated: false, instant: false,
+         name: "Mario Rossi", reference: null, to: "IT60X0542811101000000123456", type: null,
+         urgent: false },
+       transactionId: "an-id", type: "created", user: "user", version: "0.0.0" },
+     { digest: null, machine: "machine", operator: "ada", requestId: "request-1", type: "verify-sent",
+       user: "user", version: "0.0.0" },
+     { bankName: null, commissions: null, machine: "machine", nextStep: "execute", operator: "ada",
+       resourceId: "pay-1", totalAmount: null, type: "verified", user: "user", version: "0.0.0" },
+     { machine: "machine", operator: "ada", type: "accepted", user: "user", version: "0.0.0" },
+     { digest: null, machine: "machine", operator: "ada", requestId: "request-2", type: "approach-sent",
+       user: "user", version: "0.0.0" },
+     { machine: "machine", operator: "ada", type: "sca-started", user: "user", version: "0.0.0" },
+     { bankStatus: "AUTHORIZED", machine: "machine", operator: "ada", status: "AUTHORIZED",
+       type: "authorization", user: "user", version: "0.0.0" },
+     { digest: null, machine: "machine", operator: "ada", requestId: "request-4", type: "execute-sent",
+       user: "user", version: "0.0.0" },
+     { cro: "cro-pay-1", machine: "machine", operator: "ada", type: "executed", user: "user",
+       version: "0.0.0" }]
   `);
 });
 
@@ -195,11 +168,9 @@ it('an instant transfer is paid once it is settled, and failed after KO', async 
   const { failure, data } = await payer.run(instant);
   expect(data).toMatchObject({ state: 'failed', executionStatusDescription: 'Account closed' });
   expect(failure).toMatchInlineSnapshot(`
-    {
-      code: "payment_failed", exitCode: 8, flow: "tr-2",
+    { code: "payment_failed", exitCode: 8, flow: "tr-2",
       hint: "No money moved. You can make a new one.", message: "The payment failed: Account closed",
-      transactionId: "an-id",
-    }
+      transactionId: "an-id" }
   `);
 });
 
@@ -234,64 +205,42 @@ it('whatever stops a transfer, psd2 says what that means and how to go on', asyn
     ends.push([what, ...bank.calls, String(ran.data.state), ...endOf(ran)]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "the bank refuses the order", "verify transfer", "failed",
-        "exit 7, bank_refused of tr-1: The bank does not want it", "refusal: "content"",
-        "isBanks: true", "meaning: "Not paid. No money moved"",
-      ],
-      [
-        "the answer to the verification is lost", "verify transfer", "created",
-        "exit 11, bank_unreachable of tr-1: The connection was lost", "Continue with:",
-        "$ transfer resume tr-1 --yes", "transactionId: "an-id"",
-      ],
-      [
-        "the customer refuses", "verify transfer", "sca pay-1", "status pay-1", "status pay-1",
-        "rejected", "exit 6, not_authorised of tr-1: The customer did not authorise the transfer",
-        "No money moved. You can make a new one.", "transactionId: "an-id"",
-      ],
-      [
-        "the customer is late", "verify transfer", "sca pay-1", "status pay-1", "status pay-1",
-        "expired",
-        "exit 6, authorisation_expired of tr-1: The customer did not authorise the transfer in time",
-        "No money moved. You can make a new one.", "transactionId: "an-id"",
-      ],
-      [
-        "the customer does not decide", "verify transfer", "sca pay-1", "status pay-1", "status pay-1",
-        "status pay-1", "authorizing",
-        "exit 6, authorisation_timeout of tr-1: The customer did not authorise the transfer within 3 s",
-        "Continue with:", "$ transfer resume tr-1", "transactionId: "an-id"",
-      ],
-      [
-        "the answer to execute is lost", "verify transfer", "sca pay-1", "status pay-1",
-        "execute pay-1", "status pay-1", "executed", "done",
-      ],
-      [
-        "the answer to execute is lost, and the status does not say that it was carried out",
-        "verify transfer", "sca pay-1", "status pay-1", "execute pay-1", "status pay-1", "unknown",
-        "exit 9, outcome_unknown of tr-1: The bank does not say yet whether the transfer was executed",
-        "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
-        "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id"",
-      ],
-      [
-        "the bank refuses to execute it", "verify transfer", "sca pay-1", "status pay-1",
-        "execute pay-1", "status pay-1", "failed",
-        "exit 7, bank_refused of tr-1: The bank does not want it",
-        "The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
-        "$ transfer resolve tr-1 --not-executed", "refusal: "content"", "isBanks: true",
-        "transactionId: "an-id"",
-      ],
-      [
-        "the bank refuses execute for another reason", "verify transfer", "sca pay-1", "status pay-1",
-        "execute pay-1", "status pay-1", "unknown",
-        "exit 9, outcome_unknown of tr-1: The bank refused execute, but its status does not show whether it had executed the transfer before: The bank does not want it",
-        "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-        "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
-        "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id"",
-      ],
-    ]
+    [["the bank refuses the order", "verify transfer", "failed",
+      "exit 7, bank_refused of tr-1: The bank does not want it", "refusal: "content"", "isBanks: true",
+      "meaning: "Not paid. No money moved""],
+     ["the answer to the verification is lost", "verify transfer", "created",
+      "exit 11, bank_unreachable of tr-1: The connection was lost", "Continue with:",
+      "$ transfer resume tr-1 --yes", "transactionId: "an-id""],
+     ["the customer refuses", "verify transfer", "sca pay-1", "status pay-1", "status pay-1",
+      "rejected", "exit 6, not_authorised of tr-1: The customer did not authorise the transfer",
+      "No money moved. You can make a new one.", "transactionId: "an-id""],
+     ["the customer is late", "verify transfer", "sca pay-1", "status pay-1", "status pay-1", "expired",
+      "exit 6, authorisation_expired of tr-1: The customer did not authorise the transfer in time",
+      "No money moved. You can make a new one.", "transactionId: "an-id""],
+     ["the customer does not decide", "verify transfer", "sca pay-1", "status pay-1", "status pay-1",
+      "status pay-1", "authorizing",
+      "exit 6, authorisation_timeout of tr-1: The customer did not authorise the transfer within 3 s",
+      "Continue with:", "$ transfer resume tr-1", "transactionId: "an-id""],
+     ["the answer to execute is lost", "verify transfer", "sca pay-1", "status pay-1", "execute pay-1",
+      "status pay-1", "executed", "done"],
+     ["the answer to execute is lost, and the status does not say that it was carried out",
+      "verify transfer", "sca pay-1", "status pay-1", "execute pay-1", "status pay-1", "unknown",
+      "exit 9, outcome_unknown of tr-1: The bank does not say yet whether the transfer was executed",
+      "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+      "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+      "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id""],
+     ["the bank refuses to execute it", "verify transfer", "sca pay-1", "status pay-1", "execute pay-1",
+      "status pay-1", "failed", "exit 7, bank_refused of tr-1: The bank does not want it",
+      "The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+      "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+      "$ transfer resolve tr-1 --not-executed", "refusal: "content"", "isBanks: true",
+      "transactionId: "an-id""],
+     ["the bank refuses execute for another reason", "verify transfer", "sca pay-1", "status pay-1",
+      "execute pay-1", "status pay-1", "unknown",
+      "exit 9, outcome_unknown of tr-1: The bank refused execute, but its status does not show whether it had executed the transfer before: The bank does not want it",
+      "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+      "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+      "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id""]]
   `);
 });
 
@@ -317,44 +266,26 @@ it('what would not go well is refused before the bank is asked for anything', as
     }),
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, confirmation_needed: A transfer needs a confirmation, and psd2 cannot ask without a terminal",
-        "Add --yes to confirm in advance. psd2 has sent nothing.",
-      ],
-      [
-        "exit 2, confirmation_needed: An instant transfer needs a verified payee, and psd2 cannot ask without a terminal",
-        "Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing.",
-      ],
-      [
-        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
-        "Leave out --grant client_credentials.",
-      ],
-      [
-        "exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal",
-        "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).",
-      ],
-      ["exit 2, usage: This bank's interface has no --paste"],
-      ["exit 2, usage: This bank's interface has no address of the payee"],
-      [
-        "exit 2, usage: The interface of this bank has no --psu-id-type",
-        "It is for banks that learn from psd2 who their customer is.",
-      ],
-      ["exit 2, usage: This bank's interface has no --verify-data"],
-      [
-        "exit 2, invalid_amount: The amount 12.50 EUR is more than the 12.49 EUR that the profile env allows",
-        "psd2 has sent nothing. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.",
-      ],
-      [
-        "exit 2, usage: Options are missing: --from, --to, --name, --amount",
-        "Add --help to see how the command is used.",
-      ],
-      ["exit 2, usage: The option --amount is missing", "Add --help to see how the command is used."],
-      [
-        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
-        "Leave out --grant client_credentials.",
-      ],
-    ]
+    [["exit 2, confirmation_needed: A transfer needs a confirmation, and psd2 cannot ask without a terminal",
+      "Add --yes to confirm in advance. psd2 has sent nothing."],
+     ["exit 2, confirmation_needed: An instant transfer needs a verified payee, and psd2 cannot ask without a terminal",
+      "Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing."],
+     ["exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+      "Leave out --grant client_credentials."],
+     ["exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal",
+      "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI)."],
+     ["exit 2, usage: This bank's interface has no --paste"],
+     ["exit 2, usage: This bank's interface has no address of the payee"],
+     ["exit 2, usage: The interface of this bank has no --psu-id-type",
+      "It is for banks that learn from psd2 who their customer is."],
+     ["exit 2, usage: This bank's interface has no --verify-data"],
+     ["exit 2, invalid_amount: The amount 12.50 EUR is more than the 12.49 EUR that the profile env allows",
+      "psd2 has sent nothing. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT."],
+     ["exit 2, usage: Options are missing: --from, --to, --name, --amount",
+      "Add --help to see how the command is used."],
+     ["exit 2, usage: The option --amount is missing", "Add --help to see how the command is used."],
+     ["exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+      "Leave out --grant client_credentials."]]
   `);
   expect(bank.calls).toEqual([]);
   expect((await payer.run(['transfer', 'list'])).data).toEqual([]);
@@ -365,10 +296,8 @@ it('the interface has no payments or no terms, so psd2 sends nothing', async () 
   const bank = new BankHere({ lacks: ['payments', 'terms'] });
   const payer = await payerAt(bank, temporary);
   expect(endOf(await payer.run(CREATE))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The interface of this bank (here) has no payments",
-      "psd2 has sent nothing. At such a bank, psd2 only reads.",
-    ]
+    ["exit 2, usage: The interface of this bank (here) has no payments",
+     "psd2 has sent nothing. At such a bank, psd2 only reads."]
   `);
   const other = new BankHere({ lacks: ['terms'] });
   const ran = await (await payerAt(other, temporary)).run([...CREATE, '--prepare']);
@@ -425,10 +354,8 @@ it('a reference is paid once, and the error names what differs', async () => {
   const invoice = [...CREATE, '--reference', 'INV-1'];
   await payer.run(invoice);
   expect(endOf(await payer.run([...invoice, '--amount', '13']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, duplicate_reference of tr-1: The reference "INV-1" was used by transfer tr-1, which is executed. These are different: the amount",
-      "See it with:", "$ transfer show tr-1", "transactionId: "an-id"", "differs: ["amount"]",
-    ]
+    ["exit 2, duplicate_reference of tr-1: The reference "INV-1" was used by transfer tr-1, which is executed. These are different: the amount",
+     "See it with:", "$ transfer show tr-1", "transactionId: "an-id"", "differs: ["amount"]"]
   `);
   expect(bank.payments).toHaveLength(1);
 });
@@ -467,55 +394,36 @@ it('after a payee check, anything but a match needs a person, and nobody is sent
     ends.push([...bank.sent, ...ran.asked, data.payeeCheck, data.state, ...endOf(ran)]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "verify transfer", "sca pay-1", "execute pay-1", "Ask the customer to authorise this transfer?",
-        { name: "Maria Rossi", problem: null, result: "match" }, "settled", "done",
-      ],
-      [
-        "verify transfer", "sca pay-1", "execute pay-1",
-        { name: "Maria Rossi", problem: null, result: "match" }, "executed", "done",
-      ],
-      [
-        "verify transfer", { name: "Maria Rossi", problem: null, result: "close" }, "verified",
-        "exit 2, confirmation_needed of tr-1: The payee check of Mario Rossi and IT60X0542811101000000123456 says: close match, the account is held by Maria Rossi",
-        "psd2 has not asked the customer yet. If the payee is right after all:",
-        "$ transfer resume tr-1 --payee-verified --yes",
-      ],
-      [
-        "verify transfer", { name: "Maria Rossi", problem: null, result: "close" }, "verified",
-        "exit 2, confirmation_needed of tr-1: The payee check of Mario Rossi and IT60X0542811101000000123456 says: close match, the account is held by Maria Rossi",
-        "psd2 has not asked the customer yet. If the payee is right after all:",
-        "$ transfer resume tr-1 --payee-verified --yes",
-      ],
-      [
-        "verify transfer", "sca pay-1", "execute pay-1",
-        "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all?",
-        "Ask the customer to authorise this transfer?",
-        { name: "Maria Rossi", problem: null, result: "none" }, "executed", "done",
-      ],
-      [
-        "verify transfer",
-        "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all? An instant transfer cannot be recalled",
-        { name: "Maria Rossi", problem: null, result: "none" }, "cancelled",
-        "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
-        "No money moved. You can make a new one.", "transactionId: "an-id"",
-      ],
-      [
-        "verify transfer",
-        "The payee check says: not possible: The payee check command did not print {"result": "match|close|none|unavailable"}. Is Mario Rossi the right payee after all? An instant transfer cannot be recalled",
-        "Ask the customer to authorise this transfer?",
-        {
-          name: null,
-          problem: "The payee check command did not print {"result": "match|close|none|unavailable"}",
-          result: "unavailable",
-        },
-        "cancelled",
-        "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
-        "No money moved. You can make a new one.",
-        "transactionId: "an-id"",
-      ],
-    ]
+    [["verify transfer", "sca pay-1", "execute pay-1", "Ask the customer to authorise this transfer?",
+      { name: "Maria Rossi", problem: null, result: "match" }, "settled", "done"],
+     ["verify transfer", "sca pay-1", "execute pay-1",
+      { name: "Maria Rossi", problem: null, result: "match" }, "executed", "done"],
+     ["verify transfer", { name: "Maria Rossi", problem: null, result: "close" }, "verified",
+      "exit 2, confirmation_needed of tr-1: The payee check of Mario Rossi and IT60X0542811101000000123456 says: close match, the account is held by Maria Rossi",
+      "psd2 has not asked the customer yet. If the payee is right after all:",
+      "$ transfer resume tr-1 --payee-verified --yes"],
+     ["verify transfer", { name: "Maria Rossi", problem: null, result: "close" }, "verified",
+      "exit 2, confirmation_needed of tr-1: The payee check of Mario Rossi and IT60X0542811101000000123456 says: close match, the account is held by Maria Rossi",
+      "psd2 has not asked the customer yet. If the payee is right after all:",
+      "$ transfer resume tr-1 --payee-verified --yes"],
+     ["verify transfer", "sca pay-1", "execute pay-1",
+      "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all?",
+      "Ask the customer to authorise this transfer?",
+      { name: "Maria Rossi", problem: null, result: "none" }, "executed", "done"],
+     ["verify transfer",
+      "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all? An instant transfer cannot be recalled",
+      { name: "Maria Rossi", problem: null, result: "none" }, "cancelled",
+      "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
+      "No money moved. You can make a new one.", "transactionId: "an-id""],
+     ["verify transfer",
+      "The payee check says: not possible: The payee check command did not print {"result": "match|close|none|unavailable"}. Is Mario Rossi the right payee after all? An instant transfer cannot be recalled",
+      "Ask the customer to authorise this transfer?",
+      { name: null,
+        problem: "The payee check command did not print {"result": "match|close|none|unavailable"}",
+        result: "unavailable" },
+      "cancelled",
+      "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
+      "No money moved. You can make a new one.", "transactionId: "an-id""]]
   `);
 });
 
@@ -531,30 +439,18 @@ it('without a payee check, a person confirms the payee of an instant transfer, a
   const payer = await payerAt(bank, temporary);
   const no = await payer.run([...CREATE, '--instant'], { answers: [false] });
   expect([no.asked, no.data.state, endOf(no)]).toMatchInlineSnapshot(`
-    [
-      [
-        "Have you verified that IT60X0542811101000000123456 belongs to Mario Rossi? An instant transfer cannot be recalled",
-      ],
-      "cancelled",
-      [
-        "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
-        "No money moved. You can make a new one.", "transactionId: "an-id"",
-      ],
-    ]
+    [["Have you verified that IT60X0542811101000000123456 belongs to Mario Rossi? An instant transfer cannot be recalled"],
+     "cancelled",
+     ["exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
+      "No money moved. You can make a new one.", "transactionId: "an-id""]]
   `);
   const yes = await payer.run([...CREATE, '--instant'], { answers: [true, false] });
   expect([yes.asked, yes.data.state, endOf(yes)]).toMatchInlineSnapshot(`
-    [
-      [
-        "Have you verified that IT60X0542811101000000123456 belongs to Mario Rossi? An instant transfer cannot be recalled",
-        "Ask the customer to authorise this transfer?",
-      ],
-      "cancelled",
-      [
-        "exit 2, cancelled of tr-2: The transfer was cancelled before the customer was asked",
-        "No money moved. You can make a new one.", "transactionId: "an-id"",
-      ],
-    ]
+    [["Have you verified that IT60X0542811101000000123456 belongs to Mario Rossi? An instant transfer cannot be recalled",
+      "Ask the customer to authorise this transfer?"],
+     "cancelled",
+     ["exit 2, cancelled of tr-2: The transfer was cancelled before the customer was asked",
+      "No money moved. You can make a new one.", "transactionId: "an-id""]]
   `);
   expect(bank.sent).toEqual(['verify transfer', 'verify transfer']);
 });

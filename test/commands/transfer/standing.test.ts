@@ -122,10 +122,8 @@ it('the account may be named by its id, if the customer has it and it has an IBA
   expect((await payer.run([...CREATE, '0000012345'])).failure).toBeNull();
   expect(JSON.parse(String(bank.last.asked))).toMatchObject({ from: '0000012345', fromIban: OWN_IBAN });
   expect(endOf(await payer.run([...CREATE, '0000054321']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The account 0000054321 is not among the accounts of the customer",
-      "psd2 has sent no payment. See the accounts with:", "$ accounts list --customer 1048262",
-    ]
+    ["exit 2, usage: The account 0000054321 is not among the accounts of the customer",
+     "psd2 has sent no payment. See the accounts with:", "$ accounts list --customer 1048262"]
   `);
   expect(endOf(await payer.run([...CREATE, '00000CARD1']))).toMatchInlineSnapshot(
     `["exit 2, usage: The account 00000CARD1 has no IBAN", "psd2 has sent no payment."]`,
@@ -141,10 +139,8 @@ it('an IBAN is taken as it is, unless a consent shows all accounts of the custom
   expect(bank.calls).not.toContain(`accounts ${ANNA}`);
   await grantAll(payer);
   expect(endOf(await payer.run([...CREATE, other]))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: The account DE89370400440532013000 is not among the accounts of the customer",
-      "psd2 has sent no payment. See the accounts with:", "$ accounts list --customer 1048262",
-    ]
+    ["exit 2, usage: The account DE89370400440532013000 is not among the accounts of the customer",
+     "psd2 has sent no payment. See the accounts with:", "$ accounts list --customer 1048262"]
   `);
   expect((await payer.run([...CREATE, OWN_IBAN])).failure).toBeNull();
   expect(bank.payments).toHaveLength(2);
@@ -189,12 +185,9 @@ it('the operator confirms the fees of the bank before the customer is asked, and
   const payer = await payerAt(bank, temporary);
   const no = await payer.run([...CREATE, OWN_IBAN], { answers: [true, false] });
   expect([no.asked, no.said, no.data.state, endOf(no), bank.sent]).toMatchInlineSnapshot(`
-    [
-      [
-        "Ask the customer to authorise this transfer?",
-        "The bank takes fees. Ask the customer to authorise this transfer?",
-      ],
-      "Transfer tr-1
+    [["Ask the customer to authorise this transfer?",
+      "The bank takes fees. Ask the customer to authorise this transfer?"],
+     "Transfer tr-1
     You are about to pay:
       From          DE02100100109307118603
       Payee         Mario Rossi
@@ -211,13 +204,10 @@ it('the operator confirms the fees of the bank before the customer is asked, and
       Execution     TODAY
       Payment product sepa-credit-transfers
     ",
-      "cancelled",
-      [
-        "exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
-        "No money moved. You can make a new one.", "transactionId: "an-id"",
-      ],
-      ["verify transfer"],
-    ]
+     "cancelled",
+     ["exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
+      "No money moved. You can make a new one.", "transactionId: "an-id""],
+     ["verify transfer"]]
   `);
   const yes = await payer.run([...CREATE, OWN_IBAN], { answers: [true, true] });
   expect([yes.failure, yes.data.state]).toEqual([null, 'executed']);

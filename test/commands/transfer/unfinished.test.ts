@@ -33,24 +33,19 @@ it('psd2 continues the only unfinished transfer without its name, and sends noth
   bank.last.decision = 'AUTHORIZED';
   const { said, data, failure } = await payer.run(['transfer', 'resume']);
   expect([failure, data.state, said, bank.calls]).toMatchInlineSnapshot(`
-    [
-      null,
-      "executed",
-      "Continuing the only unfinished transfer: tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW
+    [null, "executed",
+     "Continuing the only unfinished transfer: tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW
     Transfer tr-1
     ",
-      ["status pay-1", "execute pay-1"],
-    ]
+     ["status pay-1", "execute pay-1"]]
   `);
   expect(endOf(await payer.run(['transfer', 'resume']))).toMatchInlineSnapshot(
     `["exit 2, usage: There is no unfinished transfer", "See all of them with:", "$ transfer list"]`,
   );
   const other = { globals: { customer: '1000002' }, given: ['customer'] };
   expect(endOf(await payer.run(['transfer', 'resume'], other))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: There is no unfinished transfer of customer 1000002", "See all of them with:",
-      "$ transfer list",
-    ]
+    ["exit 2, usage: There is no unfinished transfer of customer 1000002", "See all of them with:",
+     "$ transfer list"]
   `);
 });
 
@@ -61,21 +56,15 @@ it('with several unfinished transfers, a person chooses one, and a script must n
   bank.customersAgree = true;
   payer.leaveBehind();
   expect(endOf(await payer.run(['transfer', 'resume']))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage: There are 2 unfinished transfers. Name the one to continue",
-      "$ transfer resume tr-2", "$ transfer resume tr-1",
-    ]
+    ["exit 2, usage: There are 2 unfinished transfers. Name the one to continue",
+     "$ transfer resume tr-2", "$ transfer resume tr-1"]
   `);
   const { asked, data } = await payer.run(['transfer', 'resume'], { answers: ['tr-'] });
   expect([asked, data.state]).toMatchInlineSnapshot(`
-    [
-      [
-        "Which transfer do you want to continue?",
-        "- tr-2  7.00 EUR to Mario Rossi, authorizing, begun NOW (tr-2  7.00 EUR to Mario Rossi, authorizing, begun NOW)",
-        "- tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW (tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW)",
-      ],
-      "executed",
-    ]
+    [["Which transfer do you want to continue?",
+      "- tr-2  7.00 EUR to Mario Rossi, authorizing, begun NOW (tr-2  7.00 EUR to Mario Rossi, authorizing, begun NOW)",
+      "- tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW (tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW)"],
+     "executed"]
   `);
   expect((await payer.run(['transfer', 'resume'], { globals: { customer: '1000002' } })).failure?.code).toBe(
     'usage',
@@ -98,33 +87,19 @@ it('a transfer that the customer has not confirmed yet follows all rules of a ne
     await payer.run(['transfer', 'resume', 'tr-9']),
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, confirmation_needed: An instant transfer needs a verified payee, and psd2 cannot ask without a terminal",
-        "Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing.",
-      ],
-      [
-        "exit 2, confirmation_needed: A transfer needs a confirmation, and psd2 cannot ask without a terminal",
-        "Add --yes to confirm in advance. psd2 has sent nothing.",
-      ],
-      [
-        "exit 2, invalid_amount: The amount 12.50 EUR is more than the 1 EUR that the profile env allows",
-        "psd2 has sent nothing. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.",
-      ],
-      [
-        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
-        "Leave out --grant client_credentials.",
-      ],
-      [
-        "exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal",
-        "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).",
-      ],
-      ["exit 2, usage: This bank's interface has no --verify-data"],
-      [
-        "exit 2, flow_not_found: No flow of this profile matches "tr-9"",
-        "Give the id that psd2 printed, or the resource id.",
-      ],
-    ]
+    [["exit 2, confirmation_needed: An instant transfer needs a verified payee, and psd2 cannot ask without a terminal",
+      "Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing."],
+     ["exit 2, confirmation_needed: A transfer needs a confirmation, and psd2 cannot ask without a terminal",
+      "Add --yes to confirm in advance. psd2 has sent nothing."],
+     ["exit 2, invalid_amount: The amount 12.50 EUR is more than the 1 EUR that the profile env allows",
+      "psd2 has sent nothing. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT."],
+     ["exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+      "Leave out --grant client_credentials."],
+     ["exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal",
+      "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI)."],
+     ["exit 2, usage: This bank's interface has no --verify-data"],
+     ["exit 2, flow_not_found: No flow of this profile matches "tr-9"",
+      "Give the id that psd2 printed, or the resource id."]]
   `);
   expect(bank.sent).toEqual(['verify transfer']);
   const { failure, data } = await payer.run([...resume, '--payee-verified']);
@@ -144,11 +119,9 @@ it('the data of a further step may be given later', async () => {
   const payer = await payerAt(bank, temporary);
   const first = await payer.run(CREATE);
   expect(endOf(first)).toMatchInlineSnapshot(`
-    [
-      "exit 2, further_data_needed of tr-1: The bank requires further data before SCA, in the step verify2",
-      "Give it as JSON: as text, as @file, or as - for standard input. Continue with:",
-      "$ transfer resume tr-1 --verify-data - --yes", "transactionId: "an-id"",
-    ]
+    ["exit 2, further_data_needed of tr-1: The bank requires further data before SCA, in the step verify2",
+     "Give it as JSON: as text, as @file, or as - for standard input. Continue with:",
+     "$ transfer resume tr-1 --verify-data - --yes", "transactionId: "an-id""]
   `);
   const { failure } = await payer.run(['transfer', 'resume', 'tr-1', '--verify-data', '-'], {
     stdin: '{"otp":"1"}',
@@ -178,8 +151,7 @@ it('--all continues every unfinished transfer, the oldest first, and exits as th
     "
   `);
   expect([ran.said, endOf(ran), bank.sent]).toMatchInlineSnapshot(`
-    [
-      "Transfer tr-1
+    ["Transfer tr-1
     Paid 12.50 EUR to Mario Rossi, executed after 1 s, CRO cro-pay-1, tr-1.
     Transfer tr-2
     Transfer tr-2: The customer did not authorise the transfer. No money moved. You can make a new one.
@@ -190,24 +162,19 @@ it('--all continues every unfinished transfer, the oldest first, and exits as th
       https://customers.bank.example/pay-4
     Transfer tr-4: The customer did not authorise the transfer within 1 s. Continue with: psd2 transfer resume tr-4
     ",
-      [
-        "exit 6, not_authorised: 2 of 4 transfers could not be continued. First failure: The customer did not authorise the transfer",
-        "See what is left with:", "$ transfer list --attention",
-      ],
-      ["execute pay-1", "execute pay-3", "sca pay-4"],
-    ]
+     ["exit 6, not_authorised: 2 of 4 transfers could not be continued. First failure: The customer did not authorise the transfer",
+      "See what is left with:", "$ transfer list --attention"],
+     ["execute pay-1", "execute pay-3", "sca pay-4"]]
   `);
   bank.last.decision = 'AUTHORIZED';
   const rest = await payer.run(['transfer', 'resume', '--all']);
   expect([rest.failure, rest.data.length, rest.data[0]?.state]).toEqual([null, 1, 'executed']);
   const none = await payer.run(['transfer', 'resume', '--all'], { format: 'table' });
   expect([none.printed, none.said, none.failure]).toMatchInlineSnapshot(`
-    [
-      "",
-      "No transfer is unfinished.
+    ["",
+     "No transfer is unfinished.
     ",
-      null,
-    ]
+     null]
   `);
 });
 
@@ -221,21 +188,13 @@ it('--all is for all transfers, so the options for one are refused', async () =>
     await payer.run([...all, '--verify-data', '{}']),
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
-    [
-      ["exit 2, usage: --all and the name of a transfer cannot be used together"],
-      [
-        "exit 2, usage: --payee-verified is for one transfer, so it cannot be used with --all",
-        "Continue that transfer by its name.",
-      ],
-      [
-        "exit 2, usage: --paste is for one transfer, so it cannot be used with --all",
-        "Continue that transfer by its name.",
-      ],
-      [
-        "exit 2, usage: --verify-data is for one transfer, so it cannot be used with --all",
-        "Continue that transfer by its name.",
-      ],
-    ]
+    [["exit 2, usage: --all and the name of a transfer cannot be used together"],
+     ["exit 2, usage: --payee-verified is for one transfer, so it cannot be used with --all",
+      "Continue that transfer by its name."],
+     ["exit 2, usage: --paste is for one transfer, so it cannot be used with --all",
+      "Continue that transfer by its name."],
+     ["exit 2, usage: --verify-data is for one transfer, so it cannot be used with --all",
+      "Continue that transfer by its name."]]
   `);
   expect(bank.calls).toEqual([]);
 });
@@ -264,14 +223,9 @@ it('the status is what the bank says now, and changes nothing', async () => {
   bank.meets('status', refused());
   await look();
   expect(seen).toMatchInlineSnapshot(`
-    [
-      ["authorizing", "PENDING", null, "", "done"],
-      ["authorizing", "executed", "executed", "", "done"],
-      [
-        undefined, undefined, undefined, "", "exit 7, bank_refused: Gone", "refusal: "other"",
-        "isBanks: true",
-      ],
-    ]
+    [["authorizing", "PENDING", null, "", "done"], ["authorizing", "executed", "executed", "", "done"],
+     [undefined, undefined, undefined, "", "exit 7, bank_refused: Gone", "refusal: "other"",
+      "isBanks: true"]]
   `);
   expect(payer.journal('tr-1')).toEqual(journal);
   expect(bank.sent).toEqual([]);
@@ -287,13 +241,10 @@ it('the status of a transfer that the bank has forgotten is the local record', a
   bank.meets('status', refused());
   const { said, data, failure } = await payer.run(['transfer', 'status', 'tr-1']);
   expect([failure, data.state, said, bank.calls]).toMatchInlineSnapshot(`
-    [
-      null,
-      "settled",
-      "The bank has no further status. Showing the local record. Gone
+    [null, "settled",
+     "The bank has no further status. Showing the local record. Gone
     ",
-      ["status pay-1"],
-    ]
+     ["status pay-1"]]
   `);
   bank.meets('status', failing());
   expect((await payer.run(['transfer', 'status', 'tr-1'])).failure?.code).toBe('bank_failing');
@@ -314,12 +265,10 @@ it('the settlement of an instant transfer is asked for with its status', async (
   bank.next = { settlement: 'PENDING' };
   const payer = await payerAt(bank, temporary);
   expect(endOf(await payer.run([...CREATE, '--instant', '--payee-verified']))).toMatchInlineSnapshot(`
-    [
-      "exit 9, outcome_unknown of tr-1: The instant transfer is executed, but its status at the bank is still PENDING",
-      "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-      "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
-      "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id"",
-    ]
+    ["exit 9, outcome_unknown of tr-1: The instant transfer is executed, but its status at the bank is still PENDING",
+     "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+     "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
+     "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id""]
   `);
   bank.calls.length = 0;
   bank.last.settlement = 'KO';
@@ -351,26 +300,18 @@ it('psd2 watches a transfer until the customer has decided', async () => {
     looks,
     bank.calls.length,
   ]).toMatchInlineSnapshot(`
-    [
-      null,
-      "AUTHORIZED",
-      "psd2 has not recorded this yet. Continue with: psd2 transfer resume tr-1
+    [null, "AUTHORIZED",
+     "psd2 has not recorded this yet. Continue with: psd2 transfer resume tr-1
     ",
-      3,
-      4,
-    ]
+     3, 4]
   `);
   bank.meets('status', new Psd2Error('interrupted', 'Interrupted'));
   bank.last.decision = 'PENDING';
   const stopped = await payer.run(['transfer', 'status', 'tr-1', '--watch']);
   expect([stopped.data.state, endOf(stopped)]).toMatchInlineSnapshot(`
-    [
-      "authorizing",
-      [
-        "exit 130, interrupted: Interrupted", "psd2 has changed nothing. Watch it again with:",
-        "$ transfer status tr-1 --watch",
-      ],
-    ]
+    ["authorizing",
+     ["exit 130, interrupted: Interrupted", "psd2 has changed nothing. Watch it again with:",
+      "$ transfer status tr-1 --watch"]]
   `);
   bank.meets('status', failing());
   expect(endOf(await payer.run(['transfer', 'status', 'tr-1', '--watch']))).toMatchInlineSnapshot(
@@ -392,10 +333,8 @@ it('a bank whose customers commit may still reject what it has accepted, and psd
   );
   const resumed = await payer.run(['transfer', 'resume', 'tr-1']);
   expect([resumed.data.state, ...endOf(resumed)]).toMatchInlineSnapshot(`
-    [
-      "cancelled", "exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
-      "No money moved. You can make a new one.", "transactionId: "an-id"",
-    ]
+    ["cancelled", "exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
+     "No money moved. You can make a new one.", "transactionId: "an-id""]
   `);
 });
 
@@ -499,29 +438,19 @@ it('a list has the columns that tell transfers apart, and what is not there is s
     await payer.run(['transfer', 'list'], { globals: { customer: 'x' } }),
   ].map(endOf);
   expect(wrong).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, usage: Unknown state "paid"",
-        "Use one of created, verified, authorizing, authorized, executing, ordered, executed, settled, failed, rejected, expired, cancelled, unknown.",
-      ],
-      ["exit 2, usage: --limit "0" is not a whole number from 1"],
-      [
-        "exit 2, invalid_date: --since "2026-02-30" is a day that does not exist",
-        "For example --since 2026-11-30.",
-      ],
-      ["exit 2, invalid_date: --until 2026-02-02 is before --since 2026-02-03"],
-      ["exit 2, usage: The value of --payee is empty"],
-      ["exit 2, usage: The value of --amount is empty"],
-      [
-        "exit 2, invalid_amount: The amount "x" is not a decimal number",
-        "Use digits, with a point and at most two decimals, for example 12.50.",
-      ],
-      ["exit 2, usage: The value of --reference is empty"],
-      [
-        "exit 2, usage: The customer id "x" is not a number",
-        "See the id of the logged-in customer with:", "$ customer id",
-      ],
-    ]
+    [["exit 2, usage: Unknown state "paid"",
+      "Use one of created, verified, authorizing, authorized, executing, ordered, executed, settled, failed, rejected, expired, cancelled, unknown."],
+     ["exit 2, usage: --limit "0" is not a whole number from 1"],
+     ["exit 2, invalid_date: --since "2026-02-30" is a day that does not exist",
+      "For example --since 2026-11-30."],
+     ["exit 2, invalid_date: --until 2026-02-02 is before --since 2026-02-03"],
+     ["exit 2, usage: The value of --payee is empty"],
+     ["exit 2, usage: The value of --amount is empty"],
+     ["exit 2, invalid_amount: The amount "x" is not a decimal number",
+      "Use digits, with a point and at most two decimals, for example 12.50."],
+     ["exit 2, usage: The value of --reference is empty"],
+     ["exit 2, usage: The customer id "x" is not a number",
+      "See the id of the logged-in customer with:", "$ customer id"]]
   `);
   expect((await payer.run(['transfer', 'list'])).data).toHaveLength(1);
   expect((await payer.run(['transfer', 'list'], { globals: { customer: ANNA } })).data).toHaveLength(1);

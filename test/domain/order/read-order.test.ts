@@ -53,15 +53,13 @@ it('an order has what the operator gave, and the defaults of the rest', () => {
       standing: { frequency: 'Monthly', end: '2026-11-21', day: 31 },
     }),
   ).toMatchInlineSnapshot(`
-    {
-      amount: "12.50", currency: "EUR", description: " Invoice 7 ", executionDate: "2026-11-21",
+    { amount: "12.50", currency: "EUR", description: " Invoice 7 ", executionDate: "2026-11-21",
       from: "0000012345", fromIban: "DE02100100109307118603", futureDated: true, instant: true,
       name: "Mario Rossi",
       payeeAddress: { building: "1", country: "IT", postcode: "00100", street: "Via Roma", town: "Rome" },
       payeeSource: "payee", reference: " INV  1 ",
       standing: { day: 31, end: "2026-11-21", frequency: "Monthly" }, to: "IT60X0542811101000000123456",
-      type: "INSTANT", urgent: true,
-    }
+      type: "INSTANT", urgent: true }
   `);
   expect(read({ payeeTown: 'Rome', payeeCountry: 'IT' }).payeeAddress).toStrictEqual({
     town: 'Rome',
@@ -110,39 +108,35 @@ it('a wrong order is refused with what is wrong', () => {
     }
   });
   expect(ends).toMatchInlineSnapshot(`
-    [
-      "usage | Options are missing: --to, --amount | Add --help to see how the command is used.",
-      "invalid_product_id | The account id "12345" has 5 characters instead of 10 | Include leading zeros. See the ids with:",
-      "invalid_iban | The IBAN "IT00" has 4 characters, which is not the length of an IBAN of IT | Check it against the invoice or ask the payee for it again.",
-      "invalid_text | --name is empty",
-      "invalid_amount | The amount "0" is zero | Use digits, with a point and at most two decimals, for example 12.50.",
-      "usage | The currency "USD" is not possible: SEPA transfers are in EUR",
-      "invalid_text | --description has 141 characters, but at most 140 are allowed",
-      "invalid_date | --date 2026-11-19 is in the past: at the bank it is 2026-11-20",
-      "invalid_date | --start 2026-11-19 is in the past: at the bank it is 2026-11-20",
-      "invalid_date | --end 2026-11-20 is before --start 2026-11-21",
-      "invalid_date | --end "2026-11-31" is a day that does not exist | For example --end 2026-11-30.",
-      "usage | --instant and --type URGENT contradict each other | Give one of them.",
-      "usage | --type "" may have only letters, digits, - and _",
-      "usage | --type "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" may have only letters, digits, - and _",
-      "usage | --type "a b" may have only letters, digits, - and _",
-      "usage | --type "ab\\n" may have only letters, digits, - and _",
-      "invalid_text | --reference is empty",
-      "usage | The payee's address has no country | SEPA allows only addresses with both: --payee-town and --payee-country.",
-      {
-        amount: "12.50", currency: "EUR", description: "", executionDate: "2026-11-20",
-        from: "0000012345", fromIban: undefined, futureDated: false, instant: false,
-        name: "Mario Rossi", payeeAddress: { country: "IT" }, payeeSource: undefined, reference: null,
-        to: "IT60X0542811101000000123456", type: null, urgent: false,
-      },
-      "usage | The payee's address has no town | SEPA allows only addresses with both: --payee-town and --payee-country.",
-      "usage | --payee-country "Italy" is not a code of two capital letters",
-      "invalid_text | --payee-town is empty",
-      "invalid_text | --payee-town has 36 characters, but at most 35 are allowed",
-      "invalid_text | --payee-street has 71 characters, but at most 70 are allowed",
-      "invalid_text | --payee-building has 17 characters, but at most 16 are allowed",
-      "invalid_text | --payee-postcode has 17 characters, but at most 16 are allowed",
-    ]
+    ["usage | Options are missing: --to, --amount | Add --help to see how the command is used.",
+     "invalid_product_id | The account id "12345" has 5 characters instead of 10 | Include leading zeros. See the ids with:",
+     "invalid_iban | The IBAN "IT00" has 4 characters, which is not the length of an IBAN of IT | Check it against the invoice or ask the payee for it again.",
+     "invalid_text | --name is empty",
+     "invalid_amount | The amount "0" is zero | Use digits, with a point and at most two decimals, for example 12.50.",
+     "usage | The currency "USD" is not possible: SEPA transfers are in EUR",
+     "invalid_text | --description has 141 characters, but at most 140 are allowed",
+     "invalid_date | --date 2026-11-19 is in the past: at the bank it is 2026-11-20",
+     "invalid_date | --start 2026-11-19 is in the past: at the bank it is 2026-11-20",
+     "invalid_date | --end 2026-11-20 is before --start 2026-11-21",
+     "invalid_date | --end "2026-11-31" is a day that does not exist | For example --end 2026-11-30.",
+     "usage | --instant and --type URGENT contradict each other | Give one of them.",
+     "usage | --type "" may have only letters, digits, - and _",
+     "usage | --type "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" may have only letters, digits, - and _",
+     "usage | --type "a b" may have only letters, digits, - and _",
+     "usage | --type "ab\\n" may have only letters, digits, - and _",
+     "invalid_text | --reference is empty",
+     "usage | The payee's address has no country | SEPA allows only addresses with both: --payee-town and --payee-country.",
+     { amount: "12.50", currency: "EUR", description: "", executionDate: "2026-11-20",
+       from: "0000012345", fromIban: undefined, futureDated: false, instant: false, name: "Mario Rossi",
+       payeeAddress: { country: "IT" }, payeeSource: undefined, reference: null,
+       to: "IT60X0542811101000000123456", type: null, urgent: false },
+     "usage | The payee's address has no town | SEPA allows only addresses with both: --payee-town and --payee-country.",
+     "usage | --payee-country "Italy" is not a code of two capital letters",
+     "invalid_text | --payee-town is empty",
+     "invalid_text | --payee-town has 36 characters, but at most 35 are allowed",
+     "invalid_text | --payee-street has 71 characters, but at most 70 are allowed",
+     "invalid_text | --payee-building has 17 characters, but at most 16 are allowed",
+     "invalid_text | --payee-postcode has 17 characters, but at most 16 are allowed"]
   `);
 });
 
@@ -174,19 +168,17 @@ it('psd2 asks for what is missing, checks each answer, and asks for nothing that
   expect([failure, data.state, data.description]).toEqual([null, 'executed', 'Rent']);
   expect(bank.last.asked).toMatchObject({ amount: '100.00', fromIban: 'DE02100100109307118603' });
   expect(asked).toMatchInlineSnapshot(`
-    [
-      "Which account do you want to debit?",
-      "- 0000012345  Current account  1250.50 EUR  DE02 1001 0010 9307 1186 03 (0000012345 Current account)",
-      "- 00000CARD1  Visa             1250.50 EUR (00000CARD1 Visa)",
-      "- 0000099999                   1250.50 EUR (0000099999 )", "Payee's name:", "! --name is empty",
-      "Payee's name:", "Payee's IBAN:", "! The IBAN "XX" has the unknown country code "XX"",
-      "Payee's IBAN:", "Amount in EUR, for example 12.50:", "! The amount "0" is zero",
-      "Amount in EUR, for example 12.50:",
-      "! The amount 100.01 EUR is more than the 100 EUR that the profile env allows",
-      "Amount in EUR, for example 12.50:", "Description for the payee (Enter for none):",
-      "! --description has 141 characters, but at most 140 are allowed",
-      "Description for the payee (Enter for none):", "Ask the customer to authorise this transfer?",
-    ]
+    ["Which account do you want to debit?",
+     "- 0000012345  Current account  1250.50 EUR  DE02 1001 0010 9307 1186 03 (0000012345 Current account)",
+     "- 00000CARD1  Visa             1250.50 EUR (00000CARD1 Visa)",
+     "- 0000099999                   1250.50 EUR (0000099999 )", "Payee's name:", "! --name is empty",
+     "Payee's name:", "Payee's IBAN:", "! The IBAN "XX" has the unknown country code "XX"",
+     "Payee's IBAN:", "Amount in EUR, for example 12.50:", "! The amount "0" is zero",
+     "Amount in EUR, for example 12.50:",
+     "! The amount 100.01 EUR is more than the 100 EUR that the profile env allows",
+     "Amount in EUR, for example 12.50:", "Description for the payee (Enter for none):",
+     "! --description has 141 characters, but at most 140 are allowed",
+     "Description for the payee (Enter for none):", "Ask the customer to authorise this transfer?"]
   `);
   const given = [
     '--from',
@@ -223,26 +215,16 @@ it('the list of accounts shows the IBANs if there is room, and an account withou
     lists.push([String(columns), ...asked.slice(1, 3)]);
   }
   expect(lists).toMatchInlineSnapshot(`
-    [
-      [
-        "0",
-        "- 0000012345  Current account  no balance  DE02 1001 0010 9307 1186 03 (0000012345 Current account)",
-        "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)",
-      ],
-      [
-        "71",
-        "- 0000012345  Current account  no balance  DE02 1001 0010 9307 1186 03 (0000012345 Current account)",
-        "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)",
-      ],
-      [
-        "70", "- 0000012345  Current account  no balance (0000012345 Current account)",
-        "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)",
-      ],
-      [
-        "40", "- 0000012345  Current account  no balance (0000012345 Current account)",
-        "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)",
-      ],
-    ]
+    [["0",
+      "- 0000012345  Current account  no balance  DE02 1001 0010 9307 1186 03 (0000012345 Current account)",
+      "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)"],
+     ["71",
+      "- 0000012345  Current account  no balance  DE02 1001 0010 9307 1186 03 (0000012345 Current account)",
+      "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)"],
+     ["70", "- 0000012345  Current account  no balance (0000012345 Current account)",
+      "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)"],
+     ["40", "- 0000012345  Current account  no balance (0000012345 Current account)",
+      "- 0000099999  Ｗ                 1.00 EUR (0000099999 Ｗ)"]]
   `);
 });
 
@@ -300,11 +282,9 @@ it('if the bank does not list the accounts, the operator types the id, and other
   expect(failure).toBeNull();
   expect(said).toContain('The bank does not list the accounts: No consent for �this\n');
   expect(asked).toMatchInlineSnapshot(`
-    [
-      "Id of the account to debit:", "! The account id "12345" has 5 characters instead of 10",
-      "Id of the account to debit:", "Payee's name:", "Payee's IBAN:",
-      "Description for the payee (Enter for none):", "Ask the customer to authorise this transfer?",
-    ]
+    ["Id of the account to debit:", "! The account id "12345" has 5 characters instead of 10",
+     "Id of the account to debit:", "Payee's name:", "Payee's IBAN:",
+     "Description for the payee (Enter for none):", "Ask the customer to authorise this transfer?"]
   `);
   bank.meets('accounts', new Psd2Error('bank_failing', 'The bank is failing'));
   expect((await payer.run(['transfer', 'create'], { answers: [] })).failure?.code).toBe('bank_failing');

@@ -59,10 +59,8 @@ async function addressesAt(bank: BankHere): Promise<unknown[]> {
 
 it("a bank that takes the payee's address gets what the file says of it, without empty elements", async () => {
   expect(await addressesAt(takingIbans(new BankHere(LINKED)))).toMatchInlineSnapshot(`
-    [
-      { building: "7", country: "DE", postcode: "10115", street: "Allee", town: "Berlin" },
-      { country: "DE", town: "Berlin" }, null,
-    ]
+    [{ building: "7", country: "DE", postcode: "10115", street: "Allee", town: "Berlin" },
+     { country: "DE", town: "Berlin" }, null]
   `);
   expect(await addressesAt(new BankHere())).toEqual([null, null, null]);
 });
