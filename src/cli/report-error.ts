@@ -5,7 +5,7 @@ import { adviceOf, type Repeated } from '../advice.ts';
 import { type ErrorData, errorData } from '../commands/shared/error-data.ts';
 import { endSentence, Psd2Error } from '../errors.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
-import { widthOf, wrapWords } from '../terminal/cells.ts';
+import { fitLine } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { wantsJson } from './output-mode.ts';
 
@@ -40,7 +40,8 @@ export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: 
         : [`  ${endSentence(cleanText(message.replace(/(\(HTTP \d+\)): .*$/s, '$1')))}`]),
       ...idsOf(error),
     ];
-    stderr.write(`${lines.map((line, at) => wrapLine(line, at === 0 ? 0 : 2, stderr)).join('\n')}\n`);
+    const columns = stderr.isTTY ? stderr.columns : undefined;
+    stderr.write(`${lines.map((line, at) => fitLine(line, columns, at === 0 ? 0 : 2)).join('\n')}\n`);
   }
   return exitCodeOf(error.code);
 }
@@ -70,25 +71,6 @@ function idsOf({ httpStatus, bankCode, requestId, tppRequestId, transactionId }:
     transactionId && `transaction ${transactionId}`,
   ].filter(Boolean);
   return httpStatus === undefined || ids.length === 0 ? [] : [`  (${cleanText(ids.join(', '))})`];
-}
-
-/**
- * Breaks a line between words if it is wider than the terminal, and indents the other lines. A command at its end gets a line of its
- * own, and stays whole, so that it can be copied.
- */
-function wrapLine(
-  line: string,
-  indent: number,
-  { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
-): string {
-  if (!isTTY || !columns || widthOf(line) <= columns) return line;
-  const [, text, command] = /^(.*?:) +(psd2 .*)$/.exec(line) ?? [];
-  if (text !== undefined && command !== undefined)
-    return `${wrapLine(text, indent, { isTTY, columns })}\n${' '.repeat(indent + 2)}${command}`;
-  const spaces = ' '.repeat(indent);
-  return wrapWords(line.slice(indent), columns - indent)
-    .map((part) => spaces + part)
-    .join('\n');
 }
 
 function toJson(error: ErrorData): string {

@@ -26,6 +26,26 @@ export function wrapWords(text: string, width: number): string[] {
   return lines;
 }
 
+/**
+ * Breaks a line between words if it is wider than the terminal. A command has a line of its own and stays whole, so that it can be
+ * copied.
+ *
+ * @param columns of the terminal; undefined or 0: there is none
+ * @param base the indent of prose. A line that is indented further and begins with psd2 is a command
+ */
+export function fitLine(line: string, columns: number | undefined, base = 0): string {
+  const spaces = /^ */.exec(line)?.[0] ?? '';
+  const indent = spaces.length;
+  if (!columns || widthOf(line) <= columns || (indent > base && line.startsWith('psd2 ', indent)))
+    return line;
+  const [, text, command] = /^(.*?:) +(psd2 .*)$/.exec(line) ?? [];
+  if (text !== undefined && command !== undefined)
+    return `${fitLine(text, columns, base)}\n${spaces}  ${command}`;
+  return wrapWords(line.slice(indent), columns - indent)
+    .map((part) => spaces + part)
+    .join('\n');
+}
+
 /** The same in a column: a word that is longer than the column is cut into pieces. */
 export function wrapInColumn(text: string, width: number): string[] {
   return wrapWords(text, width).flatMap((line) =>

@@ -1,3 +1,4 @@
+import { fitLine } from './cells.ts';
 import { cleanJson, cleanText } from './clean.ts';
 import { writeLocalTime } from './local-time.ts';
 import { openPrompts, type PromptOptions, type Prompts, type Questions, type Streams } from './prompts.ts';
@@ -46,6 +47,13 @@ export function openTerminal(streams: Streams, options: TerminalOptions): Termin
     return text.replace(/^\[.*?\]/, (mark) => chalk.bold.red(mark));
   });
   const tell = teller(streams, options, prompts);
+  const fitted = (text: string) => {
+    const columns = streams.stderr.isTTY ? streams.stderr.columns : undefined;
+    return text
+      .split('\n')
+      .map((line) => fitLine(line, columns))
+      .join('\n');
+  };
   return {
     get canAsk() {
       return prompts.canAsk;
@@ -62,8 +70,8 @@ export function openTerminal(streams: Streams, options: TerminalOptions): Termin
     marked,
     writeTime: (time) => (streams.stderr.isTTY ? writeLocalTime(time) : time),
     tell,
-    say: (text) => tell({ event: 'note', message: text }, text),
-    warn: (text) => tell({ event: 'warning', message: text }, text),
+    say: (text) => tell({ event: 'note', message: text }, fitted(text)),
+    warn: (text) => tell({ event: 'warning', message: text }, fitted(text)),
     whileWaiting: (text, work) =>
       options.quiet || !streams.stderr.isTTY ? work : spinWhile(streams.stderr, options, text, work),
     confirm: prompts.confirm,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cutIntoPieces, widthOf, wrapWords } from '../../src/terminal/cells.ts';
+import { cutIntoPieces, fitLine, widthOf, wrapWords } from '../../src/terminal/cells.ts';
 
 it.each([
   ['', 0],
@@ -34,4 +34,17 @@ it.each([
   ['a日本', 2, ['a', '日', '本']],
 ])('%j in pieces of %i cells is %j', (text, width, pieces) => {
   expect(cutIntoPieces(text, width)).toEqual(pieces);
+});
+
+it.each([
+  ['one two three', 8, 0, 'one two\nthree'],
+  ['one two three', undefined, 0, 'one two three'],
+  ['  one two three', 10, 0, '  one two\n  three'],
+  // A command stays whole, in a line of its own.
+  ['  psd2 transfer resume tr-1', 10, 0, '  psd2 transfer resume tr-1'],
+  ['Ask again: psd2 transfer resume tr-1', 20, 0, 'Ask again:\n  psd2 transfer resume tr-1'],
+  ['  psd2 has sent nothing', 12, 2, '  psd2 has\n  sent\n  nothing'],
+  ['    psd2 transfer resume tr-1', 12, 2, '    psd2 transfer resume tr-1'],
+] as const)('%j fits into %j cells, where prose is indented by %i', (line, columns, base, fitted) => {
+  expect(fitLine(line, columns, base)).toBe(fitted);
 });

@@ -78,10 +78,10 @@ it.each([
   ['transfers', TRANSFERS],
   ['operations', OPERATIONS],
   ['consents', CONSENTS],
-])('the list of %s never leaves out flow, state, amount and IBAN', (_name, noun) => {
+])('the list of %s never leaves out flow, state, amount and payee', (_name, noun) => {
   const columns: { title: string; dispensable?: number }[] = noun.listed.columns;
   const kept = columns.filter(({ dispensable }) => dispensable === undefined).map(({ title }) => title);
-  const needed = ['FLOW', 'STATE', 'AMOUNT', 'IBAN'];
+  const needed = ['FLOW', 'STATE', 'AMOUNT', 'TO'];
   expect(kept).toEqual(
     expect.arrayContaining(needed.filter((title) => columns.some((column) => column.title === title))),
   );

@@ -18,6 +18,16 @@ it('a table has two spaces between columns, amounts to the right, and no trailin
   ).toEqual(['NAME       AMOUNT  DETAILS', 'Rent    -1200.000  to the landlord', 'Coffee     -1.500']);
 });
 
+it('a table leaves out a column without a value, and never breaks a heading', () => {
+  expect(draw([['Rent', '-1200.000', '']])).toEqual(['NAME     AMOUNT', 'Rent  -1200.000']);
+  const titled = [{ title: 'PAYEE REFERENCE' }, { title: 'WHY' }];
+  const [heading] = drawTerminalTable(titled, [['RF18', 'one two '.repeat(5)]], {
+    width: 30,
+    colour: false,
+  }).split('\n');
+  expect(heading).toBe('PAYEE REFERENCE  WHY');
+});
+
 it('a table without rows is its heading', () => {
   expect(draw([])).toEqual(['NAME  AMOUNT  DETAILS']);
 });

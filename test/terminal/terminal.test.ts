@@ -62,6 +62,12 @@ it.each([
   },
 );
 
+it('a note breaks between words at the width of the terminal', () => {
+  const { terminal, written } = open({ stderr: true });
+  terminal.say(`${'word '.repeat(16)}end`);
+  expect(written()).toBe(`${'word '.repeat(16).trimEnd()}\nend\n`);
+});
+
 it('psd2 shows no spinner where stderr is not a terminal', async () => {
   const { terminal, written } = open({ stdin: true });
   expect(await terminal.whileWaiting('Waiting', Promise.resolve(7))).toBe(7);

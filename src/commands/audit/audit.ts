@@ -40,8 +40,10 @@ const row = objectOf<Row>()(() => ({
     { whole: true, dispensable: 1 },
   ),
   flow: orNull(text('local id of the flow, if it is about one')).as('Flow', { whole: true }),
-  about: orNull(text('kind of the flow; format and account of an export; the changed settings')).as('About'),
-  approver: seen('Approver', ({ about }: Row) => approverIn(about)),
+  about: orNull(text('kind of the flow; format and account of an export; the changed settings'))
+    .as('About')
+    .written((about) => about && shortened(about)),
+  approver: seen('Approver', approverIn),
   previous: orNull(text('SHA-256 of the stored line before this one; null in the first one')),
   sha256: text('SHA-256 of the stored line'),
 })).inList('at action operator user machine customerId flow about version approver');
@@ -54,9 +56,14 @@ const verified = object({
   sha256: orNull(text('SHA-256 of the last line; keep it elsewhere')),
 });
 
-/** Who approved or rejected a batch, if they are named: the account of the system may be another person's. */
-function approverIn(about: string | null): string | null {
-  return /, by ([^,]+)/.exec(about ?? '')?.[1] ?? null;
+/** Who approved or rejected a batch: the account of the system may be another person's. */
+function approverIn({ action, about }: Row): string | null {
+  return ['approved', 'rejected'].includes(action) ? (/, by ([^,]+)/.exec(about ?? '')?.[1] ?? null) : null;
+}
+
+/** With the beginning of a batch's id, which is unique. */
+function shortened(about: string): string {
+  return about.replace(/^batch [0-9a-f]{64}/, (batch) => batch.slice(0, 'batch '.length + 12));
 }
 
 /** `psd2 audit`: who did what, from the audit log of the profile (operations page, "Who did it"). */

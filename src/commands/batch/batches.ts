@@ -36,7 +36,7 @@ export const BATCH_FORM = objectOf<BatchData>()(() => ({
   batch: text('id; other commands take it, or the beginning of it').as('Batch', { whole: true }),
   short: seen('Batch', ({ batch }: BatchData) => shortBatchId(batch), { whole: true }),
   note: orNull(text('what the person who added it wrote')).as('Note', { dispensable: 3 }),
-  sha256: text('SHA-256 of the content in canonical form').as('SHA-256', { whole: true }),
+  sha256: text('SHA-256 of the content in canonical form'),
   addedBy: text('who added it').as('Added by', { heading: 'BY', dispensable: 1 }),
   addedAt: time('when it was added').as('Added', { dispensable: 2 }),
   approvals: list(object(decision()), 'who approved it').as('Approvals').shown(writeApprovals),
@@ -61,7 +61,7 @@ export const BATCH_FORM = objectOf<BatchData>()(() => ({
     .shown(({ totals }: BatchData) => totals.map(writeTotal).join('; ')),
   counts: record(whole('number of lines in this state')).as('Lines').written(writeCounts),
 }))
-  .inRecord('batch state note lines totals counts addedBy addedAt approvals rejection retryOf sha256')
+  .inRecord('batch state note lines totals counts addedBy addedAt approvals rejection retryOf')
   .inList('short state lines totals counts addedAt addedBy customers note');
 
 export const BATCH: Printed = { what: 'a batch', shape: BATCH_FORM };

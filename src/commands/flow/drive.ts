@@ -9,6 +9,7 @@ import { endSentence, Psd2Error } from '../../errors.ts';
 import { endIfUntouched } from '../../flows/once.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
 import type { FlowOf, Kind, Open } from '../../store/ports/flows.ts';
+import { fitLine } from '../../terminal/cells.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { type FlowNoun, printFlow } from './describe.ts';
 import { notifyOfOutcome } from './notify-unknown.ts';
@@ -38,7 +39,9 @@ export async function driveFlow<K extends Kind>(
     await endIfUntouched(open, error);
     const flow: FlowOf<K> = open.current;
     const meaning = noun.payment && meaningOf(error, flow);
-    if (meaning === undefined || !isForTerminal) printFlow(context, noun, flow);
+    // A person has read what a payment is when they confirmed it.
+    const isKnown = meaning !== undefined || noun.inOneLine?.(context, flow) !== undefined;
+    if (!isForTerminal || !isKnown) printFlow(context, noun, flow);
     await noun.tidy?.(context, flow);
     await notifyOfOutcome(context, flow);
     const told = meaning !== undefined && error instanceof Psd2Error ? error.with({ meaning }) : error;
@@ -47,7 +50,7 @@ export async function driveFlow<K extends Kind>(
   }
   const short = isForTerminal ? noun.inOneLine?.(context, open.current) : undefined;
   if (short === undefined) printFlow(context, noun, open.current);
-  else context.output.text(short);
+  else context.output.lines(fitLine(short, context.stdoutColumns).split('\n'));
   await noun.tidy?.(context, open.current);
   await notifyOfOutcome(context, open.current);
 }

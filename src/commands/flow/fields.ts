@@ -58,7 +58,7 @@ export const flowBegins = <Kind extends string, State extends string>(
   state: oneOf(states, 'state of the flow').as('State', { kind: 'state' }),
   resourceId: orNull(text("the bank's id, once it has one")).as('Resource'),
   transactionId: text('TPP-Transaction-ID of its calls').as('Transaction'),
-  customerId: text('customer for whom psd2 acts').as('Customer', { whole: true, dispensable: 3 }),
+  customerId: text('customer for whom psd2 acts').as('Customer', { whole: true, dispensable: 2 }),
 });
 
 type AnyOperation = Operation<OrderTarget>;
@@ -144,7 +144,7 @@ export const flowEnds = () => ({
       const { outcome, by, at, note } = resolution;
       return `${outcome}, by ${by} at ${writeTime(at)}${note === null ? '' : `: ${note}`}`;
     }),
-  createdAt: time('when it began').as('Created', { dispensable: 2 }),
+  createdAt: time('when it began').as('Created', { dispensable: 3 }),
   updatedAt: time('when its state last changed'),
 });
 

@@ -24,7 +24,6 @@ import {
   uptime,
 } from '../../smoke/stats.ts';
 import { type KnownCalls, readStats } from '../../store/machine/call-stats.ts';
-import { wrapWords } from '../../terminal/cells.ts';
 import type { Column } from '../../terminal/output/fields.ts';
 import {
   flag,
@@ -371,8 +370,9 @@ async function printTable(
   { wide }: Options,
 ): Promise<void> {
   const { rows, published, notes, logFrom, hosts, from, to } = data;
-  const say = (text: string) => terminal.say(wrapWords(text, terminal.size.columns || Infinity).join('\n'));
-  say(`Calls to ${hosts.join(', ') || 'no bank'}, this machine's, days in Europe/Rome, ${from} to ${to}`);
+  terminal.say(
+    `Calls to ${hosts.join(', ') || 'no bank'}, this machine's, days in Europe/Rome, ${from} to ${to}`,
+  );
   await output.table(rows, columnsOf(wide === true), 'No call in the log matches.');
   if (published.length > 0) {
     await output.table(
@@ -388,9 +388,9 @@ async function printTable(
       '',
     );
   }
-  for (const note of notes) say(note);
+  for (const note of notes) terminal.say(note);
   if (logFrom !== null)
-    say(`The log is whole from ${terminal.writeTime(logFrom)}. Before, the daily counts are known.`);
+    terminal.say(`The log is whole from ${terminal.writeTime(logFrom)}. Before, the daily counts are known.`);
 }
 
 /** What banks call the confirmation of funds. */

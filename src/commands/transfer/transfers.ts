@@ -47,7 +47,7 @@ const form = objectOf<Transfer>()(() => ({
     .shown(({ order, debtor }: Transfer) => order.fromIban ?? order.from ?? debtor),
   to: text('IBAN of the payee')
     .from(({ order }: Transfer) => order.to)
-    .as('IBAN', { whole: true }),
+    .as('IBAN', { whole: true, dispensable: 2 }),
   name: text('name of the payee')
     .from(({ order }: Transfer) => order.name)
     .as('To'),

@@ -29,7 +29,7 @@ export interface DrawnColumn {
 /**
  * A table for a terminal: no lines, a heading, columns two spaces apart. If it is wider than the terminal, the texts of the
  * widest columns are wrapped, but never amounts and ids. If that would make them too narrow, dispensable columns are left out
- * first. If that is not enough, each row shows all of its fields, one per line.
+ * first. If that is not enough, each row shows all of its fields, one per line. A column without a value in any row is left out.
  *
  * @param width of the terminal, in cells
  */
@@ -38,28 +38,29 @@ export function drawTerminalTable(
   rows: string[][],
   { width, colour }: { width: number; colour: boolean },
 ): string {
+  const filled = [...all.keys()].filter((index) => rows.length === 0 || rows.some((row) => row[index]));
+  const having = filled.flatMap((index) => all[index] ?? []);
   const whole = rows.map((row) =>
-    row.map((cell, index) => (all[index]?.kind === 'amount' ? withSign(cell) : cell)),
+    filled.map((index) => (all[index]?.kind === 'amount' ? withSign(row[index] ?? '') : (row[index] ?? ''))),
   );
-  const needed = all.map(({ title }, index) =>
+  const needed = having.map(({ title }, index) =>
     whole.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(title)),
   );
-  const kept = columnsThatFit(all, needed, width);
-  const columns = all.filter((_, index) => kept.includes(index));
+  const kept = columnsThatFit(having, needed, width);
+  const columns = having.filter((_, index) => kept.includes(index));
   const shown = whole.map((row) => kept.map((index) => row[index] ?? ''));
   const widths = kept.map((index) => needed[index] ?? 0);
   const wrapped = columns.flatMap((column, index) => (isWrapped(column) ? [index] : []));
   const excess = () => widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
   while (excess() > 0) {
-    const widest = wrapped.reduce(
-      (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
-      -1,
-    );
+    const widest = wrapped
+      .filter((index) => (widths[index] ?? 0) > Math.max(NARROWEST, widthOf(columns[index]?.title ?? '')))
+      .reduce((best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best), -1);
     const wide = widths[widest];
-    if (wide === undefined || wide <= NARROWEST) break;
+    if (wide === undefined) break;
     widths[widest] = wide - 1;
   }
-  if (excess() > 0 && rows.length > 0) return drawRecords(all, whole, { width, colour });
+  if (excess() > 0 && rows.length > 0) return drawRecords(having, whole, { width, colour });
 
   const line = (cells: string[], paint: (cell: string, column: DrawnColumn) => string) =>
     columns
@@ -101,7 +102,7 @@ function isWrapped({ right, whole, kind }: DrawnColumn): boolean {
 function columnsThatFit(columns: DrawnColumn[], needed: number[], width: number): number[] {
   const least = columns.map((column, index) => {
     const own = needed[index] ?? 0;
-    return isWrapped(column) ? Math.min(own, LEGIBLE) : own;
+    return isWrapped(column) ? Math.min(own, Math.max(LEGIBLE, widthOf(column.title))) : own;
   });
   const going = columns
     .flatMap(({ dispensable }, index) => (dispensable === undefined ? [] : [{ index, dispensable }]))

@@ -98,7 +98,6 @@ it('a second person sees what is paid from which account, the note and the payee
     Approvals	2 of 2: bea, cleo
     Rejected by	
     Retry of	
-    SHA-256	batch-1
     1	waiting	1.10 EUR	Ada	DE89370400440532013000	match, the account is held by Other			Bbf171f87380c7111916d-2-1	
     2	waiting	2.00 EUR	Bea	DE89370400440532013000	close match, the account is held by Other			Bbf171f87380c7111916d-2-2	
     3	waiting	3.00 EUR	Cleo	DE89370400440532013000	match, the account is held by Other			Bbf171f87380c7111916d-2-3	

@@ -126,7 +126,6 @@ it('psd2 shows a batch with its payments as tables, and as JSON without them', a
     Approvals	0 of 0
     Rejected by	
     Retry of	
-    SHA-256	batch-1
     1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1	
     2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2	
     3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid	R-3	

@@ -47,28 +47,21 @@ it('a list of transfers cuts the payee and the reference only, and leaves out wh
     FLOW               STATE           AMOUNT  TO                         IBAN                         CREATED           REFERENCE          CUSTOMER
     tr-1  authorizing  12.50 EUR  Mario Rossi and Daughters  IT60X0542811101000000123456  THE TIME  INVOICE-2026-0001  customer-of-the-company
 
-    FLOW               STATE           AMOUNT  TO                        IBAN                         REFERENCE          CUSTOMER
-    tr-1  authorizing  12.50 EUR  Mario Rossi and           IT60X0542811101000000123456  INVOICE-2026-0001  customer-of-the-company
+    FLOW               STATE           AMOUNT  TO                         CREATED           REFERENCE          CUSTOMER
+    tr-1  authorizing  12.50 EUR  Mario Rossi and Daughters  THE TIME  INVOICE-2026-0001  customer-of-the-company
+
+    FLOW               STATE           AMOUNT  TO            CREATED           REFERENCE     CUSTOMER
+    tr-1  authorizing  12.50 EUR  Mario Rossi   THE TIME  INVOICE-2026  customer-of-the-company
+                                               and                             -0001
                                                Daughters
 
-    FLOW               STATE           AMOUNT  TO               IBAN                         CUSTOMER
-    tr-1  authorizing  12.50 EUR  Mario Rossi and  IT60X0542811101000000123456  customer-of-the-company
+    FLOW               STATE           AMOUNT  TO                   REFERENCE
+    tr-1  authorizing  12.50 EUR  Mario Rossi and      INVOICE-2026-0001
                                                Daughters
 
-    FLOW               STATE           AMOUNT  TO         IBAN
-    tr-1  authorizing  12.50 EUR  Mario      IT60X0542811101000000123456
-                                               Rossi and
+    FLOW               STATE           AMOUNT  TO
+    tr-1  authorizing  12.50 EUR  Mario Rossi and
                                                Daughters
-
-    FLOW       tr-1
-    STATE      authorizing
-    AMOUNT     12.50 EUR
-    TO         Mario Rossi and Daughters
-    IBAN       IT60X0542811101000000123456
-    CREATED    THE TIME
-    FROM       DE02100100109307118603
-    REFERENCE  INVOICE-2026-0001
-    CUSTOMER   customer-of-the-company
     "
   `);
 });

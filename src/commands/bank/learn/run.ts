@@ -106,9 +106,7 @@ async function confirmPlan(context: Context, { bank, known }: Asker, file: strin
       ? `What has changed since goes into ${file}.`
       : `The result goes into the new file ${file}.`,
   ];
-  const { wrapWords } = await import('../../../terminal/cells.ts');
-  const columns = terminal.size.columns || 100;
-  for (const line of lines.flatMap((text) => wrapWords(text, columns))) terminal.say(line);
+  for (const line of lines) terminal.say(line);
   await confirmed(context, {
     text: 'Ask the bank?',
     unasked: 'psd2 begins consents at the bank, which it deletes at once',
