@@ -52,8 +52,14 @@ export interface Consent extends AnyFlow<ConsentState> {
   authorisations: readonly PersonsAuthorisation[];
 }
 
-/** What a consent allows. */
-type ConsentTerms = NonNullable<Extract<ConsentEvent, { type: 'requested' }>['terms']>;
+/** What a consent allows, at a bank where the operator can choose. */
+export type ConsentTerms = NonNullable<Extract<ConsentEvent, { type: 'requested' }>['terms']>;
+
+/** What a consent covers. Each interface translates it. */
+export type Covered = ConsentTerms['access'];
+
+/** What a consent for confirmations of funds covers. No reading uses it. */
+export type CoveredFunds = Extract<Covered, { type: 'funds' }>;
 
 /** What happened to a consent. */
 export type ConsentEvent = z.infer<typeof consentEvent>;

@@ -305,30 +305,35 @@ export const genericEvent = z.lazy(() =>
   ),
 );
 
-/** What the operator asks for, at a bank where the customer's SCA alone grants a consent. Absent terms are the bank's. */
-const consentAccess = z.discriminatedUnion('type', [
+/** What a consent covers. Accounts are IBANs, or the bank's other names for them. */
+const covered = z.discriminatedUnion('type', [
+  // Exactly these. Balances and transactions are among the accounts.
   z.object({
     type: z.literal('dedicated'),
     accounts: z.array(z.string()),
     balances: z.array(z.string()),
     transactions: z.array(z.string()),
   }),
+  // The customer chooses the accounts at the bank.
   z.object({ type: z.literal('bank-offered'), balances: z.boolean(), transactions: z.boolean() }),
   z.object({ type: z.enum(['all-accounts', 'list-only', 'list-with-balances']) }),
-  // Numbers of cards are masked.
+  // One account, and a card that its money pays for. Numbers of cards are masked.
   z.object({
     type: z.literal('funds'),
     account: z.string(),
     cardNumber: z.exactOptional(z.string()),
     cardExpiryDate: z.exactOptional(isoDate),
     cardInformation: z.exactOptional(z.string()),
+    /** What the operator has agreed with the customer. */
     registrationInformation: z.exactOptional(z.string()),
   }),
 ]);
+/** What the operator asks for, at a bank where the customer's SCA alone grants a consent. Absent terms are the bank's. */
 const consentTerms = z.object({
-  access: consentAccess,
+  access: covered,
   validUntil: isoDate,
   frequencyPerDay: z.number(),
+  /** False: for one reading. */
   recurring: z.boolean(),
 });
 /** What a consent covers, in the interface's own words. */
@@ -381,7 +386,7 @@ export const consentEvent = z.lazy(() =>
       /** The customer's SCA alone grants it: nobody confirms it. Absent at a bank where psd2 confirms. */
       terms: z.exactOptional(
         z.object({
-          access: z.exactOptional(consentAccess),
+          access: z.exactOptional(covered),
           validUntil: z.exactOptional(isoDate),
           frequencyPerDay: z.exactOptional(z.number()),
           recurring: z.exactOptional(z.boolean()),

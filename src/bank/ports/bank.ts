@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { TppCertificateEncoding } from '../../certificates/key-pair.ts';
 import type { BookedRow, RowNaming } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
+import type { Covered } from '../../domain/consent.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import type { Commits, GenericOrder, Initiation, OrderTarget } from '../../domain/operation.ts';
@@ -11,7 +12,7 @@ import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
 import type { Baskets } from './basket.ts';
 import type { BulkPayments, BulkTerms, Debited } from './bulk.ts';
-import type { ConsentAccess, Consents, Login, Sca } from './customer.ts';
+import type { Consents, Login, Sca } from './customer.ts';
 import type { PaymentCalls } from './payment-calls.ts';
 import type { Questions } from './questions.ts';
 
@@ -151,7 +152,7 @@ export interface BankInterface {
    */
   refuseGivingUp?(): void;
   /** What consents the bank takes, at a bank where the operator chooses their terms. `once`: for one reading. */
-  consentTerms?: { types: readonly ConsentAccess['type'][]; once: boolean };
+  consentTerms?: { types: readonly Covered['type'][]; once: boolean };
   /**
    * Who logs in: each customer; the application alone; each customer while authorising a consent; nobody, because calls have
    * no token.

@@ -1,5 +1,5 @@
 import type { IsoDate } from '../../domain/calendar.ts';
-import type { ConsentCategoryRequest } from '../../domain/consent.ts';
+import type { ConsentCategoryRequest, ConsentTerms } from '../../domain/consent.ts';
 import type { Authorization } from '../../domain/operation.ts';
 import type { BankReason } from '../../errors.ts';
 import type { BeforeSend, PsuIdentification } from './call.ts';
@@ -95,37 +95,6 @@ export interface Verdict {
   isUnsure?: 'asks for a token' | 'other';
   /** The bank's code of that refusal. Absent: what answered may not be the bank. */
   code?: string;
-}
-
-/** The accounts that a consent is for, and what may be read of them. Accounts are IBANs, or the bank's other names for them. */
-export type ConsentAccess =
-  /** Exactly these. Balances and transactions are among the accounts. */
-  | { type: 'dedicated'; accounts: string[]; balances: string[]; transactions: string[] }
-  /** The customer chooses the accounts at the bank. */
-  | { type: 'bank-offered'; balances: boolean; transactions: boolean }
-  | { type: 'all-accounts' }
-  | { type: 'list-only' }
-  | { type: 'list-with-balances' }
-  | FundsAccess;
-
-/** What a consent for confirmations of funds is for: one account, and a card that its money pays for. No reading uses it. */
-export interface FundsAccess {
-  type: 'funds';
-  account: string;
-  cardNumber?: string;
-  cardExpiryDate?: IsoDate;
-  cardInformation?: string;
-  /** What the operator has agreed with the customer. */
-  registrationInformation?: string;
-}
-
-/** What a consent allows, at a bank where the operator can choose. */
-export interface ConsentTerms {
-  access: ConsentAccess;
-  validUntil: IsoDate;
-  frequencyPerDay: number;
-  /** False: for one reading. */
-  recurring: boolean;
 }
 
 /** A consent as the bank's status shows it. */

@@ -1,7 +1,8 @@
 import type { IsoDate } from '../../domain/calendar.ts';
+import type { Covered } from '../../domain/consent.ts';
 import type { Psd2Error } from '../../errors.ts';
 import type { BeforeSend, PsuIdentification } from './call.ts';
-import type { ClientCredentials, ConsentAccess, ConsentDetails, ScaLinks } from './customer.ts';
+import type { ClientCredentials, ConsentDetails, ScaLinks } from './customer.ts';
 
 // Questions to a bank that nobody has described yet. Each is one call, sent once. None of them can begin a payment.
 
@@ -36,7 +37,7 @@ export interface BegunConsent extends Begun {
 
 /** What a new consent is to be. */
 export interface AskedConsent {
-  access: ConsentAccess;
+  access: Covered;
   validUntil: IsoDate;
   frequencyPerDay: number;
   recurring: boolean;

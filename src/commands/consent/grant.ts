@@ -1,6 +1,6 @@
-import type { ConsentDetails, FundsAccess } from '../../bank/ports/customer.ts';
+import type { ConsentDetails } from '../../bank/ports/customer.ts';
 import { bankDay } from '../../domain/calendar.ts';
-import { type Consent, isForFunds } from '../../domain/consent.ts';
+import { type Consent, type CoveredFunds, isForFunds } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GrantPorts } from '../../flows/consent/by-links.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
@@ -114,7 +114,7 @@ async function keepConsent(
 async function keepFundsConsent(
   customers: Customers,
   { flow, transactionId, customerId, resourceId, grantedAt }: Consent,
-  { account, cardExpiryDate }: FundsAccess,
+  { account, cardExpiryDate }: CoveredFunds,
   now: Date,
 ): Promise<void> {
   if (resourceId === null) return;

@@ -1,5 +1,5 @@
-import type { ConsentAccess, ConsentTerms, FundsAccess } from '../../bank/ports/customer.ts';
 import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import type { ConsentTerms, Covered, CoveredFunds } from '../../domain/consent.ts';
 import { compactNumber, isWholeCardNumber, withoutCardNumbers } from '../../domain/order/card-number.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
@@ -57,7 +57,7 @@ export async function readTerms(context: Reading, options: TermsOptions): Promis
   };
 }
 
-async function readAccess(context: Reading, options: TermsOptions): Promise<ConsentAccess | undefined> {
+async function readAccess(context: Reading, options: TermsOptions): Promise<Covered | undefined> {
   const { account, allAccounts, listOnly, balances, transactions } = options;
   const chosen = [
     account.length > 0 && '--account',
@@ -105,7 +105,7 @@ function refuseOptions(options: TermsOptions, names: readonly (keyof TermsOption
 export async function readFundsTerms(
   context: Reading,
   options: TermsOptions,
-): Promise<{ access: FundsAccess }> {
+): Promise<{ access: CoveredFunds }> {
   refuseOptions(options, READING_OPTIONS, 'for confirmations of funds');
   const { account, cardNumber, cardExpiryDate, cardInformation, registrationInformation } = options;
   if (account.length !== 1)

@@ -1,12 +1,6 @@
 import type { Bank } from '../../bank/ports/bank.ts';
-import type {
-  ConsentDetails,
-  ConsentTerms,
-  Decides,
-  ScaLinks,
-  ScaProgress,
-} from '../../bank/ports/customer.ts';
-import { type Consent, type ConsentEvent, isForFunds } from '../../domain/consent.ts';
+import type { ConsentDetails, Decides, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
+import { type Consent, type ConsentEvent, type ConsentTerms, isForFunds } from '../../domain/consent.ts';
 import { isMaskedReference } from '../../domain/order/account-reference.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';

@@ -1,14 +1,13 @@
 import type * as z from 'zod/mini';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
+import type { ConsentTerms, Covered } from '../../../domain/consent.ts';
 import { accountReferenceOf, maskedAccess } from '../../../domain/order/account-reference.ts';
 import { maskedMembers } from '../../../domain/order/card-number.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type {
-  ConsentAccess,
   ConsentDetails,
   ConsentStatus,
   Consents,
-  ConsentTerms,
   Decides,
   RequestedConsent,
 } from '../../ports/customer.ts';
@@ -214,7 +213,7 @@ export function isDecided(consentStatus: string): boolean {
 }
 
 /** How the operator asks for each kind of consent. */
-const KINDS: readonly [ConsentAccess['type'], string][] = [
+const KINDS: readonly [Covered['type'], string][] = [
   ['dedicated', '--account <iban>'],
   ['all-accounts', '--all-accounts'],
   ['list-only', '--list-only'],
@@ -223,7 +222,7 @@ const KINDS: readonly [ConsentAccess['type'], string][] = [
 ];
 
 /** The bank's refusal of a consent. If it may be about the kind of consent, with the other kinds. */
-function withOtherKinds(error: unknown, asked: ConsentAccess['type']): unknown {
+function withOtherKinds(error: unknown, asked: Covered['type']): unknown {
   const isOfKind = error instanceof Psd2Error && OF_KIND.has(error.bankCode ?? '');
   if (!isOfKind) return error;
   const own = KINDS.find(([type]) => type === asked)?.[1];
@@ -262,13 +261,13 @@ function termsOf({ description, settings }: Calls, given: Partial<ConsentTerms>)
 }
 
 /** The list alone, in the kind that the bank has: with balances or without. */
-function listedAs(access: ConsentAccess, types: BankDescription['consent']['types']): ConsentAccess {
+function listedAs(access: Covered, types: BankDescription['consent']['types']): Covered {
   const isOther = access.type === 'list-only' && !types.includes('list-only');
   return isOther && types.includes('list-with-balances') ? { type: 'list-with-balances' } : access;
 }
 
 /** The customer chooses the accounts if the bank offers that, else the first type of the bank. */
-function defaultAccess(types: BankDescription['consent']['types']): ConsentAccess {
+function defaultAccess(types: BankDescription['consent']['types']): Covered {
   const type = types.includes('bank-offered') ? 'bank-offered' : types[0];
   switch (type) {
     case 'all-accounts':
@@ -289,7 +288,7 @@ function notOffered(what: string, hint: string): Psd2Error {
 }
 
 /** `access` of the request. An empty list means that the customer chooses at the bank. */
-export function accessIn(access: ConsentAccess): Record<string, unknown> {
+export function accessIn(access: Covered): Record<string, unknown> {
   switch (access.type) {
     case 'all-accounts':
       return { allPsd2: 'allAccounts' };

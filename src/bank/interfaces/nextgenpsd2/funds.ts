@@ -1,7 +1,8 @@
+import type { CoveredFunds } from '../../../domain/consent.ts';
 import { maskedMembers } from '../../../domain/order/card-number.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { AskedFunds, Bank } from '../../ports/bank.ts';
-import type { Consents, FundsAccess } from '../../ports/customer.ts';
+import type { Consents } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import { afterRequest, isDecided, referenceTo, statusOf } from './consents.ts';
@@ -49,7 +50,7 @@ function aboutTransaction({ send, ask: asking }: Calls['bank']): Calls['bank'] {
   };
 }
 
-function fundsIn(access: { type: string } | FundsAccess | undefined): FundsAccess {
+function fundsIn(access: { type: string } | CoveredFunds | undefined): CoveredFunds {
   if (access && 'account' in access) return access;
   throw lacking('such consents');
 }

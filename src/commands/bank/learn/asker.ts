@@ -1,7 +1,7 @@
 import type { Intent } from '../../../bank/ports/call.ts';
-import type { ConsentAccess, ConsentTerms } from '../../../bank/ports/customer.ts';
 import type { Begun, BegunConsent, Heard, Questions, With } from '../../../bank/ports/questions.ts';
 import { addDays, bankDay } from '../../../domain/calendar.ts';
+import type { ConsentTerms, Covered } from '../../../domain/consent.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { baseUrlOf, type Profile, redirectUriOf } from '../../../store/machine/settings.ts';
 import type { ApplicationBank, Context } from '../../context.ts';
@@ -157,7 +157,7 @@ export class Asker {
 
   /** Begins a consent that nobody authorises. @throws Stopped also if the bank deletes no consents: then psd2 begins no other */
   async consent(
-    access: ConsentAccess,
+    access: Covered,
     { terms, ...taken }: Taken & { terms?: Partial<ConsentTerms> } = this.taken,
   ): Promise<BegunConsent & { validUntil: string }> {
     if (this.#keepsConsents !== undefined)

@@ -1,13 +1,13 @@
-import type { ConsentAccess, ConsentTerms } from '../../../bank/ports/customer.ts';
 import type { BegunConsent, Heard, With } from '../../../bank/ports/questions.ts';
 import { isIsoDate } from '../../../domain/calendar.ts';
+import type { ConsentTerms, Covered } from '../../../domain/consent.ts';
 import type { Psd2Error } from '../../../errors.ts';
 import type { Asker, Taken } from './asker.ts';
 import { type Change, over, UNCLEAR } from './draft.ts';
 import { learnTokens, type Remedy } from './oauth.ts';
 import { isSignature, wantsToken } from './signature.ts';
 
-type Kind = Exclude<ConsentAccess['type'], 'funds'>;
+type Kind = Exclude<Covered['type'], 'funds'>;
 
 /** The first consent that the bank has taken. */
 interface First {
@@ -45,7 +45,7 @@ export const FIELDS = [
   'psu.id',
 ];
 
-function accessOf(type: Kind, account: string | undefined): ConsentAccess | undefined {
+function accessOf(type: Kind, account: string | undefined): Covered | undefined {
   if (type === 'bank-offered') return { type, balances: true, transactions: true };
   if (type !== 'dedicated') return { type };
   return account === undefined

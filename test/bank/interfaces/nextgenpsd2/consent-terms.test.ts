@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { consentsOf, statusOf } from '../../../../src/bank/interfaces/nextgenpsd2/consents.ts';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
-import type { ConsentTerms } from '../../../../src/bank/ports/customer.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
+import type { ConsentTerms } from '../../../../src/domain/consent.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
 import { errorOf, failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';
 

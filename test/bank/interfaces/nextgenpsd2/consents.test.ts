@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ConsentTerms } from '../../../../src/bank/ports/customer.ts';
 import { addDays, bankDay } from '../../../../src/domain/calendar.ts';
+import type { ConsentTerms } from '../../../../src/domain/consent.ts';
 import { announcements } from '../../client.ts';
 import { json, type NextGenOptions, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
 

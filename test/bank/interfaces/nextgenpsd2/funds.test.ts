@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { askForFunds, fundsConsentsOf } from '../../../../src/bank/interfaces/nextgenpsd2/funds.ts';
-import type { FundsAccess } from '../../../../src/bank/ports/customer.ts';
+import type { CoveredFunds } from '../../../../src/domain/consent.ts';
 import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.ts';
 import { announcements } from '../../client.ts';
 import { TRANSACTION_ID } from './client.ts';
@@ -24,7 +24,7 @@ function opened(answers: readonly Scripted[], file: Parameters<typeof scriptedCa
   return { calls, sent, notices, ...fundsConsentsOf(calls, oauth) };
 }
 
-const request = (access: Omit<FundsAccess, 'type'>) => ({
+const request = (access: Omit<CoveredFunds, 'type'>) => ({
   ...{ customerId: 'shop', categories: [{ name: 'FUNDS_AVAILABILITY' as const, products: [] }] },
   ...{ terms: { access: { type: 'funds' as const, ...access } }, redirectUri: 'http://127.0.0.1:1/?state=s' },
   ...{ transactionId: TRANSACTION_ID, beforeSend: announcements().beforeSend },
