@@ -74,18 +74,6 @@ describe('resumed while the customer has a page', () => {
     expect(consent.customer.visited).toEqual([PAGE]);
   });
 
-  it('a page that is over is replaced by a new authorisation', async () => {
-    const consent = cutAfter(temporary, await undecided());
-    script.is('received');
-    script.sca('failed');
-    script.start();
-    script.is('received');
-    script.sca('started', 'a2');
-    script.is('valid');
-    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
-    expect(consent.customer.visited).toEqual([OTHER_PAGE]);
-  });
-
   it('a confirmation code that was lost with the browser needs a new authorisation', async () => {
     const links = linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } });
     const consent = cutAfter(temporary, await undecided(links));
@@ -111,24 +99,6 @@ describe('resumed while the customer has a page', () => {
     script.is('valid');
     expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
   });
-
-  it('a customer who has done everything is sent nowhere', async () => {
-    const consent = cutAfter(temporary, await undecided());
-    script.is('received');
-    script.sca('finalised');
-    script.is('valid');
-    await consent.run(open().bank);
-    expect(consent.customer.visited).toEqual([]);
-  });
-
-  it('a consent that was granted and then taken back is not kept', async () => {
-    const consent = cutAfter(temporary, await undecided());
-    // psd2 was killed after it kept the consent, before the journal said so.
-    consent.kept.add('c1');
-    script.is('revokedByPsu');
-    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code: 'not_authorised' });
-    expect(consent.kept.size).toBe(0);
-  });
 });
 
 it('a login that was cut off is made up for, although the bank calls the consent valid', async () => {
@@ -144,46 +114,4 @@ it('a login that was cut off is made up for, although the bank calls the consent
   script.is('valid');
   expect(await resumed.run(oauthBank())).toMatchObject({ state: 'confirmed' });
   expect(resumed.tokens).toMatchObject([{ accessToken: 't1' }]);
-});
-
-describe('psd2 consent status', () => {
-  it.each([
-    ['revokedByPsu', 'revoked'],
-    ['expired', 'expired'],
-    ['terminatedByTpp', 'cancelled'],
-    ['rejected', 'rejected'],
-  ])('a granted consent that the bank calls %s is %s, and forgotten', async (bankStatus, state) => {
-    const consent = cutAfter(temporary, await wholeJournal());
-    consent.kept.add('c1');
-    script.is(bankStatus);
-    await consent.ask(open().bank);
-    expect(await consent.stored()).toMatchObject({ state, bankStatus });
-    expect(consent.kept.size).toBe(0);
-    // Asked again, the journal stays as it is.
-    const before = consent.lines();
-    script.is(bankStatus);
-    await consent.ask(open().bank);
-    expect(consent.lines()).toEqual(before);
-  });
-
-  it('a last day that the bank has moved is in the journal, once', async () => {
-    const consent = cutAfter(temporary, await wholeJournal());
-    for (const _ of ['psd2 asks', 'psd2 asks again']) {
-      script.is('valid', { validUntil: '2026-12-31' });
-      await consent.ask(open().bank);
-    }
-    expect(await consent.stored()).toMatchObject({ state: 'confirmed', terms: { validUntil: '2026-12-31' } });
-    expect(consent.events().filter((type) => type === 'granted')).toHaveLength(2);
-  });
-
-  it('a consent that was given up here stays unused, even if the customer grants it', async () => {
-    const whole = await undecided();
-    const consent = cutAfter(temporary, whole);
-    await consent.cancel();
-    consent.kept.add('c1');
-    script.is('valid');
-    await consent.ask(open().bank);
-    expect(await consent.stored()).toMatchObject({ state: 'cancelled' });
-    expect(consent.kept.size).toBe(0);
-  });
 });

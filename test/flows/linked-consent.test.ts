@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { consentEnd } from '../../src/domain/consent.ts';
-import { json, refusal, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
+import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { customerElsewhere, errorOf, fakeCustomer } from './doubles.ts';
 import { linkedScriptOf, linksTo, newLinkedConsent, OTHER_PAGE, PAGE, STATE } from './linked-consents.ts';
@@ -15,22 +15,6 @@ const oauthBank = () => open({ file: { oauth: { mode: 'integrated' } } }).bank;
 const lastRequest = () => recorded.received.at(-1);
 
 describe('the customer authorises on a page', () => {
-  it('a granted consent is kept for readings, with what the bank says of its terms', async () => {
-    const consent = await newLinkedConsent(temporary);
-    script.request();
-    script.is('valid');
-    expect(await consent.run(open().bank)).toMatchObject({
-      state: 'confirmed',
-      bankStatus: 'valid',
-      terms: { validUntil: '2027-01-31', frequencyPerDay: 2, recurring: true },
-    });
-    expect([...consent.kept]).toEqual(['c1']);
-    expect(consent.customer.visited).toEqual([PAGE]);
-    expect(consent.customer.listeners).toEqual([{ state: STATE, purpose: 'authorisation', closed: true }]);
-    const [request] = recorded.received.slice(-2);
-    expect(request?.headers['tpp-redirect-uri']).toBe(`http://127.0.0.1:8910/callback?state=${STATE}`);
-  });
-
   it('a consent that the bank gives no last day is granted', async () => {
     const consent = await newLinkedConsent(temporary);
     script.request();
@@ -59,144 +43,19 @@ describe('the customer authorises on a page', () => {
     expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
   });
 
-  it.each([
-    ['rejected', 'rejected', 'not_authorised'],
-    ['expired', 'expired', 'authorisation_expired'],
-    ['revokedByPsu', 'revoked', 'not_authorised'],
-    ['terminatedByTpp', 'cancelled', 'cancelled'],
-  ])('a consent that the bank calls %s is %s', async (bankStatus, state, code) => {
-    const consent = await newLinkedConsent(temporary);
-    script.request();
-    script.is(bankStatus);
-    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code });
-    expect(await consent.stored()).toMatchObject({ state, bankStatus });
-    expect(consent.kept.size).toBe(0);
-  });
-
-  it('a consent that the bank has rejected in its answer sends nobody to a page', async () => {
-    const consent = await newLinkedConsent(temporary);
-    script.request(
-      {},
-      json({ consentId: 'c1', consentStatus: 'rejected', _links: linksTo('a1', PAGE) }, 201),
-    );
-    script.is('rejected');
-    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code: 'not_authorised' });
-    expect(consent.customer.visited).toEqual([]);
-    expect(await consent.stored()).toMatchObject({ state: 'rejected', bankStatus: 'rejected' });
-  });
-
-  it('psd2 asks until the bank knows the decision, also if another person must authorise too', async () => {
-    const consent = await newLinkedConsent(temporary);
-    script.request();
-    for (const status of ['received', 'partiallyAuthorised']) {
-      script.is(status);
-      script.sca('finalised');
-    }
-    script.is('valid');
-    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
-  });
-
-  it('the word of the bank is kept while the customer decides', async () => {
-    const consent = await newLinkedConsent(temporary, customerElsewhere({ scaTimeoutMs: 100 }));
-    script.request();
-    script.is('partiallyAuthorised');
-    script.sca('finalised');
-    expect(await errorOf(consent.run(open().bank))).toMatchObject({
-      code: 'authorisation_timeout',
-      hint: 'The bank calls it partiallyAuthorised. Continue with:',
-    });
-    expect(await consent.stored()).toMatchObject({ bankStatus: 'partiallyAuthorised' });
-  });
-
-  it('a word that psd2 does not know ends a granted consent, and is kept', async () => {
-    const consent = await newLinkedConsent(temporary);
-    script.request();
-    script.is('valid');
-    await consent.run(open().bank);
-    for (const bankStatus of ['suspended']) {
-      script.is(bankStatus);
-      script.is(bankStatus);
-      await consent.ask(open().bank);
-      expect(await consent.stored()).toMatchObject({ state: 'revoked', bankStatus });
-    }
-  });
-
-  it('if the authorisation has failed, so has the consent, whatever its own status still says', async () => {
+  it('an end that is another one’s, twice, ends nothing: each question has a connection of its own', async () => {
     const consent = await newLinkedConsent(temporary);
     script.request();
     script.is('received');
     script.sca('failed');
-    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code: 'not_authorised' });
-    expect(await consent.stored()).toMatchObject({ state: 'rejected', bankStatus: 'received' });
-  });
-
-  it.each<[string, () => void]>([
-    [
-      'the status of another one',
-      () => {
-        script.is('rejected');
-        script.is('received');
-      },
-    ],
-    [
-      'the authorisation of another one',
-      () => {
-        script.is('received');
-        script.sca('failed');
-      },
-    ],
-    [
-      'another one, twice',
-      () => {
-        script.is('received');
-        script.sca('failed');
-        script.sca('started');
-        script.is('expired');
-        script.is('received');
-      },
-    ],
-  ])(
-    'an end that is %s ends nothing: psd2 asks once more over a connection of its own',
-    async (_, others) => {
-      const consent = await newLinkedConsent(temporary);
-      script.request();
-      others();
-      script.sca('started');
-      script.is('valid');
-      expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
-      const ports = recorded.received.map(({ clientPort }) => clientPort);
-      expect(new Set(ports).size).toBe(ports.length);
-    },
-  );
-
-  it('an end without the X-Request-ID that the bank sends ends nothing', async () => {
-    const consent = await newLinkedConsent(temporary);
-    script.request();
-    script.is('rejected');
-    recorded.expect('GET', '/v1/consents/c1', { ...json({ consentStatus: 'rejected' }), isSilent: true });
-    script.is('valid');
-    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
-  });
-
-  it('a bank that fails while the customer decides is asked again', async () => {
-    const consent = await newLinkedConsent(temporary, customerElsewhere());
-    script.request();
-    for (let call = 0; call < 4; call += 1) recorded.expect('GET', '/v1/consents/c1', json({}, 503));
-    recorded.expect('GET', '/v1/consents/c1', { status: 200, body: '<html>Soon back</html>' });
-    script.is('valid');
-    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
-  });
-
-  it('if the customer does not come back in time, psd2 says how to continue', async () => {
-    const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
-    script.request();
+    script.sca('started');
+    script.is('expired');
     script.is('received');
-    const { flow } = await consent.stored();
-    expect(await errorOf(consent.run(open().bank))).toMatchObject({
-      code: 'authorisation_timeout',
-      next: [['consent', 'resume', flow]],
-    });
-    expect(await consent.stored()).toMatchObject({ state: 'authorizing' });
+    script.sca('started');
+    script.is('valid');
+    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
+    const ports = recorded.received.map(({ clientPort }) => clientPort);
+    expect(new Set(ports).size).toBe(ports.length);
   });
 
   it('if the customer is elsewhere, psd2 asks the bank as often as its file says', async () => {
@@ -270,51 +129,16 @@ describe('what the bank wants besides', () => {
     const PASSWORD = { updatePsuAuthentication: { href: '/v1/consents/c1/authorisations/a1' } };
     const SELF = '/v1/consents/c1';
 
-    it.each<[string, () => void]>([
-      ['in the answer to the request', () => script.request(PASSWORD)],
-      [
-        'in the answer to the start',
-        () => {
-          script.request({ startAuthorisation: { href: `${SELF}/authorisations` } });
-          script.start(PASSWORD);
-        },
-      ],
-    ])('%s: psd2 ends the consent, and names nothing that leads there again', async (_, asks) => {
+    it('in the answer to the start: psd2 ends the consent, and names nothing that leads there again', async () => {
       const consent = await newLinkedConsent(temporary);
-      asks();
+      script.request({ startAuthorisation: { href: `${SELF}/authorisations` } });
+      script.start(PASSWORD);
       recorded.expect('DELETE', SELF, { status: 204 });
       const ended = await errorOf(consent.run(open().bank));
       expect(ended).toMatchObject({ code: 'bank_answer', next: undefined });
       expect(ended.hint).toMatch(/psd2 has ended the consent at the bank\.$/);
       expect(await consent.stored()).toMatchObject({ state: 'cancelled', bankStatus: 'terminatedByTpp' });
     });
-
-    it('if the bank does not end it, the command is named that does', async () => {
-      const consent = await newLinkedConsent(temporary);
-      script.request(PASSWORD);
-      recorded.expect('DELETE', SELF, refusal(405, 'SERVICE_INVALID'));
-      const { flow } = await consent.stored();
-      expect(await errorOf(consent.run(open().bank))).toMatchObject({
-        message: expect.stringContaining('embedded SCA'),
-        next: [['consent', 'delete', flow]],
-      });
-      expect(await consent.stored()).toMatchObject({ state: 'cancelled' });
-    });
-  });
-
-  it('a refused request ends the consent; one without an answer is made again by the same flow', async () => {
-    const refused = await newLinkedConsent(temporary);
-    script.request({}, refusal(400, 'FORMAT_ERROR'));
-    expect(await errorOf(refused.run(open().bank))).toMatchObject({ code: 'bank_refused' });
-    expect(await refused.stored()).toMatchObject({ state: 'failed' });
-
-    const lost = await newLinkedConsent(temporary);
-    script.request({}, 'cut before the answer');
-    expect(await errorOf(lost.run(open().bank))).toMatchObject({ code: 'bank_unreachable' });
-    expect(await lost.stored()).toMatchObject({ state: 'created', reached: true });
-    script.request();
-    script.is('valid');
-    expect(await lost.run(open().bank)).toMatchObject({ state: 'confirmed' });
   });
 });
 

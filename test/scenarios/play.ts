@@ -46,10 +46,13 @@ export function rulesOf(kind: BankOfRow): string[] {
 /** The profile of its customers. */
 export const profileOf = (kind: BankOfRow) => (kind === 'cb' ? 'sandbox' : 'sandbox-nextgen');
 
+/** Names of a flow and a batch that no command has printed. No message has these words. */
+const [NO_FLOW, NO_BATCH] = ['no-flow-yet', 'no-batch-yet'];
+
 /** Plays a row, and checks everything that must come out. */
 export async function play(stage: Stage, row: Row): Promise<void> {
   const FILE = join(stage.config, `${stage.name}.csv`);
-  const names = { FLOW: 'none', BATCH: 'none', FILE, AMOUNT: stage.amount, REFERENCE: stage.name };
+  const names = { FLOW: NO_FLOW, BATCH: NO_BATCH, FILE, AMOUNT: stage.amount, REFERENCE: stage.name };
   const real = (text: string) =>
     text.replaceAll(
       /\b(FLOW|BATCH|FILE|AMOUNT|REFERENCE)\b/g,
@@ -64,8 +67,8 @@ export async function play(stage: Stage, row: Row): Promise<void> {
     const printed: unknown = stdout.trim() === '' ? null : JSON.parse(stdout);
     const found = [printed].flat().flatMap((one) => shownShape.safeParse(one).data ?? []);
     for (const { flow, batch } of found) {
-      if (flow && names.FLOW === 'none') names.FLOW = flow;
-      if (batch && names.BATCH === 'none') names.BATCH = batch;
+      if (flow && names.FLOW === NO_FLOW) names.FLOW = flow;
+      if (batch && names.BATCH === NO_BATCH) names.BATCH = batch;
     }
     const states = found.map(({ state }) => state);
     const seen = {

@@ -59,6 +59,7 @@ const CALLS = {
   basket: /^POST .*\/v1\/signing-baskets$/,
   sca: /^POST .*authorisations$/,
   'sca-status': /^GET .*authorisations\/[^/]+$/,
+  consent: /^GET .*\/v1\/consents\/[^/]+$/,
   status: /^GET .*\/status$/,
   cancel: /^DELETE /,
 } as const;

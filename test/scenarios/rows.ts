@@ -3,10 +3,18 @@ import { BATCHES } from './rows/batches.ts';
 import { CONSENTS } from './rows/consents.ts';
 import { EXECUTE } from './rows/execute.ts';
 import { LINKED } from './rows/linked.ts';
+import { LINKED_CONSENTS } from './rows/linked-consents.ts';
 import { TRANSFERS } from './rows/transfers.ts';
 
 /** All rows. */
-export const ROWS: readonly Row[] = [...EXECUTE, ...TRANSFERS, ...CONSENTS, ...LINKED, ...BATCHES];
+export const ROWS: readonly Row[] = [
+  ...EXECUTE,
+  ...TRANSFERS,
+  ...CONSENTS,
+  ...LINKED,
+  ...LINKED_CONSENTS,
+  ...BATCHES,
+];
 
 /** The rows of each bank, with the bank as its name. */
 export function byBank(rows: readonly Row[]): [name: string, { bank: BankOfRow; rows: Row[] }][] {

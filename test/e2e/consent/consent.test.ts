@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { useChromium } from '../support/customer.ts';
-import { readError } from '../support/errors.ts';
 import { keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
@@ -48,20 +47,5 @@ describe('psd2 consent request with a browser', () => {
     expect(asked).not.toContain('Prepare payments');
     await customer.press('Approve consent');
     expect(await psd2.ended).toMatchObject({ code: 0 });
-  });
-
-  it('if the customer refuses, psd2 consent request exits with 6 and the consent is rejected', async () => {
-    const psd2 = await request('--category', 'ACCOUNT_INFO', '--all-accounts');
-    const customer = await newCustomer();
-    await customer.follow(psd2);
-    await customer.press('Refuse');
-    expect(await customer.heading()).toBe('Thank you, you are back from the bank');
-
-    const ended = await psd2.ended;
-    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
-    const consent = readDocument(shapes.consent, ended.stdout);
-    expect(consent.state).toBe('rejected');
-    const resumed = await operator.psd2(['consent', 'resume', consent.flow, '--json']);
-    expect(readError(resumed)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
   });
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, REFUSING_CUSTOMER, readDocument } from '../support/psd2.ts';
+import { ADDRESS, readDocument } from '../support/psd2.ts';
 import { syncReport } from '../support/shapes.ts';
 import { accounts, consent, login, useSecondDoor } from './second-door-customer.ts';
 
@@ -188,26 +188,6 @@ describe('at a bank of the standard', () => {
     );
   });
 
-  it('a consent is deleted at the bank, twice without harm', async () => {
-    const { flow } = await request('--customer', 'carl');
-    const ended = { state: 'cancelled', consentStatus: 'terminatedByTpp' };
-    for (const _ of ['once', 'twice'])
-      expect(await json(consent, ['consent', 'delete', flow])).toMatchObject(ended);
-    expect(await json(consent, ['consent', 'status', flow])).toMatchObject(ended);
-    expect(await errorOf('accounts', 'list', '--customer', 'carl')).toMatchObject({ exitCode: 4 });
-    expect(await psd2(['auth', 'logout', '--customer', 'carl'])).toMatchObject({ code: 0 });
-  });
-
-  it('a customer who refuses ends the consent, with exit code 6', async () => {
-    const env = { PSD2_BROWSER: REFUSING_CUSTOMER };
-    const ended = await psd2(['consent', 'request', '--customer', 'dora', '--json'], { env });
-    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
-    expect(readDocument(consent, ended.stdout)).toMatchObject({
-      state: 'rejected',
-      consentStatus: 'rejected',
-    });
-  });
-
   it('if the wait runs out, the customer can still decide, and psd2 can go on', async () => {
     const env = { PSD2_BROWSER: 'none' };
     const late = await psd2(['consent', 'request', '--customer', 'eva', '--sca-timeout', '1', '--json'], {
@@ -223,36 +203,6 @@ describe('at a bank of the standard', () => {
     await operator.psd2(['sandbox', 'customer', page]);
     const resumed = await psd2(['consent', 'resume', flow, '--json'], { env: { PSD2_BROWSER: 'false' } });
     expect(readDocument(consent, resumed.stdout)).toMatchObject({ state: 'confirmed' });
-  });
-
-  it('a consent that was cancelled here is not used, and psd2 says how to end it at the bank', async () => {
-    const env = { PSD2_BROWSER: 'none' };
-    const late = await psd2(['consent', 'request', '--customer', 'finn', '--sca-timeout', '1', '--json'], {
-      env,
-    });
-    const { flow } = readDocument(consent, late.stdout);
-    const cancelled = await psd2(['consent', 'cancel', flow, '--yes']);
-    expect(cancelled).toMatchObject({ code: 0, stderr: expect.stringContaining(`consent delete ${flow}`) });
-    const [, page = ''] = ADDRESS.exec(late.stderr) ?? [];
-    await operator.psd2(['sandbox', 'customer', page]);
-    expect(await json(consent, ['consent', 'status', flow])).toMatchObject({ state: 'cancelled' });
-    expect(await errorOf('accounts', 'list', '--customer', 'finn')).toMatchObject({ exitCode: 4 });
-    await json(consent, ['consent', 'delete', flow]);
-    expect(await stateOf(flow)).toBe('cancelled');
-  });
-
-  it.each([
-    [['consent', 'request', '--category', 'PAYMENTS'], 'no category PAYMENTS'],
-    [['consent', 'request', '--account', SAVINGS, '--list-only'], 'cannot be used together'],
-    [['consent', 'request', '--once', '--frequency', '2'], '--once is for one reading'],
-    [['consent', 'request', '--paste', '--customer', 'new'], 'cannot ask without a terminal'],
-    [['consent', 'request', '--grant', 'client_credentials'], 'authorization_code'],
-    [['consent', 'request', '--customer', '..'], 'other characters'],
-    [['auth', 'login', '--customer', '.'], 'other characters'],
-  ])('psd2 %j is refused before anything is sent', async (args, message) => {
-    const before = await json(z.array(consent), ['consent', 'list']);
-    expect(await errorOf(...args)).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) });
-    expect(await json(z.array(consent), ['consent', 'list'])).toEqual(before);
   });
 });
 

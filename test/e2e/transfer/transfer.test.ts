@@ -1,7 +1,6 @@
 import Big from 'big.js';
 import { describe, expect, it } from 'vitest';
 import { useChromium } from '../support/customer.ts';
-import { readError } from '../support/errors.ts';
 import { keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
@@ -55,37 +54,5 @@ describe('psd2 transfer with a browser', () => {
     expect(before.minus(await availableBalance()).toFixed(2)).toBe(
       new Big(transfer.totalAmount?.amount ?? '').toFixed(2),
     );
-  });
-
-  it('psd2 pays nothing, exits with 6 and rejects the transfer if the customer refuses', async () => {
-    const before = await availableBalance();
-    const psd2 = await create('--amount', '20.00', '--verbose');
-    const customer = await newCustomer();
-    await customer.follow(psd2);
-    expect(await customer.heading()).toBe('Authorise a payment');
-    await customer.press('Refuse');
-    expect(await customer.heading()).toBe('Thank you, you are back from the bank');
-
-    const ended = await psd2.ended;
-    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
-    expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({
-      state: 'rejected',
-      authorizationStatus: 'NOT_AUTHORIZED',
-      cro: null,
-    });
-    expect(ended.stderr).not.toContain('/execute');
-    expect((await availableBalance()).eq(before)).toBe(true);
-  });
-
-  it('psd2 waits for the customer until --sca-timeout', async () => {
-    const psd2 = await create('--amount', '1.00', '--sca-timeout', '0.5');
-    const ended = await psd2.ended;
-    const { flow, state } = readDocument(shapes.transfer, ended.stdout);
-    expect(state).toBe('authorizing');
-    expect(readError(ended)).toMatchObject({
-      code: 'authorisation_timeout',
-      exitCode: 6,
-      hint: expect.stringContaining(`psd2 transfer resume ${flow}`),
-    });
   });
 });
