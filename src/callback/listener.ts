@@ -38,11 +38,10 @@ export interface CallbackListener {
  */
 export async function listenForCallback(options: CallbackOptions): Promise<CallbackListener> {
   const { redirectUri, purpose } = options;
-  if (!isLoopback(redirectUri) || redirectUri.port === '0') {
+  if (!isLoopback(redirectUri) || redirectUri.port === '0')
     throw new Psd2Error('config', `psd2 cannot listen at the redirect URI ${redirectUri.origin}`, {
       hint: 'Use one on 127.0.0.1 with a fixed port, or log in with --paste.',
     });
-  }
   let callback: URLSearchParams | undefined;
   let deliver: (query: URLSearchParams) => void = () => undefined;
   const delivered = new Promise<URLSearchParams>((resolve) => {

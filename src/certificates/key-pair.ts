@@ -38,11 +38,10 @@ export function readKeyPair({ name, certificate: pem, key: keyPem, passphrase, n
   refuseOtherKinds(`${name} key`, key);
   const chain = chainOf(certificates, now, key);
   const [certificate] = chain;
-  if (!certificate?.checkPrivateKey(key)) {
+  if (!certificate?.checkPrivateKey(key))
     throw new Psd2Error('certificate', `The ${name} key does not belong to the ${name} certificate`, {
       hint: 'Give the key that the certificate was requested with.',
     });
-  }
   refuseOutOfDate(name, certificate, now);
   return { certificate, certificatePem: chain.map(String).join(''), key };
 }
@@ -99,24 +98,18 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
 }
 
 function refuseOutOfDate(name: PairName, certificate: X509Certificate, now: Date): void {
-  if (new Date(certificate.validTo) < now) {
+  if (new Date(certificate.validTo) < now)
     throw new Psd2Error(
       'certificate',
       `The ${name} certificate expired on ${new Date(certificate.validTo).toISOString().slice(0, 10)}`,
-      {
-        hint: 'Put the new certificate into the profile and register it at the bank.',
-      },
+      { hint: 'Put the new certificate into the profile and register it at the bank.' },
     );
-  }
-  if (new Date(certificate.validFrom) > now) {
+  if (new Date(certificate.validFrom) > now)
     throw new Psd2Error(
       'certificate',
       `The ${name} certificate is not valid before ${new Date(certificate.validFrom).toISOString()}`,
-      {
-        hint: "Check this computer's clock.",
-      },
+      { hint: "Check this computer's clock." },
     );
-  }
 }
 
 /** Whether a file is PKCS#12: a SEQUENCE that starts with the version 3 (RFC 7292, section 4). */
@@ -151,7 +144,7 @@ export function readPrivateKey(name: string, pem: string, passphrase: string | u
   try {
     return createPrivateKey({ key: pem, passphrase });
   } catch (cause) {
-    if (/ENCRYPTED/.test(pem)) {
+    if (/ENCRYPTED/.test(pem))
       throw new WrongPassphrase(
         'certificate',
         passphrase === undefined
@@ -159,7 +152,6 @@ export function readPrivateKey(name: string, pem: string, passphrase: string | u
           : `The passphrase does not open the ${name} key`,
         { hint: 'Set PSD2_KEY_PASSPHRASE.', cause },
       );
-    }
     throw new Psd2Error('certificate', `The ${name} key is not a PEM private key`, {
       hint: isDer(pem)
         ? 'It looks like DER. Convert it: openssl pkey -inform der -in <file> -out <file>.pem'

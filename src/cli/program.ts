@@ -204,9 +204,8 @@ const ELSEWHERE: Readonly<Record<string, [what: string, ...commands: string[]]>>
 };
 
 function toUsageError(error: CommanderError, words: readonly string[]): Psd2Error {
-  if (error.code === 'commander.help') {
+  if (error.code === 'commander.help')
     return new Psd2Error('usage', 'A command is missing', { hint: 'Add --help to see all commands.' });
-  }
   // The operator's own words may contain line breaks.
   const [what = '', ...suggestions] = error.message
     .replace(/^error: /, '')
@@ -254,12 +253,11 @@ function configure(
     .hook('preSubcommand', refuseUnknownWord);
   command.addHelpText('after', () => leftOut(command));
   if (command.parent) command.addHelpText('after', GLOBAL_OPTIONS_NOTE);
-  if (command.commands.length > 0) {
+  if (command.commands.length > 0)
     command.addHelpText('before', () => {
       refuseHelpOnNothing(command);
       return '';
     });
-  }
   for (const child of command.commands) configure(child, { leftOut, ...shown });
 }
 

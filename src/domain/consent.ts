@@ -70,7 +70,7 @@ export type ConsentEvent = z.infer<typeof consentEvent>;
  * @param at when it happened, ISO 8601 with zone
  */
 export function applyConsentEvent(consent: Consent | undefined, event: ConsentEvent, at: string): Consent {
-  if (event.type === 'created') {
+  if (event.type === 'created')
     return {
       ...beginning(consent, event, at),
       kind: 'consent',
@@ -88,7 +88,6 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       links: null,
       authorisations: [],
     };
-  }
   const before = begun(consent, event);
   return { ...before, ...changes(before, event, at), updatedAt: at };
 }

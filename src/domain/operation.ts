@@ -158,7 +158,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
   event: OperationEvent<Order>,
   at: string,
 ): Operation<Order> {
-  if (event.type === 'created') {
+  if (event.type === 'created')
     return {
       ...beginning(operation, event, at),
       kind,
@@ -193,7 +193,6 @@ export function applyOperationEvent<Order extends OrderTarget>(
       mayExecuteWithoutUs: false,
       bulk: null,
     };
-  }
   const before = begun(operation, event);
   const changed = changes(before, event, at);
   // Nothing becomes of the payment by its name.

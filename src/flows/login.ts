@@ -219,10 +219,9 @@ export function readCode(parameters: URLSearchParams, again = ['auth', 'login'])
     });
   }
   const [code, second] = parameters.getAll('code');
-  if (!code || second !== undefined) {
+  if (!code || second !== undefined)
     throw new Psd2Error('bank_answer', 'The bank sent the customer back without exactly one code', {
       next: [again],
     });
-  }
   return code;
 }

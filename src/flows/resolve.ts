@@ -67,14 +67,13 @@ export async function resolveFlow<
     });
   }
   if (!ports.isOpen(open.current)) return;
-  if (!(await ports.confirm(open.current))) {
+  if (!(await ports.confirm(open.current)))
     throw new Psd2Error('cancelled', `The outcome of the ${kind} ${flow} was not recorded`, {
       hint: 'Ask the bank again with:',
       next: [[kind, 'resume', flow]],
       flow,
       transactionId,
     });
-  }
   await open.record({ type: 'resolved', ...said });
 }
 

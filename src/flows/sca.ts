@@ -240,17 +240,15 @@ function isScaRequired(error: unknown): error is Psd2Error {
 
 async function authenticate(error: Psd2Error, transactionId: string, ports: InquiryPorts): Promise<void> {
   const { resourceId } = error;
-  if (!resourceId) {
+  if (!resourceId)
     throw error.with({
       hint: 'The bank named no resource to authorise. The customer must log in again:',
       next: [['auth', 'login']],
     });
-  }
-  if (!ports.maySendCustomer) {
+  if (!ports.maySendCustomer)
     throw error.with({
       hint: 'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.',
     });
-  }
   ports.say('The bank requires the customer to authenticate again first.');
   const subject = {
     resourceId,

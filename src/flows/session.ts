@@ -215,15 +215,12 @@ async function requestNew(
     return toStoredTokens(await login.tokens(client(), grant, world.newId(), beforeSend), world.now());
   }
   if (!tokens) throw notLoggedIn(grantType);
-  if (!tokens.refreshToken) {
+  if (!tokens.refreshToken)
     throw new Psd2Error(
       'not_logged_in',
       'The login has ended, and the bank gave no refresh token to renew it',
-      {
-        next: [['auth', 'login']],
-      },
+      { next: [['auth', 'login']] },
     );
-  }
   try {
     const granted = await login.tokens(
       ofServer(client(), tokens),

@@ -32,9 +32,8 @@ export function assertOpenable(url: string): URL {
   if (CONTROL_CHARACTERS.test(url)) throw refuse('it contains control characters');
   if (!URL.canParse(url)) throw refuse('it is not an absolute URL');
   const parsed = new URL(url);
-  if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && isLoopback(parsed))) {
+  if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && isLoopback(parsed)))
     throw refuse('it is neither https: nor http: on this computer');
-  }
   if (parsed.username !== '' || parsed.password !== '') throw refuse('it contains a user name or a password');
   return parsed;
 }

@@ -75,9 +75,8 @@ export function openPrompts(
       return await ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (error instanceof Error && error.name === 'ExitPromptError') {
+      if (error instanceof Error && error.name === 'ExitPromptError')
         throw new Psd2Error('interrupted', 'Interrupted', { cause: error });
-      }
       throw error;
     } finally {
       waiting = undefined;

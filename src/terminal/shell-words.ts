@@ -33,11 +33,10 @@ export function shellWords(command: string, setting: string, platform: string = 
       word = (word ?? '') + char;
     }
   }
-  if (quote !== undefined) {
+  if (quote !== undefined)
     throw new Psd2Error('config', `A quote is not closed in ${setting}`, {
       hint: 'Write it as in a shell, for example: firefox --profile "my profile".',
     });
-  }
   if (word !== undefined) words.push(word);
   return words;
 }

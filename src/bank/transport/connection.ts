@@ -291,10 +291,9 @@ export async function proxyFor(origin: URL): Promise<URL | undefined> {
   const asHttp = `http://${origin.hostname}:${origin.port || '443'}`;
   if (getProxyForUrl(origin.href) === '' && getProxyForUrl(asHttp) === '') return undefined;
   const address = named.includes('://') ? named : `http://${named}`;
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
     throw new Psd2Error('config', 'The proxy that the environment names is not an http or https URL', {
       hint: 'Check HTTPS_PROXY. NO_PROXY names the hosts that need no proxy.',
     });
-  }
   return new URL(address);
 }

@@ -42,7 +42,7 @@ export function explainFailure(
   proxy: URL | undefined,
   neverSent: boolean,
 ): Failure {
-  if (error instanceof ProxyRefused) {
+  if (error instanceof ProxyRefused)
     return {
       ...lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`, 'own'),
       hint:
@@ -50,7 +50,6 @@ export function explainFailure(
           ? 'Give the user and the password of the proxy in HTTPS_PROXY: http://user:password@host:port.'
           : 'Check HTTPS_PROXY. A host that needs no proxy belongs in NO_PROXY.',
     };
-  }
   // OpenSSL 3.5 (Node 26) says "ssl/tls alert", older versions say "sslv3 alert".
   const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
   return (

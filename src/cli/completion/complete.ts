@@ -49,9 +49,7 @@ export async function complete(
     const option = optionsAt(place.command).find(({ long }) => long === named);
     return valuesOf(option ? kindOfOption(option) : null, begun);
   }
-  if (current.startsWith('-') && !place.onlyOperands) {
-    return { values: optionValues(place, current) };
-  }
+  if (current.startsWith('-') && !place.onlyOperands) return { values: optionValues(place, current) };
   const { command, operands } = place;
   const commands = command.name() === 'help' ? helpValues(program, operands) : childValues(command, operands);
   const argument = argumentAt(command, operands.length);
@@ -132,9 +130,8 @@ function walk(program: CommandUnknownOpts, words: string[]): Place {
 /** The options allowed here: those of the command, of its default command, and of its parents. */
 function optionsAt(command: CommandUnknownOpts): Option[] {
   const options = [...command.options, ...(defaultOf(command)?.options ?? [])];
-  for (let above = command.parent; above; above = above.parent) {
+  for (let above = command.parent; above; above = above.parent)
     options.push(...above.options.filter(({ long }) => long !== '--version'));
-  }
   return options;
 }
 

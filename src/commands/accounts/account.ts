@@ -132,11 +132,10 @@ export function withinHistory(
 ): DayRange {
   const earliest = earliestDay?.();
   if (earliest === undefined) return range;
-  if (range.to !== undefined && range.to < earliest) {
+  if (range.to !== undefined && range.to < earliest)
     throw new Psd2Error('invalid_date', `The bank shows no transactions before ${earliest}`, {
       hint: `Choose a --to that is not before ${earliest}.`,
     });
-  }
   if (range.from === undefined || range.from >= earliest) return range;
   terminal.warn(`The bank shows no transactions before ${earliest}, so psd2 reads from that day on.`);
   return { ...range, from: earliest };

@@ -51,11 +51,10 @@ export async function accountsChart(
   const named = await readAccount(context, product);
   const range = parseRange(options);
   const { limit, export: document, file, pending } = options;
-  if (limit !== undefined || document !== undefined || file !== undefined || pending || context.globals.raw) {
+  if (limit !== undefined || document !== undefined || file !== undefined || pending || context.globals.raw)
     throw new Psd2Error('usage', '--chart always shows all booked transactions in the range', {
       hint: 'Leave out --limit, --pending, --export, --file and --raw.',
     });
-  }
   const statement = await fetchStatement(context, named, range, await keptAccount(context, named));
   const { productId, currency, history, noBalance, certainFrom } = statement;
   const { from, to, opening, closing, balances, months } = history;

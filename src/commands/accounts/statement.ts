@@ -52,9 +52,8 @@ export async function fetchStatement(
   const now = context.world.now();
   const today = bankDay(now);
   const to = range.to && range.to < today ? range.to : today;
-  if (range.from && range.from > to) {
+  if (range.from && range.from > to)
     throw new Psd2Error('invalid_date', `--from ${range.from} is in the future: at the bank it is ${today}`);
-  }
   const balanceNow = () => readBalance(bank.accounts.balance(customerId, productId, transactionId), today);
 
   let balance = await balanceNow();

@@ -108,9 +108,7 @@ export async function storedStatement(
     throw new Psd2Error(
       'usage',
       `The store has ${account.productId} from ${days.from} to ${days.through} only`,
-      {
-        hint: 'Choose days within this range, or leave out --from-store.',
-      },
+      { hint: 'Choose days within this range, or leave out --from-store.' },
     );
   if (from < days.from || (asked.to !== undefined && to >= days.through))
     context.terminal.warn(

@@ -195,19 +195,16 @@ async function* within(
 /** @throws Psd2Error `usage` for options that cannot be used together */
 function refuseContradictions(options: TransactionsOptions): void {
   const { booked, pending, limit, file, export: document } = options;
-  if (booked && pending) {
+  if (booked && pending)
     throw new Psd2Error('usage', '--booked and --pending cannot be used together', {
       hint: 'Leave out both to see both.',
     });
-  }
-  if (document === undefined && file !== undefined) {
+  if (document === undefined && file !== undefined)
     throw new Psd2Error('usage', '--file needs --export', { hint: 'Add --export xls or --export pdf.' });
-  }
-  if (document !== undefined && (limit !== undefined || booked || pending)) {
+  if (document !== undefined && (limit !== undefined || booked || pending))
     throw new Psd2Error('usage', "--export always saves the bank's whole document", {
       hint: 'Leave out --limit, --booked and --pending.',
     });
-  }
 }
 
 /** If psd2 prints all rows together, they are the list as of one moment. */

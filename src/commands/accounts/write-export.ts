@@ -9,20 +9,16 @@ export async function writeExport(statement: Statement, format: ExportFormat): P
   if (format === 'csv') return (await import('../../statements/csv.ts')).writeCsvStatement(statement);
   const { productId, currency, history, noBalance } = statement;
   const { opening, closing } = history;
-  if (opening === null || closing === null) {
+  if (opening === null || closing === null)
     throw new Psd2Error(
       'usage',
       `There is no balance for ${productId}, but ${format} needs one${noBalance === null ? '' : `: ${noBalance}`}`,
-      {
-        hint: 'Use --format csv.',
-      },
+      { hint: 'Use --format csv.' },
     );
-  }
-  if (!/^[A-Z]{3}$/.test(currency)) {
+  if (!/^[A-Z]{3}$/.test(currency))
     throw new Psd2Error('usage', `${format} does not support the currency ${JSON.stringify(currency)}`, {
       hint: 'Use --format csv.',
     });
-  }
   return format === 'ofx'
     ? (await import('../../statements/ofx.ts')).writeOfxStatement(statement, closing)
     : (await import('../../statements/camt053.ts')).writeCamt053Statement(statement, { opening, closing });

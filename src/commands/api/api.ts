@@ -189,7 +189,7 @@ async function printPages(context: Context, pages: AsyncIterable<FreeAnswer>): P
 
 /** Replaces `{customerId}` in the path; the rest stays as given. @throws Psd2Error `usage` */
 async function readPath(context: Context, path: string): Promise<string> {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path))
     throw new Psd2Error(
       'usage',
       `${JSON.stringify(path)} is a complete URL, but psd2 sends every call to the base URL`,
@@ -197,14 +197,12 @@ async function readPath(context: Context, path: string): Promise<string> {
         hint: 'Give only what follows the base URL, for example /private/customers/customerid-info or /v1/accounts.',
       },
     );
-  }
   const absolute = path.startsWith('/') ? path : `/${path}`;
-  if (/[^\x21-\x7e]/.test(absolute)) {
+  if (/[^\x21-\x7e]/.test(absolute))
     throw new Psd2Error(
       'usage',
       'The path contains a space or another character that must be percent-encoded',
     );
-  }
   if (!absolute.includes('{customerId}')) return absolute;
   const { tokens } = await context.store();
   const customerId = context.globals.customer ?? (await tokens.last());
@@ -221,9 +219,8 @@ function readHeader(text: string, { ownHeaders }: BankInterface): [string, strin
   const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\x20-\x7e]*)$/.exec(text);
   const [, name = '', value = ''] = match ?? [];
   if (!match) throw new Psd2Error('usage', `--header ${JSON.stringify(text)} is not of the form name:value`);
-  if (ownHeaders.includes(name.toLowerCase())) {
+  if (ownHeaders.includes(name.toLowerCase()))
     throw new Psd2Error('usage', `psd2 sets the header ${name} itself`, { hint: 'Leave it out.' });
-  }
   return [name.toLowerCase(), value];
 }
 

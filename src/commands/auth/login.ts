@@ -149,11 +149,10 @@ async function logCustomerIn(
 ): Promise<LoginStatus> {
   const { terminal, world } = context;
   const { tokens: store } = await context.store();
-  if (paste && !terminal.canAsk) {
+  if (paste && !terminal.canAsk)
     throw new Psd2Error('usage', '--paste asks for an address, and psd2 cannot ask without a terminal', {
       hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
     });
-  }
   const bank = await context.applicationBank('authorization_code');
   const expected = named === undefined ? await expectedCustomer(context) : undefined;
   // Check this first, so that no customer logs in for nothing.

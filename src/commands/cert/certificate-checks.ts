@@ -146,23 +146,21 @@ function suitability(
   else add('ok', `it is ${KINDS[qcType]}`);
 
   if (!isTpp) return findings;
-  if (qcType === 'web' && !eidas.isForClients) {
+  if (qcType === 'web' && !eidas.isForClients)
     add(
       'fail',
       'TLS clients must not use it: its extended key usage lacks clientAuth',
       'Request a new one with clientAuth. Public authorities have left it out since June 2026. Ask yours for a QWAC for PSD2, from a hierarchy that browsers do not use.',
     );
-  }
   if (eidas.roles.length > 0) add('ok', `roles ${eidas.roles.join(' ')}`);
   const needed = { ...NEEDED_ROLES, ...(confirmsFunds && { PSP_IC: 'confirmations of funds' }) };
   const missing = Object.entries(needed).filter(([role]) => !eidas.roles.some((each) => each === role));
-  if (missing.length > 0) {
+  if (missing.length > 0)
     add(
       'warn',
       missing.map(([role, purpose]) => `without the role ${role}, needed for ${purpose}`).join(', '),
       'The bank refuses calls that the roles do not cover.',
     );
-  }
   const { organizationIdentifier, ncaName, ncaId } = eidas;
   if (ncaName) add('ok', `authority ${ncaName} (${ncaId})`);
   if (!organizationIdentifier || !/^PSD[A-Z]{2}-[A-Z]{2,8}-.+$/.test(organizationIdentifier))

@@ -133,20 +133,18 @@ async function makeTestCertificates(
 
 /** @throws Psd2Error `usage` */
 function readIdentity({ organizationIdentifier, name, days }: GenerateOptions) {
-  if (!/^PSD[A-Z]{2}-[A-Z]{2,8}-[\x21-\x7e]{1,40}$/.test(organizationIdentifier)) {
+  if (!/^PSD[A-Z]{2}-[A-Z]{2,8}-[\x21-\x7e]{1,40}$/.test(organizationIdentifier))
     throw new Psd2Error(
       'usage',
       `--organization-identifier ${JSON.stringify(organizationIdentifier)} is not of the form PSD<country>-<authority>-<number>`,
       { hint: 'For example PSDIT-BI-12345.' },
     );
-  }
   // An X.520 attribute has at most 64 characters, and psd2 adds words such as TEST to the name.
-  if (!/^[\p{L}\p{N}][\p{L}\p{N} .&'-]{0,29}$/u.test(name)) {
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} .&'-]{0,29}$/u.test(name))
     throw new Psd2Error(
       'usage',
       `--name ${JSON.stringify(name)} is not a name of 1 to 30 letters, digits and spaces`,
     );
-  }
   return { organizationIdentifier, days: readWholeNumber('--days', days, 1, 3650) };
 }
 

@@ -120,11 +120,10 @@ async function oldCertificate(
   { qwac, qseal }: OptionsOf<typeof withOptions>,
 ): Promise<Uint8Array> {
   const isFromProfile = qwac === true || qseal === true;
-  if ((qwac && qseal) || (file !== undefined && isFromProfile)) {
+  if ((qwac && qseal) || (file !== undefined && isFromProfile))
     throw new Psd2Error('usage', 'Give one of these: a file, --qwac or --qseal', {
       hint: 'Each request is for one certificate.',
     });
-  }
   const pair: PairName = qseal ? 'QSealC' : 'QWAC';
   const { certificates } =
     file === undefined ? await certificateOfProfile(context, pair) : await openCertificateFile(context, file);

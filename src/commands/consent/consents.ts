@@ -74,9 +74,7 @@ const fields = () => ({
   card: seen(
     'Card',
     ({ terms }: Consent) => (terms?.access?.type === 'funds' ? terms.access.cardNumber : null),
-    {
-      ifAny: true,
-    },
+    { ifAny: true },
   ),
   ...flowEnds(),
 });

@@ -30,12 +30,11 @@ export async function endConsent(context: Context, reference: string): Promise<v
   const found = await flows.find('consent', reference);
   refuseOtherCustomer(context, found);
   const { resourceId, transactionId } = found;
-  if (resourceId === null) {
+  if (resourceId === null)
     throw new Psd2Error('usage', `The consent ${found.flow} is not at the bank`, {
       ...(isOpen(found) && { hint: 'End it here with:', next: [['consent', 'cancel', found.flow]] }),
       flow: found.flow,
     });
-  }
   const { bank } = await (await forFlow(context, found)).bank();
   await flows.resume('consent', found.flow, async (open) => {
     const bankStatus = (await bankFor(bank, found).consents.delete?.(resourceId, transactionId)) ?? null;

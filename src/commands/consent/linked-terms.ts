@@ -68,11 +68,10 @@ async function readAccess(context: Reading, options: TermsOptions): Promise<Cove
   if (given.length > 1)
     throw new Psd2Error('usage', `${given.join(' and ')} cannot be used together`, { hint: 'Choose one.' });
   const isLess = balances || transactions;
-  if (isLess && (allAccounts || listOnly)) {
+  if (isLess && (allAccounts || listOnly))
     throw new Psd2Error('usage', `${given[0]} cannot be used with --balances or --transactions`, {
       hint: 'The bank decides what such a consent covers.',
     });
-  }
   if (allAccounts) return { type: 'all-accounts' };
   if (listOnly) return { type: 'list-only' };
   if (account.length === 0) return isLess ? { type: 'bank-offered', balances, transactions } : undefined;

@@ -146,20 +146,16 @@ async function requestConsent(
   const { readAccountId } = await context.bankInterface();
   const names = [...new Set(options.category.map(parseCategory))];
   const given = [...new Set(account.map((text) => readAccountId(text)))];
-  if (names.length === 0) {
+  if (names.length === 0)
     throw new Psd2Error('usage', 'The category is missing', {
       hint: `Add --category with one of ${CONSENT_CATEGORIES.join(', ')}.`,
     });
-  }
-  if (allAccounts === given.length > 0) {
+  if (allAccounts === given.length > 0)
     throw new Psd2Error(
       'usage',
       allAccounts ? '--account and --all-accounts cannot be used together' : 'The account is missing',
-      {
-        hint: 'Add --account <id> for each account, or --all-accounts.',
-      },
+      { hint: 'Add --account <id> for each account, or --all-accounts.' },
     );
-  }
   refuseClientCredentials(context);
 
   const opened = await context.bank();
@@ -181,11 +177,10 @@ async function requestLinked(
 ): Promise<void> {
   const names = [...new Set(category.map(parseCategory))];
   const [name = 'ACCOUNT_INFO', another] = names;
-  if (name === 'PAYMENTS' || another === 'PAYMENTS') {
+  if (name === 'PAYMENTS' || another === 'PAYMENTS')
     throw new Psd2Error('usage', 'The interface of this bank has no category PAYMENTS', {
       hint: 'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.',
     });
-  }
   if (another !== undefined)
     throw new Psd2Error('usage', `${name} and ${another} are two consents`, {
       hint: 'Ask for one after the other.',
@@ -236,7 +231,7 @@ export async function driveConsent(
   }
   await driveFlow(context, CONSENTS, opened, open, (ports) => runConsent(open, ports));
   const refused = open.current.categories.filter(({ outcome }) => outcome === false);
-  if (refused.length > 0 && !allowPartial) {
+  if (refused.length > 0 && !allowPartial)
     throw new Psd2Error(
       'bank_refused',
       `The bank did not grant ${refused.map(({ name }) => name).join(', ')}`,
@@ -245,7 +240,6 @@ export async function driveConsent(
         transactionId: open.current.transactionId,
       },
     );
-  }
 }
 
 async function everyAccount(

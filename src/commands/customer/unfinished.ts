@@ -21,15 +21,12 @@ export async function refuseUnfinished(
   today: IsoDate,
 ): Promise<void> {
   const busy = (await flows.atWork()).find(({ flow }) => known.some((each) => each.flow === flow));
-  if (busy) {
+  if (busy)
     throw new Psd2Error(
       'config',
       `Another psd2 is working on ${busy.flow} of customer ${customerId}: ${busy.holder}`,
-      {
-        hint: 'Wait for it to end. Nothing was forgotten.',
-      },
+      { hint: 'Wait for it to end. Nothing was forgotten.' },
     );
-  }
   const transfers = await collect(flows.list('transfer', { customer: customerId }));
   const operations = [
     ...transfers.filter((transfer) => isUnfinished(transfer) || mayBeRejected(transfer, today)),

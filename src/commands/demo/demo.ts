@@ -130,16 +130,14 @@ async function payInFull({ show, read }: Steps, productId: string) {
   const [transfer] = await read(list(paid), 'transfer', 'list');
   await show('accounts', 'balance', productId);
   const after = await read(withBalance, 'accounts', 'balance', productId);
-  if (transfer?.state !== 'settled') {
+  if (transfer?.state !== 'settled')
     throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'missing'} instead of settled`);
-  }
   const { default: Big } = await import('big.js');
   const { amount, totalAmount, commissions } = transfer;
   const cost = totalAmount?.amount ?? new Big(amount).plus(commissions?.amount ?? 0);
   const expected = new Big(before.availableBalance.amount).minus(cost);
-  if (!expected.eq(after.availableBalance.amount)) {
+  if (!expected.eq(after.availableBalance.amount))
     throw new Psd2Error('sandbox', 'The balance did not change by the cost of the transfer');
-  }
   return transfer;
 }
 

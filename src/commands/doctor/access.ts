@@ -125,8 +125,6 @@ async function checkGrantedConsents(context: Context): Promise<Finding> {
   const left = [...daysLeft].map(([name, days]) =>
     days > 0 ? `${name} for ${days} more days` : `${name} is older than ${DAYS_OF_CONSENT} days`,
   );
-  const fix = {
-    next: [['consent', 'request', '--all-accounts', ...ending.flat()]],
-  };
+  const fix = { next: [['consent', 'request', '--all-accounts', ...ending.flat()]] };
   return ending.length === 0 ? finding('ok', left.join(', ')) : finding('warn', left.join(', '), fix);
 }

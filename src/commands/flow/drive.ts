@@ -65,11 +65,10 @@ function meaningOf(error: unknown, flow: Progress): string | undefined {
 
 /** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */
 export function refuseClientCredentials({ globals }: Context): void {
-  if (globals.grant === 'client_credentials') {
+  if (globals.grant === 'client_credentials')
     throw new Psd2Error('usage', 'This needs the customer, so it needs the grant authorization_code', {
       hint: 'Leave out --grant client_credentials.',
     });
-  }
 }
 
 /**
@@ -81,9 +80,7 @@ export function refuseUnconfirmable({ globals, terminal }: Context, what: string
   throw new Psd2Error(
     'confirmation_needed',
     `${what} needs a confirmation, and psd2 cannot ask without a terminal`,
-    {
-      hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
-    },
+    { hint: 'Add --yes to confirm in advance. psd2 has sent nothing.' },
   );
 }
 

@@ -155,11 +155,10 @@ async function showQrCode({ terminal }: Context, address: string): Promise<void>
 /** What the operator must know if the customer's browser is on another machine. */
 function returnHint({ env, globals }: Context, redirectUri: URL, isListening: boolean): string | undefined {
   if (!isLoopback(redirectUri)) return undefined;
-  if (globals.qrCode) {
+  if (globals.qrCode)
     return isListening
       ? 'A phone cannot return to this computer. With --paste you can enter the address\nthat the phone ended at.'
       : 'At the end, the phone shows an address that it cannot open. That is harmless.';
-  }
   if (!isListening || !(env.SSH_CONNECTION || env.SSH_TTY)) return undefined;
   const { hostname: address, port, protocol } = redirectUri;
   const at = port || (protocol === 'https:' ? '443' : '80');

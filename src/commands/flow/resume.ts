@@ -50,7 +50,7 @@ async function unfinishedFlow<K extends Kind>(
   const read = await Promise.all(ofKind.map(({ flow }) => flows.find(kind, flow)));
   const unfinished = read.filter((flow) => customer === undefined || customerIdOf(flow) === customer);
   const [first, ...others] = unfinished;
-  if (!first) {
+  if (!first)
     throw new Psd2Error(
       'usage',
       `There is no unfinished ${kind}${customer === undefined ? '' : ` of customer ${customer}`}`,
@@ -59,22 +59,18 @@ async function unfinishedFlow<K extends Kind>(
         next: [[kind, 'list']],
       },
     );
-  }
   const line = (flow: FlowOf<K>) =>
     `${flow.flow}  ${inShort(flow)}, ${flow.state}, begun ${terminal.writeTime(flow.createdAt)}`;
   if (others.length === 0) {
     terminal.say(`Continuing the only unfinished ${kind}: ${line(first)}`);
     return first.flow;
   }
-  if (!terminal.canAsk) {
+  if (!terminal.canAsk)
     throw new Psd2Error(
       'usage',
       `There are ${unfinished.length} unfinished ${kind}s. Name the one to continue`,
-      {
-        next: unfinished.slice(0, 5).map(({ flow }) => [kind, 'resume', flow]),
-      },
+      { next: unfinished.slice(0, 5).map(({ flow }) => [kind, 'resume', flow]) },
     );
-  }
   const choices = unfinished.map((flow) => ({ value: flow.flow, name: line(flow) }));
   return terminal.choose(`Which ${kind} do you want to continue?`, choices);
 }

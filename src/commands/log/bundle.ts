@@ -49,12 +49,11 @@ async function saveCalls(
   const calls = [...(await selectCalls(context, options))].reverse();
   const [first] = calls;
   const last = calls.at(-1);
-  if (!first || !last) {
+  if (!first || !last)
     throw new Psd2Error('usage', 'No call in the log matches, so psd2 saved no file', {
       hint: 'See the calls in the log with:',
       next: [['log']],
     });
-  }
   const made = world.now().toISOString();
   const file = options.file || `psd2-log-${made.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}.json`;
   const pseudonyms = new Pseudonyms();

@@ -85,9 +85,8 @@ ${examples(
       const { follow } = await import('./follow.ts');
       return follow(context, options, (pages) => output.pages(pages, COLUMNS, NONE, loggedCalls));
     }
-    if (options.transaction !== undefined && output.format === 'table') {
+    if (options.transaction !== undefined && output.format === 'table')
       return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
-    }
     const columns = stdoutIsTerminal ? NARROW_COLUMNS : COLUMNS;
     await output.pages(pagesOf(await selectCalls(context, options)), columns, NONE, loggedCalls);
   },

@@ -192,9 +192,7 @@ function readPeriod({ since, until, quarter }: Options, now: Date): { from: IsoD
     throw new Psd2Error(
       'usage',
       `--quarter ${JSON.stringify(quarter)} is not a quarter, or stands beside --since or --until`,
-      {
-        hint: 'For example --quarter 2026Q4.',
-      },
+      { hint: 'For example --quarter 2026Q4.' },
     );
   const next = bankDay(new Date(Date.UTC(Number(year), Number(nth) * 3, 1, 12)));
   return { from: begin, to: addDays(next, -1) };
@@ -374,7 +372,7 @@ async function printTable(
     `Calls to ${hosts.join(', ') || 'no bank'}, this machine's, days in Europe/Rome, ${from} to ${to}`,
   );
   await output.table(rows, columnsOf(wide === true), 'No call in the log matches.');
-  if (published.length > 0) {
+  if (published.length > 0)
     await output.table(
       published,
       [
@@ -387,7 +385,6 @@ async function printTable(
       ],
       '',
     );
-  }
   for (const note of notes) terminal.say(note);
   if (logFrom !== null)
     terminal.say(`The log is whole from ${terminal.writeTime(logFrom)}. Before, the daily counts are known.`);

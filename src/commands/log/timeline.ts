@@ -40,15 +40,12 @@ export async function printTimeline(context: Context, options: LogOptions, refer
   const { output, stdoutIsTerminal } = context;
   const calls = [...(await selectCalls(context, options))];
   const transactions = [...new Set(calls.map(({ transactionId }) => transactionId))];
-  if (transactions.length > 1) {
+  if (transactions.length > 1)
     throw new Psd2Error(
       'flow_not_found',
       `${JSON.stringify(reference)} matches ${transactions.length} transactions`,
-      {
-        hint: `Give more characters: ${transactions.slice(0, 5).join(', ')}.`,
-      },
+      { hint: `Give more characters: ${transactions.slice(0, 5).join(', ')}.` },
     );
-  }
   const [newest] = calls;
   const history = await historyOf(context, newest, reference);
   // The journal announces a call before it begins, perhaps in the same millisecond: events go first.
@@ -56,12 +53,11 @@ export async function printTimeline(context: Context, options: LogOptions, refer
     ...(history ?? []).map((event): Moment => ({ at: event.at, event })),
     ...calls.reverse().map((call): Moment => ({ at: call.at, call })),
   ].sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
-  if (moments.length === 0) {
+  if (moments.length === 0)
     throw new Psd2Error('flow_not_found', `The log has no transaction ${JSON.stringify(reference)}`, {
       hint: 'See the calls in the log with:',
       next: [['log']],
     });
-  }
   if (!stdoutIsTerminal) return output.table(moments, COLUMNS, '');
   output.lines([
     ...(history ? [`Flow         ${newest?.flow ?? reference}`] : []),

@@ -412,11 +412,10 @@ export async function customerOf(context: Context): Promise<string> {
   const customerId = await tokens.last();
   if (customerId !== undefined) return customerId;
   if ((await context.bankInterface()).customers === 'named by the operator') return DEFAULT_CUSTOMER;
-  if (globals.grant === 'client_credentials' && (await tokens.login(null))) {
+  if (globals.grant === 'client_credentials' && (await tokens.login(null)))
     throw new Psd2Error('not_logged_in', 'No customer has logged in yet', {
       hint: 'Name one with --customer <id>.',
     });
-  }
   throw await notLoggedIn(context, undefined);
 }
 

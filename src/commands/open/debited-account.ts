@@ -29,12 +29,11 @@ export async function debitedAccount(
   const { consents = [] } = (await customers.read(customerId)) ?? {};
   const valid = validOf(consents, context.world.now());
   const found = valid.flatMap(({ listed = [] }) => listed).find(isMeant) ?? (await list()).find(isMeant);
-  if (!found) {
+  if (!found)
     throw new Psd2Error('usage', `The account ${account} is not among the accounts of the customer`, {
       hint: 'See the accounts with:',
       next: [['accounts', 'list', '--customer', customerId]],
     });
-  }
   const { accountId, iban } = found;
   if (iban === null) throw new Psd2Error('usage', `The account ${account} has no IBAN`);
   return { accountId, iban };

@@ -20,23 +20,19 @@ export function outsideSigner(
 ): Signer {
   return async (signingString, algorithm = 'rsa-sha256') => {
     refuseOtherKey(certificate.publicKey, algorithm);
-    if (hashOf(algorithm) !== 'sha256') {
+    if (hashOf(algorithm) !== 'sha256')
       throw new Psd2Error(
         'config',
         `The signer command signs with SHA-256, but this bank wants ${algorithm}`,
-        {
-          hint: 'Use a key that psd2 can read, or a bank file with another signing.algorithm.',
-        },
+        { hint: 'Use a key that psd2 can read, or a bank file with another signing.algorithm.' },
       );
-    }
     const printed = await runOutsideCommand(context, 'signer', command, signingString);
     const signature = printed.replace(/\s+/g, '');
-    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(signature)) {
+    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(signature))
       throw new Psd2Error('config', 'The signer command did not print a signature in base64', {
         hint: 'It must print only the signature, in base64. For base64 without line breaks, use: openssl base64 -A',
       });
-    }
-    if (!createVerify('sha256').update(signingString).verify(certificate.publicKey, signature, 'base64')) {
+    if (!createVerify('sha256').update(signingString).verify(certificate.publicKey, signature, 'base64'))
       throw new Psd2Error(
         'config',
         'The signature of the signer command does not match the signing certificate',
@@ -45,7 +41,6 @@ export function outsideSigner(
           next: [['cert', 'inspect']],
         },
       );
-    }
     return signature;
   };
 }

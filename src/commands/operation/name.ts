@@ -16,19 +16,16 @@ export const withAccount = (command: Command) =>
 
 /** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */
 export function parseOperationName(name: string): string {
-  if (isMoneyTransfer(name)) {
+  if (isMoneyTransfer(name))
     throw new Psd2Error('usage', `${name} is a bank transfer, and psd2 operation does not make transfers`, {
       hint: 'Use psd2 transfer, which checks the payee, the amount and the reference:',
       next: [['transfer', '--help']],
     });
-  }
   if (/^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name)) return name;
   throw new Psd2Error(
     'usage',
     `The operation name ${JSON.stringify(name)} is not a word of letters and digits`,
-    {
-      hint: 'For example standingOrder.',
-    },
+    { hint: 'For example standingOrder.' },
   );
 }
 

@@ -73,14 +73,13 @@ export async function profileAdd(
 ): Promise<void> {
   const { profiles, terminal, output } = context;
   const name = parseProfileName(givenName ?? (await askName(context)));
-  if (profiles.list().includes(name)) {
+  if (profiles.list().includes(name))
     await confirmed(context, {
       text: `The profile ${name} already exists. Replace it?`,
       unasked: `The profile ${name} already exists`,
       hint: 'Add --yes to replace it, or choose another name.',
       declined: 'Nothing was stored',
     });
-  }
   const keep = keeping(reference);
   const settings =
     terminal.canAsk && Object.keys(options).every((option) => option === 'bank')

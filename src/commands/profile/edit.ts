@@ -19,7 +19,7 @@ export const edit = verb(
       .option('--reference', 'store the paths of new certificates and keys instead of their contents'),
   async (context, givenName, { reference = false }) => {
     const { profiles, globals, terminal } = context;
-    if (!terminal.canAsk) {
+    if (!terminal.canAsk)
       throw new Psd2Error(
         'usage',
         'psd2 profile edit asks for each setting, and psd2 cannot ask without a terminal',
@@ -30,7 +30,6 @@ export const edit = verb(
           ],
         },
       );
-    }
     const name = parseProfileName(
       givenName ?? globals.profile ?? profiles.current() ?? noProfile(profiles.list()),
     );

@@ -98,11 +98,10 @@ export async function chooseProtector(
   const kind = keyring ? 'keyring' : passphrase ? 'passphrase' : undefined;
   if (before !== undefined && (kind ?? before) === before) return undefined;
   if (kind !== 'keyring' && fromEnvironment) return byPassphrase(fromEnvironment);
-  if (kind === 'passphrase') {
+  if (kind === 'passphrase')
     throw new Psd2Error('usage', 'The passphrase is missing, and psd2 cannot ask for it', {
       hint: 'Set PSD2_CONFIG_PASSPHRASE, or use --passphrase-stdin.',
     });
-  }
   return { kind: 'keyring' };
 }
 

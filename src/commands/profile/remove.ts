@@ -98,9 +98,8 @@ async function confirmRemoval(
 ): Promise<void> {
   const { terminal } = context;
   const begun = operations.filter(isOpen);
-  if (begun.length > 0) {
+  if (begun.length > 0)
     terminal.warn(`Unfinished flows, which psd2 cannot resume without the profile: ${nameFlows(begun)}.`);
-  }
   markProduction(context, name);
   await confirmed(context, {
     text: `Remove the profile ${name} with its certificates and tokens?`,

@@ -49,11 +49,10 @@ export async function setStore(context: Context, name: string, given: string): P
 async function readStore({ env, world }: Context, given: string): Promise<RememberedStore> {
   if (given === 'files') return { home: 'files', isSet: true };
   // Do not repeat the value: it may contain a password.
-  if (!isDatabaseAddress(given)) {
+  if (!isDatabaseAddress(given))
     throw new Psd2Error('usage', '--store does not name a store', {
       hint: 'Use files, or postgres://user@host:5432/database.',
     });
-  }
   refusePassword('--store', given);
   return { home: 'postgres', ...(await findDatabase(given, env, world.signal, '--store')), isSet: true };
 }
@@ -95,11 +94,10 @@ async function describePayments(
     return `Payments of the profile ${name} may stay behind in ${place}, where psd2 cannot look (${error.message})`;
   }
   const { all, unfinished, working } = found;
-  if (working !== undefined) {
+  if (working !== undefined)
     throw new Psd2Error('config', `Another psd2 is working on ${working} of the profile ${name}`, {
       hint: 'Wait until it has ended, or interrupt it. Nothing was changed.',
     });
-  }
   if (all === 0) return undefined;
   const payments = `${all} ${all === 1 ? 'payment' : 'payments'} of the profile ${name}`;
   return `${payments} would stay behind in ${place}, ${unfinished} of them unfinished`;

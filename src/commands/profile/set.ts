@@ -110,11 +110,10 @@ export async function profileSet(
 ): Promise<void> {
   if (store === undefined) return setSettings(context, name, options);
   const { reference, unset, ...settings } = options;
-  if (reference || unset.length > 0 || Object.keys(settings).length > 0) {
+  if (reference || unset.length > 0 || Object.keys(settings).length > 0)
     throw new Psd2Error('usage', '--store cannot be combined with other settings', {
       hint: 'Set the store in a command of its own.',
     });
-  }
   await (await import('./set-store.ts')).setStore(context, name, store);
 }
 
@@ -155,11 +154,10 @@ function parseUnset(name: string): OptionalSetting[] {
       hint: `${didYouMean(name, known)}Settings that can be removed: ${known.join(', ')}.`,
     });
   }
-  if (!isOptional(setting)) {
+  if (!isOptional(setting))
     throw new Psd2Error('usage', `A profile needs the setting ${SETTINGS[setting].option}`, {
       hint: 'Give it another value, or remove the whole profile with psd2 profile remove.',
     });
-  }
   return setting === 'qsealCertificate' ? [setting, 'qsealKey'] : [setting];
 }
 
@@ -170,7 +168,7 @@ function refuseUnclear(
   removed: ReadonlySet<OptionalSetting>,
 ): void {
   const keys = shownSettings().filter((key) => key in given);
-  if (keys.length === 0 && removed.size === 0) {
+  if (keys.length === 0 && removed.size === 0)
     throw new Psd2Error('usage', 'No setting is given', {
       hint: 'Give at least one, or let psd2 ask for each:',
       next: [
@@ -178,15 +176,13 @@ function refuseUnclear(
         ['profile', 'edit', name],
       ],
     });
-  }
   for (const key of keys) {
     const { option } = SETTINGS[key];
     if (isOptional(key) && removed.has(key))
       throw new Psd2Error('usage', `--${option} and --unset ${option} cannot be used together`);
-    if (given[key] === '') {
+    if (given[key] === '')
       throw new Psd2Error('usage', `The value of --${option} is empty`, {
         ...(isOptional(key) && { hint: `To remove the setting: --unset ${option}.` }),
       });
-    }
   }
 }

@@ -327,9 +327,7 @@ async function askForKey(
   const { terminal } = context;
   const { key } = PAIR_SETTINGS[pair];
   if (pair === 'QSealC' && (await terminal.confirm('Is its key elsewhere, for example in an HSM?'))) {
-    settings.signer = await terminal.ask(SETTINGS.signer.prompt, {
-      initial: offered.signer,
-    });
+    settings.signer = await terminal.ask(SETTINGS.signer.prompt, { initial: offered.signer });
     await keys.certificate(pair);
     return;
   }

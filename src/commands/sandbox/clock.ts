@@ -51,17 +51,15 @@ function readOrder(given: string): { forwardSeconds: number } | { time: string }
   const forwardSeconds = Number(number) * (SECONDS[unit] ?? 0);
   if (forwardSeconds > 0 && forwardSeconds <= MAX_SECONDS) return { forwardSeconds };
   if (z.iso.datetime({ offset: true }).safeParse(given).success) return { time: given };
-  if (/^-\d+[smhd]$/.test(given)) {
+  if (/^-\d+[smhd]$/.test(given))
     throw new Psd2Error('usage', "The bank's time only moves forward", {
       hint: 'A reset takes the bank back to its start, and its time to the real one:',
       next: [['sandbox', 'reset']],
     });
-  }
-  if (given.startsWith('-')) {
+  if (given.startsWith('-'))
     throw new Psd2Error('usage', `Unknown option '${given}'`, {
       hint: 'Add --help to see how the command is used.',
     });
-  }
   throw new Psd2Error('usage', `${JSON.stringify(given)} is not a time of the bank`, {
     hint: 'Write how far to move it, at most +3650d: +90d, +12h, +30m, +10s. Or a time with its zone: 2027-12-24T09:00:00+01:00.',
   });

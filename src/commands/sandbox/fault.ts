@@ -93,12 +93,11 @@ const clear = verb(
     const path = id === undefined ? '/faults' : `/faults/${readWholeNumber('The id', id, 1)}`;
     const running = await requireRunning(context);
     const removed = await control(running, { method: 'DELETE', path }, z.object({ cleared: z.int() }));
-    if (id !== undefined && removed.cleared === 0) {
+    if (id !== undefined && removed.cleared === 0)
       throw new Psd2Error('usage', `There is no fault ${id}`, {
         hint: 'See the faults with:',
         next: [['sandbox', 'fault', 'list']],
       });
-    }
     if (context.output.format === 'table') context.terminal.say(`Faults cleared: ${removed.cleared}.`);
     else context.output.record(removed, [], cleared);
   },
@@ -135,9 +134,8 @@ function readOrder(
     if (error instanceof BadFault) throw new Psd2Error('usage', error.message, { hint: error.hint });
     throw error;
   }
-  if (seed !== undefined && probability === undefined) {
+  if (seed !== undefined && probability === undefined)
     throw new Psd2Error('usage', '--seed needs --probability');
-  }
   return {
     fault,
     ...(on !== undefined && { on }),

@@ -256,11 +256,10 @@ function parseRole(text: string): (typeof ROLES)[number] {
 /** @throws Psd2Error `usage` */
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
-  if (port !== 0 && isBlockedPort(port)) {
+  if (port !== 0 && isBlockedPort(port))
     throw new Psd2Error('usage', `--port ${port} is a port that browsers and fetch refuse to open`, {
       hint: 'Choose another port, or 0 for any free port.',
     });
-  }
   if (port <= 65_535) return port;
   throw new Psd2Error('usage', `--port ${JSON.stringify(text)} is not a port from 0 to 65535`);
 }

@@ -12,14 +12,11 @@ export async function confirmed(
   question: { text: string; unasked: string; hint: string; declined: string },
 ): Promise<void> {
   if (globals.yes) return;
-  if (!terminal.canAsk) {
+  if (!terminal.canAsk)
     throw new Psd2Error(
       'confirmation_needed',
       `${question.unasked}, and psd2 cannot ask without a terminal`,
-      {
-        hint: question.hint,
-      },
+      { hint: question.hint },
     );
-  }
   if (!(await terminal.confirm(question.text))) throw new Psd2Error('cancelled', question.declined);
 }

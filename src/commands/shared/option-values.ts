@@ -34,9 +34,7 @@ export function readDuration(option: string, text: string, max: number): number 
   throw new Psd2Error(
     'usage',
     `${option} ${JSON.stringify(text)} is not a duration up to ${max / 86_400_000} days`,
-    {
-      hint: 'Write a whole number with its unit: 30s, 15m, 6h or 1d.',
-    },
+    { hint: 'Write a whole number with its unit: 30s, 15m, 6h or 1d.' },
   );
 }
 

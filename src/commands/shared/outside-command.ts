@@ -71,12 +71,11 @@ export async function runOutsideCommand(
 /** Collects the child's output: all of stdout, the end of stderr. */
 function collectOutput(child: ChildProcessWithoutNullStreams, onTooMuch: () => void) {
   const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
+  for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {
       if (name === 'stdout' && output.stdout.length + text.length > MAX_OUTPUT) onTooMuch();
       else output[name] = (output[name] + text).slice(-MAX_OUTPUT);
     });
-  }
   return output;
 }
 

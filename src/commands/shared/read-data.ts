@@ -45,9 +45,8 @@ export async function readText(
  * @throws Psd2Error `usage`
  */
 export async function readFurtherData(context: Context, values: string[], data?: string): Promise<string[]> {
-  if ([data, ...values].filter((value) => value === '-').length > 1) {
+  if ([data, ...values].filter((value) => value === '-').length > 1)
     throw new Psd2Error('usage', 'Only one of --data and --verify-data can read standard input');
-  }
   const texts: string[] = [];
   for (const value of values) texts.push(await readJsonOption(context, '--verify-data', value));
   return texts;

@@ -18,11 +18,10 @@ export function requireFile(
 ): string {
   if (file === undefined || file === '')
     throw new Psd2Error('usage', 'The file for the document is missing', { hint: 'Add --file <path>.' });
-  if (file === '-' && kind === 'binary' && stdoutIsTerminal) {
+  if (file === '-' && kind === 'binary' && stdoutIsTerminal)
     throw new Psd2Error('usage', 'The document is binary, and psd2 does not write it to a terminal', {
       hint: 'Add --file <path>, or pipe it to another program.',
     });
-  }
   refuseNoFile(file);
   return file;
 }

@@ -51,12 +51,11 @@ ${examples('psd2 store init --roles', 'psd2 store init --dry-run', 'psd2 store i
 async function initTables(context: Context, { dryRun, keyring, ...how }: StoreInitOptions): Promise<void> {
   const { env, output, terminal, world } = context;
   const { address } = storeOfProfile(context);
-  if (address === undefined) {
+  if (address === undefined)
     throw new Psd2Error('config', 'The store is the configuration folder, which needs no preparation', {
       hint: 'To use a database, set PSD2_STORE=postgres://user@host:5432/database, or the store of the profile:',
       next: [['profile', 'set', context.profileName(), '--store', 'postgres://user@host:5432/database']],
     });
-  }
   if (keyring && how.plainTokens)
     throw new Psd2Error('usage', '--keyring and --plain-tokens cannot be used together', {
       hint: 'Tokens in clear text need no passphrase. Leave one of them out.',
@@ -101,20 +100,18 @@ async function initTables(context: Context, { dryRun, keyring, ...how }: StoreIn
 async function keepPassphrase(context: Context, database: Database): Promise<() => Promise<void>> {
   const { opensOne, passphraseEntry, storedKeys } = await import('../../store/postgres/admin.ts');
   const { isPlain, keys } = await storedKeys(database);
-  if (isPlain && keys.length === 0) {
+  if (isPlain && keys.length === 0)
     throw new Psd2Error('config', `The store at ${database.shown} keeps tokens in clear text`, {
       hint: 'There is no passphrase to keep. Leave out --keyring.',
     });
-  }
   const entry = await passphraseEntry(database, context.world.signal);
   // If the keyring cannot be used, the operator is not asked needlessly.
   const before = await usable(entry.read());
   const passphrase = passphraseIn(context.env) ?? (await askPassphrase(context, keys.length === 0));
-  if (keys.length > 0 && !(await opensOne(keys, passphrase))) {
+  if (keys.length > 0 && !(await opensOne(keys, passphrase)))
     throw new Psd2Error('config', `The passphrase does not open the tokens at ${database.shown}`, {
       hint: 'Nothing was changed. Use the passphrase that the other machines have.',
     });
-  }
   await usable(entry.write(passphrase));
   if ((await usable(entry.read())) !== passphrase) {
     await restore(entry, before);
@@ -155,11 +152,10 @@ async function restore(entry: KeyringEntry, before: string | null): Promise<void
 
 /** @param isNew whether the database has no key yet that could show a mistake */
 async function askPassphrase({ terminal }: Context, isNew: boolean): Promise<string> {
-  if (!terminal.canAsk) {
+  if (!terminal.canAsk)
     throw new Psd2Error('usage', 'The passphrase is missing, and psd2 cannot ask for it without a terminal', {
       hint: 'Nothing was changed. Set PSD2_CONFIG_PASSPHRASE for this command.',
     });
-  }
   const passphrase = await terminal.askSecret(`${isNew ? 'New passphrase' : 'Passphrase'} of the store`);
   if (passphrase === '')
     throw new Psd2Error('usage', 'The passphrase is empty', { hint: 'Nothing was changed.' });

@@ -39,12 +39,11 @@ ${examples('psd2 store rekey --keep-old', 'PSD2_NEW_CONFIG_PASSPHRASE="$(cat new
     const passphrase = await newPassphrase(context);
     const database = await databaseOf(context);
     const found = await addEverywhere(context, database, passphrase);
-    if (found.length === 0) {
+    if (found.length === 0)
       throw new Psd2Error('config', 'No passphrase protects anything here', {
         hint: 'Nothing was changed. To protect a profile with a passphrase:',
         next: [['profile', 'protect', context.profileName(), '--passphrase']],
       });
-    }
     if (!keepOld) await dropElsewhere(context, database, passphrase);
     const own = vaultsOf(context).filter(({ name }) => found.includes(name));
     for (const { name } of own) await recordProfileChange(context, name, 'passphrase');
@@ -56,15 +55,12 @@ ${examples('psd2 store rekey --keep-old', 'PSD2_NEW_CONFIG_PASSPHRASE="$(cat new
 async function newPassphrase({ env, terminal }: Context): Promise<string> {
   const given = env.PSD2_NEW_CONFIG_PASSPHRASE?.replace(/\r?\n$/, '');
   if (given) return given;
-  if (!terminal.canAsk) {
+  if (!terminal.canAsk)
     throw new Psd2Error(
       'usage',
       'The new passphrase is missing, and psd2 cannot ask for it without a terminal',
-      {
-        hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.',
-      },
+      { hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.' },
     );
-  }
   const asked = await terminal.askSecret('New passphrase');
   if (asked === '') throw new Psd2Error('usage', 'The passphrase is empty', { hint: 'Nothing was changed.' });
   if ((await terminal.askSecret('Repeat the new passphrase')) === asked) return asked;

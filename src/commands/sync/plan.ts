@@ -110,19 +110,17 @@ export async function readPlan(context: Context, options: SyncOptions, needsFold
   if (since !== undefined && since > bankDay(context.world.now()))
     throw new Psd2Error('invalid_date', `--since ${since} is in the future`);
   if (out === '') throw new Psd2Error('usage', '--out is empty');
-  if (out === undefined && needsFolder) {
+  if (out === undefined && needsFolder)
     throw new Psd2Error('usage', '--out is missing: psd2 needs a folder for the files', {
       hint: 'Add --out <folder>. With a store in PostgreSQL it is optional.',
       next: [['store', '--help']],
     });
-  }
   if (options.metricsFile === '') throw new Psd2Error('usage', '--metrics-file is empty');
   // PSD2_CUSTOMER is only a default, and --all-customers counts more.
-  if (allCustomers && context.globals.customer !== undefined && context.sourceOf('customer') === 'option') {
+  if (allCustomers && context.globals.customer !== undefined && context.sourceOf('customer') === 'option')
     throw new Psd2Error('usage', '--customer and --all-customers cannot be used together', {
       hint: 'Leave one of them out.',
     });
-  }
   const isByConsent =
     unattendedReads === undefined && (await context.bankInterface()).customers === 'named by the operator';
   // Somebody who learns reads more often than a bank would allow.

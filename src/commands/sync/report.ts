@@ -150,15 +150,12 @@ const SCA_FIRST =
 /** The error for an incomplete sync; undefined if everything was synced, or some reads must wait. */
 export function incomplete(tally: SyncTally): Psd2Error | undefined {
   const { firstFailure: first, incomplete: count, totals, hasReadNothing } = tally;
-  if (hasReadNothing) {
+  if (hasReadNothing)
     return new Psd2Error(
       'reads_used_up',
       "Nothing was read: today's reads without the customer are used up",
-      {
-        hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.',
-      },
+      { hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.' },
     );
-  }
   if (!first) return undefined;
   return new Psd2Error(
     first.code,

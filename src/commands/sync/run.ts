@@ -166,11 +166,10 @@ function saySoon({ terminal, world }: Context, dueIn: number): void {
 async function nobodyLoggedIn(context: Context): Promise<Psd2Error> {
   const { name } = context.profile();
   const { customers } = await context.bankInterface();
-  if (customers === 'named by the operator') {
+  if (customers === 'named by the operator')
     return new Psd2Error('not_logged_in', `No customer has given a consent with the profile ${name}`, {
       next: [['--profile', name, 'consent', 'request']],
     });
-  }
   return new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
     next: [['--profile', name, 'auth', 'login']],
   });

@@ -108,11 +108,10 @@ async function showStatus(context: Context): Promise<void> {
   const round = await (await rounds()).status();
   const doubts = (await results.doubts()).slice(0, MAX_DOUBTS);
   const status = round ?? (doubts.length > 0 ? NO_ROUND : undefined);
-  if (!status) {
+  if (!status)
     throw new Psd2Error('usage', 'No round over all customers has begun yet', {
       next: [['sync', '--all-customers']],
     });
-  }
   const columns: Column<SyncStatus>[] = [
     { title: 'Begun', value: ({ begunAt }) => begunAt && terminal.writeTime(begunAt) },
     { title: 'Ended', value: ({ endedAt }) => endedAt && terminal.writeTime(endedAt) },

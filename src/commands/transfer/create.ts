@@ -313,7 +313,7 @@ export async function recordPayeeCheck(
 async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: Transfer): Promise<boolean> {
   if (payeeCheck ? payeeCheck.result === 'match' : !order.instant) return true;
   const said = payeeCheck && describePayeeCheck(payeeCheck);
-  if (said !== null && !terminal.canAsk) {
+  if (said !== null && !terminal.canAsk)
     throw new Psd2Error(
       'confirmation_needed',
       `The payee check of ${order.name} and ${order.to} says: ${said}`,
@@ -323,7 +323,6 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
         flow,
       },
     );
-  }
   const question =
     said === null
       ? `Have you verified that ${order.to} belongs to ${order.name}?`

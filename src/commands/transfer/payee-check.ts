@@ -45,9 +45,7 @@ function readAnswer(printed: string): z.infer<typeof answer> {
     throw new Psd2Error(
       'config',
       'The payee check command did not print {"result": "match|close|none|unavailable"}',
-      {
-        cause,
-      },
+      { cause },
     );
   }
 }

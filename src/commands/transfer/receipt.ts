@@ -22,9 +22,8 @@ async function saveReceipt(context: Context, flow: string, fileOption: string | 
   const current = await flows.find('transfer', flow);
   refuseOtherCustomer(context, current);
   const { order, verification, transactionId, state } = current;
-  if (!verification || standingOf(current) !== 'done') {
+  if (!verification || standingOf(current) !== 'done')
     throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so it has no receipt`);
-  }
   const { bank } = await (await forFlow(context, current)).bank();
   await saveResult(context, file, await bank.payments.receipt(order, verification.resourceId, transactionId));
 }

@@ -47,17 +47,14 @@ export function parseSepaIban(text: string): Iban {
       : refuse(`is from the country ${country}, which is not in SEPA`);
   }
   const { errorCodes } = validateIBAN(compact);
-  if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry)) {
+  if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry))
     return refuse(`has the unknown country code ${JSON.stringify(compact.slice(0, 2))}`);
-  }
-  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength)) {
+  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength))
     return refuse(
       `has ${compact.length} characters, which is not the length of an IBAN of ${compact.slice(0, 2)}`,
     );
-  }
-  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat)) {
+  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat))
     return refuse(`has a letter where ${compact.slice(0, 2)} has digits, or a digit where it has letters`);
-  }
   return refuse('has wrong check digits, so at least one of its characters is wrong');
 }
 

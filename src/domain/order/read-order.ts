@@ -82,15 +82,13 @@ function readTerms(options: OrderOptions, now: Date) {
   const description = parseDescription(options.description ?? '');
   const called = options.standing ? '--start' : '--date';
   const executionDate = options.date === undefined ? today : parseExecutionDate(options.date, today, called);
-  if (options.instant && options.type !== undefined && options.type !== 'INSTANT') {
+  if (options.instant && options.type !== undefined && options.type !== 'INSTANT')
     throw new Psd2Error('usage', `--instant and --type ${options.type} contradict each other`, {
       hint: 'Give one of them.',
     });
-  }
   const type = options.instant ? 'INSTANT' : (options.type ?? null);
-  if (type !== null && !/^[A-Za-z0-9_-]{1,35}$/.test(type)) {
+  if (type !== null && !/^[A-Za-z0-9_-]{1,35}$/.test(type))
     throw new Psd2Error('usage', `--type ${JSON.stringify(type)} may have only letters, digits, - and _`);
-  }
   return {
     currency,
     description,
@@ -124,11 +122,10 @@ function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'>
   if ([payeeStreet, payeeBuilding, payeePostcode, town, country].every((part) => part === undefined))
     return {};
   const isCountryAlone = [payeeStreet, payeeBuilding, payeePostcode].every((part) => part === undefined);
-  if (country === undefined || (town === undefined && !isCountryAlone)) {
+  if (country === undefined || (town === undefined && !isCountryAlone))
     throw new Psd2Error('usage', `The payee's address has no ${town === undefined ? 'town' : 'country'}`, {
       hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
     });
-  }
   const part = (option: string, text: string | undefined, longest: number) =>
     text === undefined ? undefined : parseAddressPart(option, text, longest);
   const street = part('--payee-street', payeeStreet, 70);

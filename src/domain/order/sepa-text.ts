@@ -24,19 +24,17 @@ const CHARACTER_OUTSIDE_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]/u;
  */
 export function parseSepaText(called: string, text: string, maximum: number): string {
   const odd = CHARACTER_OUTSIDE_SEPA.exec(text);
-  if (odd) {
+  if (odd)
     throw new Psd2Error(
       'invalid_text',
       `${called} contains the character ${nameOfCharacter(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
       { hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed." },
     );
-  }
-  if (text.length > maximum) {
+  if (text.length > maximum)
     throw new Psd2Error(
       'invalid_text',
       `${called} has ${text.length} characters, but at most ${maximum} are allowed`,
     );
-  }
   return text;
 }
 
@@ -66,12 +64,11 @@ export function parseDescription(text: string, called = '--description'): string
  */
 export function parseReference(text: string, called = '--reference'): string {
   if (text.trim() === '') throw new Psd2Error('invalid_text', `${called} is empty`);
-  if (text.startsWith('/') || text.endsWith('/') || text.includes('//')) {
+  if (text.startsWith('/') || text.endsWith('/') || text.includes('//'))
     throw new Psd2Error(
       'invalid_text',
       `${called} must not begin or end with a slash, or have two slashes in a row`,
     );
-  }
   return parseSepaText(called, text, 35);
 }
 

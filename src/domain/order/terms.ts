@@ -40,8 +40,6 @@ export function takesNoDebtor(): Psd2Error {
   return new Psd2Error(
     'usage',
     'At this bank the customer chooses the account to debit, and a payment names none',
-    {
-      hint: 'psd2 has sent nothing. Leave out --from.',
-    },
+    { hint: 'psd2 has sent nothing. Leave out --from.' },
   );
 }

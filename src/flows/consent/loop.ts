@@ -268,13 +268,12 @@ export function endOf(consent: Consent): Consent {
           { hint: 'Request it again.', transactionId },
         );
       }
-      if (consent.categories.every(({ outcome }) => outcome === false)) {
+      if (consent.categories.every(({ outcome }) => outcome === false))
         throw new Psd2Error('bank_refused', 'The bank grants none of the categories for these products', {
           hint: 'See which products the customer has with:',
           next: [['accounts', 'list']],
           transactionId,
         });
-      }
       const what = consent.resourceId === null ? 'the request of' : 'to confirm';
       const refused = `The bank refused ${what} the consent ${consent.flow}`;
       if (consent.refusedUnconfirmed)

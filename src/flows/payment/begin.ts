@@ -142,7 +142,7 @@ export async function verifyFurther(run: Run, operation: Payment): Promise<void>
   const { kind, flow, transactionId } = operation;
   const { resourceId, nextStep } = resourceOf(operation);
   const data = nextFurtherData(operation);
-  if (data === undefined) {
+  if (data === undefined)
     throw new Psd2Error(
       'further_data_needed',
       `The bank requires further data before SCA, in the step ${nextStep}`,
@@ -153,7 +153,6 @@ export async function verifyFurther(run: Run, operation: Payment): Promise<void>
         transactionId,
       },
     );
-  }
   const verifying = async () => {
     const sent = announcing<StepEvent>(run.open, (intent) => ({ type: 'further-verify-sent', ...intent }));
     const verification = await run.calls.verifyFurther(resourceId, nextStep, data, sent);

@@ -178,12 +178,11 @@ export async function awaitSettlement(
     askSettlement(ports, calls, operation, ended),
   );
   if (!(await recordFound(open, settlementEvent(settlement, operation)))) return;
-  if (settlement.status === 'PENDING') {
+  if (settlement.status === 'PENDING')
     throw outcomeUnknown(
       operation,
       `The instant transfer is executed, but its status at the bank is still ${settlement.said ?? 'PENDING'}`,
     );
-  }
 }
 
 /** The event of a settlement, with the bank's own word if it is a transaction status. */

@@ -255,8 +255,6 @@ export function lackingResource(flow: string): Psd2Error {
   return new Psd2Error(
     'config',
     `The journal of ${flow} does not have the line with its resource at the bank`,
-    {
-      hint: 'The journal is the record of a flow. Restore it from a backup.',
-    },
+    { hint: 'The journal is the record of a flow. Restore it from a backup.' },
   );
 }

@@ -210,9 +210,8 @@ export async function* streamTransactions(
       const part = page[status];
       if (!part) continue;
       const list = lists[status];
-      if (mayAskAgain && list.mayHaveMoved(part)) {
+      if (mayAskAgain && list.mayHaveMoved(part))
         list.compare(part, await readBeginning(accounts, { ...query, status }, list));
-      }
       for (const row of mayAskAgain ? list.take(part) : list.takeAsItIs(part)) fresh.push(row);
     }
     return fresh;
@@ -353,9 +352,8 @@ class StreamedList {
     this.#remember(page, fresh);
     const printed = this.#known.fresh(fresh);
     const doesTotalTell = this.#doTotalsTell && !this.#isFirstPageAll;
-    if (!page.hasMore && doesTotalTell && page.total !== null && page.total !== this.#received) {
+    if (!page.hasMore && doesTotalTell && page.total !== null && page.total !== this.#received)
       this.oddity = `The bank announced ${count(page.total, `${this.#status} transaction`)} but sent ${this.#received}.`;
-    }
     return printed;
   }
 
@@ -368,9 +366,8 @@ class StreamedList {
 
   /** As {@link take}, but keeps all rows. */
   takeAsItIs(page: ListPage): Transaction[] {
-    if (this.#total !== null && page.total !== null && page.total !== this.#total) {
+    if (this.#total !== null && page.total !== null && page.total !== this.#total)
       this.oddity = `The list changed while psd2 read it: the bank announced ${count(this.#total, 'transaction')}, then ${page.total}. Rows may be repeated or missing. Run the command again.`;
-    }
     this.#remember(page, page.rows);
     return page.rows;
   }

@@ -48,9 +48,8 @@ export class CallLimits implements StatePart {
       this.memory.day = bankDay(now);
       this.memory.callsOfDay = 0;
     }
-    if (this.memory.callsOfDay >= limit) {
+    if (this.memory.callsOfDay >= limit)
       throw tooMany(`${limit} calls a day with client credentials`, DAY_SECONDS - secondOfDay(now));
-    }
     this.memory.callsOfDay += 1;
   }
 

@@ -27,12 +27,11 @@ const consentBody = z.strictObject({
 export const consentCalls: Calls = {
   'POST /private/customers/{customerId}/consent/request': (bank, call) => {
     const customer = customerOf(bank, call);
-    if (call.caller.customerId === undefined) {
+    if (call.caller.customerId === undefined)
       throw new Refusal(
         'NOT_ALLOWED',
         'A consent needs the customer online, through the authorization_code application',
       );
-    }
     const { data } = readJsonBody(call.request, consentBody);
     for (const { name } of data.categories) requireRole(bank, name);
     const consent = bank.resources.addConsent(customer, readCategories(data.categories, customer));
@@ -68,9 +67,8 @@ export const consentCalls: Calls = {
 /** Records one consent for each granted category and product. */
 function record(bank: Bank, { customer, categories }: ConsentResource): void {
   for (const { name, products } of categories.filter(({ outcome }) => outcome)) {
-    for (const { productId } of products) {
+    for (const { productId } of products)
       bank.consents.give({ customerId: customer.customerId, category: name, productId });
-    }
   }
 }
 

@@ -11,12 +11,11 @@ import { requireRole } from './permission.ts';
 export const customerCalls: Calls = {
   'GET /private/customers/customerid-info': (bank, call) => {
     const { customerId, application } = call.caller;
-    if (customerId === undefined) {
+    if (customerId === undefined)
       throw new Refusal(
         'NOT_ALLOWED',
         `The application ${application.applicationName} has no customer of its own`,
       );
-    }
     return success(bank, { data: { customerid: customerId }, resultExtras: { result: true } });
   },
 

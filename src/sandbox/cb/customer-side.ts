@@ -52,7 +52,7 @@ function nameOf({ firstName, lastName }: Customer): string {
 
 function requestOf({ tppName, now }: Bank, resource: Resource): ScaRequest {
   const common = { resourceId: resource.id, tppName, customerName: nameOf(resource.customer) };
-  if (resource.kind === 'consent') {
+  if (resource.kind === 'consent')
     return {
       ...common,
       kind: 'consent',
@@ -64,7 +64,6 @@ function requestOf({ tppName, now }: Bank, resource: Resource): ScaRequest {
           products: products.map(({ productId, description, iban }) => ({ productId, description, iban })),
         })),
     };
-  }
   const { product } = resource;
   if (resource.kind === 'inquiry') {
     const { productId, description, iban } = product;

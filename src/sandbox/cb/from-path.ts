@@ -13,13 +13,11 @@ import { type Category, requireAnyConsent, requireConsent, requireRole } from '.
  */
 export function customerOf(bank: Bank, call: PrivateCall): Customer {
   const id = call.parameters.get('customerId') ?? '';
-  if (!/^\d{7}$/.test(id)) {
+  if (!/^\d{7}$/.test(id))
     throw wrongValue('FIELD_INVALID', 'The customerId of the path is not valid', '7 digits', id);
-  }
   const { customerId } = call.caller;
-  if (customerId !== undefined && customerId !== id) {
+  if (customerId !== undefined && customerId !== id)
     throw wrongValue('NOT_ALLOWED', "The access token is another customer's", `customerId ${customerId}`, id);
-  }
   const customer = bank.customers.find(id);
   if (!customer) throw new Refusal('CUSTOMER_UNKNOWN', `The bank has no customer ${id}`);
   if (customerId === undefined) requireAnyConsent(bank, customer);
@@ -42,14 +40,13 @@ function productOf(bank: Bank, call: PrivateCall): { customer: Customer; product
  * @throws Refusal `FIELD_INVALID`, `PRODUCT_UNKNOWN`
  */
 export function findProduct(customer: Customer, productId: string): Product {
-  if (!/^[0-9A-Za-z]{10}$/.test(productId)) {
+  if (!/^[0-9A-Za-z]{10}$/.test(productId))
     throw wrongValue(
       'FIELD_INVALID',
       'The productId is not valid',
       '10 letters and digits',
       `"${productId}"`,
     );
-  }
   const product = customer.products.find((candidate) => candidate.productId === productId);
   if (product) return product;
   throw new Refusal('PRODUCT_UNKNOWN', `The customer ${customer.customerId} has no product ${productId}`);
@@ -62,9 +59,7 @@ export function findProduct(customer: Customer, productId: string): Product {
  */
 export function resourceOf(bank: Bank, call: PrivateCall): Resource {
   const id = call.parameters.get('resourceId') ?? '';
-  if (!isUuid(id)) {
-    throw wrongValue('FIELD_INVALID', 'The resourceId of the path is not valid', 'a UUID', id);
-  }
+  if (!isUuid(id)) throw wrongValue('FIELD_INVALID', 'The resourceId of the path is not valid', 'a UUID', id);
   const resource = bank.resources.find(id);
   const { customerId } = call.caller;
   // The answer is the same for another customer's resource and for one that does not exist.

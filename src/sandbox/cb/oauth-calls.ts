@@ -31,14 +31,13 @@ export const oauthCalls: Calls<PublicCall> = {
     checkKeyId(call.keyId, application.applicationName);
     requireApplication(bank, application, 'authorizationCode');
     const responseType = requiredParameter(query, 'response_type');
-    if (responseType !== 'code') {
+    if (responseType !== 'code')
       throw wrongValue(
         'PARAMETER_INVALID',
         'The bank does not support this response_type',
         'code',
         responseType,
       );
-    }
     const redirectUri = requiredParameter(query, 'redirect_uri');
     checkRedirectUri('redirect_uri', redirectUri);
     const { id } = bank.logins.start({ application, redirectUri, state: query.get('state') });
@@ -127,25 +126,23 @@ function redeem(
   { code, redirect_uri: redirectUri }: z.infer<typeof codeGrant>,
 ): Grant {
   const found = logins.code(code);
-  if (!found || !isOf(application)(found.grant)) {
+  if (!found || !isOf(application)(found.grant))
     throw new Refusal(
       'GRANT_INVALID',
       'The authorization code is unknown, older than five minutes or for another application',
     );
-  }
   const { grant, login } = found;
   if (found.used) {
     tokens.endGrant(grant);
     throw new Refusal('GRANT_INVALID', 'The authorization code was already used. Its tokens are revoked');
   }
-  if (login.redirectUri !== redirectUri) {
+  if (login.redirectUri !== redirectUri)
     throw wrongValue(
       'REDIRECT_URI_INVALID',
       'redirect_uri differs from that of the authorize request',
       login.redirectUri,
       redirectUri,
     );
-  }
   found.used = true;
   return grant;
 }
@@ -162,9 +159,8 @@ function authenticate(
   keyId: string,
 ): Application {
   const application = findApplication(bank, body.client_id);
-  if (!isSameSecret(body.client_secret, application.clientSecret)) {
+  if (!isSameSecret(body.client_secret, application.clientSecret))
     throw new Refusal('CLIENT_INVALID', 'client_secret does not belong to this client_id');
-  }
   checkKeyId(keyId, application.applicationName);
   return application;
 }

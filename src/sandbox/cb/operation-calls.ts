@@ -106,12 +106,11 @@ export function answerStep(
  * @throws Refusal `STEP_MISSING` if this is not the flow's next step
  */
 export function passStep(operation: OperationResource, step: 'verify2'): void {
-  if (operation.nextStep !== step) {
+  if (operation.nextStep !== step)
     throw new Refusal(
       'STEP_MISSING',
       `${step} is not the next step of this operation`,
       `Expected: ${operation.nextStep}.`,
     );
-  }
   operation.nextStep = 'execute';
 }

@@ -105,28 +105,26 @@ function readExportType(query: Query): 'pdf' | 'xls' | undefined {
 function refuseOtherParameters(query: Query): void {
   const known = ['dateFrom', 'dateTo', 'nextAccounting', 'nextNotAccounting', 'exportType', ...emptyFilters];
   for (const [name, value] of query) {
-    if (!known.includes(name) || (emptyFilters.includes(name) && value !== '')) {
+    if (!known.includes(name) || (emptyFilters.includes(name) && value !== ''))
       throw wrongValue(
         'FIELD_INVALID',
         `The sandbox does not support the parameter ${name}`,
         'dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType',
         name,
       );
-    }
   }
 }
 
 function readRange(query: Query): DayRange {
   const from = readDay(query, 'dateFrom');
   const to = readDay(query, 'dateTo');
-  if (from !== undefined && to !== undefined && from > to) {
+  if (from !== undefined && to !== undefined && from > to)
     throw wrongValue(
       'FIELD_INVALID',
       'dateFrom is after dateTo',
       `at most ${writeBankDate(to)}`,
       writeBankDate(from),
     );
-  }
   return { from, to };
 }
 

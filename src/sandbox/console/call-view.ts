@@ -127,9 +127,8 @@ async function certificatesOf(
   { qwac, qseal }: TppCertificates,
 ): Promise<CertificateView[]> {
   const views: CertificateView[] = [];
-  if (request.clientCertificate) {
+  if (request.clientCertificate)
     views.push(await certificateView('TLS client certificate (QWAC)', request.clientCertificate, qwac));
-  }
   try {
     const der = readTppCertificate(header(request, 'tpp-certificate') ?? '');
     views.push(await certificateView('TPP-Certificate (QSealC)', der, qseal));

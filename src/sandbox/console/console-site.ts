@@ -46,12 +46,11 @@ export function consoleSite(bank: Bank, doors: Doors, guards: readonly Middlewar
   const site = new Hono();
   for (const guard of guards) site.use(guard);
   site.use(safePage);
-  for (const [path, [name = '', type = '']] of FILES) {
+  for (const [path, [name = '', type = '']] of FILES)
     site.get(path, async (c) => {
       const file = await readFile(new URL(`./public/${name}`, import.meta.url));
       return c.body(file, 200, { 'Content-Type': type });
     });
-  }
 
   site.get('/events', eventStream(bank, doors, pageToken));
   site.get('/calls/:id{\\d+}', async (c) => {

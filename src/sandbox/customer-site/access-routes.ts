@@ -48,12 +48,11 @@ export function accessRoutes(bank: BankSide, access: AccessSide, tokens: FormTok
     refuse: (c, id) => (id === ALL ? goTo(c, '/') : end(c, access.refuse(id), false)),
   });
   const routes = new Hono();
-  for (const path of access.authorizePaths) {
+  for (const path of access.authorizePaths)
     routes.get(path, (c) => {
       const next = access.authorize(new URL(c.req.url).searchParams);
       return next ? goTo(c, next.href) : sendProblem(c, 'badRequest');
     });
-  }
   routes.route('/', desk.loginRoute());
   routes.route('/', decisionRoutes({ access, desk }));
   routes.route('/', waitingRoutes({ access, desk }));

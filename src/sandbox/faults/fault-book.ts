@@ -75,9 +75,8 @@ export class FaultBook implements StatePart {
     const parsed = parseFault(fault);
     const target = on === undefined ? undefined : parseTarget(on);
     this.#forgetEnded(now);
-    if (this.memory.faults.length >= MAX_RULES) {
+    if (this.memory.faults.length >= MAX_RULES)
       throw new BadFault(`There are already ${MAX_RULES} faults`, 'Clear them: psd2 sandbox fault clear');
-    }
     this.memory.lastId += 1;
     const kept: KeptFault = {
       id: this.memory.lastId,

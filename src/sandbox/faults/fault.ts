@@ -91,9 +91,8 @@ export class BadFault extends Error {
 export function parseFault(text: string): Fault {
   const [name = '', ...rest] = text.trim().split('=');
   const kind = [...faultKinds.keys()].find((known): known is FaultKind => known === name);
-  if (kind === undefined) {
+  if (kind === undefined)
     throw new BadFault(`There is no fault ${JSON.stringify(text)}`, `The faults are ${usages().join(', ')}.`);
-  }
   const given = rest.length === 0 ? undefined : rest.join('=');
   const { value }: Kind = kinds[kind];
   if (!value) {

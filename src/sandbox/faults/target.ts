@@ -68,12 +68,11 @@ export function parseTarget(text: string): FaultTarget {
 
 function patternOf(text: string): [method: string, path: RegExp] {
   const [, method, path] = /^(\*|[A-Za-z]+) +(\/\S*|\*)$/.exec(text.trim()) ?? [];
-  if (method === undefined || path === undefined) {
+  if (method === undefined || path === undefined)
     throw new BadFault(
       `There is no call ${JSON.stringify(text)}`,
       `Use ${endpointNames.join(', ')}, or a method and a path such as "GET /private/customers/*".`,
     );
-  }
   const literal = path.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return [method.toUpperCase(), new RegExp(`^${literal.join('.*')}$`)];
 }

@@ -17,9 +17,8 @@ export function temporaryPath(folder: string, name: string): string {
 export async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const writer = /^\.[a-z.]+\.(\d+)\.[0-9a-f]{8}$/.exec(name)?.[1];
-    if (writer !== undefined && !isAlive(Number(writer))) {
+    if (writer !== undefined && !isAlive(Number(writer)))
       await rm(join(folder, name), { recursive: true, force: true });
-    }
   }
 }
 

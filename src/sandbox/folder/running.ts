@@ -92,11 +92,10 @@ export async function stopSandbox(folder: string): Promise<RunningSandbox | unde
   const ended =
     (await signalAndWait(pid, 'SIGTERM', TERMINATE_MS)) ||
     (await signalAndWait(pid, 'SIGKILL', TERMINATE_MS));
-  if (!ended) {
+  if (!ended)
     throw new Psd2Error('sandbox', `The sandbox with the process id ${pid} does not stop`, {
       hint: `End the process ${pid} yourself.`,
     });
-  }
   await forgetRunning(folder, running);
   return running;
 }

@@ -88,9 +88,8 @@ function regularPayments({ monthly, products }: Customer, day: IsoDate, first: I
 }
 
 function savingsMovements({ monthly }: Customer, product: Product, day: IsoDate): Entry[] {
-  if (day.endsWith('-28')) {
+  if (day.endsWith('-28'))
     return [entry(day, '48', 'GIROCONTO', 'DA CONTO CORRENTE', monthly.saving, transferReference(day))];
-  }
   if (/-(?:03|06|09|12)-30$/.test(day)) {
     const interest = seededRandom(`${product.productId} ${day} interest`).between(8_00, 14_99);
     return [entry(day, '18', 'INTERESSI', 'COMPETENZE TRIMESTRALI', interest)];

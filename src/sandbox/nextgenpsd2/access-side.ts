@@ -157,9 +157,8 @@ function approve(
   chosen: readonly string[] | undefined,
 ): URL | undefined {
   const { customerId, user } = customer;
-  if (authorisation?.psuId !== undefined && authorisation.psuId !== user) {
+  if (authorisation?.psuId !== undefined && authorisation.psuId !== user)
     throw new RangeError(`The request is not for ${user}`);
-  }
   let redirect = authorisation?.redirectUri === undefined ? undefined : new URL(authorisation.redirectUri);
   if (authorisation && asked) {
     if (!isCustomers(asked, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);

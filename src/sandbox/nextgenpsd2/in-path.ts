@@ -18,11 +18,10 @@ export function paymentInPath(bank: Bank, call: DoorCall): DoorPayment {
   readQuery(call.request, []);
   const { service, product } = productInPath(bank, call);
   const payment = doorOf(bank).payments.find(inPath(call, 'paymentId'));
-  if (payment?.service !== service || payment.product !== product) {
+  if (payment?.service !== service || payment.product !== product)
     throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not know this payment', '', {
       path: 'paymentId',
     });
-  }
   // Who has logged in with a basket has done so with its payments.
   const basket = doorOf(bank).baskets.withPayment(payment.id);
   const isOfBasket = basket !== undefined && call.grant?.paymentId === basket.id;

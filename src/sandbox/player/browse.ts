@@ -33,15 +33,12 @@ export class Browse {
    *   never contains the query.
    */
   async send({ url, form }: PageRequest, signal: AbortSignal | undefined): Promise<PageAnswer> {
-    if (!isLoopback(url)) {
+    if (!isLoopback(url))
       throw new Psd2Error(
         'sandbox',
         `The sandbox customer does not open ${url.origin}: it is not on this computer`,
-        {
-          hint: 'Open the address in a browser.',
-        },
+        { hint: 'Open the address in a browser.' },
       );
-    }
     const limit = beginTimeLimit(TIMEOUT_MS, signal);
     try {
       const answer = await this.#exchange(url, form, limit.signal);

@@ -66,9 +66,8 @@ export async function playCustomer(url: string, options: CustomerOptions = {}): 
     }
     const page = readPage(answer.html, request.url);
     // A callback may redirect into the TPP's application. The customer has nothing to do there.
-    if (!isPage(answer) && !(back && (hasDecided || isRedirect(answer)))) {
+    if (!isPage(answer) && !(back && (hasDecided || isRedirect(answer))))
       throw new Psd2Error('sandbox', `${placeOf(request.url)} answered ${answer.status}: ${page.message}`);
-    }
     pages.push(page.title);
     if (back) return { finalUrl: placeOf(request.url), pages, opened: true };
     const decision = decide(page, options);

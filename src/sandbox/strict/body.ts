@@ -24,22 +24,20 @@ export function hold<T>(schema: z.ZodMiniType<T>, value: unknown): z.core.util.S
  */
 export function checkBodyPresence({ method, body }: RawRequest): void {
   const due = method === 'POST' || method === 'PUT';
-  if (!due && body.length > 0) {
+  if (!due && body.length > 0)
     throw wrongValue(
       'BODY_NOT_ALLOWED',
       `A ${method} must not have a body`,
       'no body',
       `${body.length} bytes`,
     );
-  }
-  if (due && body.length === 0) {
+  if (due && body.length === 0)
     throw wrongValue(
       'BODY_MISSING',
       `A ${method} must have a body`,
       'JSON, or {} if the call takes no parameters',
       'no body',
     );
-  }
 }
 
 /**

@@ -48,13 +48,11 @@ export function explainSignature(
   const computed = signingString(request, prescribed.split(' '));
   const base = { computed, received: undefined, differsAt: undefined };
   const parsed = read(value);
-  if (parsed instanceof Refusal) {
+  if (parsed instanceof Refusal)
     return { ...base, verdict: 'malformed', says: [`${parsed.message}.`, parsed.detail] };
-  }
   const found = recover(parsed.signature, keysOf(request, registered));
-  if (!found) {
+  if (!found)
     return { ...base, verdict: 'other-key', says: [withoutHash(computed, parsed.signature, registered)] };
-  }
   const sent = header(request, SIGNING_STRING_HEADER);
   const fits = (signed: Buffer): boolean =>
     createHash(found.algorithm).update(signed).digest().equals(found.digest);
@@ -66,13 +64,12 @@ export function explainSignature(
   });
 
   const sentText = sent === undefined ? undefined : Buffer.from(sent, 'base64').toString('utf8');
-  if (sentText !== undefined && fits(Buffer.from(sentText)) && sentText !== computed) {
+  if (sentText !== undefined && fits(Buffer.from(sentText)) && sentText !== computed)
     return {
       ...compare(sentText),
       verdict: 'sent',
       says: [...remarks, 'The client sent the text that it signed.'],
     };
-  }
   const candidate = search(fits, { request, prescribed, declared: parsed.headers, bodySha256 });
   if (candidate) {
     const { text, mistakes } = candidate;

@@ -53,14 +53,13 @@ export function requiredHeader(request: RawRequest, name: string): string {
 export function refuseDuplicates(request: RawRequest): void {
   for (const name of singleHeaders) {
     const count = request.headers.filter(([sent]) => sent.toLowerCase() === name).length;
-    if (count > 1) {
+    if (count > 1)
       throw wrongValue(
         'HEADER_DUPLICATE',
         `The header ${name} was sent ${count} times`,
         `${name} once`,
         `${count} times`,
       );
-    }
   }
 }
 
@@ -71,9 +70,7 @@ export function refuseDuplicates(request: RawRequest): void {
  */
 export function uuidHeader(request: RawRequest, name: string): string {
   const value = requiredHeader(request, name);
-  if (!UUID.test(value)) {
-    throw wrongValue('HEADER_MALFORMED', `${name} is not a UUID`, 'a UUID', value);
-  }
+  if (!UUID.test(value)) throw wrongValue('HEADER_MALFORMED', `${name} is not a UUID`, 'a UUID', value);
   return value.toLowerCase();
 }
 
@@ -97,23 +94,21 @@ export function readFixdate(text: string): Date | undefined {
 export function checkDate(request: RawRequest, now: Date): void {
   const value = requiredHeader(request, 'Date');
   const date = readFixdate(value);
-  if (!date) {
+  if (!date)
     throw wrongValue(
       'HEADER_MALFORMED',
       'Date is not an IMF-fixdate (RFC 7231, section 7.1.1.1)',
       `for example "${now.toUTCString()}"`,
       `"${value}"`,
     );
-  }
   const distance = Math.abs(date.getTime() - now.getTime());
-  if (distance > DATE_WINDOW_MS) {
+  if (distance > DATE_WINDOW_MS)
     throw wrongValue(
       'DATE_OUT_OF_RANGE',
       `Date is ${Math.round(distance / 1000)} seconds from the bank's clock. At most 300 are allowed`,
       `about "${now.toUTCString()}"`,
       `"${value}"`,
     );
-  }
 }
 
 /**
@@ -123,30 +118,27 @@ export function checkDate(request: RawRequest, now: Date): void {
  */
 export function checkOptionalHeaders(request: RawRequest): void {
   const accept = header(request, 'accept');
-  if (accept !== undefined && !/(?:^|[\s,])(?:application\/(?:json|\*)|\*\/\*)(?:$|[\s,;])/i.test(accept)) {
+  if (accept !== undefined && !/(?:^|[\s,])(?:application\/(?:json|\*)|\*\/\*)(?:$|[\s,;])/i.test(accept))
     throw wrongValue(
       'ACCEPT_UNSUPPORTED',
       'The bank answers with application/json only',
       'Accept: application/json',
       accept,
     );
-  }
   const psuIp = header(request, 'psu-ip-address');
-  if (psuIp !== undefined && isIP(psuIp) === 0) {
+  if (psuIp !== undefined && isIP(psuIp) === 0)
     throw wrongValue(
       'HEADER_MALFORMED',
       'PSU-IP-Address is not an IP address',
       'an IPv4 or IPv6 address',
       psuIp,
     );
-  }
   const trace = header(request, 'cb-trace-id');
-  if (trace !== undefined && !/^viewId=\S+$/.test(trace)) {
+  if (trace !== undefined && !/^viewId=\S+$/.test(trace))
     throw wrongValue(
       'HEADER_MALFORMED',
       'CB-Trace-Id does not name a component',
       'viewId=<COMPONENT_NAME>',
       trace,
     );
-  }
 }

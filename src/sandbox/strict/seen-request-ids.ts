@@ -13,13 +13,12 @@ export class SeenRequestIds implements StatePart {
   add(requestId: string, now: Date): void {
     this.#forgetOld(now);
     const before = this.memory.seenAt.get(requestId);
-    if (before) {
+    if (before)
       throw new Refusal(
         'REQUEST_ID_REUSED',
         'TPP-Request-ID was already used',
         `Each request needs a new UUID. ${requestId} was received at ${before.toISOString()}.`,
       );
-    }
     this.memory.seenAt.set(requestId, now);
   }
 

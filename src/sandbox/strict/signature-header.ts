@@ -41,12 +41,11 @@ function splitParts(value: string): Map<string, string> {
   while (part.lastIndex < value.length) {
     const at = part.lastIndex;
     const [, name, content] = part.exec(value) ?? [];
-    if (name === undefined || content === undefined) {
+    if (name === undefined || content === undefined)
       throw malformed(
         'The Signature header is not a list of name="value", separated by commas without spaces',
         value.slice(at),
       );
-    }
     if (parts.has(name)) throw malformed(`The Signature header has ${name} twice`, value);
     parts.set(name, content);
   }

@@ -15,14 +15,13 @@ const WITHOUT_BODY = '(request-target) tpp-request-id date';
 export function checkDigest(request: RawRequest): void {
   const received = request.body.length > 0 ? requiredHeader(request, 'Digest') : header(request, 'digest');
   const expected = `SHA-256=${createHash('sha256').update(request.body).digest('base64')}`;
-  if (received !== undefined && received !== expected) {
+  if (received !== undefined && received !== expected)
     throw wrongValue(
       'DIGEST_MISMATCH',
       `Digest does not match the ${request.body.length} bytes of the body`,
       expected,
       received,
     );
-  }
 }
 
 /**
@@ -99,27 +98,25 @@ export function fingerprint(der: Buffer): string {
  */
 export function checkSignature(request: RawRequest, registered: TppCertificates): string {
   const { keyId, algorithm, headers, signature } = parseSignatureHeader(requiredHeader(request, 'Signature'));
-  if (algorithm !== 'rsa-sha256') {
+  if (algorithm !== 'rsa-sha256')
     throw wrongValue(
       'SIGNATURE_ALGORITHM',
       'The algorithm of the signature is not rsa-sha256',
       'algorithm="rsa-sha256"',
       `algorithm="${algorithm}"`,
     );
-  }
   const prescribed = signingNames(request);
-  if (headers !== prescribed) {
+  if (headers !== prescribed)
     throw wrongValue(
       'SIGNATURE_HEADERS',
       `The signed headers are not those of a request ${request.body.length > 0 ? 'with' : 'without'} a body`,
       `headers="${prescribed}"`,
       `headers="${headers}"`,
     );
-  }
   const text = signingString(request, prescribed.split(' '), (name) => requiredHeader(request, name));
   const signedWith = (certificate: X509Certificate): boolean =>
     verify('RSA-SHA256', Buffer.from(text), certificate.publicKey, signature);
-  if (!signedWith(registered.qseal)) {
+  if (!signedWith(registered.qseal))
     throw new Refusal(
       'SIGNATURE_INVALID',
       signedWith(registered.qwac)
@@ -127,7 +124,6 @@ export function checkSignature(request: RawRequest, registered: TppCertificates)
         : 'The signature does not verify with the registered QSealC over the signing string that the bank computed',
       text,
     );
-  }
   return keyId;
 }
 

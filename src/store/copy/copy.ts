@@ -89,7 +89,7 @@ async function copyAll(
   await untilNobodyWorks([from, to], world);
   const { written } = await pass(from, to, world, { isAgain, writes: true });
   const compared = await pass(from, to, world, { isAgain, writes: false });
-  if (compared.written > 0) {
+  if (compared.written > 0)
     throw new Psd2Error(
       'config',
       `${compared.written} records in ${to.place} differ from those in ${from.place}`,
@@ -97,7 +97,6 @@ async function copyAll(
         hint: 'Nothing is lost. Check whether another program writes to one of them, then run the same psd2 store copy again.',
       },
     );
-  }
   return { ...compared, written };
 }
 
@@ -110,20 +109,16 @@ async function relationOf(
 ): Promise<'empty' | 'again' | 'back'> {
   if (source.id === target.id) throw new Psd2Error('usage', '--from and --to name the same store');
   const { copiedFrom } = source;
-  if (copiedFrom && !copiedFrom.isComplete && copiedFrom.id !== target.id) {
+  if (copiedFrom && !copiedFrom.isComplete && copiedFrom.id !== target.id)
     throw new Psd2Error(
       'config',
       `The copy of the store in ${copiedFrom.place} into ${from} is not complete`,
-      {
-        hint: 'Run that psd2 store copy again first. It continues where it stopped.',
-      },
+      { hint: 'Run that psd2 store copy again first. It continues where it stopped.' },
     );
-  }
-  if (source.movedTo && source.movedTo.id !== target.id) {
+  if (source.movedTo && source.movedTo.id !== target.id)
     throw new Psd2Error('config', `The store in ${from} was copied to ${source.movedTo.place}`, {
       hint: 'Copy it from there.',
     });
-  }
   if (target.movedTo?.id === source.id) return 'back';
   if (target.copiedFrom?.id === source.id) return 'again';
   if (target.movedTo === null && target.copiedFrom === null && (await to.profiles()).length === 0)
@@ -140,11 +135,10 @@ async function untilNobodyWorks(sides: readonly CopySide[], world: CopyWorld): P
     const working = (await Promise.all(sides.map((side) => side.atWork()))).flat();
     const [first] = working;
     if (first === undefined) return;
-    if (waited >= PATIENCE_MS) {
+    if (waited >= PATIENCE_MS)
       throw new Psd2Error('config', `Workers are still busy: ${working.slice(0, 3).join(', ')}`, {
         hint: 'Wait for it to end, then run the same psd2 store copy again.',
       });
-    }
     if (first !== announced) world.say(`Waiting for ${first}`);
     announced = first;
     world.signal.throwIfAborted();
@@ -275,13 +269,12 @@ function differing(
           : record.kind === 'login' && record.holder !== ''
             ? `The login of customer ${record.holder}`
             : 'The login of the application';
-  if (isForgotten(record) && !isForgotten(other)) {
+  if (isForgotten(record) && !isForgotten(other))
     return new Psd2Error(
       'config',
       `psd2 has forgotten the customer of ${what.toLowerCase()} of ${profile} in ${from.place}, and ${to.place} still has their data`,
       { hint: `Copy to an empty folder or a new database, and delete ${to.place}.` },
     );
-  }
   return new Psd2Error('config', `${what} of ${profile} differs in ${from.place} and in ${to.place}`, {
     hint: 'It was changed in both. psd2 has overwritten nothing. Compare both, and restore the wrong one from a backup.',
   });

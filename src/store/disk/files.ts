@@ -278,11 +278,10 @@ function parseStored<T>(path: string, content: string, shape: StoredShape<T>): T
     });
   }
   const version = versionOf(value);
-  if (version > VERSION) {
+  if (version > VERSION)
     throw new Psd2Error('config', `${path} was written by a newer psd2 (format ${version})`, {
       hint: 'Update psd2, or use another folder with PSD2_CONFIG_DIR.',
     });
-  }
   if ('isCertainly' in shape && shape.isCertainly(value)) return value;
   const result = ('isCertainly' in shape ? shape.schema() : shape).safeParse(value);
   if (result.success) return result.data;

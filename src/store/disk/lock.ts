@@ -116,11 +116,10 @@ async function take(
       takenOverFrom = holder;
       continue;
     }
-    if (performance.now() - began > patienceMs) {
+    if (performance.now() - began > patienceMs)
       throw new Psd2Error('config', `${what} is in use by another psd2: ${holder}`, {
         hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
       });
-    }
   }
 }
 

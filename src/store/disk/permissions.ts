@@ -42,9 +42,7 @@ export function faultOf(
   return new UnsafeFile(
     'config',
     `${path} can be ${isWritable ? 'changed' : 'read'} by others (mode ${octal})`,
-    {
-      hint: `Run: ${chmod}`,
-    },
+    { hint: `Run: ${chmod}` },
   );
 }
 

@@ -149,11 +149,10 @@ function checkOwner({ root }: StoreFolder, warn: (text: string) => void, user: n
   const owner = ownerOf(root);
   if (user === undefined || owner === undefined || owner === user) return;
   const whose = `The configuration folder ${root} belongs to ${owner === 0 ? 'root' : `another user (${owner})`}`;
-  if (user !== 0) {
+  if (user !== 0)
     throw new Psd2Error('config', whose, {
       hint: 'Let that user run psd2, or set PSD2_CONFIG_DIR to a folder of your own.',
     });
-  }
   warn(`${whose}, and psd2 runs as root. That user cannot read what psd2 writes there.`);
 }
 

@@ -120,15 +120,12 @@ export const ENVIRONMENT_PROFILE = 'env';
 
 /** @throws Psd2Error `usage` */
 export function parseProfileName(name: string): string {
-  if (name === ENVIRONMENT_PROFILE) {
+  if (name === ENVIRONMENT_PROFILE)
     throw new Psd2Error(
       'usage',
       `The profile name "${name}" is reserved for the settings of the environment`,
-      {
-        hint: 'Choose another name.',
-      },
+      { hint: 'Choose another name.' },
     );
-  }
   if (isProfileName(name)) return name;
   throw new Psd2Error('usage', `The profile name ${JSON.stringify(name)} is not usable`, {
     hint: 'Use at most 64 letters, digits, dots, dashes and underscores. Begin with a letter or digit.',

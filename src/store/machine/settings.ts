@@ -149,9 +149,7 @@ export function requireSetting(profile: Profile, key: TextSetting): string {
   throw new Psd2Error(
     'config',
     `The ${SETTINGS[key].label} contains a line break or another control character`,
-    {
-      hint: `Check ${SETTINGS[key].variable}, or the profile.`,
-    },
+    { hint: `Check ${SETTINGS[key].variable}, or the profile.` },
   );
 }
 
@@ -188,9 +186,7 @@ export function staleAfterOf({ settings }: Profile): number {
   throw new Psd2Error(
     'config',
     `The age ${JSON.stringify(text)} from which data is stale is not a duration`,
-    {
-      hint: 'Give PSD2_STALE_AFTER or --stale-after as a whole number with its unit: 36h or 2d.',
-    },
+    { hint: 'Give PSD2_STALE_AFTER or --stale-after as a whole number with its unit: 36h or 2d.' },
   );
 }
 
@@ -265,7 +261,7 @@ export function redirectUriOf({ name, settings }: Profile): string {
       : requireSetting({ name, settings }, 'redirectUri');
   if (URL.canParse(text)) {
     const url = new URL(text);
-    if (url.port !== '' && isBlockedPort(Number(url.port))) {
+    if (url.port !== '' && isBlockedPort(Number(url.port)))
       throw new Psd2Error(
         'config',
         `The redirect URI ${JSON.stringify(text)} has the port ${url.port}, which browsers refuse to open`,
@@ -273,7 +269,6 @@ export function redirectUriOf({ name, settings }: Profile): string {
           hint: `Use another port, as in ${DEFAULT_REDIRECT_URI} (PSD2_REDIRECT_URI or the profile); it must be registered at the bank.`,
         },
       );
-    }
     // A bare `#` is a fragment too (RFC 6749, section 3.1.2), but `hash` does not show it.
     if ((url.protocol === 'http:' || url.protocol === 'https:') && !text.includes('#')) return text;
   }
@@ -305,8 +300,6 @@ export function applicationNameOf(profile: Profile, key: 'applicationName' | 'cc
   throw new Psd2Error(
     'config',
     'The application name contains a character that the Signature header cannot carry',
-    {
-      hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
-    },
+    { hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).' },
   );
 }

@@ -344,18 +344,16 @@ export class StoreGuard {
     const [kept, other] = [addressOf(remembered), addressOf(used)];
     const copy = ['store', 'copy', '--from', kept, '--to', other];
     const set = (address: string) => ['profile', 'set', this.#profile, '--store', address];
-    if (isReplaced) {
+    if (isReplaced)
       return new Psd2Error('config', message, {
         hint: 'Was it recreated? Then restore the earlier one from its backup. Or start in this one, without the earlier data:',
         next: [set(other)],
       });
-    }
-    if (used.home === 'files') {
+    if (used.home === 'files')
       return new Psd2Error('config', message, {
         hint: 'Is PSD2_STORE missing here? Set it, or store the address in the profile. Or copy the data to the files:',
         next: [set(kept), copy],
       });
-    }
     return new Psd2Error('config', message, {
       hint:
         remembered.home === 'files'

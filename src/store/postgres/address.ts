@@ -97,16 +97,14 @@ const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 /** With a wrong word the driver would choose for itself how far to trust the server. */
 function refuseUnknownTls({ searchParams }: URL): void {
   const mode = searchParams.get('sslmode');
-  if (mode !== null && !SSL_MODES.includes(mode)) {
+  if (mode !== null && !SSL_MODES.includes(mode))
     throw new Psd2Error('config', `sslmode=${mode} in PSD2_STORE is not one that psd2 supports`, {
       hint: `Use ${SSL_MODES.slice(0, -1).join(', ')} or ${SSL_MODES.at(-1)}.`,
     });
-  }
-  if (mode === 'verify-ca' && !searchParams.get('sslrootcert')) {
+  if (mode === 'verify-ca' && !searchParams.get('sslrootcert'))
     throw new Psd2Error('config', 'sslmode=verify-ca in PSD2_STORE needs the certificate of the authority', {
       hint: 'Name its file with sslrootcert=<file>, or use sslmode=verify-full.',
     });
-  }
 }
 
 function configOf(url: URL): ClientConfig {
@@ -195,11 +193,10 @@ function serviceIn(path: string, name: string): Service | undefined {
     const fault = faultOf(path, stats, 'public');
     if (fault) throw fault;
     const service = parseService(path, readFileSync(file, 'utf8'), name);
-    if (service?.has('password') && faultOf(path, stats, 'secret')) {
+    if (service?.has('password') && faultOf(path, stats, 'secret'))
       throw new Psd2Error('config', `${path} contains a password, and can be read by others`, {
         hint: `Run: chmod 600 ${quoteForShell(path)}`,
       });
-    }
     return service;
   } finally {
     closeSync(file);

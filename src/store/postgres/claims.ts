@@ -106,13 +106,12 @@ export class Claims extends ProfileRows {
     for (let waited = 0; ; waited += LOOK_MS) {
       signal?.throwIfAborted();
       const taken = await this.#tryOnce(kind, name);
-      if (taken) {
+      if (taken)
         return {
           number: taken.number,
           takenOverFrom: taken.from ?? undefined,
           isOurs: async () => (await this.#current(kind, name)) === taken.number,
         };
-      }
       if (waited >= patienceMs) {
         const holder = (await this.held(kind)).find((held) => held.name === name)?.worker ?? 'another psd2';
         throw busy(holder);

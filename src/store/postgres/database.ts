@@ -184,14 +184,13 @@ export class Database {
       isBroken = false;
       return result;
     } catch (error) {
-      if (!(error instanceof LostAnswer)) {
+      if (!(error instanceof LostAnswer))
         await client.query('rollback').then(
           () => {
             isBroken = false;
           },
           () => {},
         );
-      }
       throw error;
     } finally {
       client.off('error', ignore);
@@ -242,12 +241,11 @@ export class Database {
     );
     this.#wasReached = true;
     const version = found?.version ?? 0;
-    if (version === 0) {
+    if (version === 0)
       throw new Psd2Error('config', `The store at ${this.shown} has no tables of psd2`, {
         hint: 'Make them with the rights of the owner:',
         next: [['store', 'init']],
       });
-    }
     if (version !== SCHEMA_VERSION) throw otherSchema(this.shown, version);
     if (!found || this.#isForCopying) return;
     if (found.moved_to !== null) throw movedAway(`PostgreSQL at ${this.shown}`, found.moved_to);

@@ -181,17 +181,15 @@ function describe(shown: string, error: unknown): Psd2Error {
 
 /** Some errors have no code, only words. */
 function explain(text: string): Known {
-  if (/does not support SSL/.test(text)) {
+  if (/does not support SSL/.test(text))
     return {
       what: 'does not speak TLS',
       hint: 'Turn on ssl at the server. On a network where nobody can listen, you can use ?sslmode=disable.',
     };
-  }
-  if (/password must be a string|no password/i.test(text)) {
+  if (/password must be a string|no password/i.test(text))
     return {
       what: 'requires a password',
       hint: 'Set PGPASSWORD, or name a file with the line of this host in PGPASSFILE.',
     };
-  }
   return { what: `says: ${text}`, hint: 'Check the log of the server.' };
 }

@@ -289,9 +289,7 @@ export class TokenSeals extends ProfileRows {
     return new Psd2Error(
       'config',
       `${this.#whose(holder)} are encrypted, and this machine has no passphrase`,
-      {
-        hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines.',
-      },
+      { hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines.' },
     );
   }
 

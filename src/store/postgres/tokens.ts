@@ -150,14 +150,13 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   }
 
   async rewrite(): Promise<void> {
-    for (const holder of await this.#holders()) {
+    for (const holder of await this.#holders())
       await this.#claimed(holder, undefined, async () => {
         const stored = await this.#newest(holder);
         const tokens = stored && (await this.#open(holder, stored, this.#keys.mayBePlain));
         if (stored && tokens)
           await this.#put(holder, stored.generation, tokens, stored.origin, stored.base_url);
       });
-    }
   }
 
   async move(from: string): Promise<number> {

@@ -236,9 +236,7 @@ export class Vault {
     throw new Psd2Error(
       'config',
       `${this.#path} was changed: psd2 did not write that protection is ${state}`,
-      {
-        hint: 'Find out who can write to the folder, and restore the file.',
-      },
+      { hint: 'Find out who can write to the folder, and restore the file.' },
     );
   }
 

@@ -30,11 +30,10 @@ function quoted(cell: string): string {
 }
 
 function flatten(row: unknown): Cells {
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+  if (typeof row !== 'object' || row === null || Array.isArray(row))
     throw new Psd2Error('usage', 'The result is not a list of objects, so it has no columns for CSV', {
       hint: 'Use -o json, or a --query that gives objects, for example [].{id: productId, currency: currency}.',
     });
-  }
   return new Map(cells(row, ''));
 }
 

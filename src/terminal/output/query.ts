@@ -77,9 +77,8 @@ function readTokens(expression: string): { start: number }[] {
   const tokens = tokenize(expression);
   const last = tokens.at(-1);
   const text = expression.slice(last?.start).trimEnd();
-  if (last?.type === 'Literal' && !/^'(?:[^'\\]|\\.)*'$|^`(?:[^`\\]|\\.)*`$/s.test(text)) {
+  if (last?.type === 'Literal' && !/^'(?:[^'\\]|\\.)*'$|^`(?:[^`\\]|\\.)*`$/s.test(text))
     throw new Error('The literal at the end is not closed');
-  }
   return tokens;
 }
 
@@ -105,9 +104,8 @@ function lengthOfReadable(expression: string): number {
 
 function* calledFunctions(node: unknown): Generator<string> {
   if (typeof node !== 'object' || node === null) return;
-  if ('type' in node && node.type === 'Function' && 'name' in node && typeof node.name === 'string') {
+  if ('type' in node && node.type === 'Function' && 'name' in node && typeof node.name === 'string')
     yield node.name;
-  }
   for (const child of Object.values(node)) yield* calledFunctions(child);
 }
 

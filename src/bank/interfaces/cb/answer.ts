@@ -91,13 +91,12 @@ export function readAnswer<T>(answer: CbAnswer, schema: z.ZodMiniType<T>): CbRea
       idsOf(answer, envelope),
     );
   }
-  if (envelope?.outcome === null && needsEnvelope(answer)) {
+  if (envelope?.outcome === null && needsEnvelope(answer))
     throw new Psd2Error(
       'bank_answer',
       `The bank's answer to ${nameOf(answer)} has no result.outcome`,
       idsOf(answer, envelope),
     );
-  }
   const read = envelope ?? NO_CONTENT;
   const result = schema.safeParse(read.data);
   if (!result.success) {
@@ -139,13 +138,12 @@ export function readDocument(answer: CbAnswer): Buffer {
   const { envelope } = answer.said;
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
-  if (envelope || answer.body.length === 0 || /^text\/html\b/i.test(answer.headers['content-type'] ?? '')) {
+  if (envelope || answer.body.length === 0 || /^text\/html\b/i.test(answer.headers['content-type'] ?? ''))
     throw new Psd2Error(
       'bank_answer',
       `The bank answered ${nameOf(answer)} without a document`,
       idsOf(answer, envelope),
     );
-  }
   return answer.body;
 }
 

@@ -87,13 +87,12 @@ export function consentsOf(bank: CbCaller): Consents {
         { method: 'POST', path, facts: factsOf('POST', path), body, transactionId, beforeSend },
         consentAnswer,
       );
-      if (!envelope.resourceId) {
+      if (!envelope.resourceId)
         throw new Psd2Error(
           'bank_answer',
           "The bank's answer to the consent request has no resources.resourceId",
           { transactionId },
         );
-      }
       return { resourceId: envelope.resourceId, outcomes: data.categoriesOutcome };
     },
     // The body is `{}`.

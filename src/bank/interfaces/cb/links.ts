@@ -23,8 +23,6 @@ export function linkedPath(calledPath: string, href: string, what: string, trans
   throw new Psd2Error(
     'bank_answer',
     `The bank's link to the next page of the ${what} is not a valid address`,
-    {
-      transactionId,
-    },
+    { transactionId },
   );
 }

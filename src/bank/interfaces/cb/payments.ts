@@ -218,11 +218,10 @@ async function verify(
     change({ method: 'POST', path, body: `{"data":${data}}`, transactionId, beforeSend }),
     verifyAnswer,
   );
-  if (!envelope.resourceId) {
+  if (!envelope.resourceId)
     throw new Psd2Error('bank_answer', "The bank's answer to verify has no resources.resourceId", {
       transactionId,
     });
-  }
   return { resourceId: envelope.resourceId, ...verified, nextStep: nextStepOf(envelope) };
 }
 

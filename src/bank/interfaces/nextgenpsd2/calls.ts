@@ -40,11 +40,10 @@ export async function reading(
   transactionId: string,
   query = '',
 ): Promise<BankCall> {
-  if (!settings.consents) {
+  if (!settings.consents)
     throw new Psd2Error('not_logged_in', 'Readings need the consent of a customer', {
       next: [['consent', 'request']],
     });
-  }
   const { consentId } = await settings.consents.for(of);
   const values: Record<string, string> = of === 'list' ? {} : { 'account-id': resourceIdOf(of.account) };
   const call = callOf(paths, operation, values, transactionId, query);

@@ -108,15 +108,12 @@ function signedNames(
   // A request without a body has no digest at some banks.
   const demanded = named(signing.headers).filter((name) => name !== 'digest' || isSent(name));
   const missing = demanded.find((name) => !isSent(name));
-  if (missing !== undefined) {
+  if (missing !== undefined)
     throw new Psd2Error(
       'config',
       `The bank file wants the header ${missing} signed, but this call has none`,
-      {
-        hint: 'Name it in signing.ifSent instead of signing.headers.',
-      },
+      { hint: 'Name it in signing.ifSent instead of signing.headers.' },
     );
-  }
   return [...demanded, ...named(signing.ifSent).filter((name) => isSent(name) && !demanded.includes(name))];
 }
 

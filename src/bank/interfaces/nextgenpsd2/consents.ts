@@ -252,11 +252,10 @@ function termsOf({ description, settings }: Calls, given: Partial<ConsentTerms>)
   const today = bankDay(settings.now());
   const latest = addDays(today, consent.maxDays);
   const validUntil: IsoDate = given.validUntil ?? latest;
-  if (validUntil < today || validUntil > latest) {
+  if (validUntil < today || validUntil > latest)
     throw new Psd2Error('invalid_date', `The consent cannot be valid until ${validUntil}`, {
       hint: `This bank takes a day from ${today} to ${latest}.`,
     });
-  }
   return { access, validUntil, frequencyPerDay, recurring };
 }
 

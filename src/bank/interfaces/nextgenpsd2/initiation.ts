@@ -88,11 +88,10 @@ export function refuseUntaken(
   if (urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
   if (executionDate !== null && executionDate > today)
     refuseUntakenDate(executionDate, payments.futureDays, today);
-  if (payments.address !== 'optional' && texts.address === null) {
+  if (payments.address !== 'optional' && texts.address === null)
     throw new Psd2Error('usage', "This bank wants the payee's address", {
       hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
     });
-  }
   if (payments.address !== 'country' && texts.address?.country && !texts.address.town)
     throw new Psd2Error('usage', "The payee's address has no town", {
       hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
@@ -146,15 +145,12 @@ export function productOf(
 
 /** @throws Psd2Error `invalid_date` */
 function refuseUntakenDate(executionDate: IsoDate, futureDays: number, today: IsoDate) {
-  if (futureDays === 0) {
+  if (futureDays === 0)
     throw new Psd2Error(
       'invalid_date',
       `This bank takes no execution date, so ${executionDate} is not possible`,
-      {
-        hint: 'Leave out --date. payments.futureDays of the bank file says how far ahead a date may be.',
-      },
+      { hint: 'Leave out --date. payments.futureDays of the bank file says how far ahead a date may be.' },
     );
-  }
   const latest = addDays(today, futureDays);
   if (executionDate > latest)
     throw new Psd2Error('invalid_date', `This bank takes no execution date after ${latest}`);

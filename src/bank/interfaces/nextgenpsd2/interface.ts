@@ -80,9 +80,7 @@ function refuseGivingUp({ payments, sca }: BankDescription): void {
   throw new Psd2Error(
     'usage',
     `By its bank file, the bank ${why}, so psd2 begins no payment only to give it up`,
-    {
-      hint: 'psd2 has sent nothing. --pay makes a small payment to the end instead.',
-    },
+    { hint: 'psd2 has sent nothing. --pay makes a small payment to the end instead.' },
   );
 }
 
@@ -121,11 +119,10 @@ function readAccountId(text: string): AccountId {
 
 function open(description: BankDescription, paths: Paths, settings: WireSettings): OpenInterface {
   const { psuIpAddress } = settings;
-  if (psuIpAddress !== undefined && !/^\d{1,3}(\.\d{1,3}){3}$/.test(psuIpAddress)) {
+  if (psuIpAddress !== undefined && !/^\d{1,3}(\.\d{1,3}){3}$/.test(psuIpAddress))
     throw new Psd2Error('usage', `The address ${psuIpAddress} of the customer is not IPv4`, {
       hint: 'The interface of this bank knows only IPv4 addresses.',
     });
-  }
   const wire = openWire(description, paths, settings);
   const noted = {
     cards: new Set<string>(),

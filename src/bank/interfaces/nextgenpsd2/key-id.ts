@@ -64,8 +64,6 @@ export function organizationIdOf(certificate: X509Certificate, name: string): st
   throw new Psd2Error(
     'certificate',
     `The ${name} has no organization identifier, which names the application here`,
-    {
-      hint: 'Use an eIDAS certificate, or a bank file with another signing.keyId or oauth.clientId.',
-    },
+    { hint: 'Use an eIDAS certificate, or a bank file with another signing.keyId or oauth.clientId.' },
   );
 }

@@ -95,14 +95,11 @@ export function browserLink(href: string, base: Base, name: string): string {
  */
 export function serverLink(href: string, base: Base, hosts: ReadonlySet<string>, name: string): LinkTarget {
   const url = resolved(href, base, name);
-  if (url.protocol !== 'https:' || !hosts.has(url.host)) {
+  if (url.protocol !== 'https:' || !hosts.has(url.host))
     throw refused(
       `The OAuth address ${name} is on a host that psd2 does not know: ${url.host || url.protocol}`,
-      {
-        hint: 'psd2 sends codes and tokens only to hosts that the bank file (oauth) or the base URL names.',
-      },
+      { hint: 'psd2 sends codes and tokens only to hosts that the bank file (oauth) or the base URL names.' },
     );
-  }
   return { origin: url.origin, path: asSent(href, url) };
 }
 

@@ -65,16 +65,14 @@ export function readOrderDay(
   { first, last, now }: { first: IsoDate; last: IsoDate; now: Date },
 ): IsoDate {
   const day = readBankDate(text);
-  if (day === undefined || day < first || day > last) {
+  if (day === undefined || day < first || day > last)
     throw invalidField(
       field,
       `a day (DD/MM/YYYY) from ${writeBankDate(first)} to ${writeBankDate(last)}`,
       `"${text}"`,
     );
-  }
-  if (day !== bankDay(now) && targetHolidays(Number(day.slice(0, 4))).includes(day)) {
+  if (day !== bankDay(now) && targetHolidays(Number(day.slice(0, 4))).includes(day))
     throw invalidField(field, 'a day that is not in the holidays of the prepare answer', `"${text}"`);
-  }
   return day;
 }
 
@@ -84,15 +82,11 @@ export function readOrderDay(
  * @throws Refusal `FIELD_INVALID`
  */
 export function readBeneficiaryIban(iban: string, debited: Product): string {
-  if (!isValidIBAN(iban)) {
+  if (!isValidIBAN(iban))
     throw invalidField('ibanBeneficiary', 'a valid IBAN in capitals without blanks', `"${iban}"`);
-  }
-  if (!isSepaIban(iban)) {
-    throw invalidField('ibanBeneficiary', 'an IBAN of a SEPA country', `"${iban}"`);
-  }
-  if (iban === debited.iban) {
+  if (!isSepaIban(iban)) throw invalidField('ibanBeneficiary', 'an IBAN of a SEPA country', `"${iban}"`);
+  if (iban === debited.iban)
     throw invalidField('ibanBeneficiary', 'an account other than the debited one', `"${iban}"`);
-  }
   return iban;
 }
 

@@ -91,9 +91,8 @@ export class Resources extends Shelf<Resource> {
   startSca(resource: Resource, redirectUri: string): void {
     this.#requireLastStep(resource);
     const state = this.scaState(resource);
-    if (state !== 'PENDING') {
+    if (state !== 'PENDING')
       throw new Refusal('SCA_FINISHED', `SCA of this resource has ended: it is ${state}`);
-    }
     resource.sca = { redirectUri, startedAt: this.#now(), decision: undefined };
   }
 

@@ -44,9 +44,8 @@ export function executionDateLimit(now: Date): IsoDate {
  */
 export function readTransferOrder(data: VerifyData, debited: Product, now: Date): TransferOrder {
   checkTexts(data);
-  if (data.type !== undefined && data.type !== 'INSTANT') {
+  if (data.type !== undefined && data.type !== 'INSTANT')
     throw invalidField('type', 'INSTANT, or no type for a transfer that is not instant', `"${data.type}"`);
-  }
   const instant = data.type === 'INSTANT';
   return {
     instant,
@@ -73,13 +72,12 @@ export function requireFunds(order: TransferOrder, available: Cents): void {
 
 function readExecutionDay(text: string, instant: boolean, now: Date): IsoDate {
   const today = bankDay(now);
-  if (instant && readBankDate(text) !== today) {
+  if (instant && readBankDate(text) !== today)
     throw invalidField(
       'moneyTransferExecutionDate',
       `${writeBankDate(today)}, the only day for an instant transfer`,
       `"${text}"`,
     );
-  }
   const last = executionDateLimit(now);
   return readOrderDay('moneyTransferExecutionDate', text, { first: today, last, now });
 }

@@ -109,16 +109,13 @@ function transactions(data: JsonObject): void {
   data.nextNotAccounting = data.nextNotAccounting === undefined ? null : String(data.nextNotAccounting);
   drop(data, 'showNotAccounting', 'transactionDescriptions', 'numberTransactionsNotAccounting');
   for (const row of objectsOf(data.transactionsAccounting)) drop(row, 'isFeeCharge');
-  for (const row of objectsOf(data.transactionsNotAccounting)) {
+  for (const row of objectsOf(data.transactionsNotAccounting))
     drop(row, 'shortDescription', 'extendedDescription', 'idMoneyTransfer');
-  }
 }
 
 /** The bank adds a link that a client does not need, to another host. */
 function consentRequest(_data: JsonObject, envelope: JsonObject): void {
-  envelope._embedded = {
-    security: { href: `${ELSEWHERE}/private/auth/security/approach`, method: 'GET' },
-  };
+  envelope._embedded = { security: { href: `${ELSEWHERE}/private/auth/security/approach`, method: 'GET' } };
 }
 
 /** The bank puts a second result, with the data, into the first one. */

@@ -59,9 +59,8 @@ function linkPages(envelope: JsonObject, query: string, rowsAPage: number): void
   if (nextAccounting !== undefined || nextNotAccounting !== undefined) {
     const parameters = new URLSearchParams(query);
     // Both cursors advance, even past the end of a list. Without its cursor a finished list would start again.
-    for (const name of ['nextAccounting', 'nextNotAccounting']) {
+    for (const name of ['nextAccounting', 'nextNotAccounting'])
       parameters.set(name, String(Number(parameters.get(name) ?? 1) + rowsAPage));
-    }
     links.next = { href: `retrieve?${parameters}`, method: 'GET' };
   }
   delete data.nextAccounting;

@@ -28,11 +28,10 @@ export function createSigningBasket(bank: Bank, call: DoorCall): DoorAnswer {
     if (!isTaken && isReceived(bank, payment)) return payment;
     throw new DoorRefusal('REFERENCE_STATUS_INVALID', 'The payment does not wait for a basket', '', { path });
   });
-  if (new Set(payments.flatMap(({ debtor }) => debtor?.customer.customerId ?? [])).size > 1) {
+  if (new Set(payments.flatMap(({ debtor }) => debtor?.customer.customerId ?? [])).size > 1)
     throw new DoorRefusal('REFERENCE_MIX_INVALID', 'The payments are of several customers', '', {
       path: 'paymentIds',
     });
-  }
   const wish = readScaWish(bank, call);
   const basket = door.baskets.add(payments);
   const values = { basketId: basket.id };

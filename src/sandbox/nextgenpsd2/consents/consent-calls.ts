@@ -47,18 +47,14 @@ function created(bank: Bank, call: DoorCall, order: ConsentOrder, kind: ConsentK
   const started = wish.explicit
     ? undefined
     : startedSca(bank, door.authorisations.start(subjectOfConsent(consent), wish));
-  const links = started?.links ?? {
-    startAuthorisation: linkTo(bank, CALLS[kind].start, { consentId }),
-  };
+  const links = started?.links ?? { startAuthorisation: linkTo(bank, CALLS[kind].start, { consentId }) };
   return {
     status: 201,
     headers: {
       Location: self.href,
       ...(started && { 'ASPSP-SCA-Approach': started.approach }),
       ...(kind === 'consent' &&
-        bank.rules.variations.includes('multiple-consents') && {
-          'ASPSP-Multiple-Consent-Support': 'true',
-        }),
+        bank.rules.variations.includes('multiple-consents') && { 'ASPSP-Multiple-Consent-Support': 'true' }),
     },
     body: {
       consentStatus: 'received',

@@ -90,7 +90,7 @@ export function readConsentOrder(bank: ConsentingBank, request: RawRequest): Con
   const access = withoutBeneficiaries(body.access);
   const type = typeOf(access);
   const isList = type === 'list-with-balances' && consent.types.includes('list-only');
-  if (!consent.types.includes(type) && !isList) {
+  if (!consent.types.includes(type) && !isList)
     throw unexpected(
       'PARAMETER_NOT_SUPPORTED',
       'access',
@@ -98,9 +98,8 @@ export function readConsentOrder(bank: ConsentingBank, request: RawRequest): Con
       consent.types.join(', '),
       type,
     );
-  }
   checkAccounts(bank, access);
-  if (!recurring && !consent.once) {
+  if (!recurring && !consent.once)
     throw unexpected(
       'FORMAT_ERROR',
       'recurringIndicator',
@@ -108,9 +107,8 @@ export function readConsentOrder(bank: ConsentingBank, request: RawRequest): Con
       'true',
       'false',
     );
-  }
   const mostFrequent = recurring ? consent.frequencyPerDay : 1;
-  if (frequencyPerDay > mostFrequent) {
+  if (frequencyPerDay > mostFrequent)
     throw unexpected(
       'FORMAT_ERROR',
       'frequencyPerDay',
@@ -118,12 +116,10 @@ export function readConsentOrder(bank: ConsentingBank, request: RawRequest): Con
       `at most ${mostFrequent}`,
       String(frequencyPerDay),
     );
-  }
-  if (body.combinedServiceIndicator) {
+  if (body.combinedServiceIndicator)
     throw new DoorRefusal('SESSIONS_NOT_SUPPORTED', 'The bank has no sessions of several services', '', {
       path: 'combinedServiceIndicator',
     });
-  }
   return { access, type, recurring, frequencyPerDay, validUntil: endOf(bank, body.validUntil) };
 }
 
@@ -156,9 +152,8 @@ export function readFundsOrder(bank: ConsentingBank, request: RawRequest): Conse
 /** The last day of the consent: as asked for, or earlier if the bank gives no such long consents. */
 function endOf(bank: ConsentingBank, asked: IsoDate): IsoDate {
   const today = bankDay(bank.now());
-  if (asked < today) {
+  if (asked < today)
     throw unexpected('FORMAT_ERROR', 'validUntil', 'validUntil is in the past', `${today} or later`, asked);
-  }
   const latest = addDays(today, bank.rules.description.consent.maxDays);
   return asked < latest ? asked : latest;
 }
@@ -179,31 +174,28 @@ function checkMore({ strict }: BankRules, access: Access): void {
       : []),
     ...(restrictedTo && (strict || listed) ? ['restrictedTo'] : []),
   ];
-  for (const name of wrong) {
+  for (const name of wrong)
     throw new DoorRefusal('FORMAT_ERROR', `This consent has no ${name}`, '', { path: `access.${name}` });
-  }
 }
 
 function typeOf(access: Access): ReadingType {
   const { availableAccounts, availableAccountsWithBalance, allPsd2 } = access;
   const listed = RIGHTS.flatMap((right) => (access[right] ? [access[right]] : []));
   const whole = [availableAccounts ?? availableAccountsWithBalance, allPsd2].filter(Boolean);
-  if (whole.length + (listed.length > 0 ? 1 : 0) !== 1) {
+  if (whole.length + (listed.length > 0 ? 1 : 0) !== 1)
     throw new DoorRefusal(
       'FORMAT_ERROR',
       'access is not one kind of consent',
       'Expected: accounts, balances, transactions; or allPsd2; or availableAccounts.',
       { path: 'access' },
     );
-  }
   if (allPsd2) return 'all-accounts';
   if (whole.length > 0) return availableAccounts ? 'list-only' : 'list-with-balances';
   const filled = listed.filter((accounts) => accounts.length > 0).length;
-  if (filled > 0 && filled < listed.length) {
+  if (filled > 0 && filled < listed.length)
     throw new DoorRefusal('FORMAT_ERROR', 'access has accounts in one list and none in another', '', {
       path: 'access',
     });
-  }
   return filled > 0 ? 'dedicated' : 'bank-offered';
 }
 

@@ -83,12 +83,11 @@ export class DoorConsents extends Shelf<DoorConsent> {
    */
   requireValid(id: string, kind: ConsentKind = 'consent'): DoorConsent {
     const consent = this.find(id);
-    if (!consent || kindOfConsent(consent) !== kind) {
+    if (!consent || kindOfConsent(consent) !== kind)
       throw new DoorRefusal('CONSENT_UNKNOWN', 'The bank does not know this consent', '', {
         path: 'Consent-ID',
         status: 400,
       });
-    }
     const status = this.statusOf(consent);
     if (status === 'valid') return consent;
     throw new DoorRefusal(

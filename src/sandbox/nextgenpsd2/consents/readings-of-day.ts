@@ -27,14 +27,13 @@ export class ReadingsOfDay implements StatePart {
     this.memory.day = day;
     const key = [id, reading, accountId].join(' ');
     const before = this.memory.counts.get(key) ?? 0;
-    if (before >= frequencyPerDay) {
+    if (before >= frequencyPerDay)
       throw new DoorRefusal(
         'ACCESS_EXCEEDED',
         "The day's readings without the customer are used up",
         `Allowed: ${frequencyPerDay} a day for each account. They start again tomorrow.`,
         { path: 'Consent-ID' },
       );
-    }
     this.memory.counts.set(key, before + 1);
   }
 

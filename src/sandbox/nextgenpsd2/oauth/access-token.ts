@@ -33,16 +33,13 @@ export function grantOfCall(
   const isFree = mode === 'integrated' && kind !== 'reading' && !applicationToken;
   if (mode === 'none' || (value === undefined && isFree)) return undefined;
   const token = bearerToken(value);
-  if (token === undefined) {
+  if (token === undefined)
     throw new DoorRefusal(
       'TOKEN_INVALID',
       'The call has no access token',
       `Expected: ${tokenHeader}: Bearer <token>.`,
-      {
-        path: tokenHeader,
-      },
+      { path: tokenHeader },
     );
-  }
   const { tokens } = doorOf(bank);
   if (isStale) tokens.expire(token);
   const known = tokens.accessToken(token);

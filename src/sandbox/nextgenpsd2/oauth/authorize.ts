@@ -40,15 +40,13 @@ type Begun = Omit<AuthorizationRequest, 'redirectUri' | 'state'> | { error: stri
 
 function begin(bank: Bank, query: URLSearchParams): Begun {
   const { oauth } = bank.rules.description;
-  if (oauth.mode !== 'integrated' && oauth.mode !== 'pre-step') {
+  if (oauth.mode !== 'integrated' && oauth.mode !== 'pre-step')
     return { error: 'unauthorized_client', says: 'The bank has no login with OAuth' };
-  }
-  if (query.get('response_type') !== oauth.responseType) {
+  if (query.get('response_type') !== oauth.responseType)
     return { error: 'unsupported_response_type', says: `response_type is ${oauth.responseType}` };
-  }
   const challenge = query.get('code_challenge') ?? undefined;
   const isS256 = CHALLENGE.test(challenge ?? '') && query.get('code_challenge_method') === 'S256';
-  if (oauth.pkce === 'S256' ? !isS256 : challenge !== undefined) {
+  if (oauth.pkce === 'S256' ? !isS256 : challenge !== undefined)
     return {
       error: 'invalid_request',
       says:
@@ -56,7 +54,6 @@ function begin(bank: Bank, query: URLSearchParams): Begun {
           ? 'The bank needs a code_challenge with S256'
           : 'The bank takes no code_challenge',
     };
-  }
   const scope = query.get('scope') ?? '';
   if (oauth.mode === 'pre-step') {
     const { preStep } = oauth.scope;

@@ -83,9 +83,8 @@ function issueTokens(bank: Bank, request: RawRequest): IssuedTokens<DoorGrant> {
     if (issued) return issued;
     throw new OAuthError('invalid_grant', 'The refresh token is unknown, expired or used up');
   }
-  if (grantType !== 'authorization_code' || !['integrated', 'pre-step'].includes(oauth.mode)) {
+  if (grantType !== 'authorization_code' || !['integrated', 'pre-step'].includes(oauth.mode))
     throw new OAuthError('unsupported_grant_type', 'The bank does not take this grant_type');
-  }
   return tokens.issue(redeem(bank, form));
 }
 
@@ -119,9 +118,8 @@ function challengeOf(verifier: string | undefined): string | undefined {
 
 /** @throws OAuthError `invalid_request` */
 function readForm(request: RawRequest): Map<string, string> {
-  if (mediaTypeOf(header(request, 'content-type') ?? '') !== 'application/x-www-form-urlencoded') {
+  if (mediaTypeOf(header(request, 'content-type') ?? '') !== 'application/x-www-form-urlencoded')
     throw new OAuthError('invalid_request', 'The body is not a form');
-  }
   return fieldsOf(
     request.body.toString('utf8'),
     (name) => new OAuthError('invalid_request', `${name} came twice`),

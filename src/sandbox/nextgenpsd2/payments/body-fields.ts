@@ -93,11 +93,10 @@ function refuseOthers(value: object, within: string, known: readonly string[], a
     const path = within === '' ? name : `${within}.${name}`;
     if (known.includes(path)) continue;
     const isAbove = known.some((field) => field.startsWith(`${path}.`));
-    if (!isAbove) {
+    if (!isAbove)
       throw new DoorRefusal('FORMAT_ERROR', `The bank does not take the field ${path}`, '', {
         path: `${at}${path}`,
       });
-    }
     if (isObject(inner)) refuseOthers(inner, path, known, at);
   }
 }

@@ -26,7 +26,7 @@ export function checkAvailabilityOfFunds(bank: Bank, call: DoorCall): DoorAnswer
   const { account, instructedAmount } = readBody(call.request, fundsBody);
   const { customers, ledger } = bank;
   const found = accountOf(customers, account);
-  if (!found) {
+  if (!found)
     throw unexpected(
       'FORMAT_ERROR',
       `account.${Object.keys(account)[0]}`,
@@ -34,7 +34,6 @@ export function checkAvailabilityOfFunds(bank: Bank, call: DoorCall): DoorAnswer
       'an account of the customer',
       Object.values(account)[0],
     );
-  }
   const cents = readCents(instructedAmount.amount);
   if (!cents) {
     const expected = 'a decimal above 0 with at most two decimals';

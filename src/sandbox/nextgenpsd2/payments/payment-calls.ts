@@ -146,13 +146,12 @@ export function cancelPayment(bank: Bank, call: DoorCall): DoorAnswer {
   const payment = paymentInPath(bank, call);
   const { cancel: rule } = bank.rules.description.payments;
   const cancel = typeof rule === 'string' ? rule : (rule[payment.service] ?? 'authorised');
-  if (cancel === 'none' || !isCancellable(bank, payment)) {
+  if (cancel === 'none' || !isCancellable(bank, payment))
     throw new DoorRefusal(
       'CANCELLATION_INVALID',
       'The payment cannot be cancelled',
       cancel === 'none' ? 'The bank cancels no payments.' : `It is ${transactionStatus(bank, payment)}.`,
     );
-  }
   if (cancel === 'direct') {
     payment.cancelled = true;
     bank.calls.tellChange();

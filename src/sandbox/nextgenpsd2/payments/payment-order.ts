@@ -31,16 +31,14 @@ export function readOrder(
   const { creditorName, creditorAccount, endToEndIdentification, remittanceInformationUnstructured } = body;
   const description = remittanceInformationUnstructured ?? '';
   checkTexts(body, at);
-  if (body.creditorAddress && body.creditorAddress.townName === undefined && address !== 'country') {
+  if (body.creditorAddress && body.creditorAddress.townName === undefined && address !== 'country')
     throw new DoorRefusal('FORMAT_ERROR', 'An address has a town', '', {
       path: `${at}creditorAddress.townName`,
     });
-  }
-  if (address !== 'optional' && body.creditorAddress === undefined) {
+  if (address !== 'optional' && body.creditorAddress === undefined)
     throw new DoorRefusal('FORMAT_ERROR', "The bank needs the payee's address", '', {
       path: `${at}creditorAddress`,
     });
-  }
   return {
     instant: product.includes('instant'),
     amount: readAmount(body.instructedAmount, at),
@@ -91,9 +89,8 @@ function checkTexts(body: TransferBody, at: string): void {
 
 function readAmount({ amount, currency }: TransferBody['instructedAmount'], at: string): Cents {
   const path = `${at}instructedAmount`;
-  if (currency !== 'EUR') {
+  if (currency !== 'EUR')
     throw unexpected('FORMAT_ERROR', `${path}.currency`, 'The product is for euros', 'EUR', currency);
-  }
   const cents = readSepaAmount(amount);
   if (cents !== undefined) return cents;
   throw unexpected('FORMAT_ERROR', `${path}.amount`, 'The amount is not valid', SEPA_AMOUNTS, amount);

@@ -97,9 +97,8 @@ function readPeriodic(bank: Bank, call: DoorCall, product: string): PaymentIniti
   const today = bankDay(bank.now());
   if (startDate < today)
     throw wrongDay('startDate', 'startDate is in the past', `${today} or later`, startDate);
-  if (endDate !== undefined && endDate < startDate) {
+  if (endDate !== undefined && endDate < startDate)
     throw wrongDay('endDate', 'endDate is before startDate', `${startDate} or later`, endDate);
-  }
   return {
     service: 'periodic-payments',
     product,

@@ -23,9 +23,8 @@ export interface Consented {
  */
 export function consentedBy(bank: Bank, { request, grant }: DoorCall): Consented {
   const id = header(request, 'consent-id');
-  if (id === undefined) {
+  if (id === undefined)
     throw new DoorRefusal('FORMAT_ERROR', 'The reading has no Consent-ID', '', { path: 'Consent-ID' });
-  }
   const consent = doorOf(bank).consents.requireValid(id);
   const customer = bank.customers.find(consent.customerId ?? '');
   const isOthers =
@@ -56,11 +55,10 @@ export function consentedAccount(
   right: Right,
 ): Consented & { product: Product } {
   const consented = consentedBy(bank, call);
-  if (consented.consent.type.startsWith('list-')) {
+  if (consented.consent.type.startsWith('list-'))
     throw new DoorRefusal('CONSENT_INVALID', 'The consent is for the list of accounts only', '', {
       path: 'Consent-ID',
     });
-  }
   const id = inPath(call, 'account-id');
   const asked = consented.products.find((one) => idOf(bank, one) === id && (one.kind === 'card') === isCard);
   if (!asked) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The consent has no such account');
@@ -83,11 +81,10 @@ export function requireRight({ grants }: DoorConsent, products: readonly Product
 export function countReading(bank: Bank, { request, operation }: DoorCall, consent: DoorConsent): void {
   const address = header(request, 'psu-ip-address');
   const { ipAbsent } = bank.rules.description.psu;
-  if (ipAbsent !== undefined && address === undefined) {
+  if (ipAbsent !== undefined && address === undefined)
     throw new DoorRefusal('FORMAT_ERROR', 'The bank needs the header PSU-IP-Address', '', {
       path: 'PSU-IP-Address',
     });
-  }
   if (address !== undefined && address !== ipAbsent) return;
   doorOf(bank).readings.count(consent, operation.id, operation.parameters.get('account-id') ?? '');
 }

@@ -80,11 +80,10 @@ function readPeriod(
   }
   const today = bankDay(bank.now());
   const [from, to] = [readDay(query, 'dateFrom'), readDay(query, 'dateTo') ?? today];
-  if (from === undefined) {
+  if (from === undefined)
     throw new DoorRefusal('FORMAT_ERROR', 'dateFrom is missing', '', { path: 'dateFrom' });
-  }
   const oldest = addDays(today, -history);
-  if (from < oldest) {
+  if (from < oldest)
     throw unexpected(
       'PERIOD_INVALID',
       'dateFrom',
@@ -92,10 +91,8 @@ function readPeriod(
       `${oldest} or later`,
       from,
     );
-  }
-  if (from > to) {
+  if (from > to)
     throw unexpected('PERIOD_INVALID', 'dateFrom', 'dateFrom is after dateTo', `at most ${to}`, from);
-  }
   return { from, to, after: undefined };
 }
 

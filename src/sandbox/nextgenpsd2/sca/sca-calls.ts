@@ -28,9 +28,8 @@ export function startAuthorisation(kind: ScaSubject['kind']) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
     const { subject, asked } = inPathOf(bank, call, kind);
     readBody(call.request, z.strictObject({}), {});
-    if (!isWaiting(bank, asked)) {
+    if (!isWaiting(bank, asked))
       throw new DoorRefusal('STATUS_INVALID', `The ${kind} does not wait for an authorisation`);
-    }
     const authorisation = doorOf(bank).authorisations.start(subject, readScaWish(bank, call));
     const { approach, links, psuMessage } = startedSca(bank, authorisation);
     return {
@@ -92,13 +91,12 @@ export function confirmAuthorisation(kind: ScaSubject['kind']) {
     const { confirmationCode } = readBody(call.request, z.strictObject({ confirmationCode: z.string() }));
     const status = authorisations.statusOf(authorisation);
     const asked = askedOf(bank, authorisation.subject);
-    if (status !== 'unconfirmed' || !asked || !isWaiting(bank, asked)) {
+    if (status !== 'unconfirmed' || !asked || !isWaiting(bank, asked))
       throw new DoorRefusal(
         'STATUS_INVALID',
         `The authorisation is ${status}, and waits for no confirmation code`,
       );
-    }
-    if (!authorisations.confirm(authorisation, confirmationCode)) {
+    if (!authorisations.confirm(authorisation, confirmationCode))
       throw unexpected(
         'SCA_INVALID',
         'confirmationCode',
@@ -106,7 +104,6 @@ export function confirmAuthorisation(kind: ScaSubject['kind']) {
         'the code in the query of the redirect',
         'another one',
       );
-    }
     if (authorisation.approvedBy) carryOut(bank, asked, authorisation.approvedBy);
     bank.calls.tellChange();
     const values = { ...authorisation.subject.path, authorisationId: authorisation.id };

@@ -45,7 +45,7 @@ export function readScaWish(bank: Bank, { request, operation, grant }: DoorCall)
   const prefersDecoupled = readPreference(request, 'TPP-Decoupled-Preferred');
   const asksExplicit = readPreference(request, 'TPP-Explicit-Authorisation-Preferred');
   const isAsking = ASKING.includes(operation.id);
-  if (strict && isAsking && isExplicit && asksExplicit !== true) {
+  if (strict && isAsking && isExplicit && asksExplicit !== true)
     throw unexpected(
       'FORMAT_ERROR',
       'TPP-Explicit-Authorisation-Preferred',
@@ -53,7 +53,6 @@ export function readScaWish(bank: Bank, { request, operation, grant }: DoorCall)
       'true',
       header(request, 'tpp-explicit-authorisation-preferred'),
     );
-  }
   const offered = approachesOf(bank);
   const wished =
     prefersDecoupled || prefersRedirect === false
@@ -81,16 +80,14 @@ function approachesOf({ rules }: Bank): Approach[] {
 }
 
 function checkStart({ approach, redirectUri, psuId }: ScaWish): void {
-  if (approach === 'redirect' && redirectUri === undefined) {
+  if (approach === 'redirect' && redirectUri === undefined)
     throw new DoorRefusal('FORMAT_ERROR', 'The bank needs to know where the customer goes back to', '', {
       path: 'TPP-Redirect-URI',
     });
-  }
-  if (approach === 'decoupled' && psuId === undefined) {
+  if (approach === 'decoupled' && psuId === undefined)
     throw new DoorRefusal('FORMAT_ERROR', 'The bank needs to know which customer to ask', '', {
       path: 'PSU-ID',
     });
-  }
 }
 
 function readPreference(request: RawRequest, name: string): boolean | undefined {

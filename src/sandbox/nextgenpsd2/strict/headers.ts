@@ -77,13 +77,11 @@ export function checkHeaderNames(request: RawRequest, { kind }: Addressed, { psu
       throw new DoorRefusal('FORMAT_ERROR', `The header ${sent} came twice`, '', { path: sent });
     seen.add(name);
     const known = INITIATION.includes(name);
-    if (FOREIGN.includes(name) || (known && !allowed.includes(name))) {
+    if (FOREIGN.includes(name) || (known && !allowed.includes(name)))
       throw new DoorRefusal('FORMAT_ERROR', `${sent} is no header of this call`, '', { path: sent });
-    }
     const mayBeEmpty = name === 'psu-id' && psu.id === 'empty';
-    if (value === '' && !mayBeEmpty && (known || /^(?:psu|tpp)-/.test(name))) {
+    if (value === '' && !mayBeEmpty && (known || /^(?:psu|tpp)-/.test(name)))
       throw new DoorRefusal('FORMAT_ERROR', `The header ${sent} is empty. Leave it out`, '', { path: sent });
-    }
   }
 }
 
@@ -146,9 +144,8 @@ export function checkDate(
     throw unexpected('FORMAT_ERROR', 'Date', 'The bank does not take the header Date', 'no Date', value);
   }
   const date = readFixdate(value ?? '');
-  if (!date) {
+  if (!date)
     throw unexpected('FORMAT_ERROR', 'Date', 'Date is not an IMF-fixdate', `"${now.toUTCString()}"`, value);
-  }
   if (Math.abs(date.getTime() - now.getTime()) <= DATE_WINDOW_MS) return;
   throw unexpected(
     'TIMESTAMP_INVALID',
@@ -222,7 +219,7 @@ export function checkMediaTypes(
   const isTaken = isDocument(operation)
     ? bestOf(offered, accept) !== undefined
     : offered.includes(accept ?? '');
-  if (!isTaken) {
+  if (!isTaken)
     throw unexpected(
       'REQUESTED_FORMATS_INVALID',
       'Accept',
@@ -230,7 +227,6 @@ export function checkMediaTypes(
       `Accept: ${offered.join(', ')}`,
       accept,
     );
-  }
   const type = header(request, 'content-type');
   const expected = request.body.length > 0 ? bodyType(description, operation, type) : undefined;
   if (type === expected) return;
@@ -261,14 +257,12 @@ export function checkPsuHeaders(
       const fixed = presence === 'empty' ? '' : presence;
       if (!NOT_FIXED.includes(presence) && value !== fixed)
         throw unexpected('FORMAT_ERROR', name, `The bank takes one ${name} alone`, `"${fixed}"`, value);
-      if (presence === 'required' && value === undefined) {
+      if (presence === 'required' && value === undefined)
         throw new DoorRefusal('FORMAT_ERROR', `The bank needs the header ${name}`, '', { path: name });
-      }
-      if (presence === 'never' && value !== undefined) {
+      if (presence === 'never' && value !== undefined)
         throw new DoorRefusal('FORMAT_ERROR', `The bank does not take the header ${name}`, '', {
           path: name,
         });
-      }
     }
   }
   const address = header(request, 'psu-ip-address');

@@ -30,13 +30,12 @@ export function checkSignatureCertificate(
   { qseal, qwac }: TppCertificates,
 ): void {
   const value = header(request, NAME.toLowerCase());
-  if (value === undefined) {
+  if (value === undefined)
     throw new DoorRefusal('CERTIFICATE_MISSING', `The request has no ${NAME}`, '', { path: NAME });
-  }
   const forms = form === undefined ? FORMS : [form];
   const ders = forms.flatMap((one) => readCertificate(one, value) ?? []);
   const [der] = ders.some((one) => one.equals(qseal.raw)) ? [qseal.raw] : ders;
-  if (der === undefined) {
+  if (der === undefined)
     throw unexpected(
       'CERTIFICATE_INVALID',
       NAME,
@@ -44,7 +43,6 @@ export function checkSignatureCertificate(
       EXPECTED[forms[0] ?? 'der'],
       value,
     );
-  }
   if (der.equals(qseal.raw)) return;
   throw unexpected(
     'CERTIFICATE_INVALID',

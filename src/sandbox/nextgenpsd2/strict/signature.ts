@@ -38,9 +38,8 @@ export function checkSigning(
     return;
   }
   const value = header(request, 'signature');
-  if (value === undefined) {
+  if (value === undefined)
     throw new DoorRefusal('SIGNATURE_MISSING', 'The request has no Signature', '', { path: 'Signature' });
-  }
   checkSignatureCertificate(request, exact.certificate ? signing.certificate : undefined, registered);
   checkDigest(request, signing, exact);
   // A signature has the names as they were sent.
@@ -170,20 +169,18 @@ function checkSignature(
   const isRight = exact.keyId
     ? (id: string) => isKeyId(id, keyIds, signing.keyId)
     : (id: string) => isSameKey(id, signing.keyId, qseal);
-  if (!isRight(keyId) && !isRight(keyId.replaceAll('\\"', '"'))) {
+  if (!isRight(keyId) && !isRight(keyId.replaceAll('\\"', '"')))
     throw invalid(
       "The signature's keyId is not that of the certificate",
       `keyId="${keyIds[0]}"`,
       `keyId="${keyId}"`,
     );
-  }
-  if (exact.algorithm ? algorithm !== signing.algorithm : !/^(rsa-)?sha-?(256|512)$/i.test(algorithm)) {
+  if (exact.algorithm ? algorithm !== signing.algorithm : !/^(rsa-)?sha-?(256|512)$/i.test(algorithm))
     throw invalid(
       'The bank takes another algorithm',
       `algorithm="${signing.algorithm}"`,
       `algorithm="${algorithm}"`,
     );
-  }
   if (problem !== undefined)
     throw invalid(problem, `headers="${expected.join(' ')}"`, `headers="${headers}"`);
   const signedWith = ({ publicKey }: X509Certificate): boolean =>

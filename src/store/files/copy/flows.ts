@@ -75,9 +75,8 @@ export class FlowCopies {
     let known = readFlowFile<number, unknown>(path, z.unknown(), (count = 0) => count + 1);
     if (!known) this.#make(path, events);
     else {
-      for (const { at, event } of events.slice(known.current)) {
+      for (const { at, event } of events.slice(known.current))
         known = { ...appendToFlowFile(path, known, { at, by: COPY, event }), current: known.current + 1 };
-      }
     }
     this.#addToIndex(flow);
     this.#takeReference(flow);

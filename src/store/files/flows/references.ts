@@ -177,7 +177,7 @@ export class ReferenceClaims {
       appendDurably(beside, 'wx', flow);
       takeName(beside, path);
     } catch (cause) {
-      if (systemCode(cause) !== 'EEXIST') {
+      if (systemCode(cause) !== 'EEXIST')
         throw new Psd2Error(
           'config',
           `psd2 cannot record the reference in ${this.#folder}: ${reasonOf(cause)}`,
@@ -186,7 +186,6 @@ export class ReferenceClaims {
             cause,
           },
         );
-      }
     } finally {
       removeStored(beside);
     }

@@ -139,9 +139,7 @@ export class SyncedRows implements StoredRows {
       throw new Psd2Error(
         'config',
         `${this.path} was changed by another program while psd2 sync worked on it`,
-        {
-          hint: 'Do not write to the files of psd2 sync. Run it again.',
-        },
+        { hint: 'Do not write to the files of psd2 sync. Run it again.' },
       );
     } catch (error) {
       closeSync(file);

@@ -52,11 +52,10 @@ export function databaseSide(database: Database, sources: KeySources, mayBePlain
     );
     if (!row) throw new TypeError('psd2.store has a row');
     // Before either side is marked: a copy that cannot begin must not lock the other side.
-    if (!row.may_copy) {
+    if (!row.may_copy)
       throw new Psd2Error('config', `The user of PostgreSQL at ${database.shown} may not copy the store`, {
         hint: 'Only the owner of the schema psd2, or a member of that role, may do so. Use the rights of the owner, as for psd2 store init.',
       });
-    }
     return {
       id: row.id,
       movedTo: row.moved_to === null ? null : { id: row.moved_to_id ?? '', place: row.moved_to },

@@ -159,14 +159,13 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
        where profile = $1 and customer_id = $2`,
       this.#address,
     );
-    for (const { product_id, read_from, read_through, newest, ...row } of rows) {
+    for (const { product_id, read_from, read_through, newest, ...row } of rows)
       this.#known.set(product_id, {
         from: read_from,
         through: read_through,
         ...(newest !== null && { newest }),
         ...balanceIn(row),
       });
-    }
   }
 
   async progress(productId: string): Promise<Progress | undefined> {
@@ -259,11 +258,10 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
        where profile = $1 and kind = 'sync' and name = $2 and number = $3 for share) mine`,
       [profile, customerId, this.#claim.number],
     );
-    if (mine?.count !== 1) {
+    if (mine?.count !== 1)
       throw new Psd2Error('overtaken', `Another psd2 sync has taken over customer ${customerId}`, {
         hint: 'This sync leaves the customer to that one. Nothing is lost.',
       });
-    }
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
     for (const [product, rows] of this.#cancelled)
       await statements.execute(
