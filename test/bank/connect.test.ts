@@ -6,6 +6,7 @@ import { connectToBank } from '../../src/bank/transport/connection.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../support/free-port.ts';
+import { thrownBy } from '../support/thrown.ts';
 import { never, OK, PUT, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
 
 // Tests what psd2 checks before it connects, and how a call ends that the bank never sees.
@@ -27,14 +28,12 @@ describe('what psd2 needs for a connection', () => {
   it.each(['', 'no PEM', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', key])(
     'psd2 refuses a CA bundle without a certificate, and does not fall back to the system’s authorities',
     (ca) => {
-      expect(() => connectToBank(origin, qwac, ca)).toThrow(
-        expect.objectContaining({
-          code: 'certificate',
-          message: 'The CA bundle is not a list of PEM certificates',
-          hint: 'Check PSD2_CA or the profile. Each certificate begins with -----BEGIN CERTIFICATE-----.',
-          cause: expect.any(Error),
-        }),
-      );
+      expect(thrownBy(() => connectToBank(origin, qwac, ca))).toMatchObject({
+        code: 'certificate',
+        message: 'The CA bundle is not a list of PEM certificates',
+        hint: 'Check PSD2_CA or the profile. Each certificate begins with -----BEGIN CERTIFICATE-----.',
+        cause: expect.any(Error),
+      });
     },
   );
 
@@ -68,14 +67,12 @@ describe('what psd2 needs for a connection', () => {
       }
     }
     vi.stubGlobal('WebAssembly', { Memory });
-    expect(() => connectToBank(origin, qwac, undefined)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: 'The limit on virtual memory (ulimit -v) is too small for WebAssembly',
-        hint: 'Raise it to 16 GiB or more, or set NODE_OPTIONS=--disable-wasm-trap-handler.',
-        cause: expect.any(RangeError),
-      }),
-    );
+    expect(thrownBy(() => connectToBank(origin, qwac, undefined))).toMatchObject({
+      code: 'config',
+      message: 'The limit on virtual memory (ulimit -v) is too small for WebAssembly',
+      hint: 'Raise it to 16 GiB or more, or set NODE_OPTIONS=--disable-wasm-trap-handler.',
+      cause: expect.any(RangeError),
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readPkcs12 } from '../../src/certificates/pkcs12.ts';
+import { thrownBy } from '../support/thrown.ts';
 import { EC, withOpenssl } from './openssl.ts';
 import {
   bag,
@@ -96,13 +97,11 @@ describe('PKCS#12 files of other programs', () => {
     ['derivation of the key (scrypt)', { derivation: '1.3.6.1.4.1.11591.4.11' }],
   ])('psd2 says that it cannot read a PKCS#12 file with an unknown %s', (_, other) => {
     const how = { passphrase, cipher: AES_256, prf: SHA_256, ...other };
-    expect(() => namesIn(pkcs12Of(pbes2Part(certificates, how)))).toThrow(
-      expect.objectContaining({
-        code: 'certificate',
-        message: 'The PKCS#12 file tpp.p12 is not readable: it is damaged or has an unusual format',
-        hint: 'Get a new copy of the file, or give certificate and key as PEM.',
-      }),
-    );
+    expect(thrownBy(() => namesIn(pkcs12Of(pbes2Part(certificates, how))))).toMatchObject({
+      code: 'certificate',
+      message: 'The PKCS#12 file tpp.p12 is not readable: it is damaged or has an unusual format',
+      hint: 'Get a new copy of the file, or give certificate and key as PEM.',
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isPkcs12, WrongPassphrase } from '../../src/certificates/key-pair.ts';
 import { readPkcs12 } from '../../src/certificates/pkcs12.ts';
+import { thrownBy } from '../support/thrown.ts';
 import { RSA, withOpenssl } from './openssl.ts';
 
 const PASSPHRASE = 'hush hush';
@@ -75,9 +76,11 @@ describe('a PKCS#12 file', () => {
     for (const bytes of [made.files['AES-256 with SHA-256'], made.keyless]) {
       const open = () => readPkcs12(bytes, passphrase, file);
       expect(open).toThrow(WrongPassphrase);
-      expect(open).toThrow(
-        expect.objectContaining({ code: 'certificate', message, hint: 'Set PSD2_KEY_PASSPHRASE.' }),
-      );
+      expect(thrownBy(open)).toMatchObject({
+        code: 'certificate',
+        message,
+        hint: 'Set PSD2_KEY_PASSPHRASE.',
+      });
     }
   });
 
@@ -86,15 +89,13 @@ describe('a PKCS#12 file', () => {
     ['triple DES', made.tripleDes, 'triple DES'],
     ['triple DES for its key', made.oldKeyOnly, 'triple DES'],
   ])('psd2 refuses a PKCS#12 file with %s and shows the command that converts it', (_, bytes, cipher) => {
-    expect(() => readPkcs12(bytes, PASSPHRASE, file)).toThrow(
-      expect.objectContaining({
-        code: 'certificate',
-        message: expect.stringContaining(cipher),
-        hint: expect.stringContaining(
-          "openssl pkcs12 -legacy -in '/keys of mine/tpp.p12' -out '/keys of mine/tpp.pem'",
-        ),
-      }),
-    );
+    expect(thrownBy(() => readPkcs12(bytes, PASSPHRASE, file))).toMatchObject({
+      code: 'certificate',
+      message: expect.stringContaining(cipher),
+      hint: expect.stringContaining(
+        "openssl pkcs12 -legacy -in '/keys of mine/tpp.p12' -out '/keys of mine/tpp.pem'",
+      ),
+    });
   });
 
   it('psd2 says that a truncated or unreadable PKCS#12 file is damaged', () => {

@@ -14,6 +14,7 @@ import {
   encodeQcStatements,
   keptStatements,
 } from '../../src/certificates/qc-statements.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 const oid = (value: string) => new ObjectIdentifier({ value });
 const utf8 = (value: string) => new Utf8String({ value });
@@ -127,13 +128,11 @@ describe('qcStatements', () => {
     ['less content than its length says', '300230'],
     ['a good statement before a bad one', '30043000300c'],
   ])('psd2 refuses %s', (_, der) => {
-    expect(() => decodeQcStatements(Buffer.from(der, 'hex'))).toThrow(
-      expect.objectContaining({
-        code: 'certificate',
-        message: 'The qcStatements of the certificate are not valid DER',
-        hint: 'Ask the certificate authority for a correct certificate.',
-      }),
-    );
+    expect(thrownBy(() => decodeQcStatements(Buffer.from(der, 'hex')))).toMatchObject({
+      code: 'certificate',
+      message: 'The qcStatements of the certificate are not valid DER',
+      hint: 'Ask the certificate authority for a correct certificate.',
+    });
   });
 
   it('psd2 reads lengths of four octets and names with accents', () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RawGlobals, readGlobals, withGlobals } from '../../src/cli/globals.ts';
 import { errorsAreJson, readOutputMode, wantsJson } from '../../src/cli/output-mode.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 /** Parses the arguments with commander, with the variables of `env` set. */
 function parse(args: string[], env: Record<string, string> = {}): RawGlobals {
@@ -126,9 +127,10 @@ it.each(['--profile', '--customer', '--psu-ip', '--lang', '--trace'])(
   'an empty %s is an error: the script that gave it means another value than the default',
   (option) => {
     for (const value of ['', ' '])
-      expect(() => read([option, value])).toThrow(
-        expect.objectContaining({ code: 'usage', message: `The value of ${option} is empty` }),
-      );
+      expect(thrownBy(() => read([option, value]))).toMatchObject({
+        code: 'usage',
+        message: `The value of ${option} is empty`,
+      });
   },
 );
 

@@ -11,6 +11,7 @@ import {
   parseDate,
   parseRange,
 } from '../../src/domain/calendar.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 function day(text: string): IsoDate {
   return parseDate('--date', text);
@@ -50,13 +51,11 @@ describe('a date', () => {
   });
 
   it('the error for a day that does not exist says so, and how to write a date', () => {
-    expect(() => parseDate('--date', '2026-02-30')).toThrow(
-      expect.objectContaining({
-        code: 'invalid_date',
-        message: '--date "2026-02-30" is a day that does not exist',
-        hint: 'For example --date 2026-11-30.',
-      }),
-    );
+    expect(thrownBy(() => parseDate('--date', '2026-02-30'))).toMatchObject({
+      code: 'invalid_date',
+      message: '--date "2026-02-30" is a day that does not exist',
+      hint: 'For example --date 2026-11-30.',
+    });
   });
 
   it.each(['1899-12-31', '0206-11-21', '0000-01-05'])('psd2 refuses %s because it is too old', (text) => {
@@ -114,12 +113,10 @@ describe('a range of days', () => {
       from: '2026-11-01',
       to: '2026-11-30',
     });
-    expect(() => parseRange({ from: '2026-12-01', to: '2026-11-30' })).toThrow(
-      expect.objectContaining({
-        code: 'invalid_date',
-        message: '--from 2026-12-01 is after --to 2026-11-30',
-      }),
-    );
+    expect(thrownBy(() => parseRange({ from: '2026-12-01', to: '2026-11-30' }))).toMatchObject({
+      code: 'invalid_date',
+      message: '--from 2026-12-01 is after --to 2026-11-30',
+    });
   });
 
   it.each([
@@ -128,7 +125,7 @@ describe('a range of days', () => {
     [{ from: '', to: '2026-11-30' }, '--from "" is not a date in the form YYYY-MM-DD'],
     [{ to: '' }, '--to "" is not a date in the form YYYY-MM-DD'],
   ])('the error for the range %j names the option that is wrong', (options, message) => {
-    expect(() => parseRange(options)).toThrow(expect.objectContaining({ code: 'invalid_date', message }));
+    expect(thrownBy(() => parseRange(options))).toMatchObject({ code: 'invalid_date', message });
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAccountId, isCustomerId, parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 describe('a product id', () => {
   it('a product id has ten letters or digits, and keeps its leading zeros and case', () => {
@@ -21,14 +22,12 @@ describe('a product id', () => {
     ['123456789è', 'contains the character "è": only letters and digits are allowed'],
     ['1234567890\n', 'contains the character "\\n": only letters and digits are allowed'],
   ])('psd2 refuses the product id %j: it %s', (id, what) => {
-    expect(() => parseProductId(id)).toThrow(
-      expect.objectContaining({
-        code: 'invalid_product_id',
-        message: `The account id ${JSON.stringify(id)} ${what}`,
-        hint: 'Include leading zeros. See the ids with:',
-        next: [['accounts', 'list']],
-      }),
-    );
+    expect(thrownBy(() => parseProductId(id))).toMatchObject({
+      code: 'invalid_product_id',
+      message: `The account id ${JSON.stringify(id)} ${what}`,
+      hint: 'Include leading zeros. See the ids with:',
+      next: [['accounts', 'list']],
+    });
   });
 
   it('psd2 refuses every other text as a product id', () => {
@@ -36,7 +35,7 @@ describe('a product id', () => {
       fc.property(
         fc.string().filter((text) => !/^[A-Za-z0-9]{10}$/.test(text)),
         (text) => {
-          expect(() => parseProductId(text)).toThrow(expect.objectContaining({ code: 'invalid_product_id' }));
+          expect(thrownBy(() => parseProductId(text))).toMatchObject({ code: 'invalid_product_id' });
         },
       ),
     );
@@ -56,14 +55,12 @@ describe('a customer id', () => {
   it.each(['', '12a', ' 1', '1\n', '-1', '../1', '123456789012345678901'])(
     'psd2 refuses the customer id %j and says where to see it',
     (id) => {
-      expect(() => parseCustomerId(id)).toThrow(
-        expect.objectContaining({
-          code: 'usage',
-          message: `The customer id ${JSON.stringify(id)} is not a number`,
-          hint: 'See the id of the logged-in customer with:',
-          next: [['customer', 'id']],
-        }),
-      );
+      expect(thrownBy(() => parseCustomerId(id))).toMatchObject({
+        code: 'usage',
+        message: `The customer id ${JSON.stringify(id)} is not a number`,
+        hint: 'See the id of the logged-in customer with:',
+        next: [['customer', 'id']],
+      });
     },
   );
 });

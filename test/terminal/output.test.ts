@@ -10,6 +10,7 @@ import {
   parseOutputFormat,
   silentOutput,
 } from '../../src/terminal/output/output.ts';
+import { thrownBy } from '../support/thrown.ts';
 import { openStream } from './stream.ts';
 
 interface Row {
@@ -238,13 +239,11 @@ describe('an output format', () => {
   });
 
   it.each(['', 'xml', 'toString'])('the output format %j is refused', (text) => {
-    expect(() => parseOutputFormat(text)).toThrow(
-      expect.objectContaining({
-        code: 'usage',
-        message: `The output format ${JSON.stringify(text)} is not known`,
-        hint: 'Use one of table, json, ndjson, csv.',
-      }),
-    );
+    expect(thrownBy(() => parseOutputFormat(text))).toMatchObject({
+      code: 'usage',
+      message: `The output format ${JSON.stringify(text)} is not known`,
+      hint: 'Use one of table, json, ndjson, csv.',
+    });
   });
 });
 
@@ -300,7 +299,7 @@ describe('a query', () => {
   it('a query whose result has no rows and columns cannot be written as CSV', () => {
     const { output } = openWith({ format: 'csv', query: () => ['Rent'] });
     output.record({ name: 'Rent', amount: null }, columns);
-    expect(() => output.finish()).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(thrownBy(() => output.finish())).toMatchObject({ code: 'usage' });
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import { compileQuery } from '../../src/terminal/output/query.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 const data = [
   { productId: '0012345678', amount: '1.10' },
@@ -33,9 +34,10 @@ describe('a query', () => {
     [']', 'at character 1'],
     ['[0].{a b}', 'at character 8'],
   ])('the query %s is refused, and the error says where it is wrong: %s', (expression, where) => {
-    expect(() => compileQuery(expression)).toThrow(
-      expect.objectContaining({ code: 'usage', message: expect.stringMatching(new RegExp(`${where}$`)) }),
-    );
+    expect(thrownBy(() => compileQuery(expression))).toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(new RegExp(`${where}$`)),
+    });
   });
 
   it.each([
@@ -73,15 +75,13 @@ describe('a query', () => {
   });
 
   it('a query that does not match the data is a usage error', () => {
-    expect(() => compileQuery('length([0].nothing)')(data)).toThrow(
-      expect.objectContaining({
-        code: 'usage',
-        message: expect.stringMatching(
-          /^--query could not be applied to the data: TypeError: length\(\).*[^.\s]$/,
-        ),
-        hint: 'The command has done its work. Only its output is missing. -o json shows the data.',
-      }),
-    );
+    expect(thrownBy(() => compileQuery('length([0].nothing)')(data))).toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(
+        /^--query could not be applied to the data: TypeError: length\(\).*[^.\s]$/,
+      ),
+      hint: 'The command has done its work. Only its output is missing. -o json shows the data.',
+    });
   });
 
   it('any query works or is a usage error', () => {

@@ -5,6 +5,7 @@ import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { batchAdded } from '../../domain/batch/lines.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
 
@@ -24,15 +25,7 @@ const line = (number: number, name: string, amount: string, more: Partial<BatchL
 
 beforeAll(async () => {
   const { batches } = await openCommand(folder, '2026-03-01T10:00:00.000Z').context.store();
-  const added = {
-    format: 'csv' as const,
-    messageId: null,
-    note: null,
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  };
+  const added = batchAdded(ADA);
   const add = async (...lines: BatchLine[]) => (await batches.add({ added, lines, again: false })).batch;
   ids.first = await add(line(1, 'Ada Lovelace', '12.50', { reference: 'INV-7', customer: '1048262' }));
   ids.second = await add(line(1, 'Alan Turing', '1.00'), line(2, 'Grace Hopper', '2.00'));
@@ -80,15 +73,7 @@ it('an empty filter is refused, since it would match every batch', async () => {
 it('a list of batches and the status name a batch that somebody has changed, and show the others', async () => {
   const place = newConfigFolder(temporaryFolder());
   const { batches } = await openCommand(place, '2026-03-01T10:00:00.000Z').context.store();
-  const added = {
-    format: 'csv' as const,
-    messageId: null,
-    note: null,
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  };
+  const added = batchAdded(ADA);
   const add = async (one: BatchLine) => (await batches.add({ added, lines: [one], again: false })).batch;
   const whole = await add(line(1, 'Ada Lovelace', '1.00'));
   const edited = await add(line(1, 'Alan Turing', '2.00'));
@@ -127,15 +112,7 @@ it('a list of batches and the status name a batch that somebody has changed, and
 it('a table of batches shows the number of a batch that has the content of another', async () => {
   const { context, printed } = openCommand(folder, '2026-03-02T10:00:00.000Z', { format: 'table' });
   const { batches } = await context.store();
-  const added = {
-    format: 'csv' as const,
-    messageId: null,
-    note: null,
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  };
+  const added = batchAdded(ADA);
   const lines = [line(1, 'Ada Lovelace', '12.50', { reference: 'INV-7', customer: '1048262' })];
   await batches.add({ added, lines, again: true });
   await runIn(context, 'batch', 'list');
@@ -146,15 +123,7 @@ it('a batch that was added at midnight is one of the day that begins', async () 
   const place = newConfigFolder(temporaryFolder());
   const midnight = '2026-02-28T23:00:00.000Z';
   const { batches } = await openCommand(place, midnight).context.store();
-  const added = {
-    format: 'csv' as const,
-    messageId: null,
-    note: null,
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  };
+  const added = batchAdded(ADA);
   await batches.add({ added, lines: [line(1, 'Ada', '1.00')], again: false });
   const count = async (...words: string[]) => {
     const { context, printed } = openCommand(place, midnight);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { readDuration } from '../../../src/commands/shared/option-values.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const WEEK = 7 * 24 * 60 * 60 * 1000;
 
@@ -15,11 +16,9 @@ it.each([
 it.each(['0s', '8d', '604801s', '6', 'h', '1.5h', '-1h', '1 h', '6H', '1w', ''])(
   'the duration %j is refused',
   (text) => {
-    expect(() => readDuration('--every', text, WEEK)).toThrow(
-      expect.objectContaining({
-        code: 'usage',
-        message: `--every ${JSON.stringify(text)} is not a duration up to 7 days`,
-      }),
-    );
+    expect(thrownBy(() => readDuration('--every', text, WEEK))).toMatchObject({
+      code: 'usage',
+      message: `--every ${JSON.stringify(text)} is not a duration up to 7 days`,
+    });
   },
 );

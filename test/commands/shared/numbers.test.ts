@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readLimit, readSince, readWholeNumber } from '../../../src/commands/shared/option-values.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 /** What is not a number, but might be taken for one. */
@@ -22,10 +23,8 @@ const NO_NUMBERS = [
 
 describe('a whole number', () => {
   it.each(NO_NUMBERS)('%j is none', (text) => {
-    expect(() => readWholeNumber('--cores', text, 0, 999)).toThrow(
-      expect.objectContaining({ code: 'usage' }),
-    );
-    expect(() => readLimit(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(thrownBy(() => readWholeNumber('--cores', text, 0, 999))).toMatchObject({ code: 'usage' });
+    expect(thrownBy(() => readLimit(text))).toMatchObject({ code: 'usage' });
   });
 
   it.each([
@@ -40,7 +39,7 @@ describe('a whole number', () => {
     ['0', '--cores "0" is not a whole number from 1 to 99'],
     ['100', '--cores "100" is not a whole number from 1 to 99'],
   ])('%j is outside of its range', (text, message) => {
-    expect(() => readWholeNumber('--cores', text, 1, 99)).toThrow(expect.objectContaining({ message }));
+    expect(thrownBy(() => readWholeNumber('--cores', text, 1, 99))).toMatchObject({ message });
   });
 
   it('a limit that is not given is another one, and 0 is none', () => {
@@ -77,6 +76,6 @@ describe('a time to show from', () => {
     '2026-11-21 09:30',
     'yesterday',
   ])('%j is none', (text) => {
-    expect(() => readSince(text, NOW)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(thrownBy(() => readSince(text, NOW))).toMatchObject({ code: 'usage' });
   });
 });

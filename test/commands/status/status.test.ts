@@ -9,6 +9,7 @@ import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
+import { batchAdded } from '../../domain/batch/lines.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent, storeLogin } from '../access.ts';
@@ -135,15 +136,7 @@ const ADA = { by: 'ada', user: 'ada', machine: 'm' };
 
 it('a batch needs a person until enough people have approved it, or one has rejected it', async () => {
   const folder = newConfigFolder(temporary);
-  const added = {
-    format: 'csv' as const,
-    messageId: null,
-    note: 'Salaries',
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  };
+  const added = batchAdded({ ...ADA, note: 'Salaries' });
   const { context: before } = openCommand(folder, MARCH);
   const { batches } = await before.store();
   const { batch, sha256 } = await batches.add({
@@ -189,15 +182,7 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
       await open.record({ type: 'cancelled' });
     },
   );
-  const added = {
-    format: 'csv' as const,
-    messageId: null,
-    note: null,
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  };
+  const added = batchAdded(ADA);
   const { batch } = await batches.add({ added, lines: [LINE], again: false });
   rmSync(join(folder.flows('env'), 'batches', batch, 'events', '1'));
   const journal = join(folder.flows('env'), `${flow}.ndjson`);
@@ -449,15 +434,7 @@ it('consents and operations stand with what they are about, the oldest of a kind
 
 it('a batch of one payment is one payment, and the oldest batch stands first', async () => {
   const folder = newConfigFolder(temporary);
-  const added = {
-    format: 'csv' as const,
-    messageId: null,
-    note: null,
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  };
+  const added = batchAdded(ADA);
   const batches: string[] = [];
   for (const [at, name] of [
     [MARCH, 'Ada'],
@@ -491,15 +468,7 @@ it('a login that ends soon needs nobody yet, one that ends in this moment does',
 
 it('a batch in two currencies has no total, and one in one currency has its own', async () => {
   const folder = newConfigFolder(temporary);
-  const added = {
-    format: 'csv' as const,
-    messageId: null,
-    note: null,
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  };
+  const added = batchAdded(ADA);
   const { context: before } = openCommand(folder, MARCH);
   const { batches } = await before.store();
   const zloty = { ...LINE, line: 2, currency: 'PLN' };

@@ -10,6 +10,7 @@ import { ListedRound } from '../../../src/store/listed-round.ts';
 import type { ReadResult } from '../../../src/store/ports/read-results.ts';
 import type { RoundNote } from '../../../src/store/ports/sync.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const folder = temporaryFolder();
 const NOW = new Date('2026-11-22T10:00:00.000Z');
@@ -224,7 +225,7 @@ describe('the watch over a sync', () => {
     const place = join(folder, 'a-folder');
     mkdirSync(place);
     const { watch, warnings } = watched(place);
-    expect(() => watch.write()).toThrow(expect.objectContaining({ code: 'config' }));
+    expect(thrownBy(() => watch.write())).toMatchObject({ code: 'config' });
     const { round } = roundOf(['1']);
     expect(await watch.during(round, true, async () => 'done')).toBe('done');
     expect(warnings).toEqual([expect.stringContaining(`The file ${place} cannot be written`)]);

@@ -25,3 +25,9 @@ export function batchLine(changes: Partial<BatchLine> = {}): BatchLine {
     ...changes,
   };
 }
+
+/** How a CSV file was added that nobody needs to approve. */
+export const batchAdded = (more: { by: string; user: string; machine: string; note?: string }) => ({
+  ...{ format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], approvalsNeeded: 0 },
+  ...more,
+});

@@ -7,6 +7,7 @@ import {
   parseAccountReference,
 } from '../../../src/domain/order/account-reference.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const IBAN = 'DE89370400440532013000';
 
@@ -52,11 +53,9 @@ describe('a reference to an account', () => {
     const refused = () => parseAccountReference(text);
     expect(refused).toThrow(Psd2Error);
     expect(refused).toThrow(message);
-    expect(refused).toThrow(
-      expect.objectContaining({
-        context: expect.objectContaining({ hint: expect.not.stringContaining('payee') }),
-      }),
-    );
+    expect(thrownBy(refused)).toMatchObject({
+      context: expect.objectContaining({ hint: expect.not.stringContaining('payee') }),
+    });
     expect(refused).not.toThrow(/5254.?1212/);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 function refusal(text: string): string {
   try {
@@ -99,7 +100,8 @@ it('every amount that psd2 accepts gets the form of a payment', () => {
 });
 
 it('the error for an amount has its own code and shows how to write it', () => {
-  expect(() => parsePaymentAmount('12,5')).toThrow(
-    expect.objectContaining({ code: 'invalid_amount', hint: expect.stringContaining('12.50') }),
-  );
+  expect(thrownBy(() => parsePaymentAmount('12,5'))).toMatchObject({
+    code: 'invalid_amount',
+    hint: expect.stringContaining('12.50'),
+  });
 });

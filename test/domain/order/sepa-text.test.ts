@@ -9,6 +9,7 @@ import {
   parseReference,
 } from '../../../src/domain/order/sepa-text.ts';
 import { anyCharacter } from '../../support/any-character.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const ALLOWED = [
   ...'abcdefghijklmnopqrstuvwxyz',
@@ -28,13 +29,11 @@ it('psd2 refuses every other character and names its position, counted in charac
       anyCharacter.filter((odd) => !ALLOWED.includes(odd)),
       fc.string({ maxLength: 20, size: 'max' }),
       (before, odd, after) => {
-        expect(() => parseDescription(before.join('') + odd + after)).toThrow(
-          expect.objectContaining({
-            code: 'invalid_text',
-            message: `--description contains the character ${nameOfCharacter(odd)} at position ${before.length + 1}, which SEPA does not allow`,
-            hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed.",
-          }),
-        );
+        expect(thrownBy(() => parseDescription(before.join('') + odd + after))).toMatchObject({
+          code: 'invalid_text',
+          message: `--description contains the character ${nameOfCharacter(odd)} at position ${before.length + 1}, which SEPA does not allow`,
+          hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed.",
+        });
       },
     ),
   );

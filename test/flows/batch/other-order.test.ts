@@ -7,6 +7,7 @@ import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferOrder } from '../../../src/domain/transfer.ts';
 import { refuseOtherOrder } from '../../../src/flows/batch/lines.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const to = parseSepaIban('DE89370400440532013000');
 const amount = parsePaymentAmount('1.00');
@@ -61,9 +62,9 @@ it.each<Partial<TransferOrder>>([
   { instant: true },
   { urgent: true },
 ])('psd2 does not go on with a transfer that somebody has written into the store: %o', (other) => {
-  expect(() => refuseOtherOrder(batch, line, { ...order, ...other })).toThrow(
-    expect.objectContaining({ code: 'config' }),
-  );
+  expect(thrownBy(() => refuseOtherOrder(batch, line, { ...order, ...other }))).toMatchObject({
+    code: 'config',
+  });
 });
 
 it('psd2 goes on with a transfer that debits the IBAN of the line, and with no other one', () => {
@@ -71,7 +72,7 @@ it('psd2 goes on with a transfer that debits the IBAN of the line, and with no o
   const byIban = { ...line, from: null, fromIban };
   expect(() => refuseOtherOrder(batch, byIban, { ...order, fromIban })).not.toThrow();
   for (const other of [order, { ...order, fromIban: to }])
-    expect(() => refuseOtherOrder(batch, byIban, other)).toThrow(
-      expect.objectContaining({ message: 'The transfer of payment 1 is not what the batch orders' }),
-    );
+    expect(thrownBy(() => refuseOtherOrder(batch, byIban, other))).toMatchObject({
+      message: 'The transfer of payment 1 is not what the batch orders',
+    });
 });

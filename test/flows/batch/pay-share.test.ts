@@ -9,6 +9,7 @@ import { type Choice, chooseWay, sharesIn } from '../../../src/flows/batch/pay-s
 import { BankHere, initiationOf } from '../../commands/bank-here.ts';
 import { beginLine, RUN, storeOf, told, withPayees } from '../../commands/batch/with-batch.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const temporary = temporaryFolder();
 const takes = ({ instant }: { instant: boolean }) => !instant;
@@ -70,16 +71,14 @@ it('payments that the bank shall book otherwise are in a bulk payment of their o
 it('a bank that wants to know how it books a bulk payment gets none of which nobody said it', () => {
   const wants = { ...rich, bulk: { ...bulk, batchBooking: 'required' } } as const;
   const unsaid = [line(1), line(2)];
-  expect(() => sharesIn([], unsaid, chooseWay(wants, undefined))).toThrow(
-    expect.objectContaining({
-      code: 'usage',
-      message:
-        'This bank wants to know whether it books a bulk payment as one sum, and nobody said it of payment 1',
-      context: {
-        hint: 'psd2 has sent nothing. Pay with --as single, or cancel the batch and add its file with --batch-booking yes or no.',
-      },
-    }),
-  );
+  expect(thrownBy(() => sharesIn([], unsaid, chooseWay(wants, undefined)))).toMatchObject({
+    code: 'usage',
+    message:
+      'This bank wants to know whether it books a bulk payment as one sum, and nobody said it of payment 1',
+    context: {
+      hint: 'psd2 has sent nothing. Pay with --as single, or cancel the batch and add its file with --batch-booking yes or no.',
+    },
+  });
   const [alone = line(1)] = unsaid;
   expect(numbers([], [alone], chooseWay(wants, undefined))).toEqual([[1]]);
   expect(() => sharesIn([], [alone], chooseWay(wants, 'bulk'))).toThrow(/of payment 1/);

@@ -5,7 +5,7 @@ import { hasOrder } from '../../../src/store/flow/order-filter.ts';
 import type { Filter, Flows } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
-import { allOf, begun, opened } from '../flows.ts';
+import { allOf, begun, begunTransfer, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
@@ -70,11 +70,7 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
 
   it('a list has the flows of a customer, payee, amount, reference and time, and a transfer is found by its reference', async () => {
     const make = async (fields: Partial<ReturnType<typeof transferOrder>>) => {
-      const made = await begun(flows, 'transfer', {
-        transactionId: 't1',
-        commits: 'on execute' as const,
-        order: transferOrder(fields),
-      });
+      const made = await begunTransfer(flows, fields);
       return made.current.flow;
     };
     const amount = parsePaymentAmount('250.00');

@@ -21,6 +21,7 @@ import {
   removeHalfWritten,
   writeJsonFile,
 } from '../../../src/store/disk/files.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
@@ -82,13 +83,11 @@ describe('a damaged file', () => {
     'the damaged file %j is refused, and the hint says how to continue',
     (content) => {
       place(content);
-      expect(() => readJsonFile(path, schema)).toThrow(
-        expect.objectContaining({
-          code: 'config',
-          message: expect.stringContaining(`${path} is damaged: `),
-          hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
-        }),
-      );
+      expect(thrownBy(() => readJsonFile(path, schema))).toMatchObject({
+        code: 'config',
+        message: expect.stringContaining(`${path} is damaged: `),
+        hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
+      });
     },
   );
 
@@ -139,13 +138,11 @@ describe('a damaged file', () => {
 
 it('a file of a newer psd2 is refused, and the error says so', () => {
   place('{"name":"x","version":2}');
-  expect(() => readJsonFile(path, schema)).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: `${path} was written by a newer psd2 (format 2)`,
-      hint: expect.stringContaining('Update psd2'),
-    }),
-  );
+  expect(thrownBy(() => readJsonFile(path, schema))).toMatchObject({
+    code: 'config',
+    message: `${path} was written by a newer psd2 (format 2)`,
+    hint: expect.stringContaining('Update psd2'),
+  });
 });
 
 it('a version that is not a number is not a version', () => {
@@ -155,13 +152,11 @@ it('a version that is not a number is not a version', () => {
 
 it.each([0o640, 0o604, 0o666, 0o620])('a file with the mode %i (decimal) is refused', (mode) => {
   place('{"name":"x"}', mode);
-  expect(() => readJsonFile(path, schema)).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: `${path} can be ${mode & 0o022 ? 'changed' : 'read'} by others (mode 0${mode.toString(8)})`,
-      hint: `Run: chmod 600 ${path}`,
-    }),
-  );
+  expect(thrownBy(() => readJsonFile(path, schema))).toMatchObject({
+    code: 'config',
+    message: `${path} can be ${mode & 0o022 ? 'changed' : 'read'} by others (mode 0${mode.toString(8)})`,
+    hint: `Run: chmod 600 ${path}`,
+  });
 });
 
 describe('a place that is not a file', () => {
@@ -179,9 +174,10 @@ describe('a place that is not a file', () => {
   it.each(places)('%s is refused at once, and kept when a file replaces it', async (_, what, make) => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     make();
-    expect(() => readJsonFile(path, schema)).toThrow(
-      expect.objectContaining({ code: 'config', message: `${path} ${what}` }),
-    );
+    expect(thrownBy(() => readJsonFile(path, schema))).toMatchObject({
+      code: 'config',
+      message: `${path} ${what}`,
+    });
     await write({ name: 'whole' });
     expect(readJsonFile(path, schema)).toEqual({ name: 'whole' });
     expect(readdirSync(dirname(path)).filter((name) => name.includes('.damaged-'))).toHaveLength(1);

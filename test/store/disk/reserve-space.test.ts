@@ -2,6 +2,7 @@ import fs, { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { reserveSpace } from '../../../src/store/disk/reserve-space.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace } from '../waiting.ts';
 
@@ -73,13 +74,11 @@ it.each(['openSync', 'writeFileSync'] as const)(
     const folder = newFolder();
     const seen = watchFiles();
     once(name, failing('ENOSPC'));
-    expect(() => reserveSpace(folder, { bytes: 10, names: 2 })).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `Nothing can be stored in ${folder}: the disk is full`,
-        hint: 'Check the free space, and who owns the folder. Until then psd2 sends nothing more to the bank.',
-      }),
-    );
+    expect(thrownBy(() => reserveSpace(folder, { bytes: 10, names: 2 }))).toMatchObject({
+      code: 'config',
+      message: `Nothing can be stored in ${folder}: the disk is full`,
+      hint: 'Check the free space, and who owns the folder. Until then psd2 sends nothing more to the bank.',
+    });
     expect(seen.open.size).toBe(0);
     expect(readdirSync(folder)).toEqual([]);
   },
@@ -90,7 +89,5 @@ it('a place where no folder can be made is an error', () => {
   mkdirSync(join(folder, '..'), { recursive: true });
   chmodSync(join(folder, '..'), 0o700);
   writeFileSync(folder, '');
-  expect(() => reserveSpace(folder, { bytes: 10, names: 1 })).toThrow(
-    expect.objectContaining({ code: 'config' }),
-  );
+  expect(thrownBy(() => reserveSpace(folder, { bytes: 10, names: 1 }))).toMatchObject({ code: 'config' });
 });

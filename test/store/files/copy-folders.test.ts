@@ -10,6 +10,7 @@ import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { FlowRecord, StoredRecord } from '../../../src/store/ports/copy.ts';
 import type { Store } from '../../../src/store/ports/store.ts';
 import { NO_SOURCES, Vault } from '../../../src/store/secrets/vault.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { begun, opened } from '../flows.ts';
 import { TRANSFER_BEGIN } from '../postgres/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
@@ -71,25 +72,21 @@ describe('a copy from one folder to another', () => {
     await fillStore(workerOf(from));
     await copy();
     for (const { root } of [from, to]) expect(statSync(join(root, 'store.json')).mode & 0o777).toBe(0o600);
-    expect(() => workerOf(from).open('bank', BANK)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `The store in ${from.root} was copied to ${to.root}, and is no longer used`,
-        hint: 'Use that one: PSD2_STORE chooses the store. To come back, run psd2 store copy in the other direction.',
-      }),
-    );
+    expect(thrownBy(() => workerOf(from).open('bank', BANK))).toMatchObject({
+      code: 'config',
+      message: `The store in ${from.root} was copied to ${to.root}, and is no longer used`,
+      hint: 'Use that one: PSD2_STORE chooses the store. To come back, run psd2 store copy in the other direction.',
+    });
     workerOf(to).open('bank', BANK);
   });
 
   it('until the copy is complete, the new folder refuses workers, but keeps its place', async () => {
     await sideOf(to).setMark({ copiedFrom: { id: 'x', place: '/old', isComplete: false } });
-    expect(() => workerOf(to).open('bank', BANK)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `The copy of the store in /old into ${to.root} is not complete`,
-        hint: 'Wait for it, or run the same psd2 store copy again. It continues where it stopped.',
-      }),
-    );
+    expect(thrownBy(() => workerOf(to).open('bank', BANK))).toMatchObject({
+      code: 'config',
+      message: `The copy of the store in /old into ${to.root} is not complete`,
+      hint: 'Wait for it, or run the same psd2 store copy again. It continues where it stopped.',
+    });
     expect(sideOf(to).place).toBe(to.root);
   });
 

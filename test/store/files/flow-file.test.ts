@@ -11,6 +11,7 @@ import {
   readFirstEvent,
   readFlowFile,
 } from '../../../src/store/files/flows/file.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -72,7 +73,7 @@ describe('a damaged file of a flow', () => {
     twoEvents();
     appendFileSync(path, line('last', 3) + line('more', 4));
     expect(read).toThrow(damagedAt(4));
-    expect(read).toThrow(expect.objectContaining({ cause: new TypeError('nothing follows') }));
+    expect(thrownBy(read)).toMatchObject({ cause: new TypeError('nothing follows') });
   });
 
   it('a file of a flow is damaged if a line is JSON but not an event', () => {
@@ -85,7 +86,7 @@ describe('a damaged file of a flow', () => {
     twoEvents();
     appendFileSync(path, line('third', 3).replace('"by"', '"by'));
     expect(read).toThrow(damagedAt(3));
-    expect(read).toThrow(expect.objectContaining({ cause: expect.any(SyntaxError) }));
+    expect(thrownBy(read)).toMatchObject({ cause: expect.any(SyntaxError) });
   });
 
   it('a file of a flow is damaged if somebody appends something else while a process works on it', () => {
@@ -119,13 +120,11 @@ it('the first event of a flow is readable even if the rest is damaged, and undef
 
 it('if a flow cannot be written, the error says what to do', () => {
   path = join(temporary, 'missing', 'tr-1.ndjson');
-  expect(() => createFlowFile(path, event('first'))).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: expect.stringContaining(`The journal ${path} cannot be written: `),
-      hint: 'Check the free space, and who owns the folder. psd2 does nothing that it cannot record first.',
-    }),
-  );
+  expect(thrownBy(() => createFlowFile(path, event('first')))).toMatchObject({
+    code: 'config',
+    message: expect.stringContaining(`The journal ${path} cannot be written: `),
+    hint: 'Check the free space, and who owns the folder. psd2 does nothing that it cannot record first.',
+  });
 });
 
 it('a process that continues after a line that a crash cut short leaves no empty line', () => {

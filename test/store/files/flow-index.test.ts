@@ -6,6 +6,7 @@ import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import { FlowIndex } from '../../../src/store/files/flows/lookup.ts';
 import type { EventOf } from '../../../src/store/ports/flows.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { begun, opened } from '../flows.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
@@ -57,13 +58,11 @@ describe('the index of flows', () => {
     mkdirSync(path);
     const index = new FlowIndex(folder);
     expect(index.read()).toEqual(new Map());
-    expect(() => index.add({ flow: 'a', reference: null })).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `The index ${path} cannot be written: a folder has that name`,
-        hint: 'Check the free space, and who owns the folder. If it is not a file, remove it. psd2 creates it again.',
-      }),
-    );
+    expect(thrownBy(() => index.add({ flow: 'a', reference: null }))).toMatchObject({
+      code: 'config',
+      message: `The index ${path} cannot be written: a folder has that name`,
+      hint: 'Check the free space, and who owns the folder. If it is not a file, remove it. psd2 creates it again.',
+    });
   });
 
   it('is not believed if another user may have written it', () => {

@@ -13,6 +13,7 @@ import { FlowResources } from '../../../src/store/files/flows/references.ts';
 import { KINDS } from '../../../src/store/flow/kinds.ts';
 import type { EventOf } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { begun } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { replace } from '../waiting.ts';
@@ -154,13 +155,11 @@ describe('the resources of flows', () => {
       fsyncSync(file);
       rmSync(path, { force: true });
     });
-    expect(() => resources.take('tr-1', 'r1')).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: 'The index of flows was removed while psd2 wrote it',
-        hint: 'Run this again.',
-      }),
-    );
+    expect(thrownBy(() => resources.take('tr-1', 'r1'))).toMatchObject({
+      code: 'config',
+      message: 'The index of flows was removed while psd2 wrote it',
+      hint: 'Run this again.',
+    });
   });
 
   it('flows of every kind are learnt before one takes a resource, and those that are known are not read again', async () => {
@@ -268,20 +267,16 @@ describe('flows that are looked up', () => {
     writeFileSync(flows.pathOf(flow), `${first}\ngarbage\ngarbage\n`);
     expect(lookup().find(KINDS.transfer, 'r1')).toBe(flow);
     expect(lookup().withReference('INV-1')).toMatchObject([{ flow, damage: { code: 'config' } }]);
-    expect(() => lookup().find(KINDS.transfer, 'r7')).toThrow(
-      expect.objectContaining({
-        code: 'flow_not_found',
-        hint: 'Give the id that psd2 printed, or the resource id.',
-      }),
-    );
+    expect(thrownBy(() => lookup().find(KINDS.transfer, 'r7'))).toMatchObject({
+      code: 'flow_not_found',
+      hint: 'Give the id that psd2 printed, or the resource id.',
+    });
     onlyIndexed();
-    expect(() => lookup().find(KINDS.transfer, 'r7')).toThrow(
-      expect.objectContaining({
-        code: 'flow_not_found',
-        hint: expect.stringMatching(
-          /^Give the id that psd2 printed, or the resource id\. Not all flows could be searched: .*damaged.*\.$/,
-        ),
-      }),
-    );
+    expect(thrownBy(() => lookup().find(KINDS.transfer, 'r7'))).toMatchObject({
+      code: 'flow_not_found',
+      hint: expect.stringMatching(
+        /^Give the id that psd2 printed, or the resource id\. Not all flows could be searched: .*damaged.*\.$/,
+      ),
+    });
   });
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder } from '../../domain/orders.ts';
-import { allOf, begun, opened } from '../flows.ts';
+import { allOf, begunTransfer, opened } from '../flows.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
@@ -25,11 +25,7 @@ async function writeTransfer(): Promise<{
   states: string[];
 }> {
   const folder = newConfigFolder(temporary);
-  const open = await begun(openJournal(folder), 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(openJournal(folder));
   const states = [open.current.state];
   const record = async (...event: Parameters<typeof open.record>) =>
     states.push((await open.record(...event)).state);

@@ -17,7 +17,8 @@ import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { Open } from '../../../src/store/ports/flows.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
-import { allOf, begun, opened } from '../flows.ts';
+import { thrownBy } from '../../support/thrown.ts';
+import { allOf, begun, begunTransfer, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -62,11 +63,7 @@ const { customerId, from } = transferOrder();
 const transferTarget = { customerId, from };
 
 it('the journal has one line for each event, with its time, and reads back the same flow', async () => {
-  const open = await begun(journal, 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(journal);
   expect(await open.record({ type: 'verify-sent', ...intent })).toBe(open.current);
   await open.record(verified);
   await open.record({ type: 'accepted' });
@@ -257,11 +254,7 @@ describe('finding one of many flows', () => {
 });
 
 it('a flow whose file was removed does not come back without its beginning', async () => {
-  const open = await begun(journal, 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(journal);
   rmSync(pathOf(open.current.flow));
   await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
     expect.objectContaining({ code: 'config' }),
@@ -283,11 +276,7 @@ describe('a damaged journal', () => {
   ];
 
   it.each(damages)('a journal is refused if a line in its middle %s', async (_, damage) => {
-    const open = await begun(journal, 'transfer', {
-      transactionId: 't1',
-      commits: 'on execute',
-      order: transferOrder(),
-    });
+    const open = await begunTransfer(journal);
     await open.record({ type: 'verify-sent', ...intent });
     await open.record(verified);
     const path = pathOf(open.current.flow);
@@ -302,11 +291,7 @@ describe('a damaged journal', () => {
     ['is empty', ''],
     ['is missing', undefined],
   ])('a journal is refused if its first line %s', async (_, first) => {
-    const open = await begun(journal, 'transfer', {
-      transactionId: 't1',
-      commits: 'on execute',
-      order: transferOrder(),
-    });
+    const open = await begunTransfer(journal);
     await open.record({ type: 'verify-sent', ...intent });
     const path = pathOf(open.current.flow);
     const [, ...others] = readFileSync(path, 'utf8').split('\n');
@@ -332,11 +317,7 @@ it("if the journal's folder cannot be made, the error says so", async () => {
 });
 
 it('a process does not continue a flow that another process has continued', async () => {
-  const open = await begun(journal, 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(journal);
   const { flow } = open.current;
   const other = await opened(openJournal('sandbox'), 'transfer', flow);
   await other.record({ type: 'verify-sent', ...intent });
@@ -360,11 +341,7 @@ it('a process does not continue a flow that another process has continued', asyn
 describe('a process that is stopped in the middle of a write', () => {
   /** A transfer for which two processes write the second event, and the other one writes it first. */
   async function overtakenInWriting(more: (other: Open<'transfer'>) => void = () => {}) {
-    const open = await begun(journal, 'transfer', {
-      transactionId: 't1',
-      commits: 'on execute',
-      order: transferOrder(),
-    });
+    const open = await begunTransfer(journal);
     const { flow } = open.current;
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
     // The other process writes after the first has checked the file, and before the first writes its line.
@@ -436,11 +413,7 @@ describe('a process that is stopped in the middle of a write', () => {
   }
 
   it('a process has lost if another has already continued from its line', async () => {
-    const open = await begun(journal, 'transfer', {
-      transactionId: 't1',
-      commits: 'on execute',
-      order: transferOrder(),
-    });
+    const open = await begunTransfer(journal);
     const { flow } = open.current;
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
     let written: Promise<unknown> | undefined;
@@ -456,11 +429,7 @@ describe('a process that is stopped in the middle of a write', () => {
   });
 
   it('a process continues if another was killed in the middle of a line after its own', async () => {
-    const open = await begun(journal, 'transfer', {
-      transactionId: 't1',
-      commits: 'on execute',
-      order: transferOrder(),
-    });
+    const open = await begunTransfer(journal);
     const { flow } = open.current;
     afterNextFsync(() => appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0'));
     await open.record({ type: 'verify-sent', ...intent });
@@ -489,11 +458,7 @@ describe('a process that is stopped in the middle of a write', () => {
   });
 
   it("a process continues if another's line came after its own", async () => {
-    const open = await begun(journal, 'transfer', {
-      transactionId: 't1',
-      commits: 'on execute',
-      order: transferOrder(),
-    });
+    const open = await begunTransfer(journal);
     const { flow } = open.current;
     const late = JSON.stringify({
       at: '2026-11-21T10:00:00.000Z',
@@ -514,18 +479,14 @@ it('a new flow never replaces another flow with the same id', async () => {
     await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() })
   ).current;
   const before = readFileSync(pathOf(flow), 'utf8');
-  expect(() => createFlowFile(pathOf(flow), { at: '', by: '', event: {} })).toThrow(
-    expect.objectContaining({ code: 'config' }),
-  );
+  expect(thrownBy(() => createFlowFile(pathOf(flow), { at: '', by: '', event: {} }))).toMatchObject({
+    code: 'config',
+  });
   expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
 });
 
 it('a flow whose file has lost events is damaged, and psd2 adds nothing to it', async () => {
-  const open = await begun(journal, 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(journal);
   const path = pathOf(open.current.flow);
   const beginning = readFileSync(path, 'utf8');
   await open.record({ type: 'verify-sent', ...intent });
@@ -540,11 +501,7 @@ it('a flow whose file has lost events is damaged, and psd2 adds nothing to it', 
 });
 
 it('psd2 does not write through a link that has replaced the file', async () => {
-  const open = await begun(journal, 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(journal);
   const path = pathOf(open.current.flow);
   const elsewhere = join(temporary, 'elsewhere.ndjson');
   renameSync(path, elsewhere);
@@ -558,11 +515,7 @@ it('psd2 does not write through a link that has replaced the file', async () => 
 });
 
 it('an event that cannot be written has not happened', async () => {
-  const open = await begun(journal, 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(journal);
   const path = pathOf(open.current.flow);
   appendFileSync(path, ' ');
   await expect(open.record(verified)).rejects.toThrow(expect.objectContaining({ code: 'config' }));
@@ -570,11 +523,7 @@ it('an event that cannot be written has not happened', async () => {
 });
 
 it('a flow whose file is gone cannot be read again', async () => {
-  const open = await begun(journal, 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(journal);
   rmSync(pathOf(open.current.flow));
   await expect(open.reread()).rejects.toThrow(`The file of ${open.current.flow} is gone`);
 });

@@ -8,7 +8,7 @@ import { withLock } from '../../../src/store/disk/lock.ts';
 import { FileFlows, type FlowsSetting } from '../../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
-import { begun, opened } from '../flows.ts';
+import { begun, begunTransfer, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { replaceForStore } from '../waiting.ts';
 
@@ -41,11 +41,7 @@ const journalOf = (flow: string) => join(folder.flows('p'), `${flow}.ndjson`);
 
 /** A transfer whose process was killed, either before anything was sent or after it was verified as the resource. */
 async function killed(resourceId?: string): Promise<string> {
-  const open = await begun(flowsOf(), 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(flowsOf());
   if (resourceId !== undefined) {
     await open.record({ type: 'verify-sent', ...intent });
     await open.record({ ...VERIFIED, resourceId });
@@ -278,11 +274,7 @@ describe('the flows that processes work on', () => {
 
 describe('the history of a flow', () => {
   it('the history of a flow has each event, with what the bank said', async () => {
-    const open = await begun(flowsOf(), 'transfer', {
-      transactionId: 't1',
-      commits: 'on execute',
-      order: transferOrder(),
-    });
+    const open = await begunTransfer(flowsOf());
     await open.record({ type: 'verify-sent', ...intent });
     expect(await flowsOf().history(open.current.flow)).toEqual([
       { at: '2026-11-21T10:00:01.000Z', type: 'created', detail: null },
@@ -320,11 +312,7 @@ describe('beginning a flow fails', () => {
 it('onFlow gets each transaction that is begun or read, with its flow', async () => {
   const told: string[] = [];
   const onFlow = (transactionId: string, flow: string) => void told.push(`${transactionId} ${flow}`);
-  const open = await begun(flowsOf({ onFlow }), 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(flowsOf({ onFlow }));
   const { flow } = open.current;
   expect(told).toEqual([`t1 ${flow}`]);
   await flowsOf({ onFlow }).find('transfer', flow.slice(0, -1));

@@ -5,8 +5,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import { ReferenceClaims } from '../../../src/store/files/flows/references.ts';
 import { Generations } from '../../../src/store/files/token-file.ts';
-import { transferOrder } from '../../domain/orders.ts';
-import { allOf, begun } from '../flows.ts';
+import { allOf, begunTransfer } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -47,11 +46,7 @@ it('without hard links a reference still belongs to one flow', async () => {
 it('without hard links a transfer can be begun and continued', async () => {
   const place = newConfigFolder(temporary);
   const journal = new FileFlows(place.flows('sandbox'), { now: () => new Date(), random: Math.random });
-  const open = await begun(journal, 'transfer', {
-    transactionId: 't1',
-    commits: 'on execute',
-    order: transferOrder(),
-  });
+  const open = await begunTransfer(journal);
   await open.record({ type: 'cancelled' });
   expect(await allOf(journal, 'transfer')).toEqual([open.current]);
 });

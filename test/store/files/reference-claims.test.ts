@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { ReferenceClaims } from '../../../src/store/files/flows/references.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once } from '../waiting.ts';
@@ -100,13 +101,11 @@ it('a process that is overtaken while it takes a reference learns which flow has
 
 it('if a reference cannot be recorded, nobody has it, and the error says that nothing was paid', () => {
   once('linkSync', failing('EIO'));
-  expect(() => claims.take('INV-1', 'tr-1', isNotFree)).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: `psd2 cannot record the reference in ${join(folder, 'references')}: EIO`,
-      hint: 'Check the free space, and who owns the folder. Nothing was paid.',
-    }),
-  );
+  expect(thrownBy(() => claims.take('INV-1', 'tr-1', isNotFree))).toMatchObject({
+    code: 'config',
+    message: `psd2 cannot record the reference in ${join(folder, 'references')}: EIO`,
+    hint: 'Check the free space, and who owns the folder. Nothing was paid.',
+  });
   expect(readdirSync(join(folder, 'references'))).toEqual([]);
   expect(claims.take('INV-1', 'tr-2', isNotFree)).toBe('tr-2');
 });

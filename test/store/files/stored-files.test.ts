@@ -15,6 +15,7 @@ import {
   takeName,
 } from '../../../src/store/disk/files.ts';
 import { refuseUnsafe, refuseUnsafeFilesIn, UnsafeFile } from '../../../src/store/disk/permissions.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { recordDisk } from '../disk.ts';
 import { openBelow } from '../open-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -110,7 +111,7 @@ it('psd2 leaves no file open, whether it could use it or not', () => {
   appendDurably(path, 'wx', 'one\n');
   appendDurably(path, 'a', 'two\n');
   expect(readOwnFile(path)?.toString()).toBe('one\ntwo\n');
-  expect(() => appendDurably(path, 'r', 'three\n')).toThrow(expect.objectContaining({ code: 'EBADF' }));
+  expect(thrownBy(() => appendDurably(path, 'r', 'three\n'))).toMatchObject({ code: 'EBADF' });
   expect(() => readPlainFile(folder)).toThrow('is a folder');
   syncFolder(folder);
   expect(openBelow(folder)).toEqual([]);
@@ -130,9 +131,9 @@ it('everything below a folder is listed, and what a link leads to is not', () =>
 it('only one process gets a name', () => {
   for (const name of ['mine', 'theirs']) writeFileSync(join(folder, name), name);
   takeName(join(folder, 'mine'), join(folder, 'taken'));
-  expect(() => takeName(join(folder, 'theirs'), join(folder, 'taken'))).toThrow(
-    expect.objectContaining({ code: 'EEXIST' }),
-  );
+  expect(thrownBy(() => takeName(join(folder, 'theirs'), join(folder, 'taken')))).toMatchObject({
+    code: 'EEXIST',
+  });
   expect(readFileSync(join(folder, 'taken'), 'utf8')).toBe('mine');
 });
 
@@ -156,17 +157,15 @@ describe('on a file system that does not link', () => {
     expect(readFileSync(join(folder, 'taken'), 'utf8')).toBe('mine');
     expect(disk).toContain('fsync taken');
     expect(openBelow(folder)).toEqual([]);
-    expect(() => takeName(join(folder, 'mine'), join(folder, 'taken'))).toThrow(
-      expect.objectContaining({ code: 'EEXIST' }),
-    );
+    expect(thrownBy(() => takeName(join(folder, 'mine'), join(folder, 'taken')))).toMatchObject({
+      code: 'EEXIST',
+    });
   });
 
   it.each(['EIO', 'ENOSPC'])('after %s nobody has the name', (code) => {
     writeFileSync(join(folder, 'mine'), 'mine');
     linkFailsWith(code);
-    expect(() => takeName(join(folder, 'mine'), join(folder, 'taken'))).toThrow(
-      expect.objectContaining({ code }),
-    );
+    expect(thrownBy(() => takeName(join(folder, 'mine'), join(folder, 'taken')))).toMatchObject({ code });
     expect(readdirSync(folder)).toEqual(['mine']);
   });
 });

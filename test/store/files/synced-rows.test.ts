@@ -14,6 +14,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { SyncedRows } from '../../../src/store/files/sync/rows.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -109,13 +110,11 @@ describe('a file of synced rows', () => {
     new SyncedRows(path, 0).append([on(1, 'a')]);
     const rows = new SyncedRows(path, 0);
     appendFileSync(path, 'a line of another program\n');
-    expect(() => rows.append([on(2, 'b')])).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `${path} was changed by another program while psd2 sync worked on it`,
-        hint: 'Do not write to the files of psd2 sync. Run it again.',
-      }),
-    );
+    expect(thrownBy(() => rows.append([on(2, 'b')]))).toMatchObject({
+      code: 'config',
+      message: `${path} was changed by another program while psd2 sync worked on it`,
+      hint: 'Do not write to the files of psd2 sync. Run it again.',
+    });
   });
 
   it.each([
@@ -130,13 +129,11 @@ describe('a file of synced rows', () => {
     new SyncedRows(path, 0).append([on(1, 'a')]);
     const at = statSync(path).size;
     appendFileSync(path, `${line}\n`);
-    expect(() => new SyncedRows(path, 0)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `${path} is damaged at byte ${at}: it is not a row of psd2 sync`,
-        hint: 'Repair that line, or move the file away. The next sync then fetches its rows again.',
-      }),
-    );
+    expect(thrownBy(() => new SyncedRows(path, 0))).toMatchObject({
+      code: 'config',
+      message: `${path} is damaged at byte ${at}: it is not a row of psd2 sync`,
+      hint: 'Repair that line, or move the file away. The next sync then fetches its rows again.',
+    });
     expect(statSync(path).size).toBe(at + line.length + 1);
   });
 
@@ -212,23 +209,19 @@ describe('a file of synced rows', () => {
   it('a file of rows that cannot be read or written is named', () => {
     const path = newFile();
     mkdirSync(path);
-    expect(() => new SyncedRows(path, 0)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `${path} cannot be read`,
-        hint: 'Check who owns it.',
-      }),
-    );
+    expect(thrownBy(() => new SyncedRows(path, 0))).toMatchObject({
+      code: 'config',
+      message: `${path} cannot be read`,
+      hint: 'Check who owns it.',
+    });
     const other = newFile();
     const rows = new SyncedRows(other, 0);
     mkdirSync(other);
-    expect(() => rows.append([on(1, 'a')])).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `${other} cannot be written`,
-        hint: 'Check the free space, and who owns the folder. What is in the file stays. The next sync continues.',
-      }),
-    );
+    expect(thrownBy(() => rows.append([on(1, 'a')]))).toMatchObject({
+      code: 'config',
+      message: `${other} cannot be written`,
+      hint: 'Check the free space, and who owns the folder. What is in the file stays. The next sync continues.',
+    });
     expect(rows.size).toBe(0);
   });
 

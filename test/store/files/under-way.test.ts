@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FlowsUnderWay } from '../../../src/store/files/flows/file.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 // A crashed transfer must be found, and one that another process works on must not be called crashed.
@@ -46,13 +47,11 @@ it('the marker names the process, for its owner alone', () => {
 
 it('a process that cannot write the marker says so and does nothing', () => {
   mkdirSync(marker(), { recursive: true, mode: 0o700 });
-  expect(() => flows.begin(FLOW)).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: `${marker()} cannot be written, so psd2 does nothing: a folder has that name`,
-      hint: 'Check the free space, and who owns the folder.',
-    }),
-  );
+  expect(thrownBy(() => flows.begin(FLOW))).toMatchObject({
+    code: 'config',
+    message: `${marker()} cannot be written, so psd2 does nothing: a folder has that name`,
+    hint: 'Check the free space, and who owns the folder.',
+  });
 });
 
 it('a flow that ended leaves no marker, even if it never had one', () => {

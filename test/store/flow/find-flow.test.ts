@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { collectMoments } from '../../../src/store/flow/history.ts';
 import { findFlow } from '../../../src/store/flow/ids.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const flows = ['tr-00012345', 'tr-0001', 'tr-0002'];
 const resources = [
@@ -40,17 +41,15 @@ describe('a flow that the operator names', () => {
     ['r', '"r" matches 2 flows', 'Give more characters of the id: tr-0001, tr-0002.'],
     ['tr-000', '"tr-000" matches 3 flows', 'Give more characters of the id: tr-00012345, tr-0001, tr-0002.'],
   ])('%j names no flow', (reference, message, hint) => {
-    expect(() => find(reference)).toThrow(expect.objectContaining({ code: 'flow_not_found', message, hint }));
+    expect(thrownBy(() => find(reference))).toMatchObject({ code: 'flow_not_found', message, hint });
   });
 
   it('of many flows, the error names five', () => {
     const many = Array.from({ length: 9 }, (_, index) => `tr-000${index}`);
-    expect(() => find('tr-', many)).toThrow(
-      expect.objectContaining({
-        message: '"tr-" matches 9 flows',
-        hint: 'Give more characters of the id: tr-0000, tr-0001, tr-0002, tr-0003, tr-0004.',
-      }),
-    );
+    expect(thrownBy(() => find('tr-', many))).toMatchObject({
+      message: '"tr-" matches 9 flows',
+      hint: 'Give more characters of the id: tr-0000, tr-0001, tr-0002, tr-0003, tr-0004.',
+    });
   });
 });
 

@@ -24,6 +24,7 @@ import {
   wordsOf,
 } from '../../../src/store/machine/call-log.ts';
 import { storeFolder } from '../../../src/store/machine/folder.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace } from '../waiting.ts';
@@ -157,13 +158,11 @@ describe('the log of calls', () => {
     chmodSync(path, 0o644);
     expect(idsIn(folder)).toEqual(['q1']);
     once('openSync', failing('EACCES'));
-    expect(() => idsIn(folder)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `The log ${path} cannot be read`,
-        hint: 'Check who owns it.',
-      }),
-    );
+    expect(thrownBy(() => idsIn(folder))).toMatchObject({
+      code: 'config',
+      message: `The log ${path} cannot be read`,
+      hint: 'Check who owns it.',
+    });
   });
 
   it.each<[string, (path: string) => unknown]>([

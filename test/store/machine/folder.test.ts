@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { faultOf } from '../../../src/store/disk/permissions.ts';
 import { checkStore, inspectStore, storeFolder } from '../../../src/store/machine/folder.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -22,13 +23,11 @@ it('a configuration folder is used if it belongs to the user or does not exist y
 });
 
 it('a configuration folder that belongs to another user is refused', () => {
-  expect(() => checkStore(storeFolder('/usr'), warn, 65534)).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: 'The configuration folder /usr belongs to root',
-      hint: expect.stringContaining('PSD2_CONFIG_DIR'),
-    }),
-  );
+  expect(thrownBy(() => checkStore(storeFolder('/usr'), warn, 65534))).toMatchObject({
+    code: 'config',
+    message: 'The configuration folder /usr belongs to root',
+    hint: expect.stringContaining('PSD2_CONFIG_DIR'),
+  });
 });
 
 it('root uses the configuration folder of another user, with a warning', () => {

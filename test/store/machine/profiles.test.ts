@@ -11,6 +11,7 @@ import {
 } from '../../../src/store/machine/profiles.ts';
 import { SETTINGS, settingKeys } from '../../../src/store/machine/setting-table.ts';
 import { rememberedStore } from '../../../src/store/machine/store-choice.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -92,12 +93,10 @@ it('a removed profile has no settings', async () => {
 it('damaged settings are refused', async () => {
   mkdirSync(folder.profiles, { recursive: true, mode: 0o700 });
   writeFileSync(folder.profile('bank'), '{"baseUrl":1}', { mode: 0o600 });
-  expect(() => store.read('bank')).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: expect.stringContaining('baseUrl is not as psd2 wrote it'),
-    }),
-  );
+  expect(thrownBy(() => store.read('bank'))).toMatchObject({
+    code: 'config',
+    message: expect.stringContaining('baseUrl is not as psd2 wrote it'),
+  });
 });
 
 describe('a profile name', () => {
@@ -108,7 +107,7 @@ describe('a profile name', () => {
   it.each(['', '.', '..', '../x', 'a/b', '-a', '.a', 'a b', 'è', 'n'.repeat(65), 'a\n'])(
     'the profile name %j is refused',
     async (name) => {
-      expect(() => parseProfileName(name)).toThrow(expect.objectContaining({ code: 'usage' }));
+      expect(thrownBy(() => parseProfileName(name))).toMatchObject({ code: 'usage' });
       expect(() => store.read(name)).toThrow('is not usable');
       expect(() => store.remove(name)).toThrow('is not usable');
       await expect(store.write(name, settings)).rejects.toThrow('is not usable');

@@ -8,6 +8,7 @@ import {
   redirectUriOf,
   staleAfterOf,
 } from '../../../src/store/machine/settings.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 describe('the base URL', () => {
   it.each([
@@ -34,13 +35,11 @@ describe('the base URL', () => {
     ['https://me:hush@bank.example', 'The base URL contains a user name or password'],
     ['http://me:hush@bank.example', 'The base URL contains a user name or password'],
   ])('the base URL %s is refused', (text, message) => {
-    expect(() => parseBaseUrl(text)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message,
-        hint: 'Use the form https://host[:port][/prefix].',
-      }),
-    );
+    expect(thrownBy(() => parseBaseUrl(text))).toMatchObject({
+      code: 'config',
+      message,
+      hint: 'Use the form https://host[:port][/prefix].',
+    });
   });
 
   it('the base URL of a profile is its own, or named as missing', () => {
@@ -62,13 +61,11 @@ describe('the daily limit', () => {
   it.each(['0', '-1', '4.5', 'many', '', '1000000000', '007', '5 a day'])(
     'the daily limit %j is refused',
     (limit) => {
-      expect(() => of(limit)).toThrow(
-        expect.objectContaining({
-          code: 'config',
-          message: `The daily limit ${JSON.stringify(limit)} is not a whole number from 1`,
-          hint: 'Check PSD2_CC_DAILY_LIMIT.',
-        }),
-      );
+      expect(thrownBy(() => of(limit))).toMatchObject({
+        code: 'config',
+        message: `The daily limit ${JSON.stringify(limit)} is not a whole number from 1`,
+        hint: 'Check PSD2_CC_DAILY_LIMIT.',
+      });
     },
   );
 });
@@ -82,7 +79,7 @@ describe('the age from which data is stale', () => {
   });
 
   it.each(['0d', '2', 'two days', '-1d'])('the age %j is refused', (text) => {
-    expect(() => of(text)).toThrow(expect.objectContaining({ code: 'config' }));
+    expect(thrownBy(() => of(text))).toMatchObject({ code: 'config' });
   });
 });
 
@@ -103,24 +100,20 @@ describe('the redirect URI', () => {
     'https://tpp.example/#x',
     'https://tpp.example/back#',
   ])('the redirect URI %s is refused', (uri) => {
-    expect(() => of(uri)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `The redirect URI "${uri}" is not an http or https URL without a fragment`,
-        hint: 'Set PSD2_REDIRECT_URI, for example to http://127.0.0.1:8910/callback; it must be registered at the bank.',
-      }),
-    );
+    expect(thrownBy(() => of(uri))).toMatchObject({
+      code: 'config',
+      message: `The redirect URI "${uri}" is not an http or https URL without a fragment`,
+      hint: 'Set PSD2_REDIRECT_URI, for example to http://127.0.0.1:8910/callback; it must be registered at the bank.',
+    });
   });
 
   it('a redirect URI with a port that browsers refuse to open is refused', () => {
-    expect(() => of('http://127.0.0.1:6000/callback')).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message:
-          'The redirect URI "http://127.0.0.1:6000/callback" has the port 6000, which browsers refuse to open',
-        hint: 'Use another port, as in http://127.0.0.1:8910/callback (PSD2_REDIRECT_URI or the profile); it must be registered at the bank.',
-      }),
-    );
+    expect(thrownBy(() => of('http://127.0.0.1:6000/callback'))).toMatchObject({
+      code: 'config',
+      message:
+        'The redirect URI "http://127.0.0.1:6000/callback" has the port 6000, which browsers refuse to open',
+      hint: 'Use another port, as in http://127.0.0.1:8910/callback (PSD2_REDIRECT_URI or the profile); it must be registered at the bank.',
+    });
   });
 
   it('a redirect URI with a line break is refused', () => {
@@ -159,13 +152,11 @@ describe('the largest amount of a transfer', () => {
     ],
     ...['500.x', 'x.50', '٣', '500\n'],
   ])('the largest amount %j is refused', (amount) => {
-    expect(() => of(amount)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `The largest amount ${JSON.stringify(amount)} is not an amount`,
-        hint: 'Give PSD2_MAX_AMOUNT or --max-amount as digits with a point before at most two decimals: 500.00.',
-      }),
-    );
+    expect(thrownBy(() => of(amount))).toMatchObject({
+      code: 'config',
+      message: `The largest amount ${JSON.stringify(amount)} is not an amount`,
+      hint: 'Give PSD2_MAX_AMOUNT or --max-amount as digits with a point before at most two decimals: 500.00.',
+    });
   });
 });
 
@@ -181,12 +172,10 @@ describe('the application name', () => {
   });
 
   it.each(['My "App"', 'My\\App', 'Café', 'éA', ''])('the application name %j is refused', (name) => {
-    expect(() => of(name)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: 'The application name contains a character that the Signature header cannot carry',
-        hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
-      }),
-    );
+    expect(thrownBy(() => of(name))).toMatchObject({
+      code: 'config',
+      message: 'The application name contains a character that the Signature header cannot carry',
+      hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
+    });
   });
 });

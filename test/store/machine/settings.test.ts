@@ -15,6 +15,7 @@ import {
   requireSource,
 } from '../../../src/store/machine/settings.ts';
 import { lacking } from '../../support/lacking.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -83,38 +84,32 @@ describe('choosing a profile', () => {
   );
 
   it('the error for a profile that does not exist lists the existing ones', () => {
-    expect(() => openProfile(store, 'gone', {})).toThrow(
-      expect.objectContaining({
-        code: 'no_profile',
-        message: 'There is no profile "gone"',
-        hint: 'Known profiles: bank, other. Choose one with:',
-        next: [
-          ['profile', 'use', 'bank'],
-          ['profile', 'use', 'other'],
-        ],
-      }),
-    );
+    expect(thrownBy(() => openProfile(store, 'gone', {}))).toMatchObject({
+      code: 'no_profile',
+      message: 'There is no profile "gone"',
+      hint: 'Known profiles: bank, other. Choose one with:',
+      next: [
+        ['profile', 'use', 'bank'],
+        ['profile', 'use', 'other'],
+      ],
+    });
   });
 
   it('the error for a name that is nearly right asks if another was meant, and offers three profiles at most', async () => {
     for (const name of ['third', 'zebra']) await store.write(name, bank);
-    expect(() => openProfile(store, 'bonk', {})).toThrow(
-      expect.objectContaining({
-        hint: 'Did you mean bank? Known profiles: bank, other, third, zebra. Choose one with:',
-        next: ['bank', 'other', 'third'].map((name) => ['profile', 'use', name]),
-      }),
-    );
+    expect(thrownBy(() => openProfile(store, 'bonk', {}))).toMatchObject({
+      hint: 'Did you mean bank? Known profiles: bank, other, third, zebra. Choose one with:',
+      next: ['bank', 'other', 'third'].map((name) => ['profile', 'use', name]),
+    });
   });
 
   it('without a current profile, the error lists the profiles and suggests none of them as meant', async () => {
     await store.remove('bank');
-    expect(() => openProfile(store, undefined, {})).toThrow(
-      expect.objectContaining({
-        message: 'No profile is chosen',
-        hint: 'Known profiles: other. Choose one with:',
-        next: [['profile', 'use', 'other']],
-      }),
-    );
+    expect(thrownBy(() => openProfile(store, undefined, {}))).toMatchObject({
+      message: 'No profile is chosen',
+      hint: 'Known profiles: other. Choose one with:',
+      next: [['profile', 'use', 'other']],
+    });
   });
 
   it('the profile env consists of environment variables only', () => {
@@ -137,18 +132,16 @@ it('without a stored profile, environment variables define one', () => {
 });
 
 it('without any profile, the error says what to run', () => {
-  expect(() => openProfile(store, undefined, { PSD2_CLIENT_ID: 'x' })).toThrow(
-    expect.objectContaining({
-      code: 'no_profile',
-      message: 'No profile is chosen',
-      hint: 'Add one, or try the sandbox:',
-      next: [
-        ['profile', 'add'],
-        ['sandbox', 'start', '--detach'],
-        ['--profile', 'sandbox', 'auth', 'login'],
-      ],
-    }),
-  );
+  expect(thrownBy(() => openProfile(store, undefined, { PSD2_CLIENT_ID: 'x' }))).toMatchObject({
+    code: 'no_profile',
+    message: 'No profile is chosen',
+    hint: 'Add one, or try the sandbox:',
+    next: [
+      ['profile', 'add'],
+      ['sandbox', 'start', '--detach'],
+      ['--profile', 'sandbox', 'auth', 'login'],
+    ],
+  });
 });
 
 it('every setting has an environment variable', () => {
@@ -213,13 +206,11 @@ it.each(['production', 'sandbox'])('the environment %s of the bank is known', (e
 });
 
 it.each(['Production', 'prod', ' sandbox'])('the environment %j of the bank is refused', (environment) => {
-  expect(() => environmentSettings({ PSD2_ENVIRONMENT: environment })).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: `PSD2_ENVIRONMENT "${environment}" is not known`,
-      hint: 'Use one of production, sandbox.',
-    }),
-  );
+  expect(thrownBy(() => environmentSettings({ PSD2_ENVIRONMENT: environment }))).toMatchObject({
+    code: 'config',
+    message: `PSD2_ENVIRONMENT "${environment}" is not known`,
+    hint: 'Use one of production, sandbox.',
+  });
 });
 
 it.each([
@@ -239,21 +230,17 @@ describe('a required setting', () => {
 
   it('a missing setting is named with its environment variable', () => {
     expect(requireSetting(profile('bank'), 'clientId')).toBe('x');
-    expect(() => requireSetting(profile('bank'), 'applicationName')).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: 'The profile "bank" has no application name',
-        hint: 'Set PSD2_APP_NAME, or the setting of the profile:',
-        next: [['profile', 'edit', 'bank']],
-      }),
-    );
-    expect(() => missingSetting(profile('env'), 'qwacKey')).toThrow(
-      expect.objectContaining({
-        message: 'The profile "env" has no QWAC key',
-        hint: 'Set PSD2_QWAC_KEY.',
-        context: lacking('next'),
-      }),
-    );
+    expect(thrownBy(() => requireSetting(profile('bank'), 'applicationName'))).toMatchObject({
+      code: 'config',
+      message: 'The profile "bank" has no application name',
+      hint: 'Set PSD2_APP_NAME, or the setting of the profile:',
+      next: [['profile', 'edit', 'bank']],
+    });
+    expect(thrownBy(() => missingSetting(profile('env'), 'qwacKey'))).toMatchObject({
+      message: 'The profile "env" has no QWAC key',
+      hint: 'Set PSD2_QWAC_KEY.',
+      context: lacking('next'),
+    });
   });
 
   it.each([
@@ -273,21 +260,22 @@ describe('a required setting', () => {
     ['ca', 'CA bundle', 'PSD2_CA'],
     ['bankSigningCertificate', 'bank signing certificate', 'PSD2_BANK_SIGNING_CERT'],
   ] as const)('the error for a missing %s calls it %s, and names %s', (key, name, variable) => {
-    expect(() => missingSetting(profile('env'), key)).toThrow(
-      expect.objectContaining({ message: `The profile "env" has no ${name}`, hint: `Set ${variable}.` }),
-    );
+    expect(thrownBy(() => missingSetting(profile('env'), key))).toMatchObject({
+      message: `The profile "env" has no ${name}`,
+      hint: `Set ${variable}.`,
+    });
   });
 
   it.each(['x\ny', 'x\u0000', '\u007f', 'x\u0085'])(
     'a setting with the control character in %j is refused',
     (clientId) => {
-      expect(() => requireSetting({ name: 'bank', settings: { clientId } }, 'clientId')).toThrow(
-        expect.objectContaining({
-          code: 'config',
-          message: 'The client id contains a line break or another control character',
-          hint: 'Check PSD2_CLIENT_ID, or the profile.',
-        }),
-      );
+      expect(
+        thrownBy(() => requireSetting({ name: 'bank', settings: { clientId } }, 'clientId')),
+      ).toMatchObject({
+        code: 'config',
+        message: 'The client id contains a line break or another control character',
+        hint: 'Check PSD2_CLIENT_ID, or the profile.',
+      });
     },
   );
 
@@ -297,9 +285,10 @@ describe('a required setting', () => {
     expect(() => missingSetting({ name: 'bank', settings }, 'qwacKey')).toThrow(
       new TypeError('The QWAC key of the profile was not decrypted before it was used'),
     );
-    expect(() => missingSetting({ name: 'bank', settings }, 'qsealKey')).toThrow(
-      expect.objectContaining({ code: 'config', message: 'The profile "bank" has no QSealC key' }),
-    );
+    expect(thrownBy(() => missingSetting({ name: 'bank', settings }, 'qsealKey'))).toMatchObject({
+      code: 'config',
+      message: 'The profile "bank" has no QSealC key',
+    });
   });
 
   it('a PEM setting that is needed is given as it is stored, or named if it is missing', () => {
@@ -329,25 +318,22 @@ describe('a PEM setting', () => {
 
   it('the error for a PEM setting names a file that does not exist or cannot be read', () => {
     const gone = join(temporary, 'gone.pem');
-    expect(() => readPem(profileWith(gone), 'qwacKey')).toThrow(
-      expect.objectContaining({
-        code: 'certificate',
-        message: `The QWAC key ${gone} does not exist`,
-        hint: 'Check the path and the mode of the file (PSD2_QWAC_KEY or the profile names it).',
-      }),
-    );
+    expect(thrownBy(() => readPem(profileWith(gone), 'qwacKey'))).toMatchObject({
+      code: 'certificate',
+      message: `The QWAC key ${gone} does not exist`,
+      hint: 'Check the path and the mode of the file (PSD2_QWAC_KEY or the profile names it).',
+    });
     const circle = join(temporary, 'circle.pem');
     symlinkSync(circle, circle);
-    expect(() => readPem(profileWith(circle), 'qwacKey')).toThrow(
-      expect.objectContaining({ code: 'certificate', message: `The QWAC key ${circle} cannot be read` }),
-    );
-    expect(() => readPem(profileWith(temporary), 'qwacCertificate')).toThrow(
-      expect.objectContaining({
-        code: 'certificate',
-        message: `The QWAC certificate ${temporary} is a folder, not a file`,
-        hint: 'Give the path of a file with the certificate or key.',
-      }),
-    );
+    expect(thrownBy(() => readPem(profileWith(circle), 'qwacKey'))).toMatchObject({
+      code: 'certificate',
+      message: `The QWAC key ${circle} cannot be read`,
+    });
+    expect(thrownBy(() => readPem(profileWith(temporary), 'qwacCertificate'))).toMatchObject({
+      code: 'certificate',
+      message: `The QWAC certificate ${temporary} is a folder, not a file`,
+      hint: 'Give the path of a file with the certificate or key.',
+    });
     expect(() => readPem(profileWith('/dev/null'), 'qwacCertificate')).toThrow(
       'The QWAC certificate /dev/null is a pipe or a device, not a file',
     );
@@ -374,8 +360,9 @@ describe('a PEM setting', () => {
     chmodSync(path, 0o644);
     expect(readPem(profileWith(path), 'qwacCertificate')).toBe('PEM');
     for (const key of ['qwacKey', 'qsealKey'] as const)
-      expect(() => readPem({ name: 'bank', settings: { [key]: { path } } }, key)).toThrow(
-        expect.objectContaining({ code: 'config', message: `${path} can be read by others (mode 0644)` }),
-      );
+      expect(thrownBy(() => readPem({ name: 'bank', settings: { [key]: { path } } }, key))).toMatchObject({
+        code: 'config',
+        message: `${path} can be read by others (mode 0644)`,
+      });
   });
 });

@@ -8,6 +8,7 @@ import {
   type RememberedStore,
   refusePassword,
 } from '../../../src/store/machine/store-choice.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const ADDRESS = 'postgres://ada@db/bank';
 const database = (isSet: boolean): RememberedStore => ({
@@ -34,13 +35,11 @@ describe('the choice of a store', () => {
   it.each(['files', 'mysql://db/bank', 'db/postgres://', '/var/lib/psd2'])(
     'PSD2_STORE with %s is refused, and not repeated: it may contain a password',
     (text) => {
-      expect(() => chooseStore({ PSD2_STORE: text }, database(true))).toThrow(
-        expect.objectContaining({
-          code: 'config',
-          message: 'PSD2_STORE is not the address of a database',
-          hint: 'Give postgres://user@host:5432/database, or unset it: the store is then the configuration folder.',
-        }),
-      );
+      expect(thrownBy(() => chooseStore({ PSD2_STORE: text }, database(true)))).toMatchObject({
+        code: 'config',
+        message: 'PSD2_STORE is not the address of a database',
+        hint: 'Give postgres://user@host:5432/database, or unset it: the store is then the configuration folder.',
+      });
     },
   );
 
@@ -83,13 +82,11 @@ describe('a password in an address', () => {
   ])('%s is refused in an option, and shown as %s', (address, shown) => {
     expect(containsPassword(address)).toBe(true);
     expect(hidePassword(address)).toBe(shown);
-    expect(() => refusePassword('--store', address)).toThrow(
-      expect.objectContaining({
-        code: 'usage',
-        message: '--store contains a password, which others can read in the list of processes',
-        hint: 'Leave it out, and set PGPASSWORD or PGPASSFILE. Or set the address in PSD2_STORE.',
-      }),
-    );
+    expect(thrownBy(() => refusePassword('--store', address))).toMatchObject({
+      code: 'usage',
+      message: '--store contains a password, which others can read in the list of processes',
+      hint: 'Leave it out, and set PGPASSWORD or PGPASSFILE. Or set the address in PSD2_STORE.',
+    });
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { type RememberedStore, StoreMemory } from '../../../src/store/machine/store-choice.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replaceForStore } from '../waiting.ts';
 
@@ -86,9 +87,10 @@ it.each(['the file', 'its copy'])('damage of %s is reported, and no store is ass
   if (damaged === copy) rmSync(path);
   writeFileSync(damaged, '{"home":"postgres","isSet":true}');
   for (const use of [() => memory().read(), () => memory().add(FILES)])
-    expect(use).toThrow(
-      expect.objectContaining({ code: 'config', message: expect.stringContaining(`${damaged} is damaged`) }),
-    );
+    expect(thrownBy(use)).toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(`${damaged} is damaged`),
+    });
 });
 
 it.each(['EROFS', 'EACCES', 'EPERM', 'ENOENT'])(
@@ -109,13 +111,11 @@ it('in a folder that became read-only, what was remembered still counts', () => 
 
 it('a full disk is reported, since a store that is not remembered could be mixed up with another one', () => {
   once('linkSync', failing('ENOSPC'));
-  expect(() => memory().add(FILES)).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: `${path} cannot be written: the disk is full`,
-      hint: 'Check the free space, and who owns the folder.',
-    }),
-  );
+  expect(thrownBy(() => memory().add(FILES))).toMatchObject({
+    code: 'config',
+    message: `${path} cannot be written: the disk is full`,
+    hint: 'Check the free space, and who owns the folder.',
+  });
   expect(namesIn('stores')).toEqual([]);
   expect(memory().read()).toBeUndefined();
 });
@@ -123,12 +123,10 @@ it('a full disk is reported, since a store that is not remembered could be mixed
 it('a store that cannot be replaced because the folder is read-only is an error', () => {
   memory().add(FILES);
   replaceForStore(fs, 'renameSync', failing('EROFS'));
-  expect(() => memory().replace(DATABASE)).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: `${copy} cannot be written: the file system is read-only`,
-    }),
-  );
+  expect(thrownBy(() => memory().replace(DATABASE))).toMatchObject({
+    code: 'config',
+    message: `${copy} cannot be written: the file system is read-only`,
+  });
   expect(memory().read()).toEqual(FILES);
   expect(namesIn('stores/copies')).toEqual(['p.json']);
 });

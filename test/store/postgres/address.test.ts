@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseAddress, withoutPassword } from '../../../src/store/postgres/address.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -95,17 +96,16 @@ describe("a service of libpq's files", () => {
     const refused = { code: 'config', hint: expect.stringContaining('chmod') };
     const load = (name: string) => () => parsed('postgres://', { PGSERVICE: name });
     chmodSync(file, 0o664);
-    expect(load('other')).toThrow(
-      expect.objectContaining({ ...refused, message: `${file} can be changed by others (mode 0664)` }),
-    );
+    expect(thrownBy(load('other'))).toMatchObject({
+      ...refused,
+      message: `${file} can be changed by others (mode 0664)`,
+    });
     chmodSync(file, 0o644);
     expect(load('other')().shown).toBe(`other.example:5432/${userInfo().username}`);
-    expect(load('bank')).toThrow(
-      expect.objectContaining({
-        ...refused,
-        message: `${file} contains a password, and can be read by others`,
-      }),
-    );
+    expect(thrownBy(load('bank'))).toMatchObject({
+      ...refused,
+      message: `${file} contains a password, and can be read by others`,
+    });
   });
 
   it.each(['host', ' host = x', 'service=other', '=x'])(
@@ -141,13 +141,11 @@ describe('an address without a service', () => {
     'postgres://[db]/bank',
     'postgres://db:x/b',
   ])('%j is not the address of a database', (text) => {
-    expect(() => parsed(text)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: 'PSD2_STORE is not the address of a database',
-        hint: 'Give postgres://user@host:5432/database, and the password in PGPASSWORD or a file that PGPASSFILE names.',
-      }),
-    );
+    expect(thrownBy(() => parsed(text))).toMatchObject({
+      code: 'config',
+      message: 'PSD2_STORE is not the address of a database',
+      hint: 'Give postgres://user@host:5432/database, and the password in PGPASSWORD or a file that PGPASSFILE names.',
+    });
   });
 
   it('takes an IPv6 address with brackets or without, and the user alone', () => {
@@ -185,25 +183,25 @@ describe('TLS in the address', () => {
   it.each(['verify_full', 'Require', 'allow', 'yes', ''])(
     'the sslmode %j is refused, with those that there are',
     (mode) => {
-      expect(() => parseAddress(`postgres://ada@db.example/bank?sslmode=${mode}`, {})).toThrow(
-        expect.objectContaining({
-          code: 'config',
-          message: `sslmode=${mode} in PSD2_STORE is not one that psd2 supports`,
-          hint: 'Use disable, prefer, require, verify-ca or verify-full.',
-        }),
-      );
+      expect(
+        thrownBy(() => parseAddress(`postgres://ada@db.example/bank?sslmode=${mode}`, {})),
+      ).toMatchObject({
+        code: 'config',
+        message: `sslmode=${mode} in PSD2_STORE is not one that psd2 supports`,
+        hint: 'Use disable, prefer, require, verify-ca or verify-full.',
+      });
     },
   );
 
   it.each(['sslrootcert', 'sslcert', 'sslkey'])('a file of %s that does not exist is named', (option) => {
     const path = join(temporary, 'nowhere.pem');
-    expect(() => parseAddress(`postgres://ada@db.example/bank?${option}=${path}`, {})).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `The file ${path} of ${option} in PSD2_STORE cannot be used: it does not exist`,
-        hint: 'Check the files that sslrootcert, sslcert and sslkey name.',
-      }),
-    );
+    expect(
+      thrownBy(() => parseAddress(`postgres://ada@db.example/bank?${option}=${path}`, {})),
+    ).toMatchObject({
+      code: 'config',
+      message: `The file ${path} of ${option} in PSD2_STORE cannot be used: it does not exist`,
+      hint: 'Check the files that sslrootcert, sslcert and sslkey name.',
+    });
   });
 
   it('of two files, the one that cannot be read is named', () => {
@@ -218,13 +216,13 @@ describe('TLS in the address', () => {
   });
 
   it('verify-ca without the certificate of an authority is refused', () => {
-    expect(() => parseAddress('postgres://ada@db.example/bank?sslmode=verify-ca', {})).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: 'sslmode=verify-ca in PSD2_STORE needs the certificate of the authority',
-        hint: 'Name its file with sslrootcert=<file>, or use sslmode=verify-full.',
-      }),
-    );
+    expect(
+      thrownBy(() => parseAddress('postgres://ada@db.example/bank?sslmode=verify-ca', {})),
+    ).toMatchObject({
+      code: 'config',
+      message: 'sslmode=verify-ca in PSD2_STORE needs the certificate of the authority',
+      hint: 'Name its file with sslrootcert=<file>, or use sslmode=verify-full.',
+    });
   });
 });
 

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { mayKeepPlainTokens } from '../../../src/store/postgres/keys.ts';
 import { KEY_BYTES, seal } from '../../../src/store/secrets/sealed.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { BANK, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
@@ -29,13 +30,11 @@ describe('PSD2_STORE_PLAIN_TOKENS', () => {
   });
 
   it.each(['yes', 'TRUE', ' 1', '2', 'off'])('%j is refused', (value) => {
-    expect(() => mayKeepPlainTokens({ PSD2_STORE_PLAIN_TOKENS: value })).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: expect.stringContaining('PSD2_STORE_PLAIN_TOKENS'),
-        hint: expect.stringContaining('With 1, this machine stores tokens in clear text'),
-      }),
-    );
+    expect(thrownBy(() => mayKeepPlainTokens({ PSD2_STORE_PLAIN_TOKENS: value }))).toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('PSD2_STORE_PLAIN_TOKENS'),
+      hint: expect.stringContaining('With 1, this machine stores tokens in clear text'),
+    });
   });
 });
 

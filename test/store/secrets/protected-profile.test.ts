@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { type ProfileSettings, ProfileStore, parseProfileName } from '../../../src/store/machine/profiles.ts';
 import { NO_SOURCES } from '../../../src/store/secrets/vault.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { useKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { secondsWhileWaiting } from '../waiting.ts';
@@ -205,16 +206,15 @@ it('a profile has one vault, and the sources of its keys are those that were giv
 });
 
 it('the error for a name that is reserved or not usable says which names are', () => {
-  expect(() => parseProfileName('env')).toThrow(
-    expect.objectContaining({ code: 'usage', hint: 'Choose another name.' }),
-  );
-  expect(() => parseProfileName('a b')).toThrow(
-    expect.objectContaining({
-      code: 'usage',
-      message: 'The profile name "a b" is not usable',
-      hint: 'Use at most 64 letters, digits, dots, dashes and underscores. Begin with a letter or digit.',
-    }),
-  );
+  expect(thrownBy(() => parseProfileName('env'))).toMatchObject({
+    code: 'usage',
+    hint: 'Choose another name.',
+  });
+  expect(thrownBy(() => parseProfileName('a b'))).toMatchObject({
+    code: 'usage',
+    message: 'The profile name "a b" is not usable',
+    hint: 'Use at most 64 letters, digits, dots, dashes and underscores. Begin with a letter or digit.',
+  });
 });
 
 it.each([

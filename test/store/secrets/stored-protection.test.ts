@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 import { Vault } from '../../../src/store/secrets/vault.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { stored } from '../stored-protection.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
@@ -46,10 +47,11 @@ it('psd2 reads every file of a key that it has ever stored, and names the field 
     expect(kindOf({ ...stored, state, wrappedBy: { kind: 'keyring' } })).toBe('keyring');
   }
   for (const [what, where, content] of DAMAGED)
-    expect(() => kindOf(content), what).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `${file} is damaged: ${where} is not as psd2 wrote it`,
-      }),
-    );
+    expect(
+      thrownBy(() => kindOf(content)),
+      what,
+    ).toMatchObject({
+      code: 'config',
+      message: `${file} is damaged: ${where} is not as psd2 wrote it`,
+    });
 });

@@ -13,6 +13,7 @@ import {
   Vault,
 } from '../../../src/store/secrets/vault.ts';
 import { lacking } from '../../support/lacking.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { stored } from '../stored-protection.ts';
 import { useKeyring, withoutKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
@@ -105,13 +106,11 @@ describe('a profile that is protected by the keyring', () => {
     useKeyring();
     await sealedByKeyring();
     const key = await keyOf(vault());
-    expect(() => open(key, key.seal(place, value))).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: '/a/file is damaged: what is encrypted in it was changed, or was written for another place',
-        hint: 'Restore it, or move it away: mv /a/file /a/file.damaged',
-      }),
-    );
+    expect(thrownBy(() => open(key, key.seal(place, value)))).toMatchObject({
+      code: 'config',
+      message: '/a/file is damaged: what is encrypted in it was changed, or was written for another place',
+      hint: 'Restore it, or move it away: mv /a/file /a/file.damaged',
+    });
   });
 
   it('while a protection ends, psd2 writes in clear and still reads; protecting again turns it back on', async () => {

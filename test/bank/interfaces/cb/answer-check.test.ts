@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { answerCheck } from '../../../../src/bank/interfaces/cb/interface.ts';
 import type { WireRequest } from '../../../../src/bank/transport/line.ts';
 import { registeredPairs } from '../../../sandbox/registered-pairs.ts';
+import { thrownBy } from '../../../support/thrown.ts';
 import { FACTS, useClients } from '../../client.ts';
 import { useRecordedBank } from '../../recorded-bank.ts';
 
@@ -133,13 +134,11 @@ describe('a digest', () => {
 });
 
 it('an invalid bank certificate is a certificate error', () => {
-  expect(() => answerCheck('no PEM')).toThrow(
-    expect.objectContaining({
-      code: 'certificate',
-      message: 'The bank signing certificate is not a PEM certificate',
-      cause: expect.any(Error),
-    }),
-  );
+  expect(thrownBy(() => answerCheck('no PEM'))).toMatchObject({
+    code: 'certificate',
+    message: 'The bank signing certificate is not a PEM certificate',
+    cause: expect.any(Error),
+  });
 });
 
 it('psd2 uses nothing of a changed answer and does not retry the call', async () => {

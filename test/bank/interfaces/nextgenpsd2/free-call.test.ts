@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
+import { thrownBy } from '../../../support/thrown.ts';
 import { json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
 
 const bank = useNextGenBank();
@@ -155,7 +156,7 @@ describe('the name of a customer', () => {
   });
 
   it.each(['', '..', 'a b', 'x'.repeat(65), 'ä', 'a/b'])('cannot be %s', (text) => {
-    expect(() => described().readCustomerId(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(thrownBy(() => described().readCustomerId(text))).toMatchObject({ code: 'usage' });
   });
 
   it('a name that is too long is not said to have wrong characters', () => {

@@ -10,6 +10,7 @@ import { parseDate } from '../../../../src/domain/calendar.ts';
 import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { transferOrder } from '../../../domain/orders.ts';
+import { thrownBy } from '../../../support/thrown.ts';
 import { described, errorOf, scriptedCalls } from './scripted.ts';
 
 // What psd2 keeps of a payment before it sends anything: the bytes of the body, and what the bank file says of it.
@@ -271,9 +272,9 @@ describe('a payment that the bank does not take', () => {
 
   it('is one to a country alone, unless the bank takes that', () => {
     const order = { payeeAddress: { country: 'DE' } };
-    expect(() => initiated({}, order)).toThrow(
-      expect.objectContaining({ message: "The payee's address has no town" }),
-    );
+    expect(thrownBy(() => initiated({}, order))).toMatchObject({
+      message: "The payee's address has no town",
+    });
     expect(bodyOf({ address: 'country' }, order)).toMatchObject({ creditorAddress: { country: 'DE' } });
     expect(() => initiated({ address: 'country' })).toThrow("wants the payee's address");
   });

@@ -5,6 +5,7 @@ import { certificateHeader } from '../../../../src/bank/interfaces/nextgenpsd2/c
 import { bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { keyIdOf } from '../../../../src/bank/interfaces/nextgenpsd2/key-id.ts';
 import { withOpenssl } from '../../../certificates/openssl.ts';
+import { thrownBy } from '../../../support/thrown.ts';
 
 // Each form of keyId against a fixed text, for certificates that openssl makes with these names and serial numbers.
 
@@ -115,12 +116,10 @@ describe('the keyId of a signature', () => {
   });
 
   it('a certificate without an organization identifier cannot name the application by it', () => {
-    expect(() => keyId({ form: 'organization-id' }, ODD)).toThrow(
-      expect.objectContaining({
-        code: 'certificate',
-        message: expect.stringContaining('organization identifier'),
-      }),
-    );
+    expect(thrownBy(() => keyId({ form: 'organization-id' }, ODD))).toMatchObject({
+      code: 'certificate',
+      message: expect.stringContaining('organization identifier'),
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { digestProblem, signatureProblem } from '../../../signature/independent-verifier.ts';
+import { thrownBy } from '../../../support/thrown.ts';
 import { publicKeyOf } from '../../recorded-bank.ts';
 import { CONSENT_ID, json, silent, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
 
@@ -59,9 +60,10 @@ describe('requests of the standard', () => {
   });
 
   it('the interface has no IPv6 address', () => {
-    expect(() => openStandard({ psuIpAddress: '2001:db8::1' })).toThrow(
-      expect.objectContaining({ code: 'usage', message: expect.stringContaining('IPv4') }),
-    );
+    expect(thrownBy(() => openStandard({ psuIpAddress: '2001:db8::1' }))).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('IPv4'),
+    });
   });
 
   it('a request for a consent has the address of this machine, and where the browser returns to', async () => {
