@@ -9,16 +9,25 @@ import type { GrantType } from '../../store/ports/tokens.ts';
 import type { Context, ProfileContext, Surroundings } from '../context.ts';
 import type { FindInterface } from './bank.ts';
 
-/** A profile with a bank file is at the bank that it describes, any other one at the bank that psd2 began with. */
+/**
+ * A profile with a bank file is at the bank that it describes, any other one at the bank that psd2 began with. Each is opened once:
+ * a sync asks for the same one with each customer.
+ */
 function findIn({ env, folder }: Pick<Surroundings, 'env' | 'folder'>): FindInterface {
-  return async (profile) => {
+  const found = new Map<string | undefined, ReturnType<FindInterface>>();
+  const open = async (setting: string | undefined, profile: () => Profile) => {
     const { DEFAULT_INTERFACE, interfaceNamed } = await import('../../bank/open.ts');
-    const setting = bankSettingOf(profile);
     if (setting === undefined) return interfaceNamed(DEFAULT_INTERFACE);
     const { checkedBank } = await import('../../store/machine/checked-bank.ts');
     const { bankOf } = await import('./bank-file.ts');
     const bank = await bankOf(setting, env, checkedBank(folder.checkedBank(profile().name)));
     return interfaceNamed(bank.interface, bank);
+  };
+  return async (profile) => {
+    const setting = bankSettingOf(profile);
+    const known = found.get(setting) ?? open(setting, profile);
+    found.set(setting, known);
+    return known;
   };
 }
 

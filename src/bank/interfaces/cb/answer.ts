@@ -372,7 +372,7 @@ export function readEnvelope(body: unknown): Envelope | null {
 
 function read<T>(schema: z.ZodMiniType<T>, value: unknown): T | null {
   // Most answers lack most fields, and to collect why zod refuses one takes longer than all the rest.
-  if (value === undefined) return null;
+  if (value === undefined || value === null) return null;
   const result = schema.safeParse(value);
   return result.success ? result.data : null;
 }
