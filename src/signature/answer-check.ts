@@ -49,10 +49,14 @@ export function problemOfAnswer(
   return verify(hash, signed, certificate.publicKey, signature) ? undefined : 'has a wrong Signature';
 }
 
+/** The certificate that was read last. A sync opens the bank for each customer, and to read it takes half as long as a signature. */
+let last: { pem: string; certificate: X509Certificate } | undefined;
+
 /** The certificate with which a bank signs its answers. @throws Psd2Error `certificate` */
 export function readBankCertificate(pem: string | undefined): X509Certificate | undefined {
   try {
-    return pem === undefined ? undefined : new X509Certificate(pem);
+    if (pem !== undefined && last?.pem !== pem) last = { pem, certificate: new X509Certificate(pem) };
+    return pem === undefined ? undefined : last?.certificate;
   } catch (cause) {
     throw new Psd2Error('certificate', 'The bank signing certificate is not a PEM certificate', { cause });
   }
