@@ -29,7 +29,17 @@ export const DECIMAL_FACTS = ['originalAmount', 'exchangeRate', 'feeAmount'] as 
 
 export const FACTS = [...TEXT_FACTS, ...DECIMAL_FACTS] as const;
 
+type FactsOr<None> = {
+  [Fact in (typeof TEXT_FACTS)[number]]?: string | None | undefined;
+} & { [Fact in (typeof DECIMAL_FACTS)[number]]?: Decimal | None | undefined };
+
 /** What a bank may say of a transaction. Absent or null: it does not. */
-export type TransactionFacts = {
-  [Fact in (typeof TEXT_FACTS)[number]]?: string | null | undefined;
-} & { [Fact in (typeof DECIMAL_FACTS)[number]]?: Decimal | null | undefined };
+export type TransactionFacts = FactsOr<null>;
+
+/** Of these a bank says nothing if they are null; of the others, if they are absent. */
+type Told =
+  | ('transactionId' | 'entryReference' | 'endToEndId' | 'remittance' | 'bankTransactionCode')
+  | ('counterpartyName' | 'counterpartyIban');
+
+/** The same, as a bank has just said it. */
+export type SaidFacts = Pick<TransactionFacts, Told> & Omit<FactsOr<never>, Told>;

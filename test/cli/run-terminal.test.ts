@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Context } from '../../src/commands/context.ts';
+import { object, text } from '../../src/terminal/output/fields.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { useCommands } from './in-process.ts';
 
@@ -75,9 +76,7 @@ describe('the states in a table', () => {
   const show = (options: object = {}) =>
     run(
       async ({ output }) =>
-        output.record({ state: 'settled' }, [
-          { title: 'State', kind: 'state', value: ({ state }: { state: string }) => state },
-        ]),
+        output.record({ state: 'settled' }, object({ state: text().as('State', { kind: 'state' }) })),
       options,
     );
 
@@ -102,7 +101,7 @@ describe('the states in a table', () => {
 
 describe('the pager', () => {
   const LINES = Array.from({ length: 9 }, (_, index) => ({ line: `line ${index}` }));
-  const COLUMNS = [{ title: 'Line', value: ({ line }: { line: string }) => line }];
+  const COLUMNS = object({ line: text().as('Line') });
   const list = (rows = LINES) => run(({ output }) => output.table(rows, COLUMNS, 'Nothing'));
 
   it.each([

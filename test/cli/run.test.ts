@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { watchSignals } from '../../src/cli/signals.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { object, whole } from '../../src/terminal/output/fields.ts';
 import { LEAST } from '../bank-file/folder.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { useCommands } from './in-process.ts';
@@ -220,7 +221,10 @@ describe('the end of a command', () => {
   });
 
   it('is an error if the query does not match the data', async () => {
-    await run(async ({ output }) => output.record({ a: 1 }, []), { query: 'length(a)', json: true });
+    await run(async ({ output }) => output.record({ a: 1 }, object({ a: whole() })), {
+      query: 'length(a)',
+      json: true,
+    });
     expect(JSON.parse(said()).error).toMatchObject({
       message: expect.stringMatching(/^--query could not be applied to the data: /),
       exitCode: 2,

@@ -101,8 +101,8 @@ export function openCommand(
  * there, with a tab after the title; of a transfer the keys.
  */
 function titled(output: Output): Output {
-  const record: Output['record'] = (data, fields, shape, inPipe) =>
-    output.record(data, fields, shape, inPipe ?? (isTransfer(data) ? undefined : 'titles'));
+  const record: Output['record'] = (data, view, inPipe) =>
+    output.record(data, view, inPipe ?? (isTransfer(data) ? undefined : 'titles'));
   return Object.defineProperty(Object.create(output), 'record', { value: record });
 }
 

@@ -6,7 +6,7 @@ import type { Covered } from '../../domain/consent.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import type { Commits, GenericOrder, Initiation, OrderTarget } from '../../domain/operation.ts';
-import type { TransactionFacts } from '../../domain/transaction-facts.ts';
+import type { SaidFacts } from '../../domain/transaction-facts.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
@@ -216,7 +216,7 @@ export interface TypedBalance {
 }
 
 /** A row of the transaction list. `index` restarts with every query, so it is not an id. */
-export interface Transaction extends BookedRow, TransactionFacts {
+export interface Transaction extends BookedRow, SaidFacts {
   index: string;
   status: 'booked' | 'pending';
   feeCharge: boolean | null;
@@ -269,7 +269,7 @@ export interface Accounts {
   isId(text: string): boolean;
   /** The bank is asked for no earlier day of transactions. Undefined: it has not said how far back it goes. */
   earliestDay?(): IsoDate;
-  /** Transactions have {@link TransactionFacts}. */
+  /** Transactions have {@link SaidFacts}. */
   identifiesRows?: true;
   /** What names a row. Absent: what is seen to hold. */
   rowNaming?: RowNaming;

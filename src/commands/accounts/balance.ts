@@ -1,6 +1,4 @@
-import type { Balance } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import {
   day,
   decimal,
@@ -19,12 +17,14 @@ import { openSynced, storedBalance, withStore } from './stored.ts';
 /** The balance at a bank that does not name its balances. */
 const oneBalance = object({
   accountId: text("the bank's id of the account, card or deposit"),
-  productId: text('the same as accountId'),
-  accountBalance: orNull(money('booked balance')),
-  availableBalance: orNull(money('amount that the customer can spend')),
-  accountAvailability: orNull(money("the bank's accountAvailability")),
-  accountAvailableCredit: orNull(money("the bank's accountAvailableCredit")),
-  asOf: orNull(text('ISO 8601: a time with zone, or a day if the bank gives no time')),
+  productId: text('the same as accountId').as('Account'),
+  accountBalance: orNull(money('booked balance')).as('Account balance'),
+  availableBalance: orNull(money('amount that the customer can spend')).as('Available balance'),
+  accountAvailability: orNull(money("the bank's accountAvailability")).as('Availability'),
+  accountAvailableCredit: orNull(money("the bank's accountAvailableCredit")).as('Available credit'),
+  asOf: orNull(text('ISO 8601: a time with zone, or a day if the bank gives no time')).as('As of', {
+    kind: 'time',
+  }),
   bookedDay: optional(
     orNull(day('last day whose rows are in accountBalance; null: the bank does not say; absent: all are')),
   ),
@@ -47,15 +47,6 @@ const shape = object({
   ),
 });
 
-const FIELDS: Column<Balance>[] = [
-  { title: 'Account', value: ({ productId }) => productId },
-  { title: 'Account balance', value: ({ accountBalance }) => writeMoney(accountBalance) },
-  { title: 'Available balance', value: ({ availableBalance }) => writeMoney(availableBalance) },
-  { title: 'Availability', value: ({ accountAvailability }) => writeMoney(accountAvailability) },
-  { title: 'Available credit', value: ({ accountAvailableCredit }) => writeMoney(accountAvailableCredit) },
-  { title: 'As of', value: ({ asOf }) => asOf, kind: 'time' },
-];
-
 export const balance = verb(
   {
     prints: { what: 'balances', shape },
@@ -73,7 +64,7 @@ Examples:
     if (stored) {
       const found = await storedBalance(context, stored, await readAccount(context, product, options));
       const { productId, reason } = found;
-      context.output.record({ accountId: productId, ...found }, FIELDS, oneBalance);
+      context.output.record({ accountId: productId, ...found }, oneBalance);
       if (reason === undefined) return;
       throw new Psd2Error(
         'needs_attention',
@@ -83,12 +74,15 @@ Examples:
     const productId = await openAccount(context, product);
     const { bank, customerId } = await context.bank();
     const read = await bank.accounts.balance(customerId, productId, context.world.newId());
-    const named = (read.balances ?? []).map(
-      ({ type, at, date, ...amount }): Column<Balance> => ({
-        title: type,
-        value: () => [writeMoney(amount), at ?? date].filter(Boolean).join('  '),
-      }),
+    // The bank names its balances.
+    const named = (read.balances ?? []).map(({ type, at, date, ...amount }) => ({
+      title: type,
+      value: () => [writeMoney(amount), at ?? date].filter(Boolean).join('  '),
+    }));
+    const view = read.balances ? shape : oneBalance;
+    context.output.record(
+      read,
+      view.withLines((lines) => [...lines, ...named]),
     );
-    context.output.record(read, [...FIELDS, ...named], read.balances ? shape : oneBalance);
   },
 );

@@ -78,7 +78,6 @@ export async function accountsChart(
       complete: certainFrom === null,
       certainFrom,
     },
-    [],
     chart,
   );
   assertWhole(statement, true);

@@ -5,13 +5,13 @@ import { Psd2Error } from '../../errors.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import type { Doubt } from '../../store/ports/read-results.ts';
 import type { SyncedAccount, SyncedData } from '../../store/ports/synced.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import {
   day,
   list,
   object,
   oneOf,
   orNull,
+  seen,
   text,
   time,
   type ValueOf,
@@ -23,11 +23,16 @@ import { saveDocument } from '../shared/save-document.ts';
 import { doubtsOf, gapsIn, storedPart, writeStatement } from './stored.ts';
 import { type ExportFormat, FORMATS, writeExport } from './write-export.ts';
 
+/** What people see counted. */
+interface Counted {
+  accounts: { file: string | null; rows: number; gaps: object[] }[];
+}
+
 /** What was written, and what is missing. */
 export const manifest = object({
   profile: text('profile of the accounts'),
-  month: text('YYYY-MM'),
-  format: oneOf(FORMATS, 'format of the files'),
+  month: text('YYYY-MM').as('Month'),
+  format: oneOf(FORMATS, 'format of the files').as('Format'),
   createdAt: time('when it was written'),
   accounts: list(
     object({
@@ -46,8 +51,17 @@ export const manifest = object({
       doubt: orNull(text('what the last sync was not certain of, in words; null if of nothing')),
     }),
     'one for each account',
-  ),
+  )
+    .as('Accounts')
+    .written((accounts) => String(accounts.length)),
+  files: seen('Files', ({ accounts }: Counted) => count(accounts, ({ file }) => file !== null)),
+  rows: seen('Rows', ({ accounts }: Counted) => String(accounts.reduce((sum, { rows }) => sum + rows, 0))),
+  withGaps: seen('With gaps', ({ accounts }: Counted) => count(accounts, ({ gaps }) => gaps.length > 0)),
 });
+
+function count<Entry>(all: Entry[], isMeant: (entry: Entry) => boolean): string {
+  return String(all.filter(isMeant).length);
+}
 
 type Manifest = ValueOf<typeof manifest>;
 type Entry = Manifest['accounts'][number];
@@ -85,7 +99,7 @@ export async function exportAll(
     ...{ month, format, createdAt: context.world.now().toISOString(), accounts },
   };
   await saveDocument(quiet, join(out, 'manifest.json'), Buffer.from(`${JSON.stringify(written, null, 2)}\n`));
-  context.output.record(written, COLUMNS, manifest, 'titles');
+  context.output.record(written, manifest, 'titles');
   const missing = accounts.filter(({ gaps, problem }) => gaps.length > 0 || problem !== null).length;
   if (missing === 0) return;
   throw new Psd2Error(
@@ -97,18 +111,6 @@ export async function exportAll(
     },
   );
 }
-
-const COLUMNS: Column<Manifest>[] = [
-  { title: 'Month', value: ({ month }) => month },
-  { title: 'Format', value: ({ format }) => format },
-  { title: 'Accounts', value: ({ accounts }) => String(accounts.length) },
-  { title: 'Files', value: ({ accounts }) => String(accounts.filter(({ file }) => file !== null).length) },
-  { title: 'Rows', value: ({ accounts }) => String(accounts.reduce((sum, { rows }) => sum + rows, 0)) },
-  {
-    title: 'With gaps',
-    value: ({ accounts }) => String(accounts.filter(({ gaps }) => gaps.length > 0).length),
-  },
-];
 
 /** The customers of the profile: those with synced accounts, and those whom psd2 can or could read. */
 async function customersOf(context: Context, data: SyncedData): Promise<string[]> {

@@ -5,7 +5,6 @@ import { normalDecimal } from '../../domain/decimal.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isWithin, notComplete, RangeWatch } from '../../flows/reading/range.ts';
 import { collectTransactions, streamTransactions } from '../../flows/reading/transaction-reading.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import {
   day,
   decimal,
@@ -37,15 +36,22 @@ interface TransactionsOptions {
   file?: string | undefined;
 }
 
-const row = object({
+const fields = () => ({
   index: text("the bank's row number in this query; not an id"),
   status: oneOf(['booked', 'pending'], 'whether the bank has booked it'),
-  bookingDate: orNull(day('null while it is pending')),
-  valueDate: orNull(day('day from which it counts for interest')),
-  amount: decimal('negative for outgoing money'),
-  currency: orNull(text('ISO 4217 code')),
-  description: text('short'),
-  details: text('long'),
+  bookingDate: orNull(day('null while it is pending'))
+    .as('Booked', { kind: 'state' })
+    .shown(({ status, bookingDate }: { status: string; bookingDate: string | null }) =>
+      status === 'pending' ? 'pending' : bookingDate,
+    ),
+  valueDate: orNull(day('day from which it counts for interest')).as('Value', {
+    whole: true,
+    dispensable: 1,
+  }),
+  amount: decimal('negative for outgoing money').as('Amount', { kind: 'amount' }).written(normalDecimal),
+  currency: orNull(text('ISO 4217 code')).as(''),
+  description: text('short').as('Description'),
+  details: text('long').as('Details', { dispensable: 2 }),
   code: orNull(text("the bank's code for this kind of transaction")),
   transferReference: orNull(text("the bank's id of the transfer")),
   feeCharge: orNull(flag('true for a fee')),
@@ -54,55 +60,40 @@ const row = object({
 const isComing = optional(flag('true: booked for a day to come'));
 
 /** The rows of the transaction list, at a bank that does not identify them. */
-const plainRows = list(object({ ...row.fields, future: isComing }));
+const plainRow = object({ ...fields(), future: isComing });
 
-const shape = list(
-  object({
-    ...row.fields,
-    transactionId: optional(
-      orNull(text("the bank's id of it; as the fields from here on, of banks that say it")),
-    ),
-    entryReference: optional(orNull(text("the bank's id of it for reading on from there"))),
-    endToEndId: optional(orNull(text('the reference that the payer gave'))),
-    counterpartyName: optional(orNull(text('name of the other side'))),
-    counterpartyIban: optional(orNull(text('IBAN of the other side'))),
-    remittance: optional(orNull(text('what it is for, in the words of the payer'))),
-    bankTransactionCode: optional(orNull(text('ISO 20022 code for this kind of transaction'))),
-    counterpartyAccount: optional(
-      text('account of the other side, if the bank names it otherwise than by its IBAN'),
-    ),
-    remittanceStructured: optional(text('the reference that the payee gave')),
-    ultimateDebtor: optional(text('for whom the debtor paid')),
-    ultimateCreditor: optional(text('for whom the creditor received')),
-    mandateId: optional(text('mandate of a direct debit')),
-    creditorId: optional(text('creditor identifier of a direct debit')),
-    purposeCode: optional(text('ISO 20022 code for what it is for')),
-    originalAmount: optional(decimal('what was paid in another currency')),
-    originalCurrency: optional(text('that currency, ISO 4217 code')),
-    exchangeRate: optional(decimal('rate between the two currencies')),
-    feeAmount: optional(decimal('what the bank took for it')),
-    feeCurrency: optional(text('currency of the fee, ISO 4217 code')),
-    internalTransactionId: optional(orNull(text("the bank's inner id of it, at few banks"))),
-    future: isComing,
-  }),
-);
-
-const COLUMNS: Column<Transaction>[] = [
-  {
-    title: 'BOOKED',
-    value: ({ status, bookingDate }) => (status === 'pending' ? 'pending' : bookingDate),
-    kind: 'state',
-  },
-  { title: 'VALUE', value: ({ valueDate }) => valueDate, whole: true, dispensable: 1 },
-  { title: 'AMOUNT', value: ({ amount }) => normalDecimal(amount), kind: 'amount' },
-  { title: '', value: ({ currency }) => currency },
-  { title: 'DESCRIPTION', value: ({ description }) => description },
-  { title: 'DETAILS', value: ({ details }) => details, dispensable: 2 },
-];
+const row = object({
+  ...fields(),
+  transactionId: optional(
+    orNull(text("the bank's id of it; as the fields from here on, of banks that say it")),
+  ),
+  entryReference: optional(orNull(text("the bank's id of it for reading on from there"))),
+  endToEndId: optional(orNull(text('the reference that the payer gave'))),
+  counterpartyName: optional(orNull(text('name of the other side'))),
+  counterpartyIban: optional(orNull(text('IBAN of the other side'))),
+  remittance: optional(orNull(text('what it is for, in the words of the payer'))),
+  bankTransactionCode: optional(orNull(text('ISO 20022 code for this kind of transaction'))),
+  counterpartyAccount: optional(
+    text('account of the other side, if the bank names it otherwise than by its IBAN'),
+  ),
+  remittanceStructured: optional(text('the reference that the payee gave')),
+  ultimateDebtor: optional(text('for whom the debtor paid')),
+  ultimateCreditor: optional(text('for whom the creditor received')),
+  mandateId: optional(text('mandate of a direct debit')),
+  creditorId: optional(text('creditor identifier of a direct debit')),
+  purposeCode: optional(text('ISO 20022 code for what it is for')),
+  originalAmount: optional(decimal('what was paid in another currency')),
+  originalCurrency: optional(text('that currency, ISO 4217 code')),
+  exchangeRate: optional(decimal('rate between the two currencies')),
+  feeAmount: optional(decimal('what the bank took for it')),
+  feeCurrency: optional(text('currency of the fee, ISO 4217 code')),
+  internalTransactionId: optional(orNull(text("the bank's inner id of it, at few banks"))),
+  future: isComing,
+});
 
 export const transactions = verb(
   {
-    prints: { what: 'transactions', shape },
+    prints: { what: 'transactions', shape: list(row) },
     printsWith: {
       '--chart': { what: 'balances by day, money in and out by month', shape: chart },
       '--export': SAVED,
@@ -171,9 +162,8 @@ async function listTransactions(
       );
   await context.output.pages(
     atMost(limit, within(pages, { from, to }, today)),
-    COLUMNS,
+    bank.accounts.identifiesRows ? row : plainRow,
     nothingIn(from, to),
-    bank.accounts.identifiesRows ? shape : plainRows,
   );
   if (watch.certainFrom !== undefined) throw notComplete(productId, watch.certainFrom);
 }

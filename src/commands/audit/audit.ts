@@ -53,7 +53,7 @@ type Row = AuditFields & { sha256: string };
 
 const verified = object({
   lines: whole('number of lines'),
-  sha256: orNull(text('SHA-256 of the last line; keep it elsewhere')),
+  sha256: orNull(text('SHA-256 of the last line; keep it elsewhere')).as(''),
 });
 
 /** Who approved or rejected a batch: the account of the system may be another person's. */
@@ -166,7 +166,7 @@ async function verifyLog({ output, terminal }: Context, data: ProfileData): Prom
         ? 'The audit log is empty.'
         : `No line of ${lines} was removed or changed. SHA-256 of the last one:`,
     );
-  output.record(result, [{ title: '', value: ({ sha256 }) => sha256 }], verified);
+  output.record(result, verified);
 }
 
 /** The flows that can be read. Each one has a line from before its journal had any. */

@@ -1,7 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { list as listOf } from '../../terminal/output/fields.ts';
+import { flag, list as listOf, object, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { openAccessNotes } from '../open/call-records.ts';
@@ -14,15 +13,22 @@ import {
   LOGIN,
   type LoginStatus,
   NO_TOKENS,
-  writeConsent,
 } from './stored-login.ts';
 
-const logins = listOf(LOGIN.shape);
+export const list = bareVerb(
+  { what: 'logins', shape: listOf(LOGIN.shape) },
+  examples('psd2 auth list'),
+  authList,
+);
 
-export const list = bareVerb({ what: 'logins', shape: logins }, examples('psd2 auth list'), authList);
-
-/** A row, and whether psd2 can use the login for calls: now, after a renewal, or only after a new login. */
-type Row = LoginStatus & { validity: string };
+/** What people see besides: whether it is that of the last login, and whether psd2 can use it: now, after a renewal, or after a new login. */
+const listed = object({
+  ...LOGIN.shape.fields,
+  isLast: flag()
+    .as('')
+    .written((isLast) => (isLast ? '*' : ' ')),
+  validity: text().as('Token', { kind: 'state' }),
+}).inList('isLast customerId grantType validity accessTokenExpiresAt consent refreshTokenExpiresAt');
 
 /** The customers with stored tokens or, at a bank where the operator names them, with a consent or a name. */
 export async function authList(context: Context): Promise<void> {
@@ -33,34 +39,15 @@ export async function authList(context: Context): Promise<void> {
   const found = await allLogins(context);
   const elsewhere = found.length === 0 ? await describeElsewhere(store) : undefined;
   if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}.`);
-  if (output.format !== 'table') return output.table(found.map(withoutLogin), [], '', logins);
-  const rows: Row[] = [];
+  if (output.format !== 'table') return output.table(found.map(withoutLogin), LOGIN.shape, '');
+  const rows = [];
   for (const { login, ...status } of found)
-    rows.push({ ...status, validity: login ? await validityOf(tokens, status, world.now()) : 'none' });
-  await output.table(rows, columnsOf(rows, last), 'Nobody is logged in with this profile.', logins);
-}
-
-function columnsOf(rows: readonly Row[], last: string | undefined): Column<Row>[] {
-  return [
-    { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
-    { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
-    { title: 'GRANT', value: ({ grantType }) => grantType, whole: true, dispensable: 2 },
-    { title: 'TOKEN', value: ({ validity }) => validity, kind: 'state' },
-    {
-      title: 'ACCESS TOKEN UNTIL',
-      value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt,
-      kind: 'time',
-      dispensable: 1,
-    },
-    ...(rows.some(({ consent }) => consent)
-      ? [{ title: 'CONSENT', value: writeConsent, dispensable: 1 as const }]
-      : []),
-    {
-      title: 'REFRESH TOKEN UNTIL',
-      value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt,
-      kind: 'time',
-    },
-  ];
+    rows.push({
+      ...status,
+      isLast: status.customerId !== null && status.customerId === last,
+      validity: login ? await validityOf(tokens, status, world.now()) : 'none',
+    });
+  await output.table(rows, listed, 'Nobody is logged in with this profile.');
 }
 
 /** A status, and the login that it is of. Undefined: a customer with a record only. */

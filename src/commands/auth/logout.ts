@@ -27,7 +27,7 @@ export const logout = verb(
       terminal.say(
         `Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`,
       );
-    else output.record({ profile: context.profile().name, revoked }, [], shape);
+    else output.record({ profile: context.profile().name, revoked }, shape);
     sayWhatStays(context, stays);
   },
 );
@@ -71,7 +71,7 @@ async function consentsThatStay(context: Context, holder: Holder): Promise<strin
 function sayNoTokens(context: Context, stays: string[]): void {
   const { output, terminal } = context;
   if (output.format === 'table') terminal.say('There are no tokens to forget.');
-  else output.record({ profile: context.profile().name, revoked: [] }, [], shape);
+  else output.record({ profile: context.profile().name, revoked: [] }, shape);
   sayWhatStays(context, stays);
 }
 

@@ -47,7 +47,7 @@ async function authMove(context: Context, given: string | undefined): Promise<vo
   }
   const logins = await tokens.move(from);
   const result = { profile: name, from, to, logins, customers: await customers.move(from) };
-  if (context.output.format !== 'table') return context.output.record(result, [], moved);
+  if (context.output.format !== 'table') return context.output.record(result, moved);
   context.terminal.say(`Moved ${describeAtBank(result)} of the profile ${name} to ${to}.`);
 }
 

@@ -4,7 +4,6 @@ import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { AccessNote } from '../../store/ports/access.ts';
 import type { KeptCustomer } from '../../store/ports/customers.ts';
 import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports/tokens.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import {
   day,
   flag,
@@ -24,12 +23,21 @@ import { openAccessNotes } from '../open/call-records.ts';
 
 /** A login; never its tokens. */
 const login = object({
-  profile: text('profile of the login'),
-  grantType: oneOf(['authorization_code', 'client_credentials'], 'how the tokens were granted'),
-  customerId: orNull(text('customer of the calls; null if no customer has logged in yet')),
-  scope: orNull(text('scope that the bank granted')),
-  accessTokenExpiresAt: orNull(time('null if the bank did not say')),
-  refreshTokenExpiresAt: orNull(time('null if the bank did not say, or gave no refresh token')),
+  profile: text('profile of the login').as('Profile'),
+  grantType: oneOf(['authorization_code', 'client_credentials'], 'how the tokens were granted').as('Grant', {
+    whole: true,
+    dispensable: 2,
+  }),
+  customerId: orNull(text('customer of the calls; null if no customer has logged in yet')).as('Customer', {
+    whole: true,
+  }),
+  scope: orNull(text('scope that the bank granted')).as('Scope'),
+  accessTokenExpiresAt: orNull(time('null if the bank did not say')).as('Access token until', {
+    dispensable: 1,
+  }),
+  refreshTokenExpiresAt: orNull(time('null if the bank did not say, or gave no refresh token')).as(
+    'Refresh token until',
+  ),
   // Only at a bank where the operator names the customers.
   consent: optional(
     orNull(
@@ -43,7 +51,9 @@ const login = object({
         'the newest consent of the customer; null if there is none',
       ),
     ),
-  ),
+  )
+    .as('Consent', { ifAny: true, dispensable: 1 })
+    .written((consent) => consent && writeConsent(consent)),
   refused: optional(
     object(
       {
@@ -53,35 +63,22 @@ const login = object({
       },
       'what the bank has refused since the login, if anything',
     ),
-  ),
-  callsToday: optional(whole('calls made today; with client credentials only')),
+  )
+    .as('Refused')
+    .written((refused, writeTime) => refused && `${refused.message} (${writeTime(refused.at)})`),
+  callsToday: optional(whole('calls made today; with client credentials only'))
+    .as('Calls today')
+    .shown(writeCalls),
   dailyLimit: optional(orNull(whole('calls a day that the profile allows; with client credentials only'))),
-});
+}).inRecord(
+  'profile grantType customerId consent scope accessTokenExpiresAt refreshTokenExpiresAt refused callsToday',
+);
 
 /** A login as `auth login` and `auth status` print it. */
 export type LoginStatus = ValueOf<typeof login>;
 
 /** What `auth login`, `auth status` and `auth refresh` print. */
 export const LOGIN = { what: 'a login', shape: login };
-
-const LOGIN_FIELDS: Column<LoginStatus>[] = [
-  { title: 'Profile', value: ({ profile }) => profile },
-  { title: 'Grant', value: ({ grantType }) => grantType },
-  { title: 'Customer', value: ({ customerId }) => customerId },
-  { title: 'Consent', value: (status) => writeConsent(status) },
-  { title: 'Scope', value: ({ scope }) => scope },
-  { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt, kind: 'time' },
-  { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt, kind: 'time' },
-  {
-    title: 'Refused',
-    value: ({ refused }, writeTime) => refused && `${refused.message} (${writeTime(refused.at)})`,
-  },
-  {
-    title: 'Calls today',
-    value: ({ callsToday, dailyLimit }) =>
-      callsToday === undefined ? null : `${callsToday}${dailyLimit ? ` of ${dailyLimit}` : ''}`,
-  },
-];
 
 /** A customer without tokens. */
 export const NO_TOKENS: StoredLogin = {
@@ -91,9 +88,18 @@ export const NO_TOKENS: StoredLogin = {
 };
 
 /** The consent of a login and its last day, in a few words. */
-export function writeConsent({ consent }: LoginStatus): string | null {
-  if (!consent) return null;
-  return consent.validUntil === null ? consent.flow : `${consent.flow} until ${consent.validUntil}`;
+function writeConsent({ flow, validUntil }: { flow: string; validUntil: string | null }): string {
+  return validUntil === null ? flow : `${flow} until ${validUntil}`;
+}
+
+function writeCalls({
+  callsToday,
+  dailyLimit,
+}: {
+  callsToday?: number | undefined;
+  dailyLimit?: number | null | undefined;
+}): string | null {
+  return callsToday === undefined ? null : `${callsToday}${dailyLimit ? ` of ${dailyLimit}` : ''}`;
 }
 
 /** The newest consent of a customer. Undefined at a bank whose customers have ids. */
@@ -160,7 +166,7 @@ function refusal({ at, message }: AccessNote) {
 
 /** Prints a login in the shape of the command contract. */
 export function printLogin({ output }: Context, status: LoginStatus): void {
-  output.record(status, LOGIN_FIELDS, login);
+  output.record(status, login);
 }
 
 /** A stored login and its holder: a customer, or null for the application itself. */

@@ -22,5 +22,5 @@ async function printToken(context: Context): Promise<void> {
   const login = await bank.tokens.login(bank.holder);
   const expiresAt = login?.accessTokenExpiresAt ?? null;
   if (context.output.format === 'table') context.output.text(accessToken);
-  else context.output.record({ accessToken, expiresAt }, [], shape);
+  else context.output.record({ accessToken, expiresAt }, shape);
 }

@@ -4,10 +4,38 @@ import { lineOf, linesOf } from '../../bank-file/lines.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
-import { described, flag, list, object, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
+import {
+  anything,
+  described,
+  flag,
+  list,
+  object,
+  oneOf,
+  orNull,
+  text,
+  whole,
+} from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { printChecks, printedCheck, writeFix } from '../shared/checks.ts';
+import { writeValue } from './show.ts';
+
+const problem = object({
+  path: text('path of the field; empty if it is about the whole file').as('Field'),
+  line: orNull(whole('line in the file; null if it is about a file that it extends, or about none')).as(
+    'Line',
+    {
+      right: false,
+    },
+  ),
+  message: text('what is wrong').as('Problem'),
+}).inList('line path message');
+
+const valueInForce = object({
+  field: text().as('Field', { whole: true }),
+  value: anything().as('Value').written(writeValue),
+  from: text().as('From'),
+});
 
 const fields = () => ({
   ok: flag('true if nothing is wrong'),
@@ -15,14 +43,7 @@ const fields = () => ({
   interface: orNull(
     oneOf(Object.keys(DESCRIPTIONS), 'interface of the bank; null if the file names no known one'),
   ),
-  problems: list(
-    object({
-      path: text('path of the field; empty if it is about the whole file'),
-      line: orNull(whole('line in the file; null if it is about a file that it extends, or about none')),
-      message: text('what is wrong'),
-    }),
-    'what is wrong',
-  ),
+  problems: list(problem, 'what is wrong'),
   values: orNull(described(anyBankFile)),
   variables: list(text(), 'variables of the environment whose values psd2 sends to the bank'),
   defaults: list(text(), "paths of the values that are the standard's, because no file has another"),
@@ -77,7 +98,6 @@ async function checkOnline(context: Context, bank: string): Promise<void> {
         ok: diagnosis?.ok ?? false,
         checks: checks.map((check) => ({ ...check, fix: writeFix(check, context) })),
       },
-      [],
       onlineShape,
     );
   else if (diagnosis) await printChecks(context, checks);
@@ -136,34 +156,21 @@ function dataOf(checked: CheckedBank) {
 
 async function print({ output, terminal }: Context, checked: CheckedBank): Promise<void> {
   const { bank } = checked;
-  if (output.format !== 'table') output.record(dataOf(checked), [], shape);
+  if (output.format !== 'table') output.record(dataOf(checked), shape);
   else if (bank) {
     await printValues(output, bank);
     if (bank.variables.length > 0)
       terminal.say(
         `psd2 takes these variables of the environment and sends them to the bank: ${bank.variables.join(', ')}`,
       );
-  } else
-    await output.table(
-      problemsIn(checked),
-      [
-        { title: 'LINE', value: ({ line }) => (line === null ? '' : String(line)) },
-        { title: 'FIELD', value: ({ path }) => path },
-        { title: 'PROBLEM', value: ({ message }) => message },
-      ],
-      '',
-    );
+  } else await output.table(problemsIn(checked), problem, '');
 }
 
 async function printValues(output: Context['output'], { description, defaults }: ReadBank): Promise<void> {
   const standard = new Set(defaults);
-  await output.table(
-    [...valuesIn(description)].map(([field, value]) => ({ field, value })),
-    [
-      { title: 'FIELD', value: ({ field }) => field, whole: true },
-      { title: 'VALUE', value: ({ value }) => (typeof value === 'string' ? value : JSON.stringify(value)) },
-      { title: 'FROM', value: ({ field }) => (standard.has(field) ? 'default' : 'file') },
-    ],
-    '',
-  );
+  const values = [...valuesIn(description)].map(([field, value]) => ({
+    ...{ field, value },
+    from: standard.has(field) ? 'default' : 'file',
+  }));
+  await output.table(values, valueInForce, '');
 }

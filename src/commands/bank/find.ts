@@ -10,20 +10,20 @@ import { examples, type Verb } from '../declare.ts';
 import { looksLikeIban } from '../open/debited-account.ts';
 import { mostExact, profileServers, queryOf, type Server } from '../open/serving.ts';
 
-const shape = list(
-  object({
-    kind: oneOf(['profile', 'platform', 'file'], 'what serves the bank'),
-    name: text('name of the profile or platform, or path of the file'),
-    bank: orNull(text('name of the bank; null if only the name of the profile or platform was meant')),
-    bic: orNull(text('BIC, or its first characters')),
-    bankCode: orNull(text('code of the bank in an IBAN; ? stands for any character')),
-    country: orNull(text('ISO 3166 code')),
-  }),
-);
+const server = object({
+  kind: oneOf(['profile', 'platform', 'file'], 'what serves the bank').as('Kind'),
+  name: text('name of the profile or platform, or path of the file').as('Name', { whole: true }),
+  bank: orNull(text('name of the bank; null if only the name of the profile or platform was meant')).as(
+    'Bank',
+  ),
+  bic: orNull(text('BIC, or its first characters')).as('BIC'),
+  bankCode: orNull(text('code of the bank in an IBAN; ? stands for any character')).as('Bank code'),
+  country: orNull(text('ISO 3166 code')).as('Country'),
+}).inList('kind name bank country bankCode bic');
 
 /** `psd2 bank find <bank>` */
 export const find: Verb = {
-  prints: { what: 'what serves a bank', shape },
+  prints: { what: 'what serves a bank', shape: list(server) },
   declare: (command, run) =>
     command
       .argument('<iban|bic|name>', 'an IBAN, a BIC, or words of the name of a bank')
@@ -59,16 +59,8 @@ async function findBank(context: Context, named: string): Promise<void> {
   });
   await output.table(
     rows,
-    [
-      { title: 'KIND', value: ({ kind }) => kind },
-      { title: 'NAME', value: ({ name }) => name, whole: true },
-      { title: 'BANK', value: ({ bank }) => bank },
-      { title: 'COUNTRY', value: ({ country }) => country },
-      { title: 'BANK CODE', value: ({ bankCode }) => bankCode },
-      { title: 'BIC', value: ({ bic }) => bic },
-    ],
+    server,
     `No profile, platform or bank file in this folder says that it serves ${named}`,
-    shape,
   );
   if (rows.length > 0 && profiles.length === 0)
     terminal.say(

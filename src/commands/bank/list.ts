@@ -8,26 +8,26 @@ import { list as listOf, object, orNull, text, type ValueOf } from '../../termin
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 
-const shape = listOf(
-  object({
-    name: text('name of the platform, for extends'),
-    bank: orNull(text('whose platform it is')),
-    countries: listOf(text(), 'countries of the banks that it names, ISO 3166 codes'),
-    login: text('how a customer logs in, or authorises'),
-    source: orNull(text('where the facts are from')),
-    verifiedOn: orNull(text('day on which somebody saw them hold, and words about it; null: nobody did')),
-    differs: listOf(text(), 'fields in which it differs from the standard'),
-  }),
-);
+const platform = object({
+  name: text('name of the platform, for extends').as('Name', { whole: true }),
+  bank: orNull(text('whose platform it is')).as('Bank'),
+  countries: listOf(text(), 'countries of the banks that it names, ISO 3166 codes')
+    .as('Country')
+    .written((countries) => countries.join(', ')),
+  login: text('how a customer logs in, or authorises').as('Login'),
+  source: orNull(text('where the facts are from')),
+  verifiedOn: orNull(text('day on which somebody saw them hold, and words about it; null: nobody did')),
+  differs: listOf(text(), 'fields in which it differs from the standard'),
+});
 
-type Platform = ValueOf<typeof shape>[number];
+type Platform = ValueOf<typeof platform>;
 
 /** Fields that say what the file is, not what the bank does. */
 const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn', 'learned', 'platform', 'banks'];
 
 /** `psd2 bank list [word...]` */
 export const list: Verb = {
-  prints: { what: 'platforms that come with psd2', shape },
+  prints: { what: 'platforms that come with psd2', shape: listOf(platform) },
   declare: (command, run) =>
     command
       .argument(
@@ -51,14 +51,8 @@ async function listPlatforms({ output }: Context, words: readonly string[]): Pro
   );
   await output.table(
     platforms,
-    [
-      { title: 'NAME', value: ({ name }) => name, whole: true },
-      { title: 'BANK', value: ({ bank }) => bank },
-      { title: 'COUNTRY', value: ({ countries }) => countries.join(', ') },
-      { title: 'LOGIN', value: ({ login }) => login },
-    ],
+    platform,
     `No platform has ${words.join(' ')} in its name, its banks, their countries or its login`,
-    shape,
   );
 }
 

@@ -1,28 +1,26 @@
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
-import { type ExplainedValue, explainBank } from '../../bank-file/explain.ts';
+import { explainBank } from '../../bank-file/explain.ts';
 import { SURENESS } from '../../bank-file/facts.ts';
 import { anything, described, list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 
-const explained = list(
-  object({
-    field: text('path of the field'),
-    value: anything('the value in force'),
-    from: text(
-      "platform, or path of the file, that says it; default: nothing does, and it is the standard's",
-    ),
-    source: orNull(text('where the platform or the file has it from; null if nothing says it')),
-    sureness: orNull(oneOf(SURENESS, 'how sure it is; null if nobody said it')),
-    differs: orNull(text('what other sources say of a contested value')),
-  }),
-);
+const explained = object({
+  field: text('path of the field').as('Field'),
+  value: anything('the value in force').as('Value').written(writeValue),
+  from: text(
+    "platform, or path of the file, that says it; default: nothing does, and it is the standard's",
+  ).as('From'),
+  source: orNull(text('where the platform or the file has it from; null if nothing says it')).as('Source'),
+  sureness: orNull(oneOf(SURENESS, 'how sure it is; null if nobody said it')).as('How sure').shown(howSure),
+  differs: orNull(text('what other sources say of a contested value')),
+}).inList('field value from sureness source');
 
 /** `psd2 bank show <bank>`: every value in force, as a bank file that extends nothing. */
 export const show: Verb = {
   prints: { what: 'a bank file', shape: described(anyBankFile) },
-  printsWith: { '--explain': { what: 'the values of a bank file, explained', shape: explained } },
+  printsWith: { '--explain': { what: 'the values of a bank file, explained', shape: list(explained) } },
   declare: (command, run) =>
     command
       .argument('<bank>', 'name of a platform that comes with psd2, or path of a bank file')
@@ -58,29 +56,21 @@ async function explainTo({ output, stdoutIsTerminal, stdoutColumns }: Context, b
     const below = (text: string) => wrapWords(text, columns - 2).map((line) => `  ${line}`);
     output.lines(
       values.flatMap(({ field, value, from, source, ...sure }) => {
-        const [first = '', ...rest] = wrapWords(`${field}: ${written(value)}`, columns);
+        const [first = '', ...rest] = wrapWords(`${field}: ${writeValue(value)}`, columns);
         const known = [from, howSure(sure), source].filter(Boolean).join(', ');
         return [first, ...rest.flatMap(below), ...below(known)];
       }),
     );
     return;
   }
-  await output.table(
-    values,
-    [
-      { title: 'FIELD', value: ({ field }) => field },
-      { title: 'VALUE', value: ({ value }) => written(value) },
-      { title: 'FROM', value: ({ from }) => from },
-      { title: 'HOW SURE', value: howSure },
-      { title: 'SOURCE', value: ({ source }) => source },
-    ],
-    '',
-    explained,
-  );
+  await output.table(values, explained, '');
 }
 
-const written = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+/** A value of a bank file, as people see it. */
+export function writeValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
 
-function howSure({ sureness, differs }: Pick<ExplainedValue, 'sureness' | 'differs'>): string | null {
+function howSure({ sureness, differs }: Record<'sureness' | 'differs', string | null>): string | null {
   return differs === null ? sureness : `${sureness}: ${differs}`;
 }

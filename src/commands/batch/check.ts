@@ -30,6 +30,38 @@ An error is what psd2 will not pay as the file says it. A warning is for a perso
 errors.
 ${examples('psd2 batch check salaries.csv', 'psd2 batch check suppliers.xml --json --query "problems[].message" --raw-output', 'PSD2_PAYEE_CHECK=./payee-check psd2 batch check --payees salaries.csv')}`;
 
+const total = object({
+  customer: orNull(text('the customer who pays; null if the file does not say')).as('Customer'),
+  from: orNull(text('id or IBAN of the account to debit; null if the file does not say')).as('From', {
+    whole: true,
+  }),
+  executionDate: orNull(day('execution day; null: the day on which psd2 pays'))
+    .as('Day')
+    .written((date) => date ?? 'when it is paid'),
+  instant: flag('true for instant transfers')
+    .as('Product')
+    .written((instant) => (instant ? 'instant' : 'transfer')),
+  batchBooking: orNull(flag('whether the bank books their sum; null if nobody says it')),
+  currency: text('ISO 4217 code'),
+  count: whole('number of payments').as('Payments'),
+  amount: decimal('their sum, exact').as('Amount', { right: true }).shown(writeMoney),
+  scas: whole('how many times the customer must authorise them').as('SCAs'),
+});
+
+const problem = object({
+  severity: oneOf(['error', 'warning'], 'an error stops the batch; a warning does not').as('Problem', {
+    kind: 'state',
+  }),
+  line: orNull(whole('number of the payment in the file, from 1; null if it is about none alone')).as(
+    'Payment',
+    {
+      right: false,
+    },
+  ),
+  place: text('line of the CSV file, or path of the XML element; empty: the file as a whole').as('Place'),
+  message: text('what is wrong').as('What'),
+});
+
 const shape = object({
   ok: flag('true if there are no errors'),
   file: text('path of the file, as it was given'),
@@ -39,31 +71,10 @@ const shape = object({
   lines: whole('number of payments without errors in themselves'),
   count: whole('the same number'),
   scas: whole('how many times the customers must authorise'),
-  totals: list(
-    object({
-      customer: orNull(text('the customer who pays; null if the file does not say')),
-      from: orNull(text('id or IBAN of the account to debit; null if the file does not say')),
-      executionDate: orNull(day('execution day; null: the day on which psd2 pays')),
-      instant: flag('true for instant transfers'),
-      batchBooking: orNull(flag('whether the bank books their sum; null if nobody says it')),
-      currency: text('ISO 4217 code'),
-      count: whole('number of payments'),
-      amount: decimal('their sum, exact'),
-      scas: whole('how many times the customer must authorise them'),
-    }),
-    'one for each account, day and product',
-  ),
+  totals: list(total, 'one for each account, day and product'),
   errors: whole('number of errors'),
   warnings: whole('number of warnings'),
-  problems: list(
-    object({
-      severity: oneOf(['error', 'warning'], 'an error stops the batch; a warning does not'),
-      line: orNull(whole('number of the payment in the file, from 1; null if it is about none alone')),
-      place: text('line of the CSV file, or path of the XML element; empty: the file as a whole'),
-      message: text('what is wrong'),
-    }),
-    'what is wrong; at most 10 000',
-  ),
+  problems: list(problem, 'what is wrong; at most 10 000'),
   payees: orNull(
     object({
       match: whole('payees whose name belongs to the IBAN'),
@@ -133,36 +144,13 @@ async function print(context: Context, file: string, examined: Examined): Promis
         ...{ ok: errors === 0, file, format: source?.format ?? null, messageId: source?.messageId ?? null },
         ...{ sha256, lines, count: lines, scas, totals, errors, warnings, problems, payees },
       },
-      [],
       shape,
     );
     return;
   }
-  if (problems.length > 0)
-    await output.table(
-      problems,
-      [
-        { title: 'PROBLEM', value: ({ severity }) => severity, kind: 'state' },
-        { title: 'PAYMENT', value: ({ line }) => (line === null ? null : `${line}`) },
-        { title: 'PLACE', value: ({ place }) => place },
-        { title: 'WHAT', value: ({ message }) => message },
-      ],
-      '',
-    );
+  if (problems.length > 0) await output.table(problems, problem, '');
   if (totals.length > 0)
-    await output.table(
-      totals,
-      [
-        { title: 'CUSTOMER', value: ({ customer }) => customer },
-        { title: 'FROM', value: ({ from }) => from, whole: true },
-        { title: 'DAY', value: ({ executionDate }) => executionDate ?? 'when it is paid' },
-        { title: 'PRODUCT', value: ({ instant }) => (instant ? 'instant' : 'transfer') },
-        { title: 'PAYMENTS', value: ({ count }) => `${count}`, right: true },
-        { title: 'AMOUNT', value: writeMoney, right: true },
-        { title: 'SCAS', value: (total) => `${total.scas}`, right: true },
-      ],
-      '',
-    );
+    await output.table(totals, total.inList('customer from executionDate instant count amount scas'), '');
   const numbers = { payment: lines, SCA: scas, error: errors, warning: warnings };
   const parts = Object.entries(numbers).map(([name, n]) => `${n} ${name}${n === 1 ? '' : 's'}`);
   terminal.say(`${parts.join(', ')}.${payees ? ` Payees: ${describeCounts(payees)}.` : ''}`);

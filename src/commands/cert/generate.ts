@@ -8,15 +8,19 @@ import {
 } from '../../certificates/eidas.ts';
 import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
-import { list, object, text, time } from '../../terminal/output/fields.ts';
+import { list, object, seen, text, time } from '../../terminal/output/fields.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { refuseExisting, writeNewFiles } from './new-files.ts';
 
+interface Files {
+  files: Record<'ca' | 'qwacCertificate' | 'qwacKey' | 'qsealCertificate' | 'qsealKey', string>;
+}
+
 const generated = object({
-  organizationIdentifier: text('PSD<country>-<authority>-<number>'),
-  roles: list(text(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS'),
-  notAfter: time('valid until'),
+  organizationIdentifier: text('PSD<country>-<authority>-<number>').as('Organization'),
+  roles: list(text(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS').as('Roles'),
+  notAfter: time('valid until').as('Valid until'),
   files: object({
     ca: text('certificate of the authority'),
     qwacCertificate: text('QWAC, for mutual TLS'),
@@ -24,6 +28,11 @@ const generated = object({
     qsealCertificate: text('QSealC, for signatures'),
     qsealKey: text('key of the QSealC'),
   }),
+  ca: seen('Authority', ({ files }: Files) => files.ca),
+  qwac: seen('QWAC', ({ files }: Files) => files.qwacCertificate),
+  qwacKey: seen('QWAC key', ({ files }: Files) => files.qwacKey),
+  qseal: seen('QSealC', ({ files }: Files) => files.qsealCertificate),
+  qsealKey: seen('QSealC key', ({ files }: Files) => files.qsealKey),
 });
 
 const ROLES: Readonly<Record<string, Psd2Role>> = {
@@ -91,20 +100,7 @@ export const generate = verb(
     ]);
 
     const notAfter = new Date(validity.from.getTime() + days * 24 * 60 * 60 * 1000).toISOString();
-    context.output.record(
-      { organizationIdentifier, roles, notAfter, files },
-      [
-        { title: 'Organization', value: (made) => made.organizationIdentifier },
-        { title: 'Roles', value: (made) => made.roles.join(' ') },
-        { title: 'Valid until', value: (made) => made.notAfter, kind: 'time' },
-        { title: 'Authority', value: () => files.ca },
-        { title: 'QWAC', value: () => files.qwacCertificate },
-        { title: 'QWAC key', value: () => files.qwacKey },
-        { title: 'QSealC', value: () => files.qsealCertificate },
-        { title: 'QSealC key', value: () => files.qsealKey },
-      ],
-      generated,
-    );
+    context.output.record({ organizationIdentifier, roles, notAfter, files }, generated);
     context.terminal.say('These certificates are for tests. No bank accepts them in production.');
   },
 );

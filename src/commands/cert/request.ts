@@ -5,56 +5,37 @@ import { readEidasCertificate } from '../../certificates/eidas.ts';
 import type { PairName } from '../../certificates/key-pair.ts';
 import { requestSuccessor } from '../../certificates/request.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import {
-  flag,
-  list,
-  object,
-  oneOf,
-  orNull,
-  text,
-  type ValueOf,
-  whole,
-} from '../../terminal/output/fields.ts';
+import { flag, list, object, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { openCertificateFile } from './certificates.ts';
 import { refuseExisting, writeNewFiles } from './new-files.ts';
 
 const requested = object({
-  subject: text('distinguished name'),
-  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
-  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
+  subject: text('distinguished name').as('Subject'),
+  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')).as('Organization'),
+  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')).as('QcType'),
   roles: list(
     text(),
     'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
-  ),
-  ncaName: orNull(text('name of the competent authority')),
+  ).as('Roles'),
+  ncaName: orNull(text('name of the competent authority'))
+    .as('Authority')
+    .shown(
+      ({ ncaName, ncaId }: Record<'ncaName' | 'ncaId', string | null>) => ncaName && `${ncaName} (${ncaId})`,
+    ),
   ncaId: orNull(text('id of the competent authority')),
-  keyType: oneOf(['RSA', 'EC'], 'type of the new key'),
+  keyType: oneOf(['RSA', 'EC'], 'type of the new key')
+    .as('Key type')
+    .shown(
+      ({ keyType, keyBits, keyEncrypted }: { keyType: string; keyBits: number; keyEncrypted: boolean }) =>
+        `${keyType} ${keyBits}, ${keyEncrypted ? 'encrypted' : 'not encrypted'}`,
+    ),
   keyBits: whole('size of the new key'),
   keyEncrypted: flag('true if PSD2_KEY_PASSPHRASE encrypts the new key'),
-  keyFile: text('the new private key, PEM'),
-  requestFile: text('the certificate request, PKCS#10 in PEM'),
+  keyFile: text('the new private key, PEM').as('Key'),
+  requestFile: text('the certificate request, PKCS#10 in PEM').as('Request'),
 });
-
-const FIELDS: Column<ValueOf<typeof requested>>[] = [
-  { title: 'Subject', value: ({ subject }) => subject },
-  { title: 'Organization', value: ({ organizationIdentifier }) => organizationIdentifier },
-  { title: 'QcType', value: ({ qcType }) => qcType },
-  { title: 'Roles', value: ({ roles }) => roles.join(' ') },
-  {
-    title: 'Authority',
-    value: ({ ncaName, ncaId }) => (ncaName === null ? null : `${ncaName} (${ncaId})`),
-  },
-  {
-    title: 'Key type',
-    value: ({ keyType, keyBits, keyEncrypted }) =>
-      `${keyType} ${keyBits}, ${keyEncrypted ? 'encrypted' : 'not encrypted'}`,
-  },
-  { title: 'Key', value: ({ keyFile }) => keyFile },
-  { title: 'Request', value: ({ requestFile }) => requestFile },
-];
 
 const FILE_NAMES = { web: 'qwac', eseal: 'qseal', esign: 'certificate' } as const;
 
@@ -104,7 +85,6 @@ export const request = verb(
         ...{ keyType, keyBits, keyEncrypted: passphrase !== undefined },
         ...files,
       },
-      FIELDS,
       requested,
     );
     context.terminal.say(

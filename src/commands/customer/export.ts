@@ -142,7 +142,7 @@ async function saveExport(
     flows: found.flows.length,
     rows: rowsIn.reduce((sum, each) => sum + each.rows.length, 0),
   };
-  if (context.output.format !== 'table') context.output.record(result, [], counts);
+  if (context.output.format !== 'table') context.output.record(result, counts);
 }
 
 /** @throws Psd2Error `needs_attention` if a batch could not be read, after everything else was written */

@@ -8,6 +8,7 @@ import {
   object,
   oneOf,
   orNull,
+  seen,
   text,
   time,
   type ValueOf,
@@ -20,10 +21,20 @@ import { type EndedAtBank, endConsents, endLogin } from './at-bank.ts';
 import { type Collected, callsFor, collectFor, isUnknown, namesOf } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
+/** What people see a part of. */
+interface AtBank {
+  atBank: { tokens: string[]; consents: string[] };
+}
+interface Kept {
+  pseudonymised: { flows: string[]; batches: string[]; auditLines: number };
+}
+
 const proof = object({
   profile: text('profile of psd2'),
-  customerId: text('the customer that psd2 has forgotten'),
-  pseudonym: orNull(text('what journals and audit log call the customer now; null if nothing was stored')),
+  customerId: text('the customer that psd2 has forgotten').as('Customer'),
+  pseudonym: orNull(text('what journals and audit log call the customer now; null if nothing was stored')).as(
+    'Pseudonym',
+  ),
   forgottenAt: time('when'),
   atBank: object(
     {
@@ -33,10 +44,14 @@ const proof = object({
     },
     'what ended at the bank',
   ),
+  tokens: seen('Tokens revoked', ({ atBank }: AtBank) => atBank.tokens.join(', ')),
+  consents: seen('Consents ended', ({ atBank }: AtBank) => atBank.consents.join(', ')),
   removed: list(
     object({ name: text('table, file or folder'), count: whole('number of rows, lines or files') }),
     'what was removed',
-  ),
+  )
+    .as('Removed')
+    .written((removed) => removed.map(({ name, count }) => `${name} (${count})`).join(', ')),
   pseudonymised: object(
     {
       flows: list(text(), 'local ids of the flows'),
@@ -45,8 +60,15 @@ const proof = object({
     },
     'records that the law wants kept, without what identifies the customer',
   ),
-  damagedBatches: list(text(), 'ids of the batches that --leave-damaged left as they are'),
-  elsewhere: list(text(), 'what psd2 cannot reach from here, in words'),
+  journals: seen('Journals kept', ({ pseudonymised }: Kept) => `${pseudonymised.flows.length}`),
+  batches: seen('Batches kept', ({ pseudonymised }: Kept) => `${pseudonymised.batches.length}`),
+  damagedBatches: list(text(), 'ids of the batches that --leave-damaged left as they are')
+    .as('Batches not read')
+    .written((batches) => batches.join(', ')),
+  auditLines: seen('Audit lines kept', ({ pseudonymised }: Kept) => `${pseudonymised.auditLines}`),
+  elsewhere: list(text(), 'what psd2 cannot reach from here, in words')
+    .as('Not reached')
+    .written((places) => places.join('; ')),
 });
 type Proof = ValueOf<typeof proof>;
 
@@ -216,21 +238,5 @@ function nothing(context: Context, customerId: string, removed: Removed[]): Proo
 function printProof({ output, terminal }: Context, result: Proof): void {
   if (result.atBank.refused.length > 0)
     terminal.warn(`The bank refused to end something: ${result.atBank.refused.join('; ')}.`);
-  const { removed, pseudonymised, atBank } = result;
-  output.record(
-    result,
-    [
-      { title: 'Customer', value: ({ customerId }) => customerId },
-      { title: 'Pseudonym', value: ({ pseudonym }) => pseudonym, whole: true },
-      { title: 'Tokens revoked', value: () => atBank.tokens.join(', ') },
-      { title: 'Consents ended', value: () => atBank.consents.join(', ') },
-      { title: 'Removed', value: () => removed.map(({ name, count }) => `${name} (${count})`).join(', ') },
-      { title: 'Journals kept', value: () => `${pseudonymised.flows.length}` },
-      { title: 'Batches kept', value: () => `${pseudonymised.batches.length}` },
-      { title: 'Batches not read', value: ({ damagedBatches }) => damagedBatches.join(', ') },
-      { title: 'Audit lines kept', value: () => `${pseudonymised.auditLines}` },
-      { title: 'Not reached', value: ({ elsewhere }) => elsewhere.join('; ') },
-    ],
-    proof,
-  );
+  output.record(result, proof);
 }

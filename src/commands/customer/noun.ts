@@ -12,7 +12,7 @@ const id = bareVerb(
     const { bank } = await context.bank();
     const found = await bank.login.whose(context.world.newId());
     if (context.output.format === 'table') context.output.text(found);
-    else context.output.record({ customerId: found }, [], customerId);
+    else context.output.record({ customerId: found }, customerId);
   },
   'inquiry',
 );

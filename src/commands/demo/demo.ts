@@ -63,7 +63,7 @@ async function showDoor(context: Context): Promise<void> {
     const { state } = await payInFull(steps, accountId);
     await steps.show('smoke', '--psu-ip', '127.0.0.1');
     context.terminal.warn('\nThe instant transfer over NextGenPSD2 is settled.');
-    if (context.output.format !== 'table') context.output.record({ accountId, state }, [], demoPayment);
+    if (context.output.format !== 'table') context.output.record({ accountId, state }, demoPayment);
   });
 }
 
@@ -88,7 +88,7 @@ async function showDemo(context: Context): Promise<void> {
     if (!cro || !totalAmount)
       throw new Psd2Error('sandbox', 'The transfer has no reference or no total amount');
     terminal.warn(`\nThe instant transfer is settled with the reference ${cro}.`);
-    if (output.format !== 'table') output.record({ state, cro, totalAmount }, [], demoTransfer);
+    if (output.format !== 'table') output.record({ state, cro, totalAmount }, demoTransfer);
   });
 }
 

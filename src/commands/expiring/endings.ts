@@ -1,11 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
 import { ACCESS } from '../../advice.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { waitingIn, whoAuthorised } from '../../domain/authorisations.ts';
+import { describeWaiting, waitingIn, whoAuthorised } from '../../domain/authorisations.ts';
 import { endOfDay } from '../../domain/calendar.ts';
 import { type Consent, type ConsentState, consentEnd } from '../../domain/consent.ts';
 import type { ConsentCategory } from '../../domain/consent-category.ts';
 import { referenceToAsk } from '../../domain/order/account-reference.ts';
+import { quoteForShell } from '../../quote-for-shell.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Filter, Flows } from '../../store/ports/flows.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
@@ -17,13 +18,32 @@ import { PAIR_SETTINGS } from '../open/keys.ts';
 
 /** Something that ends, and the command that renews it. */
 export const ending = object({
-  kind: oneOf(['certificate', 'login', 'consent'], 'what ends'),
-  name: text('QWAC, QSealC, ...; refresh token; or the category of the consent'),
-  customerId: orNull(text('customer of the login or consent; null for a certificate')),
-  endsAt: time('its end; in the past if it has already ended'),
+  kind: oneOf(['certificate', 'login', 'consent'], 'what ends').as('Kind', { whole: true }),
+  name: text('QWAC, QSealC, ...; refresh token; or the category of the consent').as('Name').shown(writeName),
+  customerId: orNull(text('customer of the login or consent; null for a certificate')).as('Customer', {
+    whole: true,
+    dispensable: 1,
+  }),
+  endsAt: time('its end; in the past if it has already ended').as('Ends'),
   ...waitingFields(),
-  next: list(text(), 'words of the command that renews it'),
-});
+  next: list(text(), 'words of the command that renews it')
+    .as('Renew with', { whole: true })
+    .written((next) => next.map(quoteForShell).join(' ')),
+}).inList('endsAt kind name customerId next');
+
+/** @param named what ends, and who has authorised what takes its place */
+function writeName({
+  name,
+  authorisedBy = [],
+  waitsFor = [],
+}: {
+  name: string;
+  authorisedBy?: string[] | undefined;
+  waitsFor?: string[] | undefined;
+}): string {
+  const waiting = describeWaiting({ authorisedBy, waitsFor });
+  return waiting === '' ? name : `${name} (the new one: ${waiting})`;
+}
 
 export type Ending = ValueOf<typeof ending>;
 

@@ -1,34 +1,16 @@
-import { describeWaiting } from '../../domain/authorisations.ts';
 import { Psd2Error } from '../../errors.ts';
-import { quoteForShell } from '../../quote-for-shell.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import { list } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { warnOfDamaged } from '../flow/list.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
-import { allEndings, DAY_MS, type Ending, ending, endingBefore } from './endings.ts';
+import { allEndings, DAY_MS, ending, endingBefore } from './endings.ts';
 import { notify } from './notify.ts';
-
-const shape = list(ending);
-
-function writeName({ name, authorisedBy = [], waitsFor = [] }: Ending): string {
-  const waiting = describeWaiting({ authorisedBy, waitsFor });
-  return waiting === '' ? name : `${name} (the new one: ${waiting})`;
-}
-
-const COLUMNS: Column<Ending>[] = [
-  { title: 'ENDS', value: ({ endsAt }) => endsAt, kind: 'time' },
-  { title: 'KIND', value: ({ kind }) => kind, whole: true },
-  { title: 'NAME', value: writeName },
-  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 1 },
-  { title: 'RENEW WITH', value: ({ next }) => next.map(quoteForShell).join(' '), whole: true },
-];
 
 /** `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it. */
 export const expiring = verb(
   {
-    prints: { what: 'what ends soon', shape },
+    prints: { what: 'what ends soon', shape: list(ending) },
     help: `
 The list has the certificates of the profile, the logins of all its customers, and the consents of customers who are logged
 in (a consent ends 180 days after its confirmation). The exit code is 0 if nothing ends within that time, and 12 if something
@@ -59,7 +41,7 @@ async function listEndings(context: Context, options: { within: string }): Promi
     if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}. psd2 expiring leaves them out.`);
   }
   const span = `${days} day${days === 1 ? '' : 's'}`;
-  await context.output.table(soon, COLUMNS, `Nothing ends within ${span}.`, shape);
+  await context.output.table(soon, ending, `Nothing ends within ${span}.`);
   const [first] = soon;
   // Nobody knows whether a damaged consent ends.
   if (!first && damages[0]) throw damages[0];

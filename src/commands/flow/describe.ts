@@ -77,7 +77,7 @@ export function printFlow<K extends Kind>(
   noun: FlowNoun<K>,
   flow: FlowOf<K>,
 ): void {
-  output.record(flow, noun.record?.(flow, world.now()) ?? noun.form, undefined, noun.inPipe?.(flow));
+  output.record(flow, noun.record?.(flow, world.now()) ?? noun.form, noun.inPipe?.(flow));
 }
 
 /** What a command prints that prints one flow. */

@@ -11,10 +11,12 @@ import { confirmFunds } from '../open/funds.ts';
 import { readReferences } from '../shared/account-references.ts';
 
 const shape = object({
-  account: text('IBAN of the account, or what else names it; the number of a card is masked'),
-  amount: decimal('amount that was asked for'),
+  account: text('IBAN of the account, or what else names it; the number of a card is masked').as('Account'),
+  amount: decimal('amount that was asked for')
+    .as('Amount')
+    .shown(({ amount, currency }: Record<'amount' | 'currency', string>) => `${amount} ${currency}`),
   currency: text('ISO 4217 code'),
-  fundsAvailable: flag('the account has the amount'),
+  fundsAvailable: flag('the account has the amount').as('Available'),
 });
 
 /** `psd2 funds check` */
@@ -42,15 +44,7 @@ async function checkFunds(context: Context, account: string, text: string): Prom
   const whole = reference ?? (await ibanOf(context, opened, account, transactionId));
   const asked = { account: maskedReference(whole), amount, currency: 'EUR' };
   const fundsAvailable = await confirmFunds(context, opened, { ...asked, account: whole }, transactionId);
-  context.output.record(
-    { ...asked, fundsAvailable },
-    [
-      { title: 'Account', value: (row) => row.account },
-      { title: 'Amount', value: ({ amount, currency }) => `${amount} ${currency}` },
-      { title: 'Available', value: (row) => (row.fundsAvailable ? 'yes' : 'no') },
-    ],
-    shape,
-  );
+  context.output.record({ ...asked, fundsAvailable }, shape);
   if (!fundsAvailable)
     throw new Psd2Error('bank_refused', `The account does not have ${asked.amount} ${asked.currency}`, {
       transactionId,

@@ -81,7 +81,7 @@ async function saveCalls(
     ].join('\n'),
   );
   if (output.format !== 'table' && file !== '-')
-    output.record({ file, calls: calls.length, from: first.at, to: last.at }, [], bundled);
+    output.record({ file, calls: calls.length, from: first.at, to: last.at }, bundled);
 }
 
 /** The texts of a call that may contain ids of customers. */

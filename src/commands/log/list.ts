@@ -1,22 +1,42 @@
-import type { Column } from '../../terminal/output/fields.ts';
-import { list as listOf, object, optional, orNull, text, time, whole } from '../../terminal/output/fields.ts';
+import {
+  list as listOf,
+  object,
+  optional,
+  orNull,
+  seen,
+  text,
+  time,
+  whole,
+} from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
 import { nameOf, type ShownCall, selectCalls, withSelection } from './select-calls.ts';
 
 const loggedCall = object({
-  at: time('when psd2 sent it'),
-  profile: text('profile of the call'),
+  at: time('when psd2 sent it').as('Time', { kind: 'second' }),
+  profile: text('profile of the call').as('Profile'),
   host: text("host and port of the bank's interface"),
-  method: text('GET, POST, PUT or DELETE'),
-  path: text('path as sent, without the query'),
+  method: text('GET, POST, PUT or DELETE').as('Method'),
+  path: text('path as sent, without the query').as('Path'),
   status: orNull(whole('HTTP status; null if there was no usable answer')),
+  outcome: seen('Status', ({ status, failure }: ShownCall) => status?.toString() ?? failure),
+  answered: seen('Status', ({ status }: ShownCall) => status?.toString() ?? 'none', { whole: true }),
   failure: orNull(text('why there was no usable answer')),
-  milliseconds: whole('time from the first attempt to send to the end of the answer'),
-  tppRequestId: text('TPP-Request-ID'),
-  transactionId: text('TPP-Transaction-ID'),
-  requestId: orNull(text("result.requestId of the bank's answer, every digit")),
-  apiTrackId: orNull(text('cb-apitrack-id')),
-  flow: orNull(text('the flow that the call belongs to')),
+  milliseconds: whole('time from the first attempt to send to the end of the answer').as('Ms', {
+    dispensable: 1,
+  }),
+  tppRequestId: text('TPP-Request-ID').as('Request'),
+  transactionId: text('TPP-Transaction-ID').as('Transaction'),
+  requestId: orNull(text("result.requestId of the bank's answer, every digit")).as('Bank request'),
+  apiTrackId: orNull(text('cb-apitrack-id')).as('Track'),
+  flow: orNull(text('the flow that the call belongs to')).as('Flow'),
+  call: seen('Call', nameOf),
+  of: seen(
+    'Flow or transaction',
+    ({ flow, transactionId }: ShownCall) => flow ?? transactionId.slice(0, 18),
+    {
+      whole: true,
+    },
+  ),
   connectMs: optional(whole('time to open the connection, TLS included; absent if an open one was used')),
   firstByteMs: optional(
     whole(
@@ -26,34 +46,12 @@ const loggedCall = object({
   run: optional(text('the run that the call belongs to: of psd2 smoke, or PSD2_RUN')),
 });
 
-const loggedCalls = listOf(loggedCall);
-
-const COLUMNS: Column<ShownCall>[] = [
-  { title: 'TIME', value: ({ at }) => at, whole: true },
-  { title: 'STATUS', value: ({ status, failure }) => (status === null ? failure : String(status)) },
-  { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true },
-  { title: 'METHOD', value: ({ method }) => method, whole: true },
-  { title: 'PATH', value: ({ path }) => path },
-  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-  { title: 'TRANSACTION', value: ({ transactionId }) => transactionId, whole: true },
-  { title: 'REQUEST', value: ({ tppRequestId }) => tppRequestId, whole: true },
-  { title: 'BANK REQUEST', value: ({ requestId }) => requestId, whole: true },
-  { title: 'TRACK', value: ({ apiTrackId }) => apiTrackId, whole: true },
-  { title: 'PROFILE', value: ({ profile }) => profile, whole: true },
-];
+const COLUMNS = loggedCall.inList(
+  'at outcome milliseconds method path flow transactionId tppRequestId requestId apiTrackId profile',
+);
 
 /** For a terminal: all ids would need 230 cells. `--transaction` takes a value of the last column and shows all ids. */
-const NARROW_COLUMNS: Column<ShownCall>[] = [
-  { title: 'TIME', value: ({ at }) => at, kind: 'second' },
-  { title: 'STATUS', value: ({ status }) => (status === null ? 'none' : String(status)), whole: true },
-  { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true, dispensable: 1 },
-  { title: 'CALL', value: nameOf },
-  {
-    title: 'FLOW OR TRANSACTION',
-    value: ({ flow, transactionId }) => flow ?? transactionId.slice(0, 18),
-    whole: true,
-  },
-];
+const NARROW_COLUMNS = loggedCall.inList('at answered milliseconds call of');
 
 /** Number of rows that psd2 prints at a time. */
 const PAGE = 100;
@@ -62,7 +60,7 @@ const NONE = 'No call in the log matches.';
 /** `psd2 log list`: the calls to the bank, newest first. With `--transaction`, the table is a timeline. */
 export const list = verb(
   {
-    prints: { what: 'calls to the bank', shape: loggedCalls },
+    prints: { what: 'calls to the bank', shape: listOf(loggedCall) },
     help: `
 The log has one entry for each attempt, also for retries and for calls that got no answer. It has no queries, headers
 or bodies. With --profile, psd2 shows only the calls of that profile. With --customer, it shows the calls for that customer, and
@@ -83,12 +81,12 @@ ${examples(
     const { output, stdoutIsTerminal } = context;
     if (options.follow) {
       const { follow } = await import('./follow.ts');
-      return follow(context, options, (pages) => output.pages(pages, COLUMNS, NONE, loggedCalls));
+      return follow(context, options, (pages) => output.pages(pages, COLUMNS, NONE));
     }
     if (options.transaction !== undefined && output.format === 'table')
       return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
     const columns = stdoutIsTerminal ? NARROW_COLUMNS : COLUMNS;
-    await output.pages(pagesOf(await selectCalls(context, options)), columns, NONE, loggedCalls);
+    await output.pages(pagesOf(await selectCalls(context, options)), columns, NONE);
   },
 );
 

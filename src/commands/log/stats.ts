@@ -24,7 +24,6 @@ import {
   uptime,
 } from '../../smoke/stats.ts';
 import { type KnownCalls, readStats } from '../../store/machine/call-stats.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import {
   flag,
   list,
@@ -32,6 +31,7 @@ import {
   object,
   orNull,
   record,
+  seen,
   text,
   time,
   type ValueOf,
@@ -44,6 +44,9 @@ import { readSince } from '../shared/option-values.ts';
 /** Fewer calls a day say little of the bank. */
 const FEW = 50;
 const percentOf = (what: string) => orNull(number(what));
+const writePercent = (value: number | null) => (value === null ? null : `${value.toFixed(2)} %`);
+const writeMs = (value: number | null) => (value === null ? null : `${value} ms`);
+const RIGHT = { right: true };
 
 const times = (what: string) =>
   object(
@@ -57,23 +60,51 @@ const times = (what: string) =>
     what,
   );
 
+/** The times of a kind, as far as people see them. */
+interface Timed {
+  ais: { p50: number | null; p95: number | null };
+}
+
 const row = object({
-  period: text('the day, the hour, or the route'),
-  calls: whole('requests, also those that were made again'),
-  noReply: whole('requests without a reply'),
-  serverErrors: whole('answers with 5xx'),
+  period: text('the day, the hour, or the route').as('Date', { whole: true }),
+  calls: whole('requests, also those that were made again').as('Calls'),
+  noReply: whole('requests without a reply').as('No reply'),
+  serverErrors: whole('answers with 5xx').as('5xx'),
   unusable: whole('answers that psd2 could not use'),
-  clientErrors: whole('answers with 4xx, but 420 and 429'),
-  limited: whole('answers with 420 or 429'),
+  clientErrors: whole('answers with 4xx, but 420 and 429').as('4xx'),
+  limited: whole('answers with 420 or 429').as('420/429'),
   own: whole('calls that never left for reasons of this machine. Nothing else counts them'),
-  errors: whole('noReply, serverErrors and unusable'),
-  errorRate: percentOf('errors in percent of the calls'),
-  ais: times('account information'),
-  pis: times('payment initiation'),
-  piis: times('confirmation of funds'),
-  secondsDown: orNull(whole('how long the bank was down, as far as this machine can tell; null: not by day')),
-  uptime: percentOf('at least this share of the day it was up; null: not by day'),
+  errors: whole('noReply, serverErrors and unusable').as('Errors'),
+  errorRate: percentOf('errors in percent of the calls').as('Rate').written(writePercent),
+  ais: times('account information')
+    .as('AIS mean', RIGHT)
+    .written(({ mean }) => writeMs(mean)),
+  half: seen('P50', ({ ais }: Timed) => ais.p50?.toString(), RIGHT),
+  most: seen('P95', ({ ais }: Timed) => ais.p95?.toString(), RIGHT),
+  pis: times('payment initiation')
+    .as('PIS mean', RIGHT)
+    .written(({ mean }) => writeMs(mean)),
+  piis: times('confirmation of funds')
+    .as('Funds mean', RIGHT)
+    .written(({ mean }) => writeMs(mean)),
+  secondsDown: orNull(whole('how long the bank was down, as far as this machine can tell; null: not by day'))
+    .as('Down')
+    .written((seconds) => (seconds === null ? null : `${seconds} s`)),
+  uptime: percentOf('at least this share of the day it was up; null: not by day')
+    .as('Uptime ≥')
+    .shown(({ few, uptime }: { few: boolean; uptime: number | null }) =>
+      few ? '(few calls)' : writePercent(uptime),
+    ),
   few: flag('fewer than 50 calls: the figures say little'),
+});
+
+const published = object({
+  date: text('day').as('Date', { whole: true }),
+  service: text('ais, pis or piis; empty for all').as('Service'),
+  metric: text('uptime_pct, error_rate_pct or mean_ms').as('Metric'),
+  theirs: number("the bank's figure").as('Theirs'),
+  ours: percentOf('the figure from here').as('Ours'),
+  difference: percentOf('ours minus theirs').as('Difference'),
 });
 
 const printed = object({
@@ -88,17 +119,7 @@ const printed = object({
   longestGapSeconds: whole('longest time without a call'),
   rows: list(row, 'by day, hour or route'),
   total: row,
-  published: list(
-    object({
-      date: text('day'),
-      service: text('ais, pis or piis; empty for all'),
-      metric: text('uptime_pct, error_rate_pct or mean_ms'),
-      theirs: number("the bank's figure"),
-      ours: percentOf('the figure from here'),
-      difference: percentOf('ours minus theirs'),
-    }),
-    "the bank's own figures beside these",
-  ),
+  published: list(published, "the bank's own figures beside these"),
 });
 
 type Row = ValueOf<typeof row>;
@@ -245,8 +266,8 @@ async function showStats(context: Context, options: Options): Promise<void> {
     ...{ rows, total: whole_, published: publishedBeside(options.published, rows) },
   };
   if (output.format === 'table') await printTable(context, data, options);
-  else if (output.format === 'json') output.record(data, [], printed);
-  else await output.table(rows, columnsOf(true), '', list(row));
+  else if (output.format === 'json') output.record(data, printed);
+  else await output.table(rows, WIDE, '');
   refuseBelow(whole_, limits);
 }
 
@@ -334,57 +355,24 @@ function notesOf({ globals }: Context, { by }: Options): string[] {
   ];
 }
 
-const writePercent = (value: number | null) => (value === null ? null : `${value.toFixed(2)} %`);
-const writeMs = (value: number | null) => (value === null ? null : `${value} ms`);
-
-function columnsOf(isWide: boolean): Column<Row>[] {
-  const right = true;
-  return [
-    { title: 'DATE', value: ({ period }) => period, whole: true },
-    { title: 'CALLS', value: ({ calls }) => String(calls), right },
-    { title: 'NO REPLY', value: ({ noReply }) => String(noReply), right },
-    { title: '5XX', value: ({ serverErrors }) => String(serverErrors), right },
-    { title: 'ERRORS', value: ({ errors }) => String(errors), right },
-    { title: 'RATE', value: ({ errorRate: rate }) => writePercent(rate), right },
-    { title: 'AIS MEAN', value: ({ ais }) => writeMs(ais.mean), right },
-    { title: 'P50', value: ({ ais }) => ais.p50?.toString(), right },
-    { title: 'P95', value: ({ ais }) => ais.p95?.toString(), right },
-    { title: 'PIS MEAN', value: ({ pis }) => writeMs(pis.mean), right },
-    { title: 'FUNDS MEAN', value: ({ piis }) => writeMs(piis.mean), right },
-    { title: 'DOWN', value: ({ secondsDown: down }) => (down === null ? null : `${down} s`), right },
-    { title: 'UPTIME ≥', value: ({ few, uptime: up }) => (few ? '(few calls)' : writePercent(up)), right },
-    ...(isWide
-      ? ([
-          { title: '4XX', value: ({ clientErrors }) => String(clientErrors), right },
-          { title: '420/429', value: ({ limited }) => String(limited), right },
-        ] satisfies Column<Row>[])
-      : []),
-  ];
-}
+const SHOWN = row.inList(
+  'period calls noReply serverErrors errors errorRate ais half most pis piis secondsDown uptime',
+);
+const WIDE = row.inList(
+  'period calls noReply serverErrors errors errorRate ais half most pis piis secondsDown uptime clientErrors limited',
+);
 
 async function printTable(
   { output, terminal }: Context,
   data: ValueOf<typeof printed>,
   { wide }: Options,
 ): Promise<void> {
-  const { rows, published, notes, logFrom, hosts, from, to } = data;
+  const { rows, notes, logFrom, hosts, from, to } = data;
   terminal.say(
     `Calls to ${hosts.join(', ') || 'no bank'}, this machine's, days in Europe/Rome, ${from} to ${to}`,
   );
-  await output.table(rows, columnsOf(wide === true), 'No call in the log matches.');
-  if (published.length > 0)
-    await output.table(
-      published,
-      [
-        { title: 'DATE', value: ({ date }) => date, whole: true },
-        { title: 'SERVICE', value: ({ service }) => service },
-        { title: 'METRIC', value: ({ metric }) => metric },
-        { title: 'THEIRS', value: ({ theirs }) => String(theirs), right: true },
-        { title: 'OURS', value: ({ ours }) => ours?.toString(), right: true },
-        { title: 'DIFFERENCE', value: ({ difference }) => difference?.toString(), right: true },
-      ],
-      '',
-    );
+  await output.table(rows, wide ? WIDE : SHOWN, 'No call in the log matches.');
+  if (data.published.length > 0) await output.table(data.published, published, '');
   for (const note of notes) terminal.say(note);
   if (logFrom !== null)
     terminal.say(`The log is whole from ${terminal.writeTime(logFrom)}. Before, the daily counts are known.`);

@@ -2,33 +2,28 @@ import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { FlowMoment } from '../../store/ports/flows.ts';
 import { writeLocalTime } from '../../terminal/local-time.ts';
-import type { Column } from '../../terminal/output/fields.ts';
+import { objectOf, seen } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, type ShownCall, selectCalls } from './select-calls.ts';
 
 /** An event of a flow, or a call for it. */
 type Moment = { at: string; call: ShownCall } | { at: string; event: FlowMoment };
 
-const COLUMNS: Column<Moment>[] = [
-  { title: 'TIME', value: ({ at }) => at },
-  {
-    title: 'WHAT',
-    value: (moment) =>
-      'call' in moment ? `${moment.call.method} ${moment.call.path}` : describe(moment.event),
-  },
-  ...(
-    [
-      ['STATUS', ({ status, failure }) => (status === null ? failure : String(status))],
-      ['MS', ({ milliseconds }) => String(milliseconds)],
-      ['REQUEST', ({ tppRequestId }) => tppRequestId],
-      ['BANK REQUEST', ({ requestId }) => requestId],
-      ['TRACK', ({ apiTrackId }) => apiTrackId],
-    ] satisfies [string, (call: ShownCall) => string | null][]
-  ).map(([title, value]) => ({
-    title,
-    value: (moment: Moment) => ('call' in moment ? value(moment.call) : null),
-  })),
-];
+/** A column of the calls. */
+const ofCall = (title: string, show: (call: ShownCall) => string | null) =>
+  seen(title, (moment: Moment) => ('call' in moment ? show(moment.call) : null));
+
+const timeline = objectOf<Moment>()(() => ({
+  at: seen('Time', ({ at }: Moment) => at),
+  what: seen('What', (moment: Moment) =>
+    'call' in moment ? `${moment.call.method} ${moment.call.path}` : describe(moment.event),
+  ),
+  status: ofCall('Status', ({ status, failure }) => status?.toString() ?? failure),
+  milliseconds: ofCall('Ms', ({ milliseconds }) => String(milliseconds)),
+  request: ofCall('Request', ({ tppRequestId }) => tppRequestId),
+  bankRequest: ofCall('Bank request', ({ requestId }) => requestId),
+  track: ofCall('Track', ({ apiTrackId }) => apiTrackId),
+}));
 
 /**
  * Prints one transaction from its beginning: its calls, and between them the events of its flow.
@@ -58,7 +53,7 @@ export async function printTimeline(context: Context, options: LogOptions, refer
       hint: 'See the calls in the log with:',
       next: [['log']],
     });
-  if (!stdoutIsTerminal) return output.table(moments, COLUMNS, '');
+  if (!stdoutIsTerminal) return output.table(moments, timeline, '');
   output.lines([
     ...(history ? [`Flow         ${newest?.flow ?? reference}`] : []),
     ...(newest ? [`Transaction  ${newest.transactionId}`] : []),

@@ -9,9 +9,11 @@ import { knownOperation, parseOperationName, withAccount } from './name.ts';
 /** The bank's status of an operation. */
 const shape = object({
   operation: text('name of the operation'),
-  resourceId: text("the bank's id"),
-  authorizationStatus: text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value"),
-  executionStatus: orNull(text("the bank's word")),
+  resourceId: text("the bank's id").as('Resource'),
+  authorizationStatus: text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value").as(
+    'Authorization',
+  ),
+  executionStatus: orNull(text("the bank's word")).as('Execution'),
 });
 
 /** `psd2 operation status <operationName>` */
@@ -37,15 +39,7 @@ async function showStatus(context: Context, name: string, resource: string): Pro
     resourceId,
     known?.transactionId ?? context.world.newId(),
   );
-  context.output.record(
-    { operation, resourceId, authorizationStatus, executionStatus },
-    [
-      { title: 'Resource', value: (data) => data.resourceId },
-      { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
-      { title: 'Execution', value: ({ executionStatus }) => executionStatus },
-    ],
-    shape,
-  );
+  context.output.record({ operation, resourceId, authorizationStatus, executionStatus }, shape);
 }
 
 /** @throws Psd2Error `usage` if the bank has not verified the operation, so that it has no status there */

@@ -1,7 +1,7 @@
 import { leavesOf } from '../../terminal/output/leaves.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples, type Noun } from '../declare.ts';
-import { BANK_DATA, printBankData } from '../shared/bank-data.ts';
+import { BANK_DATA, printBankData, unread } from '../shared/bank-data.ts';
 
 const list = bareVerb(
   BANK_DATA,
@@ -14,18 +14,22 @@ const list = bareVerb(
   'inquiry',
 );
 
+interface Row {
+  values: Map<string, string>;
+}
+
 /** At a terminal a table of the first list in the bank's answer; else the answer, since the columns have no heading there. */
 async function printProducts(context: Context, data: object): Promise<void> {
   const list: unknown = [data, ...Object.values(data)].find(Array.isArray);
   if (context.output.format !== 'table' || !context.stdoutIsTerminal || !Array.isArray(list))
     return printBankData(context, data);
-  const rows = list.map((each) => ({ values: new Map(leavesOf(each)) }));
+  const rows = list.map((each): Row => ({ values: new Map(leavesOf(each)) }));
   const titles = [
     ...new Set(rows.flatMap(({ values }) => [...values].flatMap(([path, value]) => (value ? path : [])))),
   ];
   await context.output.table(
     rows,
-    titles.map((path) => ({ title: path, value: ({ values }) => values.get(path) })),
+    unread(titles.map((title) => ({ title, value: ({ values }: Row) => values.get(title) }))),
     'The customer has no products.',
   );
 }

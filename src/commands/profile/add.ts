@@ -102,11 +102,7 @@ export async function profileAdd(
   if (output.format === 'table')
     terminal.say(`The profile ${name} is stored. ${await firstCommand(context, name)}`);
   else
-    output.record(
-      { name, baseUrl: settings.baseUrl, current: profiles.current() === name },
-      [],
-      PROFILE.shape,
-    );
+    output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, PROFILE.shape);
 }
 
 /** The profile that is replaced. A damaged one may be replaced too. */

@@ -159,5 +159,5 @@ export function reportProtection(
   };
   if (output.format === 'table')
     terminal.say(`The stored data of the profile ${profile.name} ${what}.${kind ? ` ${by[kind]}` : ''}`);
-  else output.record({ name: profile.name, protected: kind ?? 'no' }, [], protection);
+  else output.record({ name: profile.name, protected: kind ?? 'no' }, protection);
 }

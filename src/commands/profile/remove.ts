@@ -61,7 +61,7 @@ export async function profileRemove(context: Context, name: string): Promise<voi
         ? `The profile ${name} is removed. The record of its flows stays in ${recorded}.`
         : `The profile ${name} is removed.`,
     );
-  else output.record({ name, removed: true }, [], shape);
+  else output.record({ name, removed: true }, shape);
 }
 
 /** Removes the key. The profile is gone by now, so a failure is only a warning. */

@@ -10,7 +10,7 @@ import { Diagnosis } from '../doctor/diagnosis.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
 import { readStored, type StoredSettings } from './change.ts';
-import { changedProfiles, type Row } from './changed-profiles.ts';
+import { changedProfile, type Row } from './changed-profiles.ts';
 import { checkKeys, keepFiles, keeping, readSettingOptions, replacedKeys } from './given-settings.ts';
 
 const PAIRS: readonly PairName[] = ['QWAC', 'QSealC'];
@@ -72,16 +72,7 @@ export async function setAll(
 }
 
 async function print(context: Context, rows: Row[], [failure, ...more]: Psd2Error[]): Promise<void> {
-  await context.output.table(
-    rows,
-    [
-      { title: 'PROFILE', value: ({ profile }) => profile, whole: true },
-      { title: 'RESULT', value: ({ result }) => result, kind: 'state' },
-      { title: 'DETAIL', value: ({ detail }) => detail },
-    ],
-    'There is no profile.',
-    changedProfiles,
-  );
+  await context.output.table(rows, changedProfile, 'There is no profile.');
   if (!failure) return;
   const count = more.length + 1;
   throw new Psd2Error(

@@ -15,10 +15,11 @@ import {
   shownSettings,
 } from '../../store/machine/setting-table.ts';
 import { parseBaseUrl } from '../../store/machine/settings.ts';
+import { list } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
 import { readStored, storeChange } from './change.ts';
-import { changedProfiles } from './changed-profiles.ts';
+import { changedProfile } from './changed-profiles.ts';
 import {
   checkKeys,
   checkTexts,
@@ -34,7 +35,7 @@ import { SETTINGS_OF_PROFILE } from './show.ts';
 export const set = verb(
   {
     prints: SETTINGS_OF_PROFILE,
-    printsWith: { '--all': { what: 'what became of each profile', shape: changedProfiles } },
+    printsWith: { '--all': { what: 'what became of each profile', shape: list(changedProfile) } },
     help: `
 psd2 checks the settings as psd2 profile add does. It stores all of them or none.
 

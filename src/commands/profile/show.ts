@@ -12,9 +12,13 @@ const SOURCES = ['option', 'environment', 'profile', 'default'] as const;
 
 /** The settings that a command would use, without secrets. */
 const profileSettings = object({
-  name: text('name of the profile'),
+  name: text('name of the profile')
+    .as('Profile')
+    .shown(({ name, source }: Record<'name' | 'source', string>) => `${name} (${source})`),
   source: oneOf(SOURCES, 'what chose this profile'),
-  protected: text('where the key of a protected profile comes from; no if it is not protected'),
+  protected: text('where the key of a protected profile comes from; no if it is not protected').as(
+    'Protected',
+  ),
   settings: record(
     object({ value: text('value that psd2 would use'), source: oneOf(SOURCES, 'where it comes from') }),
     'settings that have a value, by name',
@@ -70,17 +74,13 @@ export async function profileShow(context: Context, name: string | undefined): P
   }
   const source = name === undefined ? sourceOf('profile') : 'option';
   const data = { name: profile.name, source, protected: profiles.vault(profile.name).kind ?? 'no', settings };
+  const named = Object.entries(settings).map(([title, { value, source }]) => ({
+    title,
+    value: () => `${value} (${source})`,
+  }));
   output.record(
     data,
-    [
-      { title: 'Profile', value: () => `${profile.name} (${source})` },
-      { title: 'Protected', value: () => data.protected },
-      ...Object.entries(settings).map(([key, { value, source }]) => ({
-        title: key,
-        value: () => `${value} (${source})`,
-      })),
-    ],
-    profileSettings,
+    profileSettings.withLines((lines) => [...lines, ...named]),
   );
 }
 

@@ -10,6 +10,6 @@ export const use = verb(
     if (!chosen) throw noSuchProfile(name, profiles.list());
     await profiles.use(name);
     if (output.format === 'table') terminal.say(`psd2 now uses the profile ${name} by default.`);
-    else output.record({ name, baseUrl: chosen.baseUrl, current: true }, [], PROFILE.shape);
+    else output.record({ name, baseUrl: chosen.baseUrl, current: true }, PROFILE.shape);
   },
 );

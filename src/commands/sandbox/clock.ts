@@ -2,20 +2,14 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { clockAnswer } from '../../sandbox/control/answers.ts';
 import { control } from '../../sandbox/control/control-client.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { object, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
+import { object, text, whole } from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
 import { requireRunning } from './running.ts';
 
 const shape = object({
-  time: text("the bank's time, ISO 8601"),
-  aheadSeconds: whole('how far it is ahead of the real time'),
+  time: text("the bank's time, ISO 8601").as("Bank's time"),
+  aheadSeconds: whole('how far it is ahead of the real time').as('Ahead').written(aheadText),
 });
-
-const COLUMNS: Column<ValueOf<typeof shape>>[] = [
-  { title: "Bank's time", value: ({ time }) => time },
-  { title: 'Ahead', value: ({ aheadSeconds }) => aheadText(aheadSeconds) },
-];
 
 /** `psd2 sandbox clock`: shows the bank's time, or moves it forward. */
 export const clock = verb(
@@ -37,7 +31,7 @@ ${examples('psd2 sandbox clock', 'psd2 sandbox clock +90d', 'psd2 sandbox clock 
     const call = order
       ? { method: 'POST' as const, path: '/clock', body: order }
       : { method: 'GET' as const, path: '/clock' };
-    context.output.record(await control(running, call, clockAnswer), COLUMNS, shape);
+    context.output.record(await control(running, call, clockAnswer), shape);
   },
 );
 

@@ -20,7 +20,7 @@ async function openConsole(context: Context): Promise<void> {
   const { output, terminal } = context;
   const { consoleUrl: url } = addressesOf(await requireRunning(context));
   const browser = browserOf(context);
-  if (output.format !== 'table') output.record({ url }, [], shape);
+  if (output.format !== 'table') output.record({ url }, shape);
   else if (browser === 'none') output.text(url);
   else terminal.warn(`Opening in the browser:\n  ${url}`);
   const { openInBrowser } = await import('../../terminal/browser.ts');

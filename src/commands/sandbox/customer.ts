@@ -36,7 +36,7 @@ const play = verb(
     });
     const end = opened ? `Back at ${finalUrl}` : `A browser would go to ${finalUrl}`;
     if (output.format === 'table') terminal.say([...pages, end].join('\n'));
-    else output.record({ pages, finalUrl }, [], walk);
+    else output.record({ pages, finalUrl }, walk);
   },
 );
 
@@ -107,7 +107,7 @@ ${examples('psd2 sandbox customer revoke-consent anna')}`,
     const path = `/customers/${encodeURIComponent(name)}/revoke-consents`;
     const done = await control(running, { method: 'POST', path }, revokedAnswer);
     if (context.output.format === 'table') context.terminal.say(`Consents revoked: ${done.revoked}.`);
-    else context.output.record(done, [], revoked);
+    else context.output.record(done, revoked);
   },
 );
 

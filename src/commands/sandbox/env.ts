@@ -31,7 +31,7 @@ export const env = verb(
     const folder = sandboxFolderOf(context);
     const settings = sandboxSettings(baseUrl, await loadOrCreateRegistration(folder));
     const variables = variablesOf(door === 'cb' ? settings : settingsOfDoor(settings, folder));
-    if (context.output.format !== 'table') return context.output.record(variables, [], shape);
+    if (context.output.format !== 'table') return context.output.json(variables);
     for (const [name, value] of Object.entries(variables))
       context.output.text(`export ${name}=${quoteForShell(value)}`);
   },

@@ -5,38 +5,32 @@ import { control } from '../../sandbox/control/control-client.ts';
 import { BadFault, parseFault } from '../../sandbox/faults/fault.ts';
 import { type FaultOrder, type FaultRecord, faultRecord } from '../../sandbox/faults/fault-book.ts';
 import { parseTarget } from '../../sandbox/faults/target.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { list as listOf, number, object, orNull, text, whole } from '../../terminal/output/fields.ts';
+import { list as listOf, number, object, orNull, seen, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples, type Noun, type OptionsOf, verb } from '../declare.ts';
 import { readDuration, readWholeNumber } from '../shared/option-values.ts';
 import { requireRunning } from './running.ts';
 
 const printedFault = object({
-  id: whole('id for fault clear'),
-  fault: text('for example status=503'),
-  on: orNull(text('calls that the fault matches; null: every call')),
-  customer: orNull(text('user or id whose calls fail; null: of every customer')),
+  id: whole('id for fault clear').as('Id'),
+  fault: text('for example status=503').as('Fault', { whole: true }),
+  on: orNull(text('calls that the fault matches; null: every call'))
+    .as('On')
+    .written((on) => on ?? 'every call'),
+  customer: orNull(text('user or id whose calls fail; null: of every customer'))
+    .as('Customer')
+    .written((customer) => customer ?? 'everyone'),
+  when: seen('When', conditionsOf),
   until: orNull(text("when it ends in the bank's time, ISO 8601; null: when it is cleared")),
   times: orNull(whole('number of calls that it changes; null: all')),
   after: whole('number of calls that succeed first'),
   probability: number('share of the calls that it changes, 0 to 1'),
   seed: text('seed of the random choice'),
-  seen: whole('number of calls that it matched'),
-  fired: whole('number of calls that it changed'),
+  seen: whole('number of calls that it matched').as('Calls'),
+  fired: whole('number of calls that it changed').as('Applied'),
 });
 
 const cleared = object({ cleared: whole('number of removed faults') });
-
-const COLUMNS: Column<FaultRecord>[] = [
-  { title: 'Id', value: ({ id }) => String(id), right: true },
-  { title: 'Fault', value: ({ fault }) => fault, whole: true },
-  { title: 'On', value: ({ on }) => on ?? 'every call' },
-  { title: 'Customer', value: ({ customer }) => customer ?? 'everyone' },
-  { title: 'When', value: conditionsOf },
-  { title: 'Calls', value: ({ seen }) => String(seen), right: true },
-  { title: 'Applied', value: ({ fired }) => String(fired), right: true },
-];
 
 function withOptions(command: Command) {
   return command
@@ -71,7 +65,7 @@ ${examples('psd2 sandbox fault add cut-after-effect --on execute --times 1', 'ps
     const order = { ...readOrder(fault, options), ...(customer !== undefined && { customer }) };
     const running = await requireRunning(context);
     const added = await control(running, { method: 'POST', path: '/faults', body: order }, faultRecord);
-    context.output.record(added, COLUMNS, printedFault);
+    context.output.record(added, printedFault);
     context.terminal.say('Calls succeed again after: psd2 sandbox fault clear');
   },
 );
@@ -99,7 +93,7 @@ const clear = verb(
         next: [['sandbox', 'fault', 'list']],
       });
     if (context.output.format === 'table') context.terminal.say(`Faults cleared: ${removed.cleared}.`);
-    else context.output.record(removed, [], cleared);
+    else context.output.record(removed, cleared);
   },
 );
 
@@ -120,7 +114,7 @@ export const fault: Noun = {
 async function listFaults(context: Context): Promise<void> {
   const running = await requireRunning(context);
   const faults = await control(running, { method: 'GET', path: '/faults' }, z.array(faultRecord));
-  await context.output.table(faults, COLUMNS, 'There are no faults.');
+  await context.output.table(faults, printedFault, 'There are no faults.');
 }
 
 function readOrder(

@@ -18,7 +18,7 @@ async function resetBank(context: Context): Promise<void> {
   const { runningSandbox } = await import('../../sandbox/folder/running.ts');
   const running = await runningSandbox(sandboxFolderOf(context));
   if (running) await (await import('../../sandbox/control/control-client.ts')).resetSandbox(running);
-  if (output.format !== 'table') output.record({ reset: running !== undefined }, [], shape);
+  if (output.format !== 'table') output.record({ reset: running !== undefined }, shape);
   else if (!running) terminal.say('The sandbox is not running.');
   else {
     terminal.say(

@@ -14,16 +14,14 @@ export const FILES: Readonly<Record<string, Printed>> = {
   bank: { what: 'a bank file', shape: described(anyBankFile) },
 };
 
-const schemas = list(
-  object({
-    command: text('argument of psd2 schema'),
-    what: text('what the command prints'),
-    schema: record(anything(), 'JSON Schema, 2020-12'),
-  }),
-);
+const printedSchema = object({
+  command: text('argument of psd2 schema').as('Command', { whole: true }),
+  what: text('what the command prints').as('Prints'),
+  schema: record(anything(), 'JSON Schema, 2020-12'),
+});
 
 export const schema: Verb = {
-  prints: { what: 'schemas', shape: schemas },
+  prints: { what: 'schemas', shape: list(printedSchema) },
   declare: (command, run, { commands }) =>
     command
       .argument(
@@ -81,15 +79,7 @@ async function showAll({ output }: Context, all: Map<string, Printed>): Promise<
     // A table does not show the schema.
     schema: output.format === 'table' ? {} : schemaOf(command, printed),
   }));
-  await output.table(
-    rows,
-    [
-      { title: 'COMMAND', value: ({ command }) => command, whole: true },
-      { title: 'PRINTS', value: ({ what }) => what },
-    ],
-    '',
-    schemas,
-  );
+  await output.table(rows, printedSchema, '');
 }
 
 /** The JSON Schema of what a command prints. */

@@ -1,5 +1,5 @@
 import type { Details } from '../../bank/ports/bank.ts';
-import { anything, type Field, record } from '../../terminal/output/fields.ts';
+import { anything, type Column, type Field, record, type View } from '../../terminal/output/fields.ts';
 import { leavesOf } from '../../terminal/output/leaves.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
@@ -20,10 +20,12 @@ export async function showBankData(
   printBankData(context, await bank.accounts.details(detailsOf(customerId), context.world.newId()));
 }
 
+/** Data of an unknown shape is printed unread. @param columns what people see of it */
+export function unread<Of extends object>(columns: Column<Of>[]): View<Of> {
+  return { data: (of) => of, names: undefined, lines: columns, columns };
+}
+
 /** Prints data of an unknown shape: as JSON, or one line for each value with its path. */
 export function printBankData({ output }: Context, data: object): void {
-  output.record(
-    data,
-    [...leavesOf(data)].map(([path, value]) => ({ title: path, value: () => value })),
-  );
+  output.record(data, unread([...leavesOf(data)].map(([title, value]) => ({ title, value: () => value }))));
 }

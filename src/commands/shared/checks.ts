@@ -6,11 +6,11 @@ import type { Printed } from '../declare.ts';
 
 /** A check as psd2 prints it. */
 export const printedCheck = object({
-  name: text('name of the check'),
-  status: oneOf(['ok', 'warn', 'fail', 'skip'], 'result of the check'),
-  detail: text('the result in words'),
-  fix: orNull(text('what to do; null if there is nothing to do')),
-});
+  name: text('name of the check').as('Check'),
+  status: oneOf(['ok', 'warn', 'fail', 'skip'], 'result of the check').as('Status', { kind: 'state' }),
+  detail: text('the result in words').as('Detail'),
+  fix: orNull(text('what to do; null if there is nothing to do')).as('Fix'),
+}).inList('status name detail fix');
 
 const checksShape = object({ ok: flag('true if no check failed'), checks: list(printedCheck, 'in order') });
 
@@ -36,7 +36,7 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
   const { output, stdoutIsTerminal, stdoutColumns } = context;
   const ok = checks.every(({ status }) => status !== 'fail');
   const written = checks.map((check) => ({ ...check, fix: writeFix(check, context) }));
-  if (output.format !== 'table') output.record({ ok, checks: written }, [], checksShape);
+  if (output.format !== 'table') output.record({ ok, checks: written }, checksShape);
   else if (stdoutIsTerminal) {
     const { widthOf, wrapWords } = await import('../../terminal/cells.ts');
     const columns = stdoutColumns || 80;
@@ -56,18 +56,7 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
       }),
       'state first',
     );
-  } else {
-    await output.table(
-      written,
-      [
-        { title: 'STATUS', value: ({ status }) => status, kind: 'state' },
-        { title: 'CHECK', value: ({ name }) => name },
-        { title: 'DETAIL', value: ({ detail }) => detail },
-        { title: 'FIX', value: ({ fix }) => fix },
-      ],
-      '',
-    );
-  }
+  } else await output.table(written, printedCheck, '');
   return ok;
 }
 

@@ -78,5 +78,5 @@ export async function saveDocument(context: Context, file: string, document: Buf
 export async function saveResult(context: Context, file: string, document: Buffer): Promise<void> {
   await saveDocument(context, file, document);
   if (file !== '-' && context.output.format !== 'table')
-    context.output.record({ file, bytes: document.length }, [], saved);
+    context.output.record({ file, bytes: document.length }, saved);
 }

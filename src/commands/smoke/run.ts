@@ -19,14 +19,12 @@ import { pluginCode, writeReports } from './reports.ts';
 import { smokeRun } from './shape.ts';
 import { verdictOf } from './verdict.ts';
 
-const listed = list(
-  object({
-    step: text('the step'),
-    calls: text('its calls to the bank'),
-    checks: text('what it checks'),
-    runs: text('yes, or why it would not run'),
-  }),
-);
+const listed = object({
+  step: text('the step').as('Step', { whole: true }),
+  calls: text('its calls to the bank').as('Calls', { whole: true }),
+  checks: text('what it checks').as('Checks'),
+  runs: text('yes, or why it would not run').as('Runs', { whole: true }),
+});
 
 const HELP = `
 Without options, the steps only read: they need no person and no browser, move no money and leave nothing behind. The steps
@@ -51,8 +49,8 @@ Examples:
 export const run: Verb = {
   prints: { what: 'a smoke test', shape: smokeRun },
   printsWith: {
-    '--list': { what: 'the steps', shape: listed },
-    '--dry-run': { what: 'the steps', shape: listed },
+    '--list': { what: 'the steps', shape: list(listed) },
+    '--dry-run': { what: 'the steps', shape: list(listed) },
   },
   declare: (command, start, { version }) =>
     withOptions(command)
@@ -76,19 +74,7 @@ async function showSteps(context: Context, options: SmokeOptions): Promise<void>
     checks,
     runs: not.get(id) ?? 'yes',
   }));
-  await context.output.table(
-    rows,
-    [
-      { title: 'STEP', value: ({ step }) => step, whole: true },
-      { title: 'CALLS', value: ({ calls }) => calls, whole: true },
-      { title: 'CHECKS', value: ({ checks }) => checks },
-      ...(options.dryRun
-        ? [{ title: 'RUNS', value: ({ runs }: { runs: string }) => runs, whole: true }]
-        : []),
-    ],
-    '',
-    listed,
-  );
+  await context.output.table(rows, options.dryRun ? listed : listed.inList('step calls checks'), '');
 }
 
 /** Makes a run, prints it, and ends with its exit code. */
@@ -99,7 +85,7 @@ async function test(context: Context, options: SmokeOptions, version: string): P
     const { made, shown, error } = await make(context, plan, records, version);
     records.save(shown);
     printLines(context, plan.reports, [writeFoot(made)]);
-    if (context.output.format !== 'table') context.output.record(made, [], smokeRun);
+    if (context.output.format !== 'table') context.output.record(made, smokeRun);
     endWith(context, plan, shown, error);
   });
 }

@@ -9,24 +9,24 @@ import { examples, type Noun, verb } from '../declare.ts';
 import { openRecords } from './record.ts';
 import { readShapes, saveShapes, shapesPath } from './shapes.ts';
 
-const answers = listOf(
-  object({
-    answer: text('method, route and status'),
-    fields: whole('fields that were seen'),
-    runs: whole('runs that saw the answer'),
-  }),
-);
-const fields = listOf(
-  object({
-    answer: text('method, route and status'),
-    path: text('the field'),
-    seen: whole('how many parents had it'),
-    parents: whole('how many parents were seen'),
-    runs: whole('runs that saw it'),
-    kinds: listOf(text(), 'what it was'),
-  }),
-);
-const changed = object({ changed: whole('findings that were accepted, or files that were removed') });
+const answer = object({
+  answer: text('method, route and status').as('Answer', { whole: true }),
+  fields: whole('fields that were seen').as('Fields'),
+  runs: whole('runs that saw the answer').as('Runs'),
+});
+const seenField = object({
+  answer: text('method, route and status').as('Answer'),
+  path: text('the field').as('Field', { whole: true }),
+  seen: whole('how many parents had it')
+    .as('In')
+    .shown(({ seen, parents }: Record<'seen' | 'parents', number>) => `${seen} of ${parents}`),
+  parents: whole('how many parents were seen'),
+  runs: whole('runs that saw it'),
+  kinds: listOf(text(), 'what it was').as('Kinds'),
+});
+const changed = object({
+  changed: whole('findings that were accepted, or files that were removed').as('Accepted'),
+});
 const FILE = '--shapes-file <path>';
 const FILE_HELP = 'file of the shapes, for example in a repository; default: one of this profile';
 
@@ -42,7 +42,7 @@ function learnt(context: Context, path: string): ShapeFile {
 
 const list = verb(
   {
-    prints: { what: 'the answers whose form psd2 knows', shape: answers },
+    prints: { what: 'the answers whose form psd2 knows', shape: listOf(answer) },
     help: examples('psd2 smoke shapes list'),
   },
   (command) => command.option(FILE, FILE_HELP),
@@ -53,22 +53,13 @@ const list = verb(
       fields: Object.keys(each).length,
       runs: each.$?.runs ?? 0,
     }));
-    await context.output.table(
-      rows,
-      [
-        { title: 'ANSWER', value: (row) => row.answer, whole: true },
-        { title: 'FIELDS', value: (row) => String(row.fields), right: true },
-        { title: 'RUNS', value: (row) => String(row.runs), right: true },
-      ],
-      '',
-      answers,
-    );
+    await context.output.table(rows, answer, '');
   },
 );
 
 const show = verb(
   {
-    prints: { what: 'the fields of the answers', shape: fields },
+    prints: { what: 'the fields of the answers', shape: listOf(seenField) },
     help: examples('psd2 smoke shapes show balances'),
   },
   (command) =>
@@ -89,17 +80,7 @@ const show = verb(
           ]) => ({ ...{ answer, path, seen, parents, runs, kinds } }),
         ),
       );
-    await context.output.table(
-      rows,
-      [
-        { title: 'ANSWER', value: (row) => row.answer },
-        { title: 'FIELD', value: (row) => row.path, whole: true },
-        { title: 'IN', value: ({ seen, parents }) => `${seen} of ${parents}`, right: true },
-        { title: 'KINDS', value: ({ kinds }) => kinds.join(' ') },
-      ],
-      '',
-      fields,
-    );
+    await context.output.table(rows, seenField, '');
   },
 );
 
@@ -121,11 +102,7 @@ ${examples('psd2 smoke shapes accept', 'psd2 smoke shapes accept dr-0k3f9a2')}`,
     const accepted = id === undefined ? drift : [findingOf(drift, id)];
     for (const finding of accepted) delete file.shapes[finding.answer]?.[finding.path];
     saveShapes(path, { ...merged(file, {}, bankDay(context.world.now())), runs: file.runs });
-    context.output.record(
-      { changed: accepted.length },
-      [{ title: 'Accepted', value: (row) => String(row.changed) }],
-      changed,
-    );
+    context.output.record({ changed: accepted.length }, changed);
   },
 );
 
@@ -139,8 +116,11 @@ const forget = verb(
     const path = shapesPath(context, shapesFile);
     const isThere = existsSync(path);
     removeStored(path);
-    const removed = [{ title: 'Removed', value: () => (isThere ? path : 'nothing') }];
-    context.output.record({ changed: isThere ? 1 : 0 }, removed, changed);
+    const removed = { title: 'Removed', value: () => (isThere ? path : 'nothing') };
+    context.output.record(
+      { changed: isThere ? 1 : 0 },
+      changed.withLines(() => [removed]),
+    );
   },
 );
 

@@ -24,7 +24,7 @@ export const show = verb(
     const reports = readReports(context, report);
     const found = openRecords(context.folder.smoke(context.profileName())).find(id);
     printLines(context, reports, linesOf(context, found));
-    if (context.output.format !== 'table') context.output.record(found, [], smokeRun);
+    if (context.output.format !== 'table') context.output.record(found, smokeRun);
     endWith(context, { reports, slowMs: USUAL_SLOW_MS }, found, undefined);
   },
 );

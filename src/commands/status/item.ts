@@ -1,3 +1,4 @@
+import { quoteForShell } from '../../quote-for-shell.ts';
 import type { Kind } from '../../store/ports/flows.ts';
 import {
   decimal,
@@ -19,24 +20,55 @@ export const item = object({
   kind: oneOf(
     [...FLOW_KINDS, 'batch', 'login', 'certificate', 'data'],
     'what it is; data: what a sync has stored',
-  ),
+  ).as('What'),
   id: text(
     'local id of a flow; id of a batch; customer of a login or of data; QWAC, QSealC, ...; or the category of a consent',
   ),
-  state: text('state of a flow or batch; damaged; ended or ends; refused; stale'),
+  state: text('state of a flow or batch; damaged; ended or ends; refused; stale').as('State', {
+    kind: 'state',
+  }),
   since: orNull(
     time(
       'when its state last changed, or its end: in the future if it only ends soon; null if it is damaged',
     ),
+  ).as('Since', { dispensable: 2 }),
+  customerId: orNull(text('its customer; null for a certificate, a batch, and what is damaged')).as(
+    'Customer',
+    {
+      dispensable: 1,
+    },
   ),
-  customerId: orNull(text('its customer; null for a certificate, a batch, and what is damaged')),
-  amount: orNull(decimal('amount of a transfer; of a batch in one currency, its total')),
+  amount: orNull(decimal('amount of a transfer; of a batch in one currency, its total'))
+    .as('Amount', { right: true })
+    .shown(
+      ({ amount, currency }: Record<'amount' | 'currency', string | null>) =>
+        amount && `${amount} ${currency}`,
+    ),
   currency: orNull(text('ISO 4217 code of the amount')),
-  payee: orNull(text('name of the payee of a transfer')),
-  message: text('what it is about, in words'),
+  payee: orNull(text('name of the payee of a transfer')).as('To'),
+  message: text('what it is about, in words').as('Why').shown(whyOf),
   ...waitingFields(),
-  next: list(text(), 'words of the command that helps'),
-});
+  // Last, and whole, so that it can be copied.
+  next: list(text(), 'words of the command that helps')
+    .as('Next', { whole: true })
+    .written((next) => next.map(shortId).map(quoteForShell).join(' ')),
+}).inList('since kind state amount payee customerId message next');
+
+/** The id of a batch is unique by its beginning. */
+function shortId(word: string): string {
+  return /^[0-9a-f]{64}$/.test(word) ? word.slice(0, 12) : word;
+}
+
+/** The call that the bank refused: what it said of it comes after. */
+const CALL = /The bank refused \S+ \S+ \(HTTP \d+\): /;
+
+/** The payee has a column. */
+function whyOf({ payee, message }: { payee: string | null; message: string }): string {
+  const why = message.replace(CALL, '');
+  return payee !== null && why.startsWith(`to ${payee}`)
+    ? why.slice(`to ${payee}`.length).replace(/^[,:] /, '')
+    : why;
+}
 
 export type Item = ValueOf<typeof item>;
 

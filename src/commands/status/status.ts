@@ -1,8 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { list, object, oneOf, orNull, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
-import { linesAs } from '../../terminal/output/output.ts';
+import { list, objectOf, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { notifyOfUnknown } from '../flow/notify-unknown.ts';
@@ -10,16 +8,32 @@ import { describeElsewhere } from '../open/other-logins.ts';
 import { itemsOf } from './attention.ts';
 import { type Item, item } from './item.ts';
 
-const shape = object({
-  profile: text('profile that this is about'),
-  environment: orNull(oneOf(['production', 'sandbox'], 'whether real money moves; null if it is not set')),
-  interface: text("interface of the profile's bank"),
-  store: oneOf(['files', 'postgres'], 'kind of store'),
-  customers: whole('customers with a login or a record'),
-  attention: list(item, 'what needs a person; payments first'),
-});
+interface Found {
+  profile: string;
+  environment: 'production' | 'sandbox' | null;
+  interface: string;
+  home: 'files' | 'postgres';
+  place: string;
+  customers: number;
+  attention: Item[];
+}
 
-type Status = ValueOf<typeof shape>;
+const shape = objectOf<Found>()(() => ({
+  profile: text('profile that this is about').as('Profile'),
+  environment: orNull(oneOf(['production', 'sandbox'], 'whether real money moves; null if it is not set')).as(
+    'Environment',
+  ),
+  interface: text("interface of the profile's bank").as('Interface'),
+  store: oneOf(['files', 'postgres'], 'kind of store')
+    .from(({ home }: Found) => home)
+    .as('Store')
+    .shown(({ place }: Found) => place.replace(/^in /, '')),
+  customers: whole('customers with a login or a record').as('Customers'),
+  // For a pipe, for example to a mail: each thing that needs a person has a line.
+  attention: list(item, 'what needs a person; payments first')
+    .as('Attention')
+    .written((items) => (items.length === 0 ? 'nothing' : items.map(inOneLine))),
+}));
 
 /** More than a person reads at once. `--json` has all. */
 const MAX_SHOWN = 30;
@@ -51,87 +65,44 @@ async function showStatus(context: Context): Promise<void> {
   const attention = await itemsOf(context, logins);
   if (known.size === 0) await warnOfElsewhere(context);
   await notifyOfUnknown(context);
-  const found: Status = {
+  const found: Found = {
     profile: name,
     environment: settings.environment ?? null,
     interface: (await context.bankInterface()).name,
-    store: store.home,
+    home: store.home,
+    place: store.place,
     customers: known.size,
     attention,
   };
   const count = attention.length;
   const headline = count === 1 ? '1 thing needs a person' : `${count} things need a person`;
-  if (output.format !== 'table' || !context.stdoutIsTerminal)
-    output.record(found, columnsOf(found, store.place), shape, 'titles');
-  else await printForPeople(context, found, count === 0 ? 'Nothing needs a person' : headline, store.place);
+  if (output.format !== 'table' || !context.stdoutIsTerminal) output.record(found, shape, 'titles');
+  else await printForPeople(context, found, count === 0 ? 'Nothing needs a person' : headline);
   if (count > 0) throw new Psd2Error('needs_attention', headline);
 }
 
-/** For a pipe, for example to a mail: each thing that needs a person has a line. */
-function columnsOf({ attention }: Status, place: string): Column<Status>[] {
-  const lines = attention.map(({ kind, id, state, since, amount, currency, message, customerId, next }) => {
-    const money = amount === null ? '' : `${amount} ${currency} `;
-    const customer = customerId === null ? '' : `, customer ${customerId}`;
-    const when = since === null ? '' : ` ${state === 'ends' ? 'at' : 'since'} ${since}`;
-    return `${kind} ${id} ${state}${when}, ${money}${message}${customer}: ${next.map(quoteForShell).join(' ')}`;
-  });
-  return [
-    { title: 'Profile', value: ({ profile }) => profile },
-    { title: 'Environment', value: ({ environment }) => environment },
-    { title: 'Interface', value: (each) => each.interface },
-    { title: 'Store', value: () => place.replace(/^in /, '') },
-    { title: 'Customers', value: ({ customers: count }) => String(count) },
-    ...linesAs('Attention', lines.length === 0 ? ['nothing'] : lines, false),
-  ];
-}
-
-/** The id of a batch is unique by its beginning. */
-function shortId(word: string): string {
-  return /^[0-9a-f]{64}$/.test(word) ? word.slice(0, 12) : word;
+function inOneLine(thing: Item): string {
+  const { kind, id, state, since, amount, currency, message, customerId, next } = thing;
+  const money = amount === null ? '' : `${amount} ${currency} `;
+  const customer = customerId === null ? '' : `, customer ${customerId}`;
+  const when = since === null ? '' : ` ${state === 'ends' ? 'at' : 'since'} ${since}`;
+  return `${kind} ${id} ${state}${when}, ${money}${message}${customer}: ${next.map(quoteForShell).join(' ')}`;
 }
 
 /** What needs a person, then the profile. */
 async function printForPeople(
   { output, terminal }: Context,
-  { profile, environment, interface: named, customers, attention }: Status,
+  { profile, environment, interface: named, customers, attention, place }: Found,
   headline: string,
-  place: string,
 ): Promise<void> {
   const facts = [environment, named, `${customers} ${customers === 1 ? 'customer' : 'customers'}`, place];
   output.lines([`${headline}.`, `Profile ${profile}: ${facts.filter(Boolean).join(', ')}.`]);
   if (attention.length === 0) return;
   output.text('');
-  await output.table(attention.slice(0, MAX_SHOWN), COLUMNS, '');
+  await output.table(attention.slice(0, MAX_SHOWN), item, '');
   const more = attention.length - MAX_SHOWN;
   if (more > 0) terminal.say(`And ${more} more: psd2 status --json has all.`);
 }
-
-/** The call that the bank refused: what it said of it comes after. */
-const CALL = /The bank refused \S+ \S+ \(HTTP \d+\): /;
-
-/** The payee has a column. */
-function whyOf({ payee, message }: Item): string {
-  const why = message.replace(CALL, '');
-  return payee !== null && why.startsWith(`to ${payee}`)
-    ? why.slice(`to ${payee}`.length).replace(/^[,:] /, '')
-    : why;
-}
-
-const COLUMNS: Column<Item>[] = [
-  { title: 'SINCE', value: ({ since }) => since, kind: 'time', dispensable: 2 },
-  { title: 'WHAT', value: ({ kind }) => kind },
-  { title: 'STATE', value: ({ state }) => state, kind: 'state' },
-  {
-    title: 'AMOUNT',
-    value: ({ amount, currency }) => amount && `${amount} ${currency}`,
-    right: true,
-  },
-  { title: 'TO', value: ({ payee }) => payee },
-  { title: 'CUSTOMER', value: ({ customerId }) => customerId, dispensable: 1 },
-  { title: 'WHY', value: whyOf },
-  // Last, and whole, so that it can be copied.
-  { title: 'NEXT', value: ({ next }) => next.map(shortId).map(quoteForShell).join(' '), whole: true },
-];
 
 /**
  * Nobody can use the profile if all that it has belongs to other base URLs. That is no item: nobody knows since when, and nothing is

@@ -1,19 +1,23 @@
 import { StoreMemory } from '../../store/machine/store-choice.ts';
-import { always, object, text, type ValueOf, whole } from '../../terminal/output/fields.ts';
+import { always, object, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { type OpenedSide, openSide } from './sides.ts';
 
 const storeCopied = object({
-  from: text('store that was copied: a folder; or host, port and database'),
-  to: text('store that it was copied to'),
-  profiles: whole('profiles with data'),
-  logins: whole('logins of customers and applications'),
-  flows: whole('payments, operations and consents'),
+  from: text('store that was copied: a folder; or host, port and database').as('From'),
+  to: text('store that it was copied to').as('To'),
+  profiles: whole('profiles with data').as('Profiles'),
+  logins: whole('logins of customers and applications').as('Logins'),
+  flows: whole('payments, operations and consents')
+    .as('Flows')
+    .shown(({ flows, events }: Record<'flows' | 'events', number>) => `${flows}, with ${events} events`),
   events: whole('events of all flows'),
-  others: whole('counts of calls and reads, notes of refusals, who logged in last'),
-  written: whole('records that this copy wrote; 0 if the destination had all of them'),
-  newer: whole('records that are newer in the destination, because it was used after an earlier copy'),
+  others: whole('counts of calls and reads, notes of refusals, who logged in last').as('Counts and notes'),
+  written: whole('records that this copy wrote; 0 if the destination had all of them').as('Written now'),
+  newer: whole('records that are newer in the destination, because it was used after an earlier copy')
+    .as('Compared')
+    .written(writeCompared),
   isSame: always(true, 'all records were read again on both sides and compared'),
 });
 
@@ -60,20 +64,7 @@ ${examples('psd2 store copy --from files --to postgres', 'psd2 store copy --from
       }),
     );
     await follow(context, source, target);
-    output.record<ValueOf<typeof storeCopied>>(
-      { from: from.place, to: to.place, ...copied, isSame: true },
-      [
-        { title: 'From', value: (copy) => copy.from },
-        { title: 'To', value: (copy) => copy.to },
-        { title: 'Profiles', value: ({ profiles }) => `${profiles}` },
-        { title: 'Logins', value: ({ logins }) => `${logins}` },
-        { title: 'Flows', value: ({ flows, events }) => `${flows}, with ${events} events` },
-        { title: 'Counts and notes', value: ({ others }) => `${others}` },
-        { title: 'Written now', value: ({ written }) => `${written}` },
-        { title: 'Compared', value: ({ newer }) => writeCompared(newer) },
-      ],
-      storeCopied,
-    );
+    output.record({ from: from.place, to: to.place, ...copied, isSame: true as const }, storeCopied);
     terminal.say(`Use ${to.place} from now on. ${from.place} is unchanged, and refuses workers.`);
   },
 );

@@ -7,9 +7,11 @@ import { examples, verb } from '../declare.ts';
 import { storeOfProfile } from './sides.ts';
 
 const initialised = object({
-  place: text('host, port and database'),
-  before: whole('version of the schema before; 0 if there was none'),
-  version: whole('version of the schema now'),
+  place: text('host, port and database').as('Database'),
+  before: whole('version of the schema before; 0 if there was none')
+    .as('Schema before')
+    .written((before) => (before === 0 ? 'none' : `${before}`)),
+  version: whole('version of the schema now').as('Schema'),
 });
 
 interface StoreInitOptions {
@@ -76,15 +78,7 @@ async function initTables(context: Context, { dryRun, keyring, ...how }: StoreIn
     throw error;
   });
   const after = await currentVersion(database);
-  output.record(
-    { place: database.shown, before, version: after },
-    [
-      { title: 'Database', value: ({ place }) => place },
-      { title: 'Schema before', value: (store) => (store.before === 0 ? 'none' : `${store.before}`) },
-      { title: 'Schema', value: ({ version }) => `${version}` },
-    ],
-    initialised,
-  );
+  output.record({ place: database.shown, before, version: after }, initialised);
   if (how.plainTokens)
     terminal.warn('Tokens are stored in clear text: anyone who can read the database can use them.');
 }

@@ -145,7 +145,7 @@ async function keepInKeyring(context: Context, database: Database, passphrase: s
 
 function print({ output, terminal }: Context, result: ValueOf<typeof rekeyed>): void {
   const { profiles, oldWorks } = result;
-  if (output.format !== 'table') output.record(result, [], rekeyed);
+  if (output.format !== 'table') output.record(result, rekeyed);
   else
     terminal.say(
       oldWorks

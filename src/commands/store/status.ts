@@ -1,14 +1,17 @@
 import type { StoreStatus } from '../../store/ports/store.ts';
 import { list, object, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
-import { linesAs } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 
 /** What the store contains, and which workers use it. */
 const storeStatus = object({
-  home: oneOf(['files', 'postgres'] as const, 'kind of store'),
-  place: text('the folder; or host, port and database'),
-  source: oneOf(['environment', 'profile', 'default'] as const, 'where the choice of this store comes from'),
+  home: oneOf(['files', 'postgres'], 'kind of store')
+    .as('Store')
+    .written((home) => (home === 'files' ? 'files' : 'PostgreSQL')),
+  place: text('the folder; or host, port and database').as('Place'),
+  source: oneOf(['environment', 'profile', 'default'], 'where the choice of this store comes from')
+    .as('Set by')
+    .written((source) => SOURCES[source]),
   schema: orNull(
     object(
       {
@@ -17,7 +20,9 @@ const storeStatus = object({
       },
       'schema of a database; null for files',
     ),
-  ),
+  )
+    .as('Schema')
+    .written((schema) => schema && writeSchema(schema)),
   profiles: list(
     object({
       profile: text('its name'),
@@ -33,7 +38,9 @@ const storeStatus = object({
       batches: whole('number of batches'),
     }),
     'data of each profile',
-  ),
+  )
+    .as('Profiles')
+    .written((profiles) => profiles.map(writeProfile)),
   claims: list(
     object({
       profile: text('its name'),
@@ -43,9 +50,11 @@ const storeStatus = object({
       until: orNull(text('ISO 8601 with zone; null if the claim does not expire')),
     }),
     'claims that workers hold now',
-  ),
-  bytes: whole('size on the disk'),
-});
+  )
+    .as('At work')
+    .written((claims) => claims.map(writeClaim)),
+  bytes: whole('size on the disk').as('Size').written(writeBytes),
+}).inRecord('home place source schema bytes profiles claims');
 
 /** `psd2 store status`: shows where the store is, what it contains and which workers use it (store page, "Commands"). */
 export const status = bareVerb(
@@ -55,22 +64,8 @@ export const status = bareVerb(
 );
 
 async function showStatus(context: Context): Promise<void> {
-  const { stdoutIsTerminal } = context;
   const store = await context.wholeStore();
-  const found = { ...(await store.status()), source: store.source };
-  context.output.record(
-    found,
-    [
-      { title: 'Store', value: ({ home }) => (home === 'files' ? 'files' : 'PostgreSQL') },
-      { title: 'Place', value: ({ place }) => place },
-      { title: 'Set by', value: ({ source }) => SOURCES[source] },
-      { title: 'Schema', value: ({ schema }) => schema && writeSchema(schema) },
-      { title: 'Size', value: ({ bytes }) => writeBytes(bytes) },
-      ...linesAs('Profiles', found.profiles.map(writeProfile), stdoutIsTerminal),
-      ...linesAs('At work', found.claims.map(writeClaim), stdoutIsTerminal),
-    ],
-    storeStatus,
-  );
+  context.output.record({ ...(await store.status()), source: store.source }, storeStatus);
   // The data of the profile may be elsewhere. Other commands refuse this store then.
   for await (const place of store.check(context.profileName())) {
     if (place.status === 'fail') context.terminal.warn(place.detail);

@@ -1,23 +1,28 @@
 import { commandOf } from '../../advice.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import type { FailedRead } from '../../store/ports/read-results.ts';
-import type { Column } from '../../terminal/output/fields.ts';
 import { flag, list, object, orNull, text, time, type ValueOf, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { readSince } from '../shared/option-values.ts';
 
 /** What a sync could not read, and the command that helps. */
 const failedRead = object({
-  customerId: text('id of the customer'),
-  productId: orNull(text('the account; null if psd2 could not read the list of accounts')),
-  code: text('error code of the last failure'),
+  customerId: text('id of the customer').as('Customer', { whole: true }),
+  productId: orNull(text('the account; null if psd2 could not read the list of accounts'))
+    .as('Account', { whole: true })
+    .written((productId) => productId ?? 'all'),
+  code: text('error code of the last failure')
+    .as('Why')
+    .shown(({ code, message }: Record<'code' | 'message', string>) => `${code}: ${message}`),
   message: text('error message of the last failure'),
-  since: time('the first of the failures in a row'),
-  failures: whole('how many failures there were in a row'),
+  since: time('the first of the failures in a row').as('Since'),
+  failures: whole('how many failures there were in a row').as('Times', { whole: true, right: false }),
   lastFailedAt: time('the last failure'),
-  lastSuccess: orNull(time('the last read that brought data; null if psd2 knows of none')),
-  readAgain: flag('whether a sync has read it again since'),
-  next: list(text(), 'words of the command that helps'),
+  lastSuccess: orNull(time('the last read that brought data; null if psd2 knows of none')).as('Last success'),
+  readAgain: flag('whether a sync has read it again since').as('Read again', { dispensable: 1 }),
+  next: list(text(), 'words of the command that helps')
+    .as('Next', { whole: true })
+    .written((next) => next.map(quoteForShell).join(' ')),
 });
 
 export const failedReads = list(failedRead);
@@ -40,19 +45,8 @@ export async function showFailed(context: Context, since: string): Promise<void>
       compare(a.customerId, b.customerId) ||
       compare(a.productId ?? '', b.productId ?? ''),
   );
-  await context.output.table(rows, COLUMNS, `No sync has failed since ${from.toISOString()}.`, failedReads);
+  await context.output.table(rows, failedRead, `No sync has failed since ${from.toISOString()}.`);
 }
-
-const COLUMNS: Column<Row>[] = [
-  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
-  { title: 'ACCOUNT', value: ({ productId }) => productId ?? 'all', whole: true },
-  { title: 'WHY', value: ({ code, message }) => `${code}: ${message}` },
-  { title: 'SINCE', value: ({ since }) => since, kind: 'time' },
-  { title: 'TIMES', value: ({ failures }) => String(failures), whole: true },
-  { title: 'LAST SUCCESS', value: ({ lastSuccess }) => lastSuccess, kind: 'time' },
-  { title: 'READ AGAIN', value: ({ readAgain }) => (readAgain ? 'yes' : 'no'), dispensable: 1 },
-  { title: 'NEXT', value: ({ next }) => next.map(quoteForShell).join(' '), whole: true },
-];
 
 async function describe(context: Context, read: FailedRead, folder: string | undefined): Promise<Row> {
   const { lastReadAt, lastFailedAt, ...rest } = read;

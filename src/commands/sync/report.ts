@@ -4,15 +4,19 @@ import { endSentence, Psd2Error } from '../../errors.ts';
 import type { ReadResult } from '../../store/ports/read-results.ts';
 import type { CustomerEnd } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import { day, list, object, orNull, text, time, type ValueOf, whole } from '../../terminal/output/fields.ts';
+import { day, list, object, orNull, seen, text, time, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { drawBar, writeLeft } from '../shared/progress.ts';
 import { type CustomerReport, customerReport } from './customers.ts';
 
+/** The sums over all customers, as people see them. */
+type Totals = {
+  totals: Record<'customers' | 'synced' | 'accounts' | 'newTransactions' | 'pending' | 'calls', number>;
+};
+
 /** The result of a sync. */
 export const syncReport = object({
-  out: orNull(text('the folder; null if the rows are only in the database')),
+  out: orNull(text('the folder; null if the rows are only in the database')).as('Folder'),
   since: day('first day that psd2 asked for'),
   customers: list(
     customerReport,
@@ -27,19 +31,13 @@ export const syncReport = object({
     pending: whole('pending transactions of all customers'),
     calls: whole('calls to the bank'),
   }),
+  allCustomers: seen('Customers', ({ totals }: Totals) => String(totals.customers)),
+  synced: seen('Completely synced', ({ totals }: Totals) => String(totals.synced)),
+  accounts: seen('Accounts', ({ totals }: Totals) => String(totals.accounts)),
+  newTransactions: seen('New transactions', ({ totals }: Totals) => String(totals.newTransactions)),
+  pending: seen('Pending', ({ totals }: Totals) => String(totals.pending)),
+  calls: seen('Calls', ({ totals }: Totals) => String(totals.calls)),
 });
-
-type SyncReport = ValueOf<typeof syncReport>;
-
-const TOTAL_FIELDS: Column<SyncReport>[] = [
-  { title: 'Folder', value: ({ out }) => out },
-  { title: 'Customers', value: ({ totals }) => String(totals.customers) },
-  { title: 'Completely synced', value: ({ totals }) => String(totals.synced) },
-  { title: 'Accounts', value: ({ totals }) => String(totals.accounts) },
-  { title: 'New transactions', value: ({ totals }) => String(totals.newTransactions) },
-  { title: 'Pending', value: ({ totals }) => String(totals.pending) },
-  { title: 'Calls', value: ({ totals }) => String(totals.calls) },
-];
 
 /** Prints the result of the last round, and warns about failures. @param calls number of calls to the bank */
 export function report(
@@ -58,7 +56,7 @@ export function report(
   const { customers: waiting, accounts } = tally.skipped;
   const nextReadsAt = waiting + accounts > 0 ? nextReads(context, plan) : null;
   const totals = { ...tally.totals, calls };
-  context.output.record({ out, since, customers, nextReadsAt, totals }, TOTAL_FIELDS, syncReport, 'titles');
+  context.output.record({ out, since, customers, nextReadsAt, totals }, syncReport, 'titles');
 }
 
 /** Warns about each failure. If an error has ended the sync of a customer, all accounts that were not read are in one line. */

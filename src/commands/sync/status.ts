@@ -1,35 +1,35 @@
 import { Psd2Error } from '../../errors.ts';
 import type { RoundStatus } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output/fields.ts';
-import {
-  flag,
-  list,
-  number,
-  object,
-  orNull,
-  text,
-  time,
-  type ValueOf,
-  whole,
-} from '../../terminal/output/fields.ts';
-import { linesAs } from '../../terminal/output/output.ts';
+import { flag, list, number, object, orNull, seen, text, time, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { failedReads, KEPT_FOR, showFailed } from './failed.ts';
 
+/** How many customers ended in which way, as people see them. */
+function doneFields() {
+  type Done = { done: Record<'synced' | 'partly' | 'waiting' | 'failed', number> };
+  return {
+    synced: seen('Synced', ({ done }: Done) => String(done.synced)),
+    partly: seen('Synced in part', ({ done }: Done) => String(done.partly)),
+    waiting: seen('Waiting for their next read', ({ done }: Done) => String(done.waiting)),
+    failed: seen('Failed', ({ done }: Done) => String(done.failed)),
+  };
+}
+
 /** The progress of the round over all customers. */
 const shape = object({
-  begunAt: orNull(time('when the round began; null if no round over all customers has begun')),
-  endedAt: orNull(time('when the last customer was processed; null while the round is open')),
-  due: whole('customers not processed yet'),
-  atWork: whole('customers that workers are processing'),
+  begunAt: orNull(time('when the round began; null if no round over all customers has begun')).as('Begun'),
+  endedAt: orNull(time('when the last customer was processed; null while the round is open')).as('Ended'),
+  due: whole('customers not processed yet').as('Due'),
+  atWork: whole('customers that workers are processing').as('At work'),
   done: object({
     synced: whole('customers who were synced completely'),
     partly: whole('customers with accounts that were not synced'),
     waiting: whole('customers whose accounts psd2 may not read now'),
     failed: whole('customers who could not be synced'),
   }),
+  ...doneFields(),
   failures: list(
     object({
       code: text('error code'),
@@ -38,20 +38,28 @@ const shape = object({
       message: text('error message for that customer'),
     }),
     'failures, the most frequent first',
+  )
+    .as('Why')
+    .written((failures) => failures.map(writeFailure)),
+  needSca: list(text(), 'customerId of customers whose SCA the bank requires, at most 100').as(
+    "Needing the customer's SCA",
   ),
-  needSca: list(text(), 'customerId of customers whose SCA the bank requires, at most 100'),
   workers: list(
     object({
       worker: text('process and machine'),
       customers: whole('number of customers that it is processing'),
     }),
     'workers that take part in the round now',
-  ),
-  callsPerSecond: orNull(number('calls of all workers, over the last minutes; null after the end')),
+  )
+    .as('Workers')
+    .written((workers) => workers.map(writeWorker)),
+  callsPerSecond: orNull(number('calls of all workers, over the last minutes; null after the end'))
+    .as('Calls a second')
+    .written((calls) => calls?.toFixed(1)),
   customersPerSecond: orNull(
     number('customers processed per second, over the last minutes; null after the end'),
   ),
-  doneAt: orNull(time('estimated end of the round at the current rate')),
+  doneAt: orNull(time('estimated end of the round at the current rate')).as('Done at'),
   doubts: list(
     object({
       customerId: text('id of the customer'),
@@ -64,12 +72,10 @@ const shape = object({
       message: text('what is not certain, in words'),
     }),
     'accounts whose transactions are not certain, as their last sync has found them; at most 1000',
-  ),
+  )
+    .as('Not certain', { ifAny: true })
+    .written((doubts) => doubts.map(writeDoubt)),
 });
-
-type SyncStatus = ValueOf<typeof shape>;
-
-const count = (of: (status: SyncStatus) => number) => (status: SyncStatus) => String(of(status));
 
 /** `psd2 sync status`: shows the progress of the round over all customers, or what failed (store and operations pages). */
 export const status = verb(
@@ -103,7 +109,7 @@ ${examples('psd2 sync status', 'psd2 sync status --json --query doneAt -r', 'psd
 );
 
 async function showStatus(context: Context): Promise<void> {
-  const { output, terminal, world } = context;
+  const { output, world } = context;
   const { rounds, results } = await context.store();
   const round = await (await rounds()).status();
   const doubts = (await results.doubts()).slice(0, MAX_DOUBTS);
@@ -112,23 +118,7 @@ async function showStatus(context: Context): Promise<void> {
     throw new Psd2Error('usage', 'No round over all customers has begun yet', {
       next: [['sync', '--all-customers']],
     });
-  const columns: Column<SyncStatus>[] = [
-    { title: 'Begun', value: ({ begunAt }) => begunAt && terminal.writeTime(begunAt) },
-    { title: 'Ended', value: ({ endedAt }) => endedAt && terminal.writeTime(endedAt) },
-    { title: 'Due', value: count(({ due }) => due) },
-    { title: 'At work', value: count(({ atWork }) => atWork) },
-    { title: 'Synced', value: count(({ done }) => done.synced) },
-    { title: 'Synced in part', value: count(({ done }) => done.partly) },
-    { title: 'Waiting for their next read', value: count(({ done }) => done.waiting) },
-    { title: 'Failed', value: count(({ done }) => done.failed) },
-    ...linesAs('Why', status.failures.map(writeFailure), context.stdoutIsTerminal),
-    { title: "Needing the customer's SCA", value: ({ needSca }) => needSca.join(' ') },
-    ...linesAs('Workers', status.workers.map(writeWorker), context.stdoutIsTerminal),
-    { title: 'Calls a second', value: ({ callsPerSecond }) => callsPerSecond?.toFixed(1) ?? null },
-    { title: 'Done at', value: ({ doneAt }) => doneAt && terminal.writeTime(doneAt) },
-    ...(doubts.length > 0 ? linesAs('Not certain', doubts.map(writeDoubt), context.stdoutIsTerminal) : []),
-  ];
-  output.record({ ...status, doneAt: doneAt(status, world.now()), doubts }, columns, shape, 'titles');
+  output.record({ ...status, doneAt: doneAt(status, world.now()), doubts }, shape, 'titles');
 }
 
 const MAX_DOUBTS = 1_000;
@@ -142,7 +132,11 @@ const NO_ROUND = {
   },
 };
 
-function writeDoubt({ customerId, productId, message }: SyncStatus['doubts'][number]): string {
+function writeDoubt({
+  customerId,
+  productId,
+  message,
+}: Record<'customerId' | 'productId' | 'message', string>): string {
   return cleanText(`customer ${customerId}, account ${productId}: ${message}`);
 }
 

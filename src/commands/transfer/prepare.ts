@@ -7,12 +7,12 @@ const shape = object({
   bankCode: orNull(text('ABI code')),
   sepa: orNull(flag('SEPA transfers can be made')),
   swift: orNull(flag('SWIFT transfers can be made')),
-  urgent: orNull(flag('urgent transfers can be made')),
-  today: orNull(day('today at the bank')),
-  earliestDate: orNull(day('earliest day for a transfer to another bank')),
+  urgent: orNull(flag('urgent transfers can be made')).as('Urgent transfers'),
+  today: orNull(day('today at the bank')).as('Today at the bank'),
+  earliestDate: orNull(day('earliest day for a transfer to another bank')).as('Earliest date'),
   earliestDateInternal: orNull(day('earliest day for a transfer within the bank')),
-  latestDate: orNull(day('latest day of execution')),
-  holidays: list(day(), "the bank's holidays"),
+  latestDate: orNull(day('latest day of execution')).as('Latest date'),
+  holidays: list(day(), "the bank's holidays").as('Bank holidays'),
   currency: orNull(text('suggested currency')),
   currencies: list(
     object({
@@ -21,12 +21,20 @@ const shape = object({
       rate: orNull(text('its rate to the euro')),
     }),
     'allowed currencies',
-  ),
+  )
+    .as('Currencies')
+    .written(writeCodes),
   countries: list(
     object({ code: text('code of the country'), label: orNull(text('its name')) }),
     'allowed countries',
-  ),
-});
+  )
+    .as('Countries')
+    .written(writeCodes),
+}).inRecord('today earliestDate latestDate holidays currencies countries urgent');
+
+function writeCodes(all: readonly { code: string }[]): string {
+  return all.map(({ code }) => code).join(' ');
+}
 
 /** `psd2 transfer prepare <account>` */
 export const prepare: Verb = {
@@ -42,17 +50,5 @@ async function showTerms(context: Context, product: string): Promise<void> {
   const productId = (await context.bankInterface()).readAccountId(product);
   const { bank, customerId } = await context.bank();
   const terms = await bank.payments.terms({ customerId, from: productId }, context.world.newId());
-  context.output.record(
-    terms,
-    [
-      { title: 'Today at the bank', value: ({ today }) => today },
-      { title: 'Earliest date', value: ({ earliestDate }) => earliestDate },
-      { title: 'Latest date', value: ({ latestDate }) => latestDate },
-      { title: 'Bank holidays', value: ({ holidays }) => holidays.join(' ') },
-      { title: 'Currencies', value: ({ currencies }) => currencies.map(({ code }) => code).join(' ') },
-      { title: 'Countries', value: ({ countries }) => countries.map(({ code }) => code).join(' ') },
-      { title: 'Urgent transfers', value: ({ urgent }) => (urgent === null ? null : urgent ? 'yes' : 'no') },
-    ],
-    shape,
-  );
+  context.output.record(terms, shape);
 }

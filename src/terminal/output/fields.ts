@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 // Imported by name: the namespace `z.core` would load all of zod, with its texts in fifty languages, for every command.
-import { $ZodArray, $ZodNullable, $ZodObject, $ZodOptional, $ZodRecord } from 'zod/v4/core';
+import { $ZodNullable, $ZodObject, $ZodOptional, $ZodRecord } from 'zod/v4/core';
 import { inCurrency, type Money } from '../../domain/decimal.ts';
 import { withDecimals } from './leaves.ts';
 import type { DrawnColumn } from './table.ts';
@@ -8,7 +8,8 @@ import type { DrawnColumn } from './table.ts';
 // A field of output is said once: its type for programs with what it means, where its value comes from, and how people see it.
 // JSON, CSV, tables, records, `psd2 schema` and docs/output.md derive from that.
 
-type Cell = string | null | undefined;
+/** What people see of a field. A list: a record has a line for each. */
+type Cell = string | readonly string[] | null | undefined;
 /** Writes an ISO 8601 time within a text as a time column shows it. */
 type WriteTime = (time: string) => string;
 
@@ -103,7 +104,7 @@ type Names<Known, Words extends string> = Words extends `${infer First} ${infer 
 /** How something is printed: for programs, as a record, and as a row of a list. */
 export interface View<Of> {
   readonly data: (of: Of) => object;
-  /** Its columns in CSV. Undefined if only the data shows them. */
+  /** Its columns in CSV: the fields in their order, of a nested object with their path. Undefined if only the data shows them. */
   readonly names: readonly string[] | undefined;
   readonly lines: Column<Of>[];
   readonly columns: Column<Of>[];
@@ -114,6 +115,7 @@ export class Printed<F extends Fields, From> extends Field<DataOf<F>, unknown, f
   readonly #made: () => F & Fields<From>;
   readonly #order: { lines?: string; columns?: string };
   #fields: (F & Fields<From>) | undefined;
+  #all: [string, Field<unknown, From>][] | null | undefined;
 
   constructor(made: () => F & Fields<From>, what?: string, order = {}) {
     super({ schema: () => schemaOfObject(this.fields, what), write: () => null });
@@ -137,17 +139,33 @@ export class Printed<F extends Fields, From> extends Field<DataOf<F>, unknown, f
     return new Printed(this.#made, undefined, { ...this.#order, columns });
   }
 
-  readonly data = (of: From): object => withDecimals(this.#dataOf(of));
+  /** The lines of a record are these: some have a title that only the data knows. */
+  withLines(change: (lines: Column<From>[]) => Column<From>[]): View<From> {
+    return { data: this.data, names: this.names, columns: this.columns, lines: change(this.lines) };
+  }
 
-  #dataOf(of: From): object {
-    const all = Object.entries<Field<unknown, From>>(this.fields);
-    if (!all.some(([, { parts }]) => parts.take)) return Object(of);
+  readonly data = (of: From): object => {
+    const all = this.#taken;
+    if (!all) {
+      const whole: object = Object(of);
+      return withDecimals(whole);
+    }
     const values = all.map(([name, { parts }]) => [name, valueIn(parts, of, name)] as const);
-    return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+    return withDecimals(Object.fromEntries(values.filter(([, value]) => value !== undefined)));
+  };
+
+  /** The fields that make up the data. Null: the data is what it is printed from. */
+  get #taken(): [string, Field<unknown, From>][] | null {
+    if (this.#all === undefined) {
+      const all = Object.entries<Field<unknown, From>>(this.fields);
+      this.#all = all.some(([, { parts }]) => parts.take) ? all : null;
+    }
+    return this.#all;
   }
 
   get names(): readonly string[] | undefined {
-    return columnsOf(this);
+    const columns = [...paths(this.parts.schema(), '')];
+    return columns.every((column) => column !== undefined) ? columns : undefined;
   }
 
   get lines(): Column<From>[] {
@@ -242,7 +260,7 @@ export function money(what?: string) {
 }
 
 /** An amount of money as people see it: with the decimals of its currency. */
-export function writeMoney(money: Money | null): string | null {
+export function writeMoney(money: Record<keyof Money, string> | null): string | null {
   return money && `${inCurrency(money.amount, money.currency)} ${money.currency}`.trim();
 }
 
@@ -284,7 +302,7 @@ export function described<Value>(schema: () => z.ZodMiniType<Value>, what?: stri
 /** A list. */
 export function list<Value>({ parts }: Field<Value, never>, what?: string) {
   return field<Value[]>(() => z.array(parts.schema()), what).written((values, writeTime) =>
-    values.map((each) => parts.write(each, writeTime)).join(' '),
+    values.map((each) => String(parts.write(each, writeTime) ?? '')).join(' '),
   );
 }
 
@@ -328,24 +346,12 @@ function schemaOfObject(fields: Fields, what: string | undefined): z.ZodMiniType
 
 const FOR_PEOPLE = () => z.never();
 
-/**
- * The columns of CSV: the fields in their order. A field of a nested object has its path as name.
- *
- * @returns undefined if the form does not show the columns. The data does then
- */
-export function columnsOf({ parts }: Field<unknown, never>): string[] | undefined {
-  const columns = [...paths(parts.schema(), '')];
-  return columns.every((column) => column !== undefined) ? columns : undefined;
-}
-
+/** The paths of the fields. Undefined for what has fields with any name. */
 function* paths(type: z.core.$ZodType, path: string): Generator<string | undefined> {
   if (type instanceof $ZodNullable || type instanceof $ZodOptional) {
     yield* paths(type._zod.def.innerType, path);
   } else if (type instanceof $ZodObject) {
     for (const [name, field] of Object.entries(type._zod.def.shape))
       yield* paths(field, path === '' ? name : `${path}.${name}`);
-  } else if (path === '' && type instanceof $ZodArray) {
-    yield* paths(type._zod.def.element, path);
-  } else if (path === '' || type instanceof $ZodRecord) yield undefined;
-  else yield path;
+  } else yield type instanceof $ZodRecord ? undefined : path;
 }

@@ -4,8 +4,8 @@ import { wrapWords } from '../cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../clean.ts';
 import { writeLocalTime } from '../local-time.ts';
 import { writeCsv } from './csv.ts';
-import { type Column, columnsOf, Field, type View } from './fields.ts';
-import { leavesOf, withDecimals } from './leaves.ts';
+import type { Column, View } from './fields.ts';
+import { leavesOf } from './leaves.ts';
 import type { Query } from './query.ts';
 
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
@@ -13,35 +13,6 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** The least width of a value beside its title. */
 const NARROWEST = 20;
-
-/**
- * The columns of a field with several lines. At a terminal they stand below each other. In a pipe each has the title, so that `grep`
- * and mail can use it.
- */
-export function linesAs(title: string, lines: readonly string[], onTerminal: boolean): Column<unknown>[] {
-  const shown = lines.length === 0 ? [''] : lines;
-  return shown.map((line, at) => ({ title: onTerminal && at > 0 ? '' : title, value: () => line }));
-}
-
-/**
- * The shape of data for programs. A list of column names serves CSV only, if the data alone does not show the columns:
- * see {@link writeCsv}.
- */
-type Shaped<Data = unknown> = Field<Data, never> | readonly string[];
-type Named = Pick<View<never>, 'names'>;
-type Seen<T> = View<T> | Column<T>[];
-
-function viewOf<T extends object>(seen: Seen<T>, shape: Shaped | undefined): View<T> {
-  if (!Array.isArray(seen)) return seen;
-  return {
-    data: shape ? withDecimals : (of) => of,
-    get names() {
-      return shape instanceof Field ? columnsOf(shape) : shape;
-    },
-    lines: seen,
-    columns: seen,
-  };
-}
 
 /** Writes data to stdout. */
 export interface Output {
@@ -51,28 +22,18 @@ export interface Output {
   /**
    * One object: JSON, or one field per line.
    *
-   * @param seen how it is printed; or its fields for people, with the shape of the data
+   * @param view how it is printed
    * @param inPipe `titles`: in a pipe, the fields as at a terminal, not the keys of the JSON that have a value
    */
-  record<T extends V & object, V = unknown>(of: T, seen: Seen<T>, shape?: Shaped<V>, inPipe?: 'titles'): void;
+  record<T extends object>(of: T, view: View<T>, inPipe?: 'titles'): void;
   /**
    * A list: a JSON array, one line per row, or a table.
    *
-   * @param seen how a row is printed; or its columns for people, with the shape of the array
+   * @param view how a row is printed
    */
-  table<T extends V & object, V = unknown>(
-    rows: T[],
-    seen: Seen<T>,
-    whenEmpty: string,
-    shape?: Shaped<V[]>,
-  ): Promise<void>;
+  table<T extends object>(rows: T[], view: View<T>, whenEmpty: string): Promise<void>;
   /** A list that comes in pages. `ndjson` and `csv` write each page when it arrives. */
-  pages<T extends V & object, V = unknown>(
-    pages: AsyncIterable<T[]>,
-    seen: Seen<T>,
-    whenEmpty: string,
-    shape?: Shaped<V[]>,
-  ): Promise<void>;
+  pages<T extends object>(pages: AsyncIterable<T[]>, view: View<T>, whenEmpty: string): Promise<void>;
   /** One line of text. */
   text(text: string): void;
   /** Lines of text. @param stateFirst each line begins with a state or a blank */
@@ -154,20 +115,17 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
     get collectsPages() {
       return query !== undefined || format === 'json' || (format === 'table' && stdout.isTTY);
     },
-    record(of, seen, shape, inPipe) {
-      const view = viewOf(seen, shape);
+    record(of, view, inPipe) {
       if (format === 'table' && !inPipe && !stdout.isTTY) people.keys(view.data(of));
       else if (format === 'table') people.fields(of, view.lines);
       else write(programs.write(view.data(of), view));
     },
-    async table(rows, seen, whenEmpty, shape) {
-      const view = viewOf(seen, shape);
+    async table(rows, view, whenEmpty) {
       if (format !== 'table') await show(programs.write(rows.map(view.data), view));
       else if (rows.length === 0) say(whenEmpty);
       else await people.table(rows, view.columns);
     },
-    async pages(pages, seen, whenEmpty, shape) {
-      const view = viewOf(seen, shape);
+    async pages(pages, view, whenEmpty) {
       const asTheyCome = programs.pageByPage(view);
       if (asTheyCome) {
         write(asTheyCome.header);
@@ -257,12 +215,8 @@ function forPeople(
   },
 ) {
   const writeTime = (time: string) => (format === 'table' && stdout.isTTY ? writeLocalTime(time) : time);
-  const cell = <T>(column: Column<T>, row: T) => {
-    const text = cleanText(column.value(row, writeTime) ?? '');
-    if (!stdout.isTTY) return text;
-    if (column.kind === 'time') return writeLocalTime(text);
-    return column.kind === 'second' ? writeLocalTime(text, 'second') : text;
-  };
+  const linesOf = <T>(column: Column<T>, row: T) => writeCells(column, row, writeTime, stdout.isTTY);
+  const cell = <T>(column: Column<T>, row: T) => linesOf(column, row).join(' ');
   return {
     writeTime,
     /** The keys of one object that have a value. */
@@ -274,7 +228,13 @@ function forPeople(
     fields<T>(data: T, fields: Column<T>[]) {
       // If the data has an unknown shape, its titles come from the bank too.
       const rows = fields
-        .map((field) => ({ title: cleanText(field.title), cell: cell(field, data), field }))
+        .flatMap((field) =>
+          // In a pipe each line has the title, so that `grep` and mail can use it.
+          linesOf(field, data).map((cell, at) => ({
+            title: stdout.isTTY && at > 0 ? '' : cleanText(field.title),
+            ...{ cell, field },
+          })),
+        )
         .filter((row) => !row.field.ifAny || row.cell !== '');
       const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
       for (const { title, cell, field } of rows) {
@@ -288,7 +248,8 @@ function forPeople(
         for (const line of further) write(`${' '.repeat(width)}  ${line}`);
       }
     },
-    async table<T>(rows: T[], columns: Column<T>[]) {
+    async table<T>(rows: T[], all: Column<T>[]) {
+      const columns = all.filter((column) => !column.ifAny || rows.some((row) => cell(column, row) !== ''));
       const cells = rows.map((row) => columns.map((column) => cell(column, row)));
       if (!stdout.isTTY && !colour) return write(cells.map((row) => row.join('\t')).join('\n'));
       const { drawColouredCells, drawTerminalTable } = await import('./table.ts');
@@ -299,6 +260,22 @@ function forPeople(
   };
 }
 
+/** What stands in a cell. In a record each text has a line. */
+function writeCells<T>(
+  { value, kind }: Column<T>,
+  row: T,
+  writeTime: (time: string) => string,
+  isTTY: boolean,
+): string[] {
+  const given = value(row, writeTime) ?? '';
+  const texts = typeof given === 'string' ? [given] : given.length === 0 ? [''] : given;
+  return texts.map((each) => {
+    const text = cleanText(each);
+    if (!isTTY || (kind !== 'time' && kind !== 'second')) return text;
+    return writeLocalTime(text, kind === 'second' ? 'second' : 'minute');
+  });
+}
+
 /** Writes JSON, NDJSON or CSV, after `--query`. */
 function forPrograms(
   { isTTY }: Pick<Stdout, 'isTTY'>,
@@ -307,7 +284,7 @@ function forPrograms(
   let failure: unknown;
   return {
     /** If `--query` cannot be applied, returns an empty text. {@link finish} reports it, and the command continues. */
-    write(data: unknown, view?: Named): string {
+    write(data: unknown, view?: Pick<View<never>, 'names'>): string {
       try {
         const result = query ? query(data) : data;
         // A script would take `null` for what it looked for.
@@ -322,7 +299,9 @@ function forPrograms(
       }
     },
     /** How to write the pages of a list as they arrive. Undefined if they form one document. */
-    pageByPage(view: Named): { header: string; page: (rows: object[]) => string } | undefined {
+    pageByPage(
+      view: Pick<View<never>, 'names'>,
+    ): { header: string; page: (rows: object[]) => string } | undefined {
       if (query) return undefined;
       if (format === 'ndjson') return { header: '', page: (rows) => rows.map(line).join('\n') };
       const names = format === 'csv' ? view.names : undefined;

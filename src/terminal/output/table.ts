@@ -22,7 +22,7 @@ export interface DrawnColumn {
   kind?: 'amount' | 'time' | 'second' | 'state';
   /** May be left out of a list if the terminal is too narrow, 1 first. Do not set it for a row's id, state or amount. */
   dispensable?: 1 | 2 | 3;
-  /** No line of a record if there is no value. */
+  /** No line of a record, and no column of a list, if there is no value. */
   ifAny?: true;
 }
 

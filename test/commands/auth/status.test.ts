@@ -98,7 +98,6 @@ describe('as a person reads it', () => {
         ['Profile', 'env'],
         ['Grant', 'authorization_code'],
         ['Customer', '1'],
-        ['Consent', ''],
       ],
       ...[
         ['Scope', 'all'],

@@ -36,7 +36,7 @@ async function listed(
       output: {
         ...context.output,
         pages: async (pages, seen) => {
-          const [flow] = Array.isArray(seen) ? seen : seen.columns;
+          const [flow] = seen.columns;
           for await (const page of pages)
             for (const row of page) flows.push(String(flow?.value(row, (time) => time)));
         },

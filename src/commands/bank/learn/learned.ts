@@ -9,6 +9,19 @@ const begunThing = object({
   bank: text('base URL of the bank'),
 });
 
+export const finding = object({
+  status: oneOf(
+    ['differs', 'same', 'said', 'unknown'],
+    'the bank differs from what the file or its platform said, or not; no field says it; not found out',
+  ).as('Status', { kind: 'state' }),
+  field: text('field of the bank file, or what no field says').as('Field'),
+  value: orNull(text('its value, as JSON; null if it was not found out')).as('Value'),
+  was: orNull(text('its value before, as JSON; null without one')).as('Was'),
+  asked: orNull(text('method and path of the question; null if psd2 did not ask')).as('Asked'),
+  answered: orNull(text('what the bank answered; null if psd2 did not ask')).as('Answered'),
+  reason: orNull(text('why it was not found out; null if it was')).as('Reason'),
+});
+
 /** What the command prints. */
 export const learned = object({
   ok: flag('true if a consent could be begun, so that customers can be asked'),
@@ -16,21 +29,7 @@ export const learned = object({
   file: orNull(text('path of the bank file; null if psd2 wrote none')),
   extends: text('platform or file that it extends; standard if it extends none'),
   calls: whole('number of questions'),
-  findings: list(
-    object({
-      status: oneOf(
-        ['differs', 'same', 'said', 'unknown'],
-        'the bank differs from what the file or its platform said, or not; no field says it; not found out',
-      ),
-      field: text('field of the bank file, or what no field says'),
-      value: orNull(text('its value, as JSON; null if it was not found out')),
-      was: orNull(text('its value before, as JSON; null without one')),
-      asked: orNull(text('method and path of the question; null if psd2 did not ask')),
-      answered: orNull(text('what the bank answered; null if psd2 did not ask')),
-      reason: orNull(text('why it was not found out; null if it was')),
-    }),
-    'what differs first, what was not found out last',
-  ),
+  findings: list(finding, 'what differs first, what was not found out last'),
   left: list(
     begunThing,
     'what psd2 began and could not end. Nobody has a link to it, so nobody can authorise it',

@@ -2,7 +2,7 @@ import type { ValueOf } from '../../../terminal/output/fields.ts';
 import type { Context } from '../../context.ts';
 import type { Asker } from './asker.ts';
 import type { Finding } from './draft.ts';
-import { learned } from './learned.ts';
+import { finding, learned } from './learned.ts';
 
 type Learned = ValueOf<typeof learned>;
 
@@ -18,22 +18,9 @@ export async function printLearned(
   const findings = draft.findings.toSorted(
     (one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status),
   );
-  if (output.format !== 'table') output.record({ ...result, bank, calls, findings }, [], learned);
+  if (output.format !== 'table') output.record({ ...result, bank, calls, findings }, learned);
   else if (stdoutIsTerminal) output.lines(await linesOf(context, findings, result.extends));
-  else
-    await output.table(
-      findings,
-      [
-        { title: 'STATUS', value: ({ status }) => status, kind: 'state' },
-        { title: 'FIELD', value: ({ field }) => field },
-        { title: 'VALUE', value: ({ value }) => value },
-        { title: 'WAS', value: ({ was }) => was },
-        { title: 'ASKED', value: ({ asked }) => asked },
-        { title: 'ANSWERED', value: ({ answered }) => answered },
-        { title: 'REASON', value: ({ reason }) => reason },
-      ],
-      '',
-    );
+  else await output.table(findings, finding, '');
 }
 
 /** For a person: the values by heading, each with what the bank answered below it. */
