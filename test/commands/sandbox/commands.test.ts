@@ -175,7 +175,7 @@ describe('faults', () => {
     ]);
     const drawn = await run(['fault', 'list'], { format: 'table', columns: 200 });
     expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual([
-      ...['Id', 'Fault', 'On', 'Customer', 'When', 'Calls', 'Applied'],
+      ...['ID', 'FAULT', 'ON', 'CUSTOMER', 'WHEN', 'CALLS', 'APPLIED'],
     ]);
   });
 
