@@ -31,13 +31,13 @@ export function wrapWords(text: string, width: number): string[] {
  * copied.
  *
  * @param columns of the terminal; undefined or 0: there is none
- * @param base the indent of prose. A line that is indented further and begins with psd2 is a command
+ * @param base the indent of prose. A line that is indented further and begins with psd2 is a command, and so is one that begins with $
  */
 export function fitLine(line: string, columns: number | undefined, base = 0): string {
   const spaces = /^ */.exec(line)?.[0] ?? '';
   const indent = spaces.length;
-  if (!columns || widthOf(line) <= columns || (indent > base && line.startsWith('psd2 ', indent)))
-    return line;
+  const isCommand = line.startsWith('$ ', indent) || (indent > base && line.startsWith('psd2 ', indent));
+  if (!columns || isCommand || widthOf(line) <= columns) return line;
   const [, text, command] = /^(.*?:) +(psd2 .*)$/.exec(line) ?? [];
   if (text !== undefined && command !== undefined)
     return `${fitLine(text, columns, base)}\n${spaces}  ${command}`;

@@ -42,6 +42,7 @@ it.each([
   ['  one two three', 10, 0, '  one two\n  three'],
   // A command stays whole, in a line of its own.
   ['  psd2 transfer resume tr-1', 10, 0, '  psd2 transfer resume tr-1'],
+  ['$ psd2 transfer resume tr-1', 10, 0, '$ psd2 transfer resume tr-1'],
   ['Ask again: psd2 transfer resume tr-1', 20, 0, 'Ask again:\n  psd2 transfer resume tr-1'],
   ['  psd2 has sent nothing', 12, 2, '  psd2 has\n  sent\n  nothing'],
   ['    psd2 transfer resume tr-1', 12, 2, '    psd2 transfer resume tr-1'],

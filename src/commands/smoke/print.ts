@@ -16,7 +16,7 @@ export function printLines(
   if (output.format !== 'table') return;
   const fitted = (columns: number | undefined) => lines.map((line) => broken(line, columns));
   if (takesStdout(reports)) terminal.say(fitted(terminal.size.columns).join('\n'));
-  else output.lines(fitted(stdoutIsTerminal ? stdoutColumns : undefined));
+  else output.lines(fitted(stdoutIsTerminal ? stdoutColumns : undefined), 'state first');
 }
 
 /** Breaks a line that is wider than the terminal. If there is no room behind its beginning, the rest goes below. */

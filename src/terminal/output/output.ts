@@ -136,7 +136,7 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
     },
     text: (text) => stdout.write(`${cleanText(text)}\n`),
     lines(lines, stateFirst) {
-      const paint = (line: string) => (stateFirst ? line.replace(/^\S+/, paintState) : line);
+      const paint = (line: string) => (stateFirst ? line.replace(/(?<=^ {0,2})\S+/, paintState) : line);
       stdout.write(`${lines.map((line) => paint(cleanLines(line))).join('\n')}\n`);
     },
     writeTime: people.writeTime,

@@ -3,7 +3,7 @@ import chalk from 'chalk';
 /** The states of flows, logins, transactions and checks, as psd2 writes them. A flow that an operator ended has no colour. */
 const STATES = {
   /** Good. */
-  green: ['settled', 'confirmed', 'executed', 'ordered', 'good', 'ok'],
+  green: ['settled', 'confirmed', 'executed', 'ordered', 'good', 'ok', '✓'],
   /** It may still change. */
   yellow: [
     ...[
@@ -16,10 +16,10 @@ const STATES = {
       'confirming',
       'pending',
     ],
-    ...['waiting', 'unknown', 'not known', 'to be renewed', 'warn'],
+    ...['waiting', 'unknown', 'not known', 'to be renewed', 'warn', '!'],
   ],
   /** Bad. */
-  red: ['failed', 'rejected', 'expired', 'refused', 'renewal refused', 'call refused', 'fail'],
+  red: ['failed', 'rejected', 'expired', 'refused', 'renewal refused', 'call refused', 'fail', '✗'],
 };
 
 /**

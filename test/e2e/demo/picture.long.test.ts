@@ -34,12 +34,16 @@ function story(lines: string[]): string[] {
   return lines.filter((line, index) => index >= transfer || line.startsWith('$ '));
 }
 
-it('npm run picture draws the picture of the README from the current demo', async () => {
-  const file = join(operator.folder, 'demo.svg');
-  const script = await operator.startProgram(process.execPath, [join(ROOT, 'scripts', 'picture.js'), file]);
+it('npm run picture draws the pictures of the README from the current demo', async () => {
+  const script = await operator.startProgram(process.execPath, [
+    join(ROOT, 'scripts', 'picture.js'),
+    operator.folder,
+  ]);
   const { code, stderr } = await script.ended;
   expect(code, stderr).toBe(0);
-  const drawn = linesOf(file).map(steady);
+  const steadyLines = (folder: string, name: string) => linesOf(join(folder, `${name}.svg`)).map(steady);
+  const drawn = steadyLines(operator.folder, 'demo');
   expect(drawn).toContain('Paid … to Ada Lovelace, settled after …, CRO …, ….');
-  expect(story(drawn)).toEqual(story(linesOf(join(ROOT, 'docs', 'demo.svg')).map(steady)));
+  expect(story(drawn)).toEqual(story(steadyLines(join(ROOT, 'docs'), 'demo')));
+  expect(steadyLines(operator.folder, 'smoke')).toEqual(steadyLines(join(ROOT, 'docs'), 'smoke'));
 });
