@@ -402,30 +402,6 @@ describe('the customer', () => {
     expect(standingOf(await paying.stored())).toBe('sent');
   });
 
-  it.each([
-    ['PATC', 'finalised'],
-    ['WXYZ', 'finalised'],
-  ])(
-    'has authorised it, and the bank says %s: its outcome is unknown, with the bank’s words',
-    async (status, sca) => {
-      const paying = await payment(NEVER);
-      bank.initiate();
-      paying.customer.scaTimeoutMs = 100;
-      bank.sca(sca);
-      bank.is(status);
-      expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-      expect(await paying.stored()).toMatchObject({
-        state: 'unknown',
-        transactionStatus: status,
-        scaStatus: sca,
-      });
-      bank.sca(sca);
-      bank.is('ACSC');
-      expect((await paying.run()).state).toBe('executed');
-      expect(paying.customer.visited).toHaveLength(1);
-    },
-  );
-
   it('SCA has failed, and the bank has not accepted it after that: it has ended unpaid', async () => {
     const paying = await payment();
     bank.initiate();
@@ -795,20 +771,6 @@ describe('the bank’s own word for a payment', () => {
     });
   });
 
-  it('is RJCT in the answer to the initiation: it has ended, with the bank’s reason, also if the bank forgets it', async () => {
-    const paying = await payment();
-    const reason = { category: 'ERROR', code: 'PAYMENT_FAILED', text: 'no money' };
-    bank.initiate({ transactionStatus: 'RJCT', _links: {}, tppMessages: [reason] });
-    expect(await errorOf(paying.run())).toMatchObject({
-      code: 'payment_failed',
-      message: 'The payment failed: PAYMENT_FAILED: no money',
-    });
-    const kept = await paying.stored();
-    expect(kept).toMatchObject({ state: 'failed', transactionStatus: 'RJCT' });
-    expect(isPlainlyFailed(kept)).toBe(true);
-    expect(paying.customer.visited).toEqual([]);
-  });
-
   it('decides, although the bank does not say how far the authorisation is', async () => {
     const paying = await payment();
     bank.initiate();
@@ -864,125 +826,6 @@ describe('a cancellation', () => {
     return paying;
   };
 
-  it('the bank has cancelled it', async () => {
-    const paying = await executed();
-    bank.cancel();
-    bank.sca('finalised');
-    bank.is('CANC');
-    expect((await paying.cancel()).state).toBe('cancelled');
-  });
-
-  it('an answer alone does not end it', async () => {
-    const paying = await executed();
-    paying.customer.scaTimeoutMs = 100;
-    bank.cancel();
-    bank.sca('finalised');
-    bank.is('ACSP');
-    expect(await errorOf(paying.cancel())).toMatchObject({ code: 'outcome_unknown' });
-    expect((await paying.stored()).state).toBe('executed');
-  });
-
-  it('it is too late, because the bank has executed it meanwhile: the journal has that', async () => {
-    const paying = await payment();
-    paying.customer.scaTimeoutMs = 100;
-    bank.initiate();
-    bank.sca('started');
-    bank.is('RCVD');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
-    bank.cancel();
-    for (const _ of ['while psd2 waits', 'at the end']) {
-      bank.sca('finalised');
-      bank.is('ACSC');
-    }
-    expect(await errorOf(paying.cancel())).toMatchObject({ code: 'bank_refused' });
-    expect(await paying.stored()).toMatchObject({ state: 'executed', transactionStatus: 'ACSC' });
-  });
-
-  it.each<[string, ScriptedAnswer]>([
-    ['is lost', 'no answer'],
-    ['has no content', { status: 202 }],
-  ])('the bank’s answer %s, but its status says that it is cancelled', async (_, answer) => {
-    const paying = await executed();
-    bank.cancel(answer);
-    for (const _ of ['after the answer', 'as always']) {
-      bank.sca('finalised');
-      bank.is('CANC');
-    }
-    expect((await paying.cancel()).state).toBe('cancelled');
-  });
-
-  it('the bank refuses it, because it has executed the payment meanwhile: the journal has that', async () => {
-    const paying = await payment();
-    paying.customer.scaTimeoutMs = 100;
-    bank.initiate();
-    bank.sca('started');
-    bank.is('RCVD');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
-    bank.cancel(refused('CANCELLATION_INVALID', 405));
-    for (const _ of ['cancelled?', 'executed?']) {
-      bank.sca('finalised');
-      bank.is('ACSC');
-    }
-    expect(await errorOf(paying.cancel())).toMatchObject({
-      code: 'bank_refused',
-      message: expect.stringContaining('too late'),
-    });
-    expect(await paying.stored()).toMatchObject({ state: 'executed', transactionStatus: 'ACSC' });
-  });
-
-  it.each([404, 410])(
-    'the bank takes it, and does not know the payment then (%i): it is cancelled',
-    async (status) => {
-      const paying = await executed();
-      bank.cancel();
-      for (const _ of ['once', 'again']) {
-        bank.sca('finalised');
-        recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', status));
-      }
-      expect((await paying.cancel()).state).toBe('cancelled');
-    },
-  );
-
-  it.each<[string, () => void]>([
-    ['is not its own', () => recorded.expect('GET', STATUS, { status: 404, body: '' })],
-    ['does not come again', () => recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404))],
-    ['is another', () => recorded.expect('GET', STATUS, refused('SERVICE_INVALID', 405))],
-  ])('the bank takes it, and its refusal to say what became of it %s: nobody knows', async (what, says) => {
-    const paying = await executed();
-    paying.customer.scaTimeoutMs = 100;
-    bank.cancel();
-    bank.sca('finalised');
-    says();
-    if (what !== 'is another') {
-      bank.sca('finalised');
-      bank.is('ACSP');
-    }
-    expect(await errorOf(paying.cancel())).toMatchObject({
-      code: 'outcome_unknown',
-      next: [['transfer', 'resume', paying.flow]],
-    });
-    expect((await paying.stored()).state).toBe('executed');
-  });
-
-  it('the bank does not know a payment whose cancellation it has not taken: nobody knows', async () => {
-    const paying = await executed();
-    bank.cancel(refused('RESOURCE_UNKNOWN', 404));
-    bank.sca('finalised');
-    recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404));
-    expect(await errorOf(paying.cancel())).toMatchObject({ flow: paying.flow });
-    expect((await paying.stored()).state).toBe('executed');
-  });
-
-  it('the customer authorises it', async () => {
-    const paying = await executed();
-    const { scaRedirect } = linksTo();
-    bank.cancel(json({ transactionStatus: 'ACSP', _links: { scaRedirect } }, 202));
-    bank.sca('finalised');
-    bank.is('CANC');
-    expect((await paying.cancel()).state).toBe('cancelled');
-    expect(paying.customer.visited).toHaveLength(2);
-  });
-
   it('the customer returns to the machine that asks for it, whichever began the payment', async () => {
     const paying = await executed();
     paying.customer.redirectUri = 'http://127.0.0.1:9999/elsewhere';
@@ -994,19 +837,6 @@ describe('a cancellation', () => {
     expect(request?.headers['tpp-redirect-uri']).toBe('http://127.0.0.1:9999/elsewhere?state=s1');
   });
 
-  it('the customer refuses to authorise it: the payment stays as it is', async () => {
-    const paying = await executed();
-    bank.cancel(json({ _links: linksTo({ scaStatus: { href: CANCELLATION } }) }, 202));
-    bank.sca('finalised');
-    bank.is('ACSP');
-    recorded.expect('GET', CANCELLATION, json({ scaStatus: 'failed' }));
-    expect(await errorOf(paying.cancel())).toMatchObject({
-      code: 'not_authorised',
-      next: [['transfer', 'cancel', paying.flow]],
-    });
-    expect((await paying.stored()).state).toBe('executed');
-  });
-
   it('the browser does not come back: psd2 asks the bank meanwhile', async () => {
     const paying = await executed(NEVER_BACK);
     bank.cancel(json({ _links: linksTo({ scaStatus: { href: CANCELLATION } }) }, 202));
@@ -1016,42 +846,15 @@ describe('a cancellation', () => {
     expect((await paying.cancel()).state).toBe('cancelled');
   });
 
-  it.each<[string, () => void]>([
-    ['in its answer', () => bank.cancel(json({ _links: PASSWORD }, 202))],
-    [
-      'once the authorisation starts',
-      () => {
-        bank.cancel(json({ _links: { startAuthorisation: { href: CANCELLATIONS } } }, 202));
-        recorded.expect('POST', CANCELLATIONS, json({ scaStatus: 'received', _links: PASSWORD }, 201));
-      },
-    ],
-  ])(
-    'the bank wants the customer’s password for it (embedded SCA) %s: nothing leads there again',
-    async (_, asks) => {
-      const paying = await executed();
-      asks();
-      if (_ === 'in its answer') {
-        bank.sca('finalised');
-        bank.is('ACSP');
-      }
-      const error = await errorOf(paying.cancel());
-      expect(error.code).toBe('bank_answer');
-      expect(error.message).toContain('embedded SCA');
-      expect(JSON.stringify(error.next ?? [])).not.toContain('cancel');
-      expect((await paying.stored()).state).toBe('executed');
-      expect(paying.customer.visited).toHaveLength(1);
-    },
-  );
-
-  it('the bank refuses it', async () => {
+  it('the bank wants the customer’s password for it (embedded SCA) once the authorisation starts: nothing leads there again', async () => {
     const paying = await executed();
-    bank.cancel(refused('CANCELLATION_INVALID', 405));
-    bank.sca('finalised');
-    bank.is('ACSP');
-    expect(await errorOf(paying.cancel())).toMatchObject({
-      code: 'bank_refused',
-      next: [['transfer', 'status', paying.flow]],
-    });
+    bank.cancel(json({ _links: { startAuthorisation: { href: CANCELLATIONS } } }, 202));
+    recorded.expect('POST', CANCELLATIONS, json({ scaStatus: 'received', _links: PASSWORD }, 201));
+    const error = await errorOf(paying.cancel());
+    expect(error.code).toBe('bank_answer');
+    expect(error.message).toContain('embedded SCA');
+    expect(JSON.stringify(error.next ?? [])).not.toContain('cancel');
     expect((await paying.stored()).state).toBe('executed');
+    expect(paying.customer.visited).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
-import { bankDay } from '../../e2e/support/bank-days.ts';
+import { bankDay, untilWorkday } from '../../e2e/support/bank-days.ts';
 import { cut, doneBut, fault, gets, lost, RESUME, type Row, rejected, type Step, saying } from '../row.ts';
 
 // Payments that the customer commits (NextGenPSD2): what becomes of the initiation, and what the bank says afterwards.
@@ -418,7 +418,110 @@ const guarded = (
   }),
 );
 
+/** What becomes of a cancellation. The bank has executed the payment, unless it waits for its customer or its day. */
+const CANCEL = ['transfer', 'cancel', 'FLOW', '--yes', '--json', '--sca-timeout', '1'];
+const LATER = [...PAY, '--date', bankDay(untilWorkday() + 7)];
+const TAKEN_BACK = gets(204);
+const WAITS: Step = { words: BRIEFLY, customer: 'stays away', ends: '6 authorisation_timeout authorizing' };
+const UNKNOWN = rejected(404, 'RESOURCE_UNKNOWN');
+const FINALISED = Array<Treatment>(8).fill(saying({ scaStatus: 'finalised' }));
+type Cancelled = [what: string, cancel: Treatment, status: Treatment[], ends: string, more?: Partial<Step>];
+const cancels = (
+  first: Step,
+  cancel: Treatment,
+  said: Treatment[],
+  ends: string,
+  more: Partial<Step> = {},
+) => [
+  first,
+  { words: CANCEL, meets: { cancel: [cancel], status: said, 'sca-status': FINALISED }, ends, ...more },
+];
+const cancelled = [
+  ...(
+    [
+      ['takes it, and says CANC', TAKEN_BACK, status('CANC'), '0 cancelled'],
+      ['gives no answer, and says CANC', cut, status('CANC'), '0 cancelled'],
+      ['answers without content, and says CANC', gets(202), status('CANC'), '0 cancelled'],
+      [
+        'takes it, but its answer alone ends nothing',
+        TAKEN_BACK,
+        status('ACSP'),
+        '9 outcome_unknown executed',
+      ],
+      ['takes it, and does not know the payment then', TAKEN_BACK, [UNKNOWN, UNKNOWN], '0 cancelled'],
+      [
+        'takes it, and does not know the payment then (410)',
+        TAKEN_BACK,
+        Array(2).fill(rejected(410, 'RESOURCE_UNKNOWN')),
+        '0 cancelled',
+      ],
+      ...(
+        [
+          ['is not its own', [gets(404), ...status('ACSP')]],
+          ['does not come again', [UNKNOWN, ...status('ACSP')]],
+          ['is another', Array(8).fill(rejected(405, 'SERVICE_INVALID'))],
+        ] as [string, Treatment[]][]
+      ).map(
+        ([what, said]): Cancelled => [
+          `takes it, and its refusal to say what became of it ${what}: nobody knows`,
+          ...([TAKEN_BACK, said, '9 outcome_unknown executed', { says: '$ transfer resume FLOW' }] as const),
+        ],
+      ),
+      [
+        'does not know a payment whose cancellation it has not taken: nobody knows',
+        ...([UNKNOWN, Array(8).fill(UNKNOWN), expect.stringMatching(/ executed$/)] as const),
+      ],
+      [
+        'refuses it',
+        ...([rejected(405, 'CANCELLATION_INVALID'), status('ACSP'), '7 bank_refused executed'] as const),
+        { says: '$ transfer status FLOW' },
+      ],
+      [
+        'wants the customer’s password for it (embedded SCA): nothing leads there again',
+        gets(202, { _links: { updatePsuAuthentication: { href: '/v1/payments/x' } } }),
+        ...([
+          status('ACSP'),
+          '11 bank_answer executed',
+          { says: /embedded SCA(?![\s\S]*transfer cancel)/ },
+        ] as const),
+      ],
+    ] as Cancelled[]
+  ).map(([what, ...how]) =>
+    at({}, `a cancellation: the bank ${what}`, 1, ...cancels({ words: PAY, ends: '0 executed' }, ...how)),
+  ),
+  ...(
+    [
+      ['takes it', TAKEN_BACK, {}],
+      ['refuses it', rejected(405, 'CANCELLATION_INVALID'), { says: 'too late' }],
+    ] as const
+  ).map(([what, cancel, more]) =>
+    at(
+      {},
+      `a cancellation: the bank ${what}, but has executed the payment meanwhile: the journal has that`,
+      0,
+      ...cancels(WAITS, cancel, status('ACSC'), '7 bank_refused executed', {
+        ...{ ...more, prints: { transactionStatus: 'ACSC' } },
+      }),
+    ),
+  ),
+  at(
+    { futureDays: 30 },
+    'a cancellation: the customer authorises it, and the reference is free',
+    0,
+    { words: LATER, ends: '0 ordered' },
+    { words: CANCEL, ends: '0 cancelled', prints: { transactionStatus: 'CANC' } },
+    { words: LATER, ends: '0 ordered' },
+  ),
+  at(
+    { futureDays: 30 },
+    'a cancellation: the customer refuses to authorise it, and the payment stays as it is',
+    0,
+    { words: LATER, ends: '0 ordered' },
+    { words: CANCEL, customer: 'refuses', ends: '6 not_authorised ordered', says: '$ transfer cancel FLOW' },
+  ),
+];
+
 export const LINKED: Row[] = [
   ...[...free, ...taken, ...plain, ...unread],
-  ...[...reasons, ...statuses, ...repeated, ...guarded],
+  ...[...reasons, ...statuses, ...repeated, ...cancelled, ...guarded],
 ];
