@@ -1,7 +1,6 @@
-import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BankDescription } from '../../bank/interfaces/nextgenpsd2/description/schema.ts';
-import { temporaryPath, writeDurably } from './durable-files.ts';
+import { replaceDurably } from './durable-files.ts';
 
 const FILE = 'nextgenpsd2-bank.json';
 
@@ -40,7 +39,5 @@ export async function writeDoorBankFile(
       }),
     },
   };
-  const temporary = temporaryPath(folder, FILE);
-  await writeDurably(temporary, `${JSON.stringify(described, null, 2)}\n`);
-  await rename(temporary, doorBankFile(folder));
+  await replaceDurably(folder, FILE, `${JSON.stringify(described, null, 2)}\n`);
 }

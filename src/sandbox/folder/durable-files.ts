@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { open, readdir, rm } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Whether an error comes from the operating system with this code, for example `ENOENT`. */
@@ -31,6 +31,24 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   } finally {
     await file.close();
   }
+}
+
+/** Writes a file in the place of one that may be there: it is the old one or the new one, whatever ends the process. */
+export async function replaceDurably(folder: string, name: string, content: string): Promise<void> {
+  const temporary = temporaryPath(folder, name);
+  await writeDurably(temporary, content);
+  await rename(temporary, join(folder, name));
+  await flushFolder(folder);
+}
+
+/** The text of a file. Undefined if there is none. */
+export async function textOf(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(ignoreMissing);
+}
+
+/** @throws `error`, unless it says that there is no such file */
+export function ignoreMissing(error: unknown): undefined {
+  if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 /** Waits until new, renamed and removed names in `folder` are on the disk. */

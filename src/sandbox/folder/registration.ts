@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { makeFolder } from '../../make-folder.ts';
-import { flushFolder, hasCode, removeLeftovers, temporaryPath, writeDurably } from './durable-files.ts';
+import {
+  flushFolder,
+  hasCode,
+  ignoreMissing,
+  removeLeftovers,
+  temporaryPath,
+  writeDurably,
+} from './durable-files.ts';
 
 /** An application that the TPP registered at the bank. */
 export interface Application {
@@ -104,6 +111,18 @@ function registrationFiles(certificates: string): RegistrationFiles {
   };
 }
 
+/** The certificates with their keys: of the server, of the TPP, and of the bank's seal. */
+function pairsOf(files: RegistrationFiles): [certificateFile: string, keyFile: string][] {
+  return [
+    [files.serverCertFile, files.serverKeyFile],
+    [files.qwacCertFile, files.qwacKeyFile],
+    [files.qsealCertFile, files.qsealKeyFile],
+    [files.nextQwacCertFile, files.nextQwacKeyFile],
+    [files.nextQsealCertFile, files.nextQsealKeyFile],
+    [files.bankSigningCertFile, files.bankSigningKeyFile],
+  ];
+}
+
 async function loadOrCreateApplications(folder: string): Promise<Registration['applications']> {
   const path = join(folder, APPLICATIONS);
   if ((await readFile(path).catch(ignoreMissing)) === undefined) await makeApplications(folder, path);
@@ -148,15 +167,7 @@ async function areUsable(files: RegistrationFiles, { at: now, names }: Wanted): 
     if (!names.every((name) => (isIP(name) === 0 ? server.checkHost(name) : server.checkIP(name))))
       return false;
     const ca = new X509Certificate(await readFile(files.caFile));
-    const pairs = [
-      [files.serverCertFile, files.serverKeyFile],
-      [files.qwacCertFile, files.qwacKeyFile],
-      [files.qsealCertFile, files.qsealKeyFile],
-      [files.nextQwacCertFile, files.nextQwacKeyFile],
-      [files.nextQsealCertFile, files.nextQsealKeyFile],
-      [files.bankSigningCertFile, files.bankSigningKeyFile],
-    ] as const;
-    const checks = pairs.map(async ([certificateFile, keyFile]) => {
+    const checks = pairsOf(files).map(async ([certificateFile, keyFile]) => {
       const certificate = new X509Certificate(await readFile(certificateFile));
       const key = createPrivateKey(await readFile(keyFile));
       return (
@@ -182,20 +193,13 @@ async function makeCertificates(folder: string, final: RegistrationFiles, want: 
   const temporary = temporaryPath(folder, CERTIFICATES);
   await mkdir(temporary, { mode: 0o700 });
   const files = registrationFiles(temporary);
+  const pairs = [made.server, made.qwac, made.qseal, made.next.qwac, made.next.qseal, made.bankSigning];
   await Promise.all([
     writeDurably(files.caFile, made.ca),
-    writeDurably(files.serverCertFile, made.server.certificate),
-    writeDurably(files.serverKeyFile, made.server.key),
-    writeDurably(files.qwacCertFile, made.qwac.certificate),
-    writeDurably(files.qwacKeyFile, made.qwac.key),
-    writeDurably(files.qsealCertFile, made.qseal.certificate),
-    writeDurably(files.qsealKeyFile, made.qseal.key),
-    writeDurably(files.nextQwacCertFile, made.next.qwac.certificate),
-    writeDurably(files.nextQwacKeyFile, made.next.qwac.key),
-    writeDurably(files.nextQsealCertFile, made.next.qseal.certificate),
-    writeDurably(files.nextQsealKeyFile, made.next.qseal.key),
-    writeDurably(files.bankSigningCertFile, made.bankSigning.certificate),
-    writeDurably(files.bankSigningKeyFile, made.bankSigning.key),
+    ...pairsOf(files).flatMap(([certificateFile, keyFile], index) => {
+      const pair = pairs[index];
+      return pair ? [writeDurably(certificateFile, pair.certificate), writeDurably(keyFile, pair.key)] : [];
+    }),
   ]);
   await flushFolder(temporary);
   await putInPlace(temporary, folder, final, want);
@@ -220,9 +224,4 @@ async function putInPlace(
     await rm(replaced, { recursive: true, force: true });
   }
   await rm(temporary, { recursive: true, force: true });
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (hasCode(error, 'ENOENT')) return undefined;
-  throw error;
 }

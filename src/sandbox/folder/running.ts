@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { hasCode, isAlive, temporaryPath } from './durable-files.ts';
+import { hasCode, isAlive, temporaryPath, textOf } from './durable-files.ts';
 
 const runningFile = z.object({
   pid: z.int().check(z.positive()),
@@ -53,10 +53,7 @@ export async function recordRunning(folder: string, running: RunningSandbox): Pr
  * ended sandbox.
  */
 export async function runningSandbox(folder: string): Promise<RunningSandbox | undefined> {
-  const text = await readFile(pathOf(folder), 'utf8').catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  });
+  const text = await textOf(pathOf(folder));
   if (text === undefined) return undefined;
   const running = parse(text);
   if (running && isAlive(running.pid) && (await answers(running))) return running;

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { makeFolder } from '../../make-folder.ts';
 import type { StatePart } from '../state-part.ts';
-import { flushFolder, hasCode, removeLeftovers, temporaryPath, writeDurably } from './durable-files.ts';
+import { flushFolder, ignoreMissing, removeLeftovers, temporaryPath, writeDurably } from './durable-files.ts';
 
 /** The parts of a bank's state, by their names. */
 export type StateParts = Readonly<Record<string, StatePart>>;
@@ -58,10 +58,6 @@ async function readState(folder: string, path: string): Promise<Buffer | undefin
       cause,
     });
   }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 function parse(path: string, content: Buffer): Record<string, Record<string, unknown>> {
@@ -144,11 +140,6 @@ class StateWriter {
 }
 
 async function identityOf(path: string): Promise<string | undefined> {
-  try {
-    const { ino, mtimeMs, size } = await stat(path);
-    return `${ino} ${mtimeMs} ${size}`;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
+  const found = await stat(path).catch(ignoreMissing);
+  return found && `${found.ino} ${found.mtimeMs} ${found.size}`;
 }
