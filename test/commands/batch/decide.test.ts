@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, type Ran } from '../payer-here.ts';
-import { IBAN, payeeCheck, RUN, storeOf, told, withFile, withPayees } from './with-batch.ts';
+import { IBAN, payeeCheck, RUN, storeOf, withFile, withPayees } from './with-batch.ts';
 
 // Who may decide about a batch, what they see before, and what is said and kept afterwards.
 
@@ -179,28 +179,6 @@ it('once every payment has ended, nothing is left to decide', async () => {
     ["exit 2, usage: Every payment of this batch has ended, so there is nothing left to decide",
      "psd2 has recorded nothing. See it with:", "$ batch show batch-1"]
   `);
-});
-
-it.each([
-  ['the approvals of the profile', { PSD2_APPROVALS: '1' }, 'and has 0', '1 approval,'],
-  ['production', { PSD2_ENVIRONMENT: 'production' }, 'and has 0', '1 approval,'],
-  ['the largest amount', { PSD2_MAX_AMOUNT: '20.99' }, 'and has 0', '1 approval,'],
-  ['both', { PSD2_MAX_AMOUNT: '20.99', PSD2_APPROVALS: '1' }, 'and has 0', '2 approvals,'],
-])('%s says how many people must approve a batch', async (_, env: Record<string, string>, has, needs) => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
-  expect([endOf(await payer.run(RUN, { env })), bank.calls]).toEqual([
-    [
-      `exit 2, usage: The batch needs ${needs} ${has}`,
-      'psd2 has sent nothing. A person other than ada approves it with:',
-      '$ batch approve batch-1',
-    ],
-    [],
-  ]);
-});
-
-it('a batch of exactly the largest amount needs no more approvals', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
-  expect(told(await payer.run(RUN, { env: { PSD2_MAX_AMOUNT: '21' } })).at(-1)).toBe('done');
 });
 
 it('psd2 pays nothing of a batch of which it has forgotten a customer', async () => {

@@ -67,36 +67,6 @@ it.each([
   },
 );
 
-it('two approvals are those of two people, neither of whom added the batch', async () => {
-  const env = { PSD2_APPROVALS: '2' };
-  const batch = await added(env);
-  const approve = (by: string) => run(['approve', batch, '--by', by], env);
-  expect((await approve('Ada')).error).toMatchObject({ code: 'usage' });
-  const first = await approve('Bea');
-  expect(first).toMatchObject({
-    data: { state: 'added' },
-    said: expect.stringContaining('It needs 1 more.'),
-  });
-  expect((await approve('  BEA ')).error).toMatchObject({ code: 'usage' });
-  const second = await approve('Cleo');
-  expect(second).toMatchObject({
-    data: { state: 'approved' },
-    said: expect.stringContaining('It can be paid now.'),
-  });
-  expect(second.data.approvals.map(({ by }: { by: string }) => by)).toEqual(['Bea', 'Cleo']);
-});
-
-it('a rejection ends an approved batch, and nobody can approve it afterwards', async () => {
-  const batch = await added();
-  await run(['approve', batch, '--by', 'Bea']);
-  const { data } = await run(['reject', batch, '--by', 'Cleo', '--note', 'Not ours']);
-  expect(data).toMatchObject({ state: 'rejected', rejection: { by: 'Cleo', note: 'Not ours' } });
-  const rejected = { code: 'usage', message: 'Cleo has rejected the batch: Not ours' };
-  expect((await run(['approve', batch, '--by', 'Dora'])).error).toMatchObject(rejected);
-  expect((await run(['reject', batch, '--by', 'Dora', '--note', 'Again'])).error).toMatchObject(rejected);
-  expect((await run(['run', batch])).error).toMatchObject(rejected);
-});
-
 it.each([
   ['reject', '--note', ''],
   ['reject', '--note', ' '],
@@ -130,17 +100,6 @@ it('what a line says counts more than the options, and the options fill in what 
   ]);
 });
 
-it('with two errors in a file, psd2 names both and stores nothing', async () => {
-  const { error } = await add(`name,iban,amount,from\nAda,${IBAN},-1,0000012345\nBob,DE00,2,0000012345\n`);
-  expect(error).toMatchObject({
-    code: 'usage',
-    message: expect.stringMatching(/has 2 errors\..*line 2.*line 3/),
-  });
-  const { context, printed } = openCommand(folder, NOW);
-  await runIn(context, 'batch', 'list');
-  expect(JSON.parse(printed())).toEqual([]);
-});
-
 it.each([
   ['--from', ''],
   ['--from', ' '],
@@ -163,19 +122,6 @@ it('the same content again is refused until --again, and then is another batch e
   const third = (await add(TWO, ['--again'])).data;
   expect(second.sha256).toBe(third.sha256);
   expect(new Set([first, second.batch, third.batch]).size).toBe(3);
-});
-
-it('the payee check of each payment is kept for the person who approves', async () => {
-  const script = join(temporary, 'payee.cjs');
-  writeFileSync(
-    script,
-    'const { name } = JSON.parse(require("fs").readFileSync(0)); console.log(JSON.stringify(name === "Ada" ? { result: "match" } : { result: "close", name: "Robert" }));',
-  );
-  const env = { PSD2_PAYEE_CHECK: `${process.execPath} ${script}` };
-  const { data, said } = await add(TWO, [], env);
-  expect(said).toContain('1 match, 1 close');
-  const approved = await run(['approve', data.batch, '--by', 'Bea'], env);
-  expect(approved.said).toContain('Payee check: 1 match, 1 close');
 });
 
 /** Begins a transfer for a line of a batch, as a run does. @param bulk the bulk payment that it is in, if it is in one */
