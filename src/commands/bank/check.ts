@@ -16,7 +16,7 @@ import {
   whole,
 } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { printChecks, printedCheck, writeFix } from '../shared/checks.ts';
 import { writeValue } from './show.ts';
 
@@ -57,26 +57,23 @@ const onlineShape = object({
 });
 
 /** `psd2 bank check <bank>`: reads a bank file, and says what is wrong with it, or which values are in force. */
-export const check: Verb = {
-  prints: { what: 'a bank file, checked', shape },
-  printsWith: { '--online': { what: 'a bank file, checked at the bank', shape: onlineShape } },
-  declare: (command, run) =>
-    command
-      .argument('<bank>', 'path of a bank file, or name of a platform that comes with psd2')
-      .option('--online', 'then call the bank once: is the connection right, and the signature?')
-      .addHelpText(
-        'after',
-        `
+export const check = verb(
+  {
+    prints: { what: 'a bank file, checked', shape },
+    printsWith: { '--online': { what: 'a bank file, checked at the bank', shape: onlineShape } },
+    help: `
 Without --online, the command asks nobody: it reads the file, and the files and platforms that the file extends. With it,
 psd2 takes the certificates, and the base URL if the file has none, from the profile. If the bank refuses the signature,
 or the form of the call, psd2 asks whether to try what banks are known to want, one thing at a time.
 
 ${examples('psd2 bank check mybank.json', 'psd2 --profile mybank bank check --online mybank.json', 'psd2 bank check mybank.json --json --query "problems[].message" --raw-output').trimStart()}`,
-      )
-      .action((bank, { online = false }) =>
-        run((context) => (online ? checkOnline(context, bank) : checkBank(context, bank))),
-      ),
-};
+  },
+  (command) =>
+    command
+      .argument('<bank>', 'path of a bank file, or name of a platform that comes with psd2')
+      .option('--online', 'then call the bank once: is the connection right, and the signature?'),
+  (context, bank, { online = false }) => (online ? checkOnline(context, bank) : checkBank(context, bank)),
+);
 
 /** @throws Psd2Error `config` if something is wrong */
 async function checkBank(context: Context, bank: string): Promise<void> {

@@ -6,7 +6,7 @@ import { parseSepaIban } from '../../domain/order/iban.ts';
 import { Psd2Error } from '../../errors.ts';
 import { list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { looksLikeIban } from '../open/debited-account.ts';
 import { mostExact, profileServers, queryOf, type Server } from '../open/serving.ts';
 
@@ -22,22 +22,19 @@ const server = object({
 }).inList('kind name bank country bankCode bic');
 
 /** `psd2 bank find <bank>` */
-export const find: Verb = {
-  prints: { what: 'what serves a bank', shape: list(server) },
-  declare: (command, run) =>
-    command
-      .argument('<iban|bic|name>', 'an IBAN, a BIC, or words of the name of a bank')
-      .addHelpText(
-        'after',
-        `
+export const find = verb(
+  {
+    prints: { what: 'what serves a bank', shape: list(server) },
+    help: `
 Names the profiles that serve a bank. If there is none, it names the platforms that come with psd2, and the bank files in the
 current folder. What a profile, platform or file serves is in the field banks of its bank file. An IBAN is compared by its
 country and the code of its bank. Only the most exact answers are shown.
 
 ${examples('psd2 bank find DE89370400440532013000', 'psd2 bank find NTSBDEB1', 'psd2 bank find "caja rural"').trimStart()}`,
-      )
-      .action((named) => run((context) => findBank(context, named))),
-};
+  },
+  (command) => command.argument('<iban|bic|name>', 'an IBAN, a BIC, or words of the name of a bank'),
+  (context, named) => findBank(context, named),
+);
 
 /** @throws Psd2Error `usage`, `invalid_iban` */
 async function findBank(context: Context, named: string): Promise<void> {

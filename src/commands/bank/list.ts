@@ -6,7 +6,7 @@ import { platformsOf } from '../../bank-file/layers.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import { list as listOf, object, orNull, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 
 const platform = object({
   name: text('name of the platform, for extends').as('Name', { whole: true }),
@@ -26,20 +26,18 @@ type Platform = ValueOf<typeof platform>;
 const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn', 'learned', 'platform', 'banks'];
 
 /** `psd2 bank list [word...]` */
-export const list: Verb = {
-  prints: { what: 'platforms that come with psd2', shape: listOf(platform) },
-  declare: (command, run) =>
-    command
-      .argument(
-        '[word...]',
-        'show only platforms whose name, banks, country or login have each of these words',
-      )
-      .addHelpText(
-        'after',
-        examples('psd2 bank list', 'psd2 bank list spain', 'psd2 bank list --json --query "[].name"'),
-      )
-      .action((words) => run((context) => listPlatforms(context, words))),
-};
+export const list = verb(
+  {
+    prints: { what: 'platforms that come with psd2', shape: listOf(platform) },
+    help: examples('psd2 bank list', 'psd2 bank list spain', 'psd2 bank list --json --query "[].name"'),
+  },
+  (command) =>
+    command.argument(
+      '[word...]',
+      'show only platforms whose name, banks, country or login have each of these words',
+    ),
+  (context, words) => listPlatforms(context, words),
+);
 
 async function listPlatforms({ output }: Context, words: readonly string[]): Promise<void> {
   const standard = new Map(await valuesOf('standard'));

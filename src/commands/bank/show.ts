@@ -4,7 +4,7 @@ import { explainBank } from '../../bank-file/explain.ts';
 import { SURENESS } from '../../bank-file/facts.ts';
 import { anything, described, list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 
 const explained = object({
   field: text('path of the field').as('Field'),
@@ -18,26 +18,23 @@ const explained = object({
 }).inList('field value from sureness source');
 
 /** `psd2 bank show <bank>`: every value in force, as a bank file that extends nothing. */
-export const show: Verb = {
-  prints: { what: 'a bank file', shape: described(anyBankFile) },
-  printsWith: { '--explain': { what: 'the values of a bank file, explained', shape: list(explained) } },
-  declare: (command, run) =>
-    command
-      .argument('<bank>', 'name of a platform that comes with psd2, or path of a bank file')
-      .option('--explain', 'say of each value where it is from, and how sure it is')
-      .addHelpText(
-        'after',
-        `
+export const show = verb(
+  {
+    prints: { what: 'a bank file', shape: described(anyBankFile) },
+    printsWith: { '--explain': { what: 'the values of a bank file, explained', shape: list(explained) } },
+    help: `
 The output is a bank file that extends nothing. A header whose value is a secret of the environment stays env:PSD2_BANK_NAME.
 With --explain, it is a list: each value with the platform or file that says it, its source, and how sure it is. A value that the
 sources contest says what others say of it.
 
 ${examples('psd2 bank show standard', 'psd2 bank show mybank.json --query signing', 'psd2 bank show sparkassen --explain').trimStart()}`,
-      )
-      .action((bank, { explain = false }) =>
-        run((context) => (explain ? explainTo(context, bank) : showBank(context, bank))),
-      ),
-};
+  },
+  (command) =>
+    command
+      .argument('<bank>', 'name of a platform that comes with psd2, or path of a bank file')
+      .option('--explain', 'say of each value where it is from, and how sure it is'),
+  (context, bank, { explain = false }) => (explain ? explainTo(context, bank) : showBank(context, bank)),
+);
 
 /** @throws Psd2Error `config` if something is wrong with the bank file */
 async function showBank({ output }: Context, bank: string): Promise<void> {

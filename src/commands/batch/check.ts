@@ -16,7 +16,7 @@ import {
   writeMoney,
 } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { readNote } from '../flow/resolve.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { examineFile } from './examine.ts';
@@ -86,14 +86,15 @@ const shape = object({
 });
 
 /** `psd2 batch check <file>` */
-export const check: Verb = {
-  prints: { what: 'a file of payments, checked', shape },
-  declare: (command, run) =>
-    takingFile(command.argument('<file>', FILE))
-      .option('--payees', 'also run the payee check (PSD2_PAYEE_CHECK) for all payments')
-      .addHelpText('after', CHECK_NOTE)
-      .action((file, options) => run((context) => checkFile(context, file, options))),
-};
+export const check = verb(
+  { prints: { what: 'a file of payments, checked', shape }, help: CHECK_NOTE },
+  (command) =>
+    takingFile(command.argument('<file>', FILE)).option(
+      '--payees',
+      'also run the payee check (PSD2_PAYEE_CHECK) for all payments',
+    ),
+  (context, file, options) => checkFile(context, file, options),
+);
 
 /** @throws Psd2Error `usage` if there are errors */
 async function checkFile(

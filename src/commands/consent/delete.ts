@@ -2,26 +2,23 @@ import { isOpen, isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { bankFor } from '../../flows/consent/by-links.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { printFlow, printsOne } from '../flow/describe.ts';
 import { dropConsent } from '../open/kept-customer.ts';
 import { CONSENTS } from './consents.ts';
 
 /** `psd2 consent delete <flow>` */
-export const deleteConsent: Verb = {
-  prints: printsOne(CONSENTS),
-  declare: (command, run) =>
-    command
-      .argument('<flow>')
-      .addHelpText(
-        'after',
-        `
+export const deleteConsent = verb(
+  {
+    prints: printsOne(CONSENTS),
+    help: `
 The command ends the consent at the bank, for good. psd2 can then read nothing with it.
 ${examples('psd2 consent delete co-0mwq9zif7')}`,
-      )
-      .action((flow) => run((context) => endConsent(context, flow))),
-};
+  },
+  (command) => command.argument('<flow>'),
+  (context, flow) => endConsent(context, flow),
+);
 
 /** Ends a consent at the bank. One that the bank does not know any more has ended, too. */
 export async function endConsent(context: Context, reference: string): Promise<void> {

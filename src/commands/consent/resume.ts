@@ -2,7 +2,7 @@ import type { Consent } from '../../domain/consent.ts';
 import { isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb, where } from '../declare.ts';
+import { examples, verb, where } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
@@ -12,33 +12,29 @@ import { CONSENTS } from './consents.ts';
 import { driveConsent } from './request.ts';
 
 /** `psd2 consent resume [flow]` */
-export const resume: Verb = {
-  prints: printsOne(CONSENTS),
-  declare: (command, run) =>
+export const resume = verb(
+  { prints: printsOne(CONSENTS), help: examples('psd2 consent resume co-0mwq9zif7') },
+  (command) =>
     withPersonOptions(command)
       .argument('[flow]', 'default: the only unfinished consent, or the one you choose')
-      .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
       .option(
         '--paste',
         where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
-      )
-      .action((flow, { allowPartial = false, paste = false, ...person }) =>
-        run((context) =>
-          resumeFlow(
-            context,
-            CONSENTS,
-            flow,
-            (current) => {
-              if (!isOver(current)) refuseClientCredentials(context);
-              if (paste) refusePaste(context, current);
-              return readPerson(context, person);
-            },
-            (opened, open, who) => driveConsent(context, opened, open, { allowPartial, paste, person: who }),
-          ),
-        ),
       ),
-};
+  (context, flow, { allowPartial = false, paste = false, ...person }) =>
+    resumeFlow(
+      context,
+      CONSENTS,
+      flow,
+      (current) => {
+        if (!isOver(current)) refuseClientCredentials(context);
+        if (paste) refusePaste(context, current);
+        return readPerson(context, person);
+      },
+      (opened, open, who) => driveConsent(context, opened, open, { allowPartial, paste, person: who }),
+    ),
+);
 
 /** @throws Psd2Error `usage` if nothing can be pasted */
 function refusePaste(context: Context, { terms }: Consent): void {

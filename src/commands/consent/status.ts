@@ -1,20 +1,17 @@
 import { bankFor, recordStatus } from '../../flows/consent/by-links.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { printFlow, printsOne } from '../flow/describe.ts';
 import { CONSENTS } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
 
 /** `psd2 consent status <flow>` */
-export const status: Verb = {
-  prints: printsOne(CONSENTS),
-  declare: (command, run) =>
-    command
-      .argument('<flow>')
-      .addHelpText('after', examples('psd2 consent status co-0mwq9zif7'))
-      .action((flow) => run((context) => consentStatus(context, flow))),
-};
+export const status = verb(
+  { prints: printsOne(CONSENTS), help: examples('psd2 consent status co-0mwq9zif7') },
+  (command) => command.argument('<flow>'),
+  (context, flow) => consentStatus(context, flow),
+);
 
 /** Asks the bank how a consent is, and records what has changed: the customer can revoke it there at any time. */
 async function consentStatus(context: Context, reference: string): Promise<void> {

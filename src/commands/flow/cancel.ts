@@ -7,7 +7,7 @@ import { findOut } from '../../flows/refusals.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb, where } from '../declare.ts';
+import { examples, type Verb, verb, where } from '../declare.ts';
 import { type PsuOptions, readPerson, withPersonOptions } from '../shared/psu.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
 import { type FlowNoun, printFlow, printsOne } from './describe.ts';
@@ -16,29 +16,27 @@ import { describeFlow } from './fields.ts';
 import { commandThatContinues } from './next-command.ts';
 
 /** `psd2 <noun> cancel <flow>` */
-export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
-  prints: printsOne(noun),
-  declare: (command, run) =>
-    withPersonOptions(command, noun.cancelAtBank === undefined)
-      .argument('<flow>')
-      .addOption(
-        new Option(
-          '--paste',
-          where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
-        ).hideHelp(noun.cancelAtBank === undefined),
-      )
-      .addHelpText(
-        'after',
-        `
+export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb =>
+  verb(
+    {
+      prints: printsOne(noun),
+      help: `
 The command shows the flow and asks you; --yes confirms in advance. It sends nothing to the bank, unless only the bank
 can cancel it: then the customer may have to authorise the cancellation. If psd2 has already sent
 \`${noun.sent}\`, the command refuses with exit code 2 and says what to do instead.
 ${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
-      )
-      .action((flow, { paste = false, ...person }) =>
-        run((context) => cancelFlow(context, flow, noun, { paste, person })),
-      ),
-});
+    },
+    (command) =>
+      withPersonOptions(command, noun.cancelAtBank === undefined)
+        .argument('<flow>')
+        .addOption(
+          new Option(
+            '--paste',
+            where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
+          ).hideHelp(noun.cancelAtBank === undefined),
+        ),
+    (context, flow, { paste = false, ...person }) => cancelFlow(context, flow, noun, { paste, person }),
+  );
 
 interface CancelOptions {
   paste?: boolean;

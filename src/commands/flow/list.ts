@@ -8,7 +8,7 @@ import type { Filter, FlowOf, Flows, Kind, OrderFilter } from '../../store/ports
 import { cleanLines } from '../../terminal/clean.ts';
 import { list } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, type Verb, verb } from '../declare.ts';
 import { chosenCustomer, customerIdOf } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
 
@@ -21,19 +21,19 @@ of execute or confirm is all that psd2 knows, or if the bank has accepted a tran
 With --customer, the list has only the flows of that customer.`;
 
 /** `psd2 <noun> list`: newest first. */
-export const listOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
-  prints: { what: `${noun.kind}s`, shape: list(noun.listed) },
-  declare: (command, run) =>
-    command
-      .option('--attention', 'show only what a person must look at')
-      .option('--since <date>', SINCE)
-      .option('--until <date>', UNTIL)
-      .addHelpText('after', ATTENTION_NOTE)
-      .addHelpText('after', examples(...noun.help.list))
-      .action(({ attention = false, ...days }) =>
-        run((context) => listFlows(context, noun, { attention, ...readDays(days) })),
-      ),
-});
+export const listOf = <K extends Kind>(noun: FlowNoun<K>): Verb =>
+  verb(
+    {
+      prints: { what: `${noun.kind}s`, shape: list(noun.listed) },
+      help: `${ATTENTION_NOTE}\n${examples(...noun.help.list)}`,
+    },
+    (command) =>
+      command
+        .option('--attention', 'show only what a person must look at')
+        .option('--since <date>', SINCE)
+        .option('--until <date>', UNTIL),
+    (context, { attention = false, ...days }) => listFlows(context, noun, { attention, ...readDays(days) }),
+  );
 
 /** What the help says of the days of a list. */
 export const SINCE = "show only those created on this day or later (bank's time zone), YYYY-MM-DD";

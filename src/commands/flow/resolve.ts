@@ -7,7 +7,7 @@ import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, type Verb, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
 import { type FlowNoun, printFlow, printsOne } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
@@ -22,19 +22,18 @@ interface ResolveOptions {
 const MAX_NOTE = 500;
 
 /** `psd2 <noun> resolve <flow>` */
-export const resolveOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
-  prints: printsOne(noun),
-  declare: (command, run) =>
-    command
-      .argument('<flow>')
-      .option('--executed', noun.help.executed)
-      .option('--not-executed', noun.help.notExecuted)
-      .option('--note <text>', 'how you know it, at most 500 characters; stored in the journal')
-      .addHelpText('after', `\n${noun.help.resolve}\n${examples(...noun.help.resolveExamples)}`)
-      .action((flow, { executed = false, notExecuted = false, note }) =>
-        run((context) => resolve(context, flow, { executed, notExecuted, note }, noun)),
-      ),
-});
+export const resolveOf = <K extends Kind>(noun: FlowNoun<K>): Verb =>
+  verb(
+    { prints: printsOne(noun), help: `\n${noun.help.resolve}\n${examples(...noun.help.resolveExamples)}` },
+    (command) =>
+      command
+        .argument('<flow>')
+        .option('--executed', noun.help.executed)
+        .option('--not-executed', noun.help.notExecuted)
+        .option('--note <text>', 'how you know it, at most 500 characters; stored in the journal'),
+    (context, flow, { executed = false, notExecuted = false, note }) =>
+      resolve(context, flow, { executed, notExecuted, note }, noun),
+  );
 
 /**
  * Ends a flow with an unknown outcome by a person's decision (command contract, "A person can end an unknown"). psd2 first

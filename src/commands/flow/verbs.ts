@@ -1,5 +1,5 @@
 import type { Kind } from '../../store/ports/flows.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, type Verb, verb } from '../declare.ts';
 import { refuseOtherCustomer } from './customer.ts';
 import { type FlowNoun, printFlow, printsOne } from './describe.ts';
 
@@ -24,18 +24,14 @@ export const flowVerbs = <K extends Kind>(noun: FlowNoun<K>) => ({
 });
 
 /** `psd2 <noun> show <flow>`: the local record, without asking the bank. */
-const showOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
-  prints: printsOne(noun),
-  declare: (command, run) =>
-    command
-      .argument('<flow>')
-      .addHelpText('after', examples(`psd2 ${noun.kind} show ${noun.example}`))
-      .action((flow) =>
-        run(async (context) => {
-          const { flows } = await context.store();
-          const found = await flows.find(noun.kind, flow);
-          refuseOtherCustomer(context, found);
-          printFlow(context, noun, found);
-        }),
-      ),
-});
+const showOf = <K extends Kind>(noun: FlowNoun<K>): Verb =>
+  verb(
+    { prints: printsOne(noun), help: examples(`psd2 ${noun.kind} show ${noun.example}`) },
+    (command) => command.argument('<flow>'),
+    async (context, flow) => {
+      const { flows } = await context.store();
+      const found = await flows.find(noun.kind, flow);
+      refuseOtherCustomer(context, found);
+      printFlow(context, noun, found);
+    },
+  );

@@ -5,7 +5,7 @@ import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
 import { decimal, flag, object, text } from '../../terminal/output/fields.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { debitedAccount, looksLikeIban } from '../open/debited-account.ts';
 import { confirmFunds } from '../open/funds.ts';
 import { readReferences } from '../shared/account-references.ts';
@@ -20,21 +20,20 @@ const shape = object({
 });
 
 /** `psd2 funds check` */
-export const check: Verb = {
-  prints: { what: 'whether an account has an amount', shape },
-  declare: (command, run) =>
+export const check = verb(
+  {
+    prints: { what: 'whether an account has an amount', shape },
+    help: `\nThe exit code is 0 if the account has the amount, and 7 if not.\n${examples('psd2 funds check --account DE02100100109307118603 --amount 12.50')}`,
+  },
+  (command) =>
     command
       .requiredOption(
         '--account <account>',
         'id or IBAN of the account; also bban:…, maskedPan:…, msisdn:…, or pan:@file (pan:- for standard input), each also with :<currency>',
       )
-      .requiredOption('--amount <decimal>', 'for example 12.50, in EUR')
-      .addHelpText(
-        'after',
-        `\nThe exit code is 0 if the account has the amount, and 7 if not.\n${examples('psd2 funds check --account DE02100100109307118603 --amount 12.50')}`,
-      )
-      .action(({ account, amount }) => run((context) => checkFunds(context, account, amount))),
-};
+      .requiredOption('--amount <decimal>', 'for example 12.50, in EUR'),
+  (context, { account, amount }) => checkFunds(context, account, amount),
+);
 
 async function checkFunds(context: Context, account: string, text: string): Promise<void> {
   const amount = parsePaymentAmount(text);

@@ -50,3 +50,20 @@ export async function driveOperation(
     }
   }
 }
+
+/** Begins an operation, and runs it as {@link driveOperation} does. */
+export async function beginOperation(
+  context: Context,
+  order: Pick<GenericOperation['order'], 'operation' | 'from' | 'data'>,
+  { furtherData, ...how }: Parameters<typeof driveOperation>[3] & { furtherData?: string[] },
+): Promise<void> {
+  const opened = await context.bank();
+  const { customerId, flows, bank } = opened;
+  const begin = {
+    transactionId: context.world.newId(),
+    commits: bank.payments.commits,
+    order: { customerId, ...order },
+    ...(furtherData && { furtherData }),
+  };
+  await flows.begin('operation', begin, (open) => driveOperation(context, opened, open, how));
+}

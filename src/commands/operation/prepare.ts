@@ -1,17 +1,18 @@
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { BANK_DATA, printBankData } from '../shared/bank-data.ts';
 import { parseOperationName, withAccount } from './name.ts';
 
 /** `psd2 operation prepare <operationName>` */
-export const prepare: Verb = {
-  prints: BANK_DATA,
-  declare: (command, run) =>
-    withAccount(command)
-      .argument('<operationName>')
-      .addHelpText('after', examples('psd2 operation prepare standingOrder --account 0012345678 --json'))
-      .action((name, { account }) => run((context) => showTerms(context, name, account), 'inquiry')),
-};
+export const prepare = verb(
+  {
+    prints: BANK_DATA,
+    help: examples('psd2 operation prepare standingOrder --account 0012345678 --json'),
+    kind: 'inquiry',
+  },
+  (command) => withAccount(command).argument('<operationName>'),
+  (context, name, { account }) => showTerms(context, name, account),
+);
 
 async function showTerms(context: Context, name: string, account: string): Promise<void> {
   const { readAccountId } = await context.bankInterface();

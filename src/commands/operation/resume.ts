@@ -1,7 +1,7 @@
 import { maySend } from '../../domain/flow-states.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
-import { collect, examples, type Verb } from '../declare.ts';
+import { collect, examples, verb } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
@@ -10,21 +10,20 @@ import { driveOperation, readReceipt } from './drive.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** `psd2 operation resume [flow]`: continues from the journal; never executes twice. */
-export const resume: Verb = {
-  prints: printsOne(OPERATIONS),
-  declare: (command, run) =>
+export const resume = verb(
+  { prints: printsOne(OPERATIONS), help: examples('psd2 operation resume op-0mwq9zj41') },
+  (command) =>
     command
       .argument('[flow]', 'default: the only unfinished operation, or the one you choose')
-      .addHelpText('after', examples('psd2 operation resume op-0mwq9zj41'))
       .option(
         '--verify-data <json>',
         'data for a further verify step, in order; may be repeated',
         collect,
         [],
       )
-      .option('--receipt <path>', "after execution, save the bank's document in this file")
-      .action((flow, options) => run((context) => resumeOperation(context, flow, options))),
-};
+      .option('--receipt <path>', "after execution, save the bank's document in this file"),
+  (context, flow, options) => resumeOperation(context, flow, options),
+);
 
 function resumeOperation(
   context: Context,

@@ -1,25 +1,24 @@
 import type { Context } from '../context.ts';
-import { collect, examples, type Verb } from '../declare.ts';
+import { collect, examples, verb } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { readFurtherData, readJsonOption } from '../shared/read-data.ts';
-import { driveOperation, readReceipt } from './drive.ts';
+import { beginOperation, readReceipt } from './drive.ts';
 import { parseOperationName, withAccount } from './name.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** `psd2 operation run <operationName>`: the whole generic operation flow. */
-export const run: Verb = {
-  prints: printsOne(OPERATIONS),
-  declare: (command, runs) =>
+export const run = verb(
+  {
+    prints: printsOne(OPERATIONS),
+    help: examples(
+      'psd2 operation run standingOrder --account 0012345678 --data @order.json',
+      'psd2 operation run standingOrder --account 0012345678 --data @order.json --verify-data @more.json --yes --json',
+    ),
+  },
+  (command) =>
     withAccount(command)
       .argument('<operationName>')
-      .addHelpText(
-        'after',
-        examples(
-          'psd2 operation run standingOrder --account 0012345678 --data @order.json',
-          'psd2 operation run standingOrder --account 0012345678 --data @order.json --verify-data @more.json --yes --json',
-        ),
-      )
       .option('--data <json>', 'data of the operation: JSON, @file, or - for standard input', '{}')
       .option(
         '--verify-data <json>',
@@ -27,9 +26,9 @@ export const run: Verb = {
         collect,
         [],
       )
-      .option('--receipt <path>', "after execution, save the bank's document in this file")
-      .action((name, options) => runs((context) => runWhole(context, name, options))),
-};
+      .option('--receipt <path>', "after execution, save the bank's document in this file"),
+  (context, name, options) => runWhole(context, name, options),
+);
 
 async function runWhole(
   context: Context,
@@ -44,15 +43,5 @@ async function runWhole(
   const receipt = await readReceipt(context, options.receipt);
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'An operation');
-
-  const opened = await context.bank();
-  const { customerId, flows } = opened;
-  const order = { customerId, from, operation, data };
-  const begin = {
-    transactionId: context.world.newId(),
-    commits: opened.bank.payments.commits,
-    order,
-    furtherData,
-  };
-  await flows.begin('operation', begin, (open) => driveOperation(context, opened, open, { receipt }));
+  await beginOperation(context, { from, operation, data }, { furtherData, receipt });
 }

@@ -2,7 +2,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import { object, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { forFlow } from '../flow/customer.ts';
 import { knownOperation, parseOperationName, withAccount } from './name.ts';
 
@@ -17,18 +17,16 @@ const shape = object({
 });
 
 /** `psd2 operation status <operationName>` */
-export const status: Verb = {
-  prints: { what: "the bank's status of an operation", shape },
-  declare: (command, run) =>
-    withAccount(command)
-      .argument('<operationName>')
-      .addHelpText(
-        'after',
-        examples('psd2 operation status standingOrder --account 0012345678 --resource op-0mwq9zj41'),
-      )
-      .requiredOption('--resource <id>', 'flow or resource id')
-      .action((name, { resource }) => run((context) => showStatus(context, name, resource), 'inquiry')),
-};
+export const status = verb(
+  {
+    prints: { what: "the bank's status of an operation", shape },
+    help: examples('psd2 operation status standingOrder --account 0012345678 --resource op-0mwq9zj41'),
+    kind: 'inquiry',
+  },
+  (command) =>
+    withAccount(command).argument('<operationName>').requiredOption('--resource <id>', 'flow or resource id'),
+  (context, name, { resource }) => showStatus(context, name, resource),
+);
 
 async function showStatus(context: Context, name: string, resource: string): Promise<void> {
   const operation = parseOperationName(name);

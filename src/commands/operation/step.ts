@@ -3,32 +3,31 @@ import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, type Verb, verb } from '../declare.ts';
 import { forFlow } from '../flow/customer.ts';
 import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { readJsonOption } from '../shared/read-data.ts';
-import { driveOperation } from './drive.ts';
+import { beginOperation, driveOperation } from './drive.ts';
 import { findOperation, parseOperationName, withAccount } from './name.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** `psd2 operation verify <operationName>`: the first step, or with a resource a further one that the bank asked for. */
-export const verify: Verb = {
-  prints: printsOne(OPERATIONS),
-  declare: (command, run) =>
+export const verify = verb(
+  {
+    prints: printsOne(OPERATIONS),
+    help: examples(
+      'psd2 operation verify standingOrder --account 0012345678 --data @order.json',
+      'psd2 operation verify standingOrder --account 0012345678 --resource op-0mwq9zj41 --data @more.json',
+    ),
+  },
+  (command) =>
     withAccount(command)
       .argument('<operationName>')
-      .addHelpText(
-        'after',
-        examples(
-          'psd2 operation verify standingOrder --account 0012345678 --data @order.json',
-          'psd2 operation verify standingOrder --account 0012345678 --resource op-0mwq9zj41 --data @more.json',
-        ),
-      )
       .option('--data <json>', 'data of the operation: JSON, @file, or - for standard input', '{}')
-      .option('--resource <id>', 'flow or resource id of a verified operation')
-      .action((name, options) => run((context) => verifyOrder(context, name, options))),
-};
+      .option('--resource <id>', 'flow or resource id of a verified operation'),
+  (context, name, options) => verifyOrder(context, name, options),
+);
 
 /** `psd2 operation sca <operationName>` */
 export const sca = stepVerb('sca');
@@ -37,18 +36,17 @@ export const sca = stepVerb('sca');
 export const execute = stepVerb('execute');
 
 function stepVerb(step: Step): Verb {
-  return {
-    prints: printsOne(OPERATIONS),
-    declare: (command, run) =>
+  return verb(
+    {
+      prints: printsOne(OPERATIONS),
+      help: examples(`psd2 operation ${step} standingOrder --account 0012345678 --resource op-0mwq9zj41`),
+    },
+    (command) =>
       withAccount(command)
         .argument('<operationName>')
-        .addHelpText(
-          'after',
-          examples(`psd2 operation ${step} standingOrder --account 0012345678 --resource op-0mwq9zj41`),
-        )
-        .requiredOption('--resource <id>', 'flow or resource id')
-        .action((name, options) => run((context) => takeStep(context, step, name, options))),
-  };
+        .requiredOption('--resource <id>', 'flow or resource id'),
+    (context, name, options) => takeStep(context, step, name, options),
+  );
 }
 
 async function verifyOrder(
@@ -61,15 +59,8 @@ async function verifyOrder(
   const from = readAccountId(options.account);
   const data = await readJsonOption(context, '--data', options.data);
   refuseClientCredentials(context);
-  if (options.resource === undefined) {
-    const opened = await context.bank();
-    const { customerId, flows } = opened;
-    const order = { customerId, from, operation, data };
-    const begin = { transactionId: context.world.newId(), commits: opened.bank.payments.commits, order };
-    return flows.begin('operation', begin, (open) =>
-      driveOperation(context, opened, open, { until: ['verify-further', 'accept'] }),
-    );
-  }
+  const until: OperationStep[] = ['verify-further', 'accept'];
+  if (options.resource === undefined) return beginOperation(context, { from, operation, data }, { until });
   const current = await findOperation(context, operation, from, options.resource);
   const assertFollows = (operation: GenericOperation) => {
     if (nextOperationStep(operation, false) !== 'verify-further') throw notAt(operation, 'verify');
@@ -82,7 +73,7 @@ async function verifyOrder(
       type: 'further-data',
       data: [...open.current.furtherData.slice(0, open.current.furtherSteps), data],
     });
-    await driveOperation(context, opened, open, { until: ['verify-further', 'accept'] });
+    await driveOperation(context, opened, open, { until });
   });
 }
 

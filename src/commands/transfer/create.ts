@@ -14,7 +14,7 @@ import { cleanText } from '../../terminal/clean.ts';
 import { writeMoney } from '../../terminal/output/fields.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import { collect, type Verb, where } from '../declare.ts';
+import { collect, verb, where } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
@@ -65,9 +65,9 @@ const ADDRESS_NEEDS = where(
 const NOT_GIVEN = { instant: false, urgent: false, payeeVerified: false, prepare: false, paste: false };
 
 /** `psd2 transfer create` */
-export const create: Verb = {
-  prints: printsOne(TRANSFERS),
-  declare: (command, run) =>
+export const create = verb(
+  { prints: printsOne(TRANSFERS), help: CREATE_NOTE },
+  (command) =>
     withPsuOptions(
       command
         .option(
@@ -113,10 +113,9 @@ export const create: Verb = {
         '--paste',
         where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
       )
-      .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
-      .addHelpText('after', CREATE_NOTE)
-      .action((given) => run((context) => makeTransfer(context, { ...NOT_GIVEN, ...given }))),
-};
+      .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date'),
+  (context, given) => makeTransfer(context, { ...NOT_GIVEN, ...given }),
+);
 
 /** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */
 export function makeTransfer(

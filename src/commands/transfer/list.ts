@@ -4,7 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import { hasOrder } from '../../store/flow/order-filter.ts';
 import { list as listOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { collect, examples, type Verb } from '../declare.ts';
+import { collect, examples, verb } from '../declare.ts';
 import { ATTENTION_NOTE, listedFlows, readDays, readOrder, SINCE, UNTIL, whenEmpty } from '../flow/list.ts';
 import { readLimit } from '../shared/option-values.ts';
 import { TRANSFERS } from './transfers.ts';
@@ -31,9 +31,15 @@ export interface TransferListOptions {
 const TABLE_LIMIT = 30;
 
 /** `psd2 transfer list`: newest first. */
-export const list: Verb = {
-  prints: { what: 'transfers', shape: listOf(TRANSFERS.form) },
-  declare: (command, run) =>
+export const list = verb(
+  {
+    prints: { what: 'transfers', shape: listOf(TRANSFERS.form) },
+    help: `${ATTENTION_NOTE}
+
+If a transfer's journal is damaged, psd2 names its file and line on stderr and lists the others.
+${examples(...TRANSFERS.help.list)}`,
+  },
+  (command) =>
     command
       .option(
         '--limit <n>',
@@ -45,18 +51,10 @@ export const list: Verb = {
       .option('--until <date>', UNTIL)
       .option('--payee <text>', 'show only transfers to this payee: a part of the name or IBAN')
       .option('--amount <decimal>', 'show only transfers of this amount')
-      .option('--reference <text>', 'show only transfers with this reference of yours')
-      .addHelpText(
-        'after',
-        `${ATTENTION_NOTE}
-
-If a transfer's journal is damaged, psd2 names its file and line on stderr and lists the others.`,
-      )
-      .addHelpText('after', examples(...TRANSFERS.help.list))
-      .action(({ limit, since, attention = false, ...options }) =>
-        run((context) => transferList(context, { ...options, limit, since, attention })),
-      ),
-};
+      .option('--reference <text>', 'show only transfers with this reference of yours'),
+  (context, { limit, since, attention = false, ...options }) =>
+    transferList(context, { ...options, limit, since, attention }),
+);
 
 /** psd2 reads each transfer only when it prints it. */
 export async function transferList(context: Context, options: TransferListOptions): Promise<void> {

@@ -1,6 +1,6 @@
 import { day, flag, list, object, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 
 /** What the bank allows for a transfer. */
 const shape = object({
@@ -37,14 +37,15 @@ function writeCodes(all: readonly { code: string }[]): string {
 }
 
 /** `psd2 transfer prepare <account>` */
-export const prepare: Verb = {
-  prints: { what: 'what the bank allows', shape },
-  declare: (command, run) =>
-    command
-      .argument('<account>')
-      .addHelpText('after', examples('psd2 transfer prepare 0012345678'))
-      .action((product) => run((context) => showTerms(context, product), 'inquiry')),
-};
+export const prepare = verb(
+  {
+    prints: { what: 'what the bank allows', shape },
+    help: examples('psd2 transfer prepare 0012345678'),
+    kind: 'inquiry',
+  },
+  (command) => command.argument('<account>'),
+  (context, product) => showTerms(context, product),
+);
 
 async function showTerms(context: Context, product: string): Promise<void> {
   const productId = (await context.bankInterface()).readAccountId(product);

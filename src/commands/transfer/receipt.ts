@@ -1,20 +1,16 @@
 import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 
 /** `psd2 transfer receipt <flow>`: the bank's printable document. */
-export const receipt: Verb = {
-  prints: SAVED,
-  declare: (command, run) =>
-    command
-      .argument('<flow>')
-      .addHelpText('after', examples('psd2 transfer receipt tr-0mwq9zj41 --file receipt.pdf'))
-      .option('--file <path>', 'file to save the document in')
-      .action((flow, { file }) => run((context) => saveReceipt(context, flow, file))),
-};
+export const receipt = verb(
+  { prints: SAVED, help: examples('psd2 transfer receipt tr-0mwq9zj41 --file receipt.pdf') },
+  (command) => command.argument('<flow>').option('--file <path>', 'file to save the document in'),
+  (context, flow, { file }) => saveReceipt(context, flow, file),
+);
 
 async function saveReceipt(context: Context, flow: string, fileOption: string | undefined): Promise<void> {
   const file = requireFile(context, fileOption);

@@ -3,7 +3,7 @@ import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { list as listOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { collect, examples, type Verb, where } from '../declare.ts';
+import { collect, examples, verb, where } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { refuseInJoint } from '../flow/next-command.ts';
@@ -16,20 +16,19 @@ import { refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
 import { TRANSFERS } from './transfers.ts';
 
 /** `psd2 transfer resume [flow]`: continues from the journal; never pays twice. */
-export const resume: Verb = {
-  prints: printsOne(TRANSFERS),
-  printsWith: { '--all': { what: 'the transfers that were continued', shape: listOf(TRANSFERS.listed) } },
-  declare: (command, run) =>
-    withPersonOptions(command)
-      .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')
-      .option('--all', 'continue all unfinished transfers, one after the other')
-      .addHelpText(
-        'after',
-        `
+export const resume = verb(
+  {
+    prints: printsOne(TRANSFERS),
+    printsWith: { '--all': { what: 'the transfers that were continued', shape: listOf(TRANSFERS.listed) } },
+    help: `
 --all continues what psd2 transfer list --attention shows, the oldest first; with --customer only that customer's transfers. A
 failure of one does not stop the others. The exit code is that of the first failure.
 ${examples('psd2 transfer resume tr-0mwq9zj41', 'psd2 transfer resume --all --sca-timeout 60')}`,
-      )
+  },
+  (command) =>
+    withPersonOptions(command)
+      .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')
+      .option('--all', 'continue all unfinished transfers, one after the other')
       .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
       .option(
         '--verify-data <json>',
@@ -40,14 +39,12 @@ ${examples('psd2 transfer resume tr-0mwq9zj41', 'psd2 transfer resume --all --sc
       .option(
         '--paste',
         where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
-      )
-      .action((flow, { all = false, payeeVerified = false, paste = false, verifyData, ...person }) =>
-        run((context) => {
-          const options = { payeeVerified, paste, verifyData, person };
-          return all ? resumeEach(context, flow, options) : resumeTransfer(context, flow, options);
-        }),
       ),
-};
+  (context, flow, { all = false, payeeVerified = false, paste = false, verifyData, ...person }) => {
+    const options = { payeeVerified, paste, verifyData, person };
+    return all ? resumeEach(context, flow, options) : resumeTransfer(context, flow, options);
+  },
+);
 
 interface ResumeOptions {
   payeeVerified: boolean;

@@ -2,16 +2,21 @@ import { Option } from '@commander-js/extra-typings';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { FREQUENCIES } from '../../domain/order/terms.ts';
 import { Psd2Error } from '../../errors.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
 import { withPsuOptions } from '../shared/psu.ts';
 import { makeTransfer } from './create.ts';
 import { TRANSFERS } from './transfers.ts';
 
 /** `psd2 transfer standing`: a periodic payment (the standard, section 3). `MonthlyVariable` needs its months, which psd2 does not send. */
-export const standing: Verb = {
-  prints: printsOne(TRANSFERS),
-  declare: (command, run) =>
+export const standing = verb(
+  {
+    prints: printsOne(TRANSFERS),
+    help: examples(
+      'psd2 transfer standing --from DE02100100109307118603 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --frequency Monthly --start 2026-12-01',
+    ),
+  },
+  (command) =>
     withPsuOptions(
       command
         .option(
@@ -41,25 +46,15 @@ export const standing: Verb = {
         .option('--payee-postcode <text>', "the payee's postcode")
         .option('--payee-town <text>', "the payee's town, which every address needs")
         .option('--payee-country <code>', "the payee's country, which every address needs, for example DE"),
-    )
-      .option('--paste', 'prompt for the address in the browser after the customer has finished')
-      .addHelpText(
-        'after',
-        examples(
-          'psd2 transfer standing --from DE02100100109307118603 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --frequency Monthly --start 2026-12-01',
-        ),
-      )
-      .action(({ start, end, day, frequency, payeeVerified = false, paste = false, ...given }) =>
-        run((context) =>
-          makeTransfer(context, {
-            ...given,
-            ...{ currency: 'EUR', instant: false, urgent: false, prepare: false, verifyData: [] },
-            ...{ payeeVerified, paste, date: start },
-            standing: { frequency, end, day: readDay(day) },
-          }),
-        ),
-      ),
-};
+    ).option('--paste', 'prompt for the address in the browser after the customer has finished'),
+  (context, { start, end, day, frequency, payeeVerified = false, paste = false, ...given }) =>
+    makeTransfer(context, {
+      ...given,
+      ...{ currency: 'EUR', instant: false, urgent: false, prepare: false, verifyData: [] },
+      ...{ payeeVerified, paste, date: start },
+      standing: { frequency, end, day: readDay(day) },
+    }),
+);
 
 /** @throws Psd2Error `usage` */
 function readDay(text: string | undefined): number | null {

@@ -12,22 +12,17 @@ import { isInterruption, isRefusal } from '../../flows/refusals.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { examples, type Verb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { printFlow, printsOne } from '../flow/describe.ts';
 import { TRANSFERS } from './transfers.ts';
 import { withWords } from './words.ts';
 
 /** `psd2 transfer status <flow>` */
-export const status: Verb = {
-  prints: printsOne(TRANSFERS),
-  declare: (command, run) =>
-    command
-      .argument('<flow>')
-      .option('--watch', 'ask again until the transfer has ended or needs you')
-      .addHelpText(
-        'after',
-        `
+export const status = verb(
+  {
+    prints: printsOne(TRANSFERS),
+    help: `
 --watch asks the bank for the customer's decision, first every 3 seconds and later every 30. It asks for the settlement of an
 instant transfer until 15 seconds after execute. If the transfer is still PENDING then, the exit code is 9. While another
 psd2 works on the transfer, the command follows its journal. Ctrl-C ends the command with exit code 130 and changes nothing.
@@ -35,9 +30,11 @@ ${examples(
   'psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus',
   'psd2 transfer status tr-0mwq9zj41 --watch',
 )}`,
-      )
-      .action((flow, { watch = false }) => run((context) => showStatus(context, flow, watch))),
-};
+  },
+  (command) =>
+    command.argument('<flow>').option('--watch', 'ask again until the transfer has ended or needs you'),
+  (context, flow, { watch = false }) => showStatus(context, flow, watch),
+);
 
 /** The bank's status of the transfer; changes nothing. @param watch ask again until the transfer has ended */
 async function showStatus(context: Context, flow: string, watch: boolean): Promise<void> {
