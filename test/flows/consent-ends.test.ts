@@ -70,6 +70,12 @@ const unknownOutcome = (flow: string) => ({
 });
 
 describe('a consent that has ended', () => {
+  it('of which the customer declined names its transaction', async () => {
+    const status = 'NOT_AUTHORIZED' as const;
+    const { run } = await consentAfter([REQUESTED, { type: 'authorization', status, bankStatus: status }]);
+    expect(await errorOf(run())).toMatchObject({ code: 'not_authorised', transactionId });
+  });
+
   it('a consent whose journal lacks the line with the resource is not continued', async () => {
     const { flow, run, written } = await consentAfter([{ type: 'sca-started' }]);
     expect(await errorOf(run())).toMatchObject({

@@ -1,12 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
-import * as z from 'zod';
-import { bankDate, untilWorkday } from '../support/bank-days.ts';
+import { describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
 import { terminalOf } from '../support/in-terminal.ts';
 import { keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
-import { saidBy, stepsOf } from '../support/verbose.ts';
+import { stepsOf } from '../support/verbose.ts';
 
 const ACCOUNT = '0010482620';
 const operator = keepRunning(useLoggedIn());
@@ -16,8 +14,8 @@ const order = (name: string, amount: string, more: string[] = []) => [
   ...['transfer', 'create', '--yes', '--json', '--from', ACCOUNT],
   ...['--to', 'DE89370400440532013000', '--name', name, '--amount', amount, ...more],
 ];
-const resolve = (kind: string, flow: string, ...args: string[]) =>
-  operator.psd2([kind, 'resolve', flow, '--json', '--verbose', ...args]);
+const resolve = (flow: string, ...args: string[]) =>
+  operator.psd2(['transfer', 'resolve', flow, '--json', '--verbose', ...args]);
 const show = (flow: string) => operator.json(shapes.transfer, ['transfer', 'show', flow]);
 
 /** A transfer whose `execute` the bank did not do, and did not answer clearly. */
@@ -27,20 +25,10 @@ async function unknownTransfer(amount: string, ...more: string[]): Promise<strin
   return readDocument(shapes.transfer, ended.stdout).flow;
 }
 
-async function fault(...args: string[]): Promise<void> {
-  const added = await operator.psd2(['sandbox', 'fault', 'add', ...args]);
-  expect(added.code, added.stderr).toBe(0);
-}
-
-afterEach(async () => {
-  const cleared = await operator.psd2(['sandbox', 'fault', 'clear']);
-  expect(cleared.code, cleared.stderr).toBe(0);
-});
-
 describe('psd2 transfer resolve', () => {
   it('the resolution is in the timeline of its transaction, and in CSV', async () => {
     const flow = await unknownTransfer('5.03');
-    const ended = await resolve('transfer', flow, '--not-executed', '--yes', '--note', 'Case 4711');
+    const ended = await resolve(flow, '--not-executed', '--yes', '--note', 'Case 4711');
     const { resolution } = readDocument(shapes.transfer, ended.stdout);
     const timeline = await operator.psd2(['log', '--transaction', flow]);
     expect(timeline.stdout).toContain(
@@ -74,43 +62,11 @@ describe('psd2 transfer resolve', () => {
     const flow = await unknownTransfer('5.13');
     const first = await inTerminal(['transfer', 'resolve', flow, '--executed']);
     await first.prints(/that the transfer was executed\?/);
-    const ended = await resolve('transfer', flow, '--not-executed', '--yes');
+    const ended = await resolve(flow, '--not-executed', '--yes');
     expect(readError(ended)).toMatchObject({ exitCode: 3, message: expect.stringContaining(flow) });
     expect(stepsOf(ended)).toEqual([]);
     await first.write('y\r');
     expect((await first.ended).code).toBe(0);
     expect(await show(flow)).toMatchObject({ state: 'executed', resolution: { outcome: 'executed' } });
   });
-});
-
-describe('psd2 operation resolve', () => {
-  it.each([
-    ['--executed', 'executed'],
-    ['--not-executed', 'failed'],
-  ])(
-    'psd2 operation resolve %s makes the operation %s, even if the bank does not say',
-    async (option, state) => {
-      const data = JSON.stringify({
-        ...{ ibanBeneficiary: 'DE89370400440532013000', beneficiaryName: 'Ada Lovelace', description: '' },
-        amount: { currency: 'EUR', amount: '2.00' },
-        frequency: 'WEEKLY',
-        firstExecutionDate: bankDate(untilWorkday()),
-      });
-      await fault('status=500', '--on', 'execute', '--times', '1');
-      const began = await operator.psd2([
-        ...['operation', 'run', 'standingOrder', '--account', ACCOUNT, '--yes', '--json'],
-        ...['--data', data, '--verify-data', JSON.stringify({ numberOfExecutions: 12 })],
-      ]);
-      const { flow } = readDocument(shapes.operation, began.stdout);
-      expect(readError(began).hint).toContain(
-        `It was not executed, says the bank:   psd2 operation resolve ${flow} --not-executed`,
-      );
-      const ended = await resolve('operation', flow, option, '--yes');
-      expect(saidBy(ended)).toContain('Ada Lovelace');
-      expect(stepsOf(ended)).toEqual(['status']);
-      const operation = readDocument(shapes.operation, ended.stdout);
-      expect(operation).toMatchObject({ state, resolution: { outcome: option.slice(2), note: null } });
-      expect((await operator.json(z.array(shapes.operation), ['operation', 'list']))[0]).toEqual(operation);
-    },
-  );
 });

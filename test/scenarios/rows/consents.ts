@@ -275,6 +275,19 @@ const sca = [
       }),
     ]),
   ),
+  ...['NOT_AUTHORIZED', 'EXPIRED'].map((status) =>
+    row(
+      `the customer has decided after psd2 had gone (${status}): the journal has no return`,
+      [
+        UNDECIDED,
+        {
+          ...{ words: GO_ON, meets: { status: Array(2).fill(says(status)) } },
+          ends: expect.stringMatching(/^6 .* (rejected|expired)$/),
+        },
+      ],
+      { events: 'sca-started authorization' },
+    ),
+  ),
   row('the bank does not give the status of a consent: psd2 confirms it, and the bank decides', [
     UNDECIDED,
     goesOn('0 confirmed', [refused(404)], {
@@ -308,6 +321,13 @@ const confirmations = [
     goesOn('7 bank_refused failed', [refused(412)], {
       says: /refused to confirm[\s\S]*\nFirst ask the bank again\./,
     }),
+  ]),
+  row('the bank grants a part, and refuses to confirm that: it has refused no category', [
+    {
+      ...{ words: [...REQUEST, '--category', 'FUNDS_AVAILABILITY'], ends: '7 bank_refused failed' },
+      meets: { confirm: [refused(417)] },
+    },
+    goesOn('7 bank_refused failed', [AUTHORIZED], { says: /refused to confirm/ }),
   ]),
   ...STATUSES.map((status) =>
     row(`confirm is refused with HTTP ${status}, and the status says that it was confirmed`, [

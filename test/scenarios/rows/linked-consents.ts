@@ -28,10 +28,13 @@ const linking = (links: object, more: object = {}): Treatment =>
   changed((body) => ({ ...body, ...more, _links: links }));
 
 const ENDS = [
-  ['rejected', 'rejected', '6 not_authorised'],
-  ['expired', 'expired', '6 authorisation_expired'],
-  ['revokedByPsu', 'revoked', '6 not_authorised'],
-  ['terminatedByTpp', 'cancelled', '2 cancelled'],
+  ['rejected', 'rejected', '6 not_authorised', 'The customer did not authorise the consent'],
+  ['expired', 'expired', '6 authorisation_expired', 'The consent has expired\nRequest it again.'],
+  [
+    ...(['revokedByPsu', 'revoked', '6 not_authorised'] as const),
+    'The customer has revoked the consent at the bank\nRequest it again.',
+  ],
+  ['terminatedByTpp', 'cancelled', '2 cancelled', 'was ended by psd2\nRequest it again.'],
 ] as const;
 
 const decisions = [
@@ -53,7 +56,7 @@ const decisions = [
       prints: { validUntil: '9999-12-31' },
     },
   ]),
-  ...ENDS.flatMap(([word, state, ends]) => [
+  ...ENDS.flatMap(([word, state, ends, says]) => [
     at(`a consent that the bank calls ${word} is ${state}`, [
       { words: ASK, ...hears(stays(word)), ends: `${ends} ${state}`, prints: { consentStatus: word } },
       READS_NOT,
@@ -63,6 +66,7 @@ const decisions = [
       ...['psd2 asks', 'psd2 asks again'].map(() => ({
         ...{ words: STATUS, ...hears(stays(word)), ends: `0 ${state}`, prints: { consentStatus: word } },
       })),
+      { words: RESUME, ends: expect.stringMatching(new RegExp(` ${state}$`)), says, calls: '' },
       READS_NOT,
     ]),
   ]),

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { bankDate, untilWorkday } from '../../e2e/support/bank-days.ts';
 import {
   atCb,
   cut,
@@ -427,4 +428,40 @@ const pending = [
   ),
 ];
 
-export const TRANSFERS: Row[] = [...paid, ...unpaid, ...verified, ...further, ...resolved, ...pending];
+const STANDING = [
+  ...['operation', 'run', 'standingOrder', '--account', '0010482620', '--yes', '--json', '--data'],
+  JSON.stringify({
+    ...{ ibanBeneficiary: 'DE89370400440532013000', beneficiaryName: 'Ada Lovelace', description: '' },
+    ...{ amount: { currency: 'EUR', amount: 'AMOUNT' }, frequency: 'WEEKLY' },
+    firstExecutionDate: bankDate(untilWorkday() + 7),
+  }),
+  ...['--verify-data', '{"numberOfExecutions":12}'],
+];
+const operations = (
+  [
+    ['executed', 'executed'],
+    ['not-executed', 'failed'],
+  ] as const
+).map(([outcome, state]) => {
+  const resolution = { outcome, note: null };
+  return atCb(
+    `psd2 operation resolve --${outcome} makes the operation ${state}, even if the bank does not say`,
+    0,
+    [
+      {
+        ...{ words: STANDING, meets: { execute: [refused(500)] }, ends: '9 outcome_unknown unknown' },
+        says: '$ operation resolve FLOW --not-executed',
+      },
+      {
+        words: ['operation', 'resolve', 'FLOW', `--${outcome}`, '--yes', '--json'],
+        ...{ ends: `0 ${state}`, calls: 'status', tells: 'Ada Lovelace', prints: { resolution } },
+      },
+      { words: ['operation', 'show', 'FLOW', '--json'], ends: `0 ${state}`, prints: { resolution } },
+    ],
+  );
+});
+
+export const TRANSFERS: Row[] = [
+  ...[...paid, ...unpaid, ...verified, ...further],
+  ...[...resolved, ...pending, ...operations],
+];
