@@ -5,8 +5,8 @@ import { accountOfIban } from './italian-iban.ts';
 import { type Customer, companyCustomers, type Product, seedCustomers } from './seed-customers.ts';
 
 /**
- * The bank's customers: the seeded ones that every sandbox has, and generated ones. A generated customer is a new object at
- * each call, so compare ids.
+ * The bank's customers: the seeded ones that every sandbox has, and generated ones. A generated customer may be a new object
+ * at each call, so compare ids.
  */
 export class Customers implements StatePart {
   memory: { added: Customer[] };

@@ -30,6 +30,15 @@ const lastNames = ['Bassi', 'Corsi', 'Donati', 'Ferri', 'Galli', 'Leoni', 'Marin
  * @param transactions the number of transactions on each account
  */
 export function generateCustomer(number: number, transactions = TRANSACTIONS): Customer {
+  if (last?.number !== number || last.transactions !== transactions)
+    last = { number, transactions, customer: makeCustomer(number, transactions) };
+  return last.customer;
+}
+
+/** The one that was generated last: each call asks for the same customer some ten times. */
+let last: { number: number; transactions: number; customer: Customer } | undefined;
+
+function makeCustomer(number: number, transactions: number): Customer {
   const customerId = String(FIRST_ID + number);
   const user = `customer-${String(number).padStart(6, '0')}`;
   const random = seededRandom(user);

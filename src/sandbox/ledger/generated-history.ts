@@ -79,13 +79,14 @@ export class GeneratedHistory {
 
   /** @param number from 0, the oldest */
   #entry(number: number): Entry {
-    const pattern = this.#pattern(number);
+    // Not a copy with other texts: V8 takes five times as long to replace a field of a copy.
+    const { amount, code, shortDescription, extendedDescription, isFee } = this.#pattern(number);
     const day = isoDay(this.#firstDay + Math.floor((number * this.#days) / this.#count));
     const booked = bookingInstant(day);
     return {
-      ...pattern,
-      extendedDescription: `${pattern.extendedDescription} OP. ${String(number + 1).padStart(9, '0')}`,
-      transferReference: pattern.code === '26' ? String(number + 1).padStart(11, '0') : '',
+      ...{ amount, code, shortDescription, isFee },
+      extendedDescription: `${extendedDescription} OP. ${String(number + 1).padStart(9, '0')}`,
+      transferReference: code === '26' ? String(number + 1).padStart(11, '0') : '',
       enteredAt: booked,
       bookedFrom: booked,
       bookingDay: day,
