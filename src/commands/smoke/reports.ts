@@ -80,8 +80,8 @@ export function writeReports(
   for (const { form, file } of wanted) {
     try {
       if (form === 'github') writeForGithub(context, run);
-      else if (file === '-') context.printBytes(Buffer.from(textOf(form, run, slowMs)));
-      else replaceReadable(file, textOf(form, run, slowMs));
+      else if (file === '-') context.printBytes(Buffer.from(WRITERS[form](run, slowMs)));
+      else replaceReadable(file, WRITERS[form](run, slowMs));
     } catch (error) {
       failure ??= error;
     }
@@ -89,22 +89,10 @@ export function writeReports(
   if (failure !== undefined) throw failure;
 }
 
-function textOf(form: Exclude<Form, 'github'>, run: SmokeRun, slowMs: number): string {
-  switch (form) {
-    case 'junit':
-      return writeJunit(run);
-    case 'tap':
-      return writeTap(run);
-    case 'prometheus':
-      return writePrometheus(run);
-    case 'nagios':
-      return writeNagios(run, slowMs);
-    case 'markdown':
-      return writeMarkdown(run);
-    case 'json':
-      return `${JSON.stringify(run)}\n`;
-  }
-}
+const WRITERS: Readonly<Record<Exclude<Form, 'github'>, (run: SmokeRun, slowMs: number) => string>> = {
+  ...{ junit: writeJunit, tap: writeTap, prometheus: writePrometheus, nagios: writeNagios },
+  ...{ markdown: writeMarkdown, json: (run) => `${JSON.stringify(run)}\n` },
+};
 
 function writeForGithub({ env, printBytes }: Context, run: SmokeRun): void {
   const { commands, summary, outputs } = writeGithub(run, `psd2_${randomUUID()}`);
