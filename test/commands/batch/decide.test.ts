@@ -105,6 +105,27 @@ it('a second person sees what is paid from which account, the note and the payee
   `);
 });
 
+it('of more than 20 payees a person sees the largest payments, and which payees are new', async () => {
+  const names = Array.from({ length: 22 }, (_, index) => `P${index}`);
+  const { payer } = await withPayees(temporary, new BankHere(), names);
+  const shown = async (by: string) =>
+    (await payer.run(approve(by), { env: TWO })).said
+      .split('\n')
+      .filter((line) => / to P|smaller/.test(line));
+  const first = await shown('bea');
+  expect([first.length, first[0], first[19]]).toEqual([
+    21,
+    `  31.00 EUR to P21, ${IBAN}, new`,
+    `  12.00 EUR to P2, ${IBAN}, new`,
+  ]);
+  expect(first[20]).toBe('  and 2 smaller payments, 22 of all 22 to new payees');
+  await payer.run([...RUN, '--only', '1']);
+  expect((await shown('cleo')).slice(19)).toEqual([
+    `  12.00 EUR to P2, ${IBAN}`,
+    '  and 2 smaller payments, 0 of all 22 to new payees',
+  ]);
+});
+
 it('nobody approves what they have added or approved, and nobody decides about a rejected batch', async () => {
   const { payer } = await withPayees(temporary, new BankHere(), ['Ada'], ['--note', 'Refunds']);
   const ends = async (...words: string[][]) => {
