@@ -21,7 +21,7 @@ export const ANNA = '1048262';
 export const ACCOUNT = '0010482620';
 
 /** A stage in the process of the test, for one row after the other: commands, sandbox and relay. Time passes when psd2 waits. */
-export function useMemory(kind: BankOfRow): () => Promise<Stage> {
+export function useMemory(kind: BankOfRow): () => Promise<Stage & { pass(milliseconds: number): void }> {
   const temporary = temporaryFolder();
   let bank: TestBank;
   beforeAll(async () => {
@@ -83,6 +83,7 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage> {
         const redirect = `http://127.0.0.1:${await freePort()}/callback`;
         return run(words, { ...settings, PSD2_BROWSER: 'none', PSD2_REDIRECT_URI: redirect, ...env });
       },
+      pass: (milliseconds) => bank.clock.advance(milliseconds),
       booked: async () => {
         const path = `/private/customers/${ANNA}/products/${ACCOUNT}/transactions/retrieve`;
         const { text } = await bank.tpp.send({ path, token: tokens.accessToken });
