@@ -44,7 +44,7 @@ export async function* layersOf(nameOrPath: string, descriptions: Descriptions):
     const { content, text } = await contentOf(place, seen.size === 0, platforms);
     const id = place.folder === undefined ? place.where : realPathOf(place.where);
     if (seen.has(id))
-      throw new Psd2Error('config', `The chain of extends is a circle: it comes back to ${place.where}`);
+      throw new Psd2Error('config', `The bank files extend each other in a circle, back to ${place.where}`);
     seen.add(id);
     yield { where: place.where, content, text };
     place =

@@ -90,9 +90,13 @@ async function keysLike({ publicKey }: NodeCertificate): Promise<NewKeys> {
   }
   const curve = CURVES.get(details?.namedCurve ?? '');
   if (!curve)
-    throw new Psd2Error('certificate', `The certificate has a key of a kind that psd2 cannot make: ${type}`, {
-      hint: 'Make the key and the request with openssl.',
-    });
+    throw new Psd2Error(
+      'certificate',
+      `psd2 cannot create a key of the kind that the certificate has: ${type}`,
+      {
+        hint: 'Make the key and the request with openssl.',
+      },
+    );
   const { namedCurve, hash } = curve;
   const keys = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve }, true, ['sign', 'verify']);
   return { keys, hash, keyType: 'EC', keyBits: Number(namedCurve.slice(2)) };

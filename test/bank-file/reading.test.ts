@@ -140,7 +140,10 @@ describe('what a bank file extends', () => {
       { extends: '../a.json' },
       'extends must name a platform that comes with psd2, or a file in the same folder',
     ],
-    [{ extends: 'a.json' }, `The chain of extends is a circle: it comes back to ${join(folder, 'a.json')}`],
+    [
+      { extends: 'a.json' },
+      `The bank files extend each other in a circle, back to ${join(folder, 'a.json')}`,
+    ],
   ])('is refused if it is not there: %j', async (content, message) => {
     const path = write('a.json', { ...LEAST, ...content });
     expect(await refusalOf(allLayers(path))).toEqual({ code: 'config', message, hint: undefined });
@@ -163,7 +166,7 @@ describe('what a bank file extends', () => {
     const link = join(folder, 'link-to-twice.json');
     symlinkSync(path, link);
     expect((await checkBankFile(path)).problems).toEqual([
-      { path: 'extends', message: `The chain of extends is a circle: it comes back to ${link}` },
+      { path: 'extends', message: `The bank files extend each other in a circle, back to ${link}` },
       { path: 'wrong', message: 'wrong is not a field of a bank file' },
     ]);
   });

@@ -130,7 +130,7 @@ describe('a request for the successor of a certificate', () => {
   ])('is refused for a key of another kind: %s', async (type, kind) => {
     await expect(requestSuccessor(certificateWith(kind), undefined)).rejects.toMatchObject({
       code: 'certificate',
-      message: `The certificate has a key of a kind that psd2 cannot make: ${type}`,
+      message: `psd2 cannot create a key of the kind that the certificate has: ${type}`,
       hint: 'Make the key and the request with openssl.',
     });
   });

@@ -394,7 +394,7 @@ it('a log bundle names nobody, even if a failure names the call', async () => {
   const bundle = await operator.psd2(['log', 'bundle', '--file', '-', '--limit', '1']);
   expect(bundle.stdout).not.toMatch(new RegExp(`${CUSTOMER_ID}|${PRODUCT}`));
   expect(bundle.stdout).toContain(
-    'GET /private/customers/customer-1/products/product-1/balance/retrieve does not match its Digest',
+    'GET /private/customers/customer-1/products/account-1/balance/retrieve does not match its Digest',
   );
 });
 

@@ -42,7 +42,7 @@ async function findBank(context: Context, named: string): Promise<void> {
   const query = queryOf(named);
   if (query.iban === undefined && looksLikeIban(named.replace(/\s/g, ''))) parseSepaIban(named);
   if (query.iban === undefined && query.words.length === 0)
-    throw new Psd2Error('usage', 'The bank is empty: give an IBAN, a BIC, or words of its name');
+    throw new Psd2Error('usage', 'No bank is given: give an IBAN, a BIC, or words of its name');
   const platforms = Object.entries(await platformsOf(DESCRIPTIONS));
   const found = mostExact(query, [
     ...profileServers(context),

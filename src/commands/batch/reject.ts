@@ -9,7 +9,7 @@ export const reject = verb(
   {
     prints: BATCH,
     help: `
-psd2 begins no payment of a rejected batch any more. Payments that have begun stay as they are.
+psd2 no longer begins payments of a rejected batch. Payments that have begun stay as they are.
 ${examples('psd2 batch reject 3f2a9c --note "Line 7 has the old account"')}`,
   },
   (command) =>

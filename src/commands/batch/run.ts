@@ -51,7 +51,7 @@ also on two machines, share the payments.
 Where the bank has bulk payments, psd2 sends the payments of one account, day and product as one, which the customer
 authorises once. --as chooses. With --as basket each goes to the bank alone, and the customer authorises them once, in a signing basket.
 
-With --links, psd2 writes each customer's link as a line of JSON to the end of a file, and waits for nobody. PSD2_NOTIFY_LINK names a
+With --links, psd2 writes each customer's link as a line of JSON to the end of a file, and does not wait. PSD2_NOTIFY_LINK names a
 command that gets it on its standard input. Run the batch again later: psd2 asks the bank for the customers' decisions, and executes
 what they authorised.
 
@@ -66,7 +66,7 @@ ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.n
       .addOption(
         new Option(
           '--as <way>',
-          'how the customers authorise; default: as seldom as the bank allows',
+          'how the customers authorise; default: as rarely as the bank allows',
         ).choices(WAYS),
       )
       .option('--stop-after <n>', 'stop after this many refused or unknown payments in this run')

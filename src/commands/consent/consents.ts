@@ -152,7 +152,7 @@ export const CONSENTS: FlowNoun<'consent'> = {
     notExecuted: 'the bank has not confirmed it and never will',
     resolve: `For a consent in state unknown or confirming. The command first asks the bank again. If the bank's answer decides, that
 answer counts. Otherwise the command shows the consent, asks you to confirm, and records who decided what, when and why. It
-confirms nothing at the bank. First end every psd2 that still works on the consent, also one that Ctrl-Z stopped.`,
+confirms nothing at the bank. First end every psd2 process that still works on the consent, also one suspended with Ctrl-Z.`,
     resolveExamples: [
       'psd2 consent resolve co-0mwq9zif7 --executed --note "psd2 accounts balance works"',
       'psd2 consent resolve co-0mwq9zif7 --not-executed --yes',

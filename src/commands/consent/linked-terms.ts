@@ -133,7 +133,7 @@ async function readCardNumber(context: Reading, given: string): Promise<string> 
   const number = compactNumber(await readText(context, '--card-number', given));
   const isGiven = given !== '-' && !given.startsWith('@');
   if (isGiven && isWholeCardNumber(number))
-    throw new Psd2Error('usage', 'psd2 does not take the whole number of a card from an argument', {
+    throw new Psd2Error('usage', 'psd2 does not take a full card number from an argument', {
       hint: 'Give it in a file (--card-number @file) or on standard input (--card-number -), or masked: 525412******3241.',
     });
   if (/^[0-9A-Za-z*]{1,35}$/.test(number)) return number;
@@ -155,7 +155,7 @@ function readInformation(option: string, text: string): string {
   // A contract may have a number as long.
   const isWhole = option === '--card-information' && isWholeCardNumber(plain);
   if (isWhole || withoutCardNumbers(plain) !== plain)
-    throw new Psd2Error('usage', `${option} has what may be the whole number of a card`, {
+    throw new Psd2Error('usage', `${option} seems to contain a full card number`, {
       hint: 'psd2 would keep it. Leave it out, or mask it: 525412******3241. --card-number @file gives it to the bank.',
     });
   if (/^[^\p{Cc}\p{Cs}]{1,140}$/u.test(plain)) return plain;

@@ -105,7 +105,7 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
         '--leave-damaged',
         'leave batches as they are that psd2 cannot read or that somebody has changed',
       )
-      .option('--no-revoke', 'end nothing at the bank, for example if it cannot be reached any more'),
+      .option('--no-revoke', 'end nothing at the bank, for example if it can no longer be reached'),
   async (context, customer, { out, revoke, leaveDamaged = false }) => {
     const customerId = (await context.bankInterface()).readCustomerId(customer);
     const data = await context.store();

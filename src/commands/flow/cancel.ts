@@ -71,7 +71,7 @@ export async function cancelFlow<K extends Kind>(
   if (!isLeft) refuseUnlessOpen(current, noun.sent);
   const meaningless = paste ? '--paste' : person.psuId !== undefined && '--psu-id';
   if (meaningless)
-    throw new Psd2Error('usage', `Nobody need authorise this, so ${meaningless} has no meaning here`);
+    throw new Psd2Error('usage', `This needs no authorisation, so ${meaningless} has no effect`);
   refuseUnconfirmable(context, 'Cancelling');
 
   await flows.resume(noun.kind, current.flow, async (open) => {
@@ -170,7 +170,7 @@ function refuseUnlessOpen(current: FlowOf<Kind>, sent: string): void {
       : [`psd2 has sent ${sent}`, `sends ${sent} again`];
     throw new Psd2Error(
       'usage',
-      `The ${kind} ${flow} is ${state}. ${why}, so ${isCustomers ? 'psd2 cannot cancel it' : `it cannot cancel the ${kind}`} any more`,
+      `The ${kind} ${flow} is ${state}. ${why}, so ${isCustomers ? 'psd2 can no longer cancel it' : `it can no longer cancel the ${kind}`}`,
       { ...wayToOutcome(current, never), transactionId },
     );
   }

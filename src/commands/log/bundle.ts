@@ -18,7 +18,7 @@ const bundled = object({
 
 const ABOUT =
   "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace " +
-  'customers, products and IBANs; the same name means the same one throughout this file. The file contains no ' +
+  'customers, accounts and IBANs; the same name means the same one throughout this file. The file contains no ' +
   'queries, headers, bodies, tokens, keys or certificates. tppRequestId and transactionId are the TPP-Request-ID and ' +
   "TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is " +
   'cb-apitrack-id. Times are UTC.';
@@ -32,7 +32,7 @@ export const bundle: Verb = {
       .addHelpText(
         'after',
         `
-psd2 replaces customers, products and IBANs with names (customer-1, product-1, ...). The ids that the bank's support
+psd2 replaces customers, accounts and IBANs with names (customer-1, account-1, ...). The ids that the bank's support
 asks for stay. The file is JSON: read it before you send it.
 ${examples('psd2 log bundle --transaction tr-0mh8k2x7vq3ab', 'psd2 log bundle --failed --since 2h --file for-the-bank.json')}`,
       )

@@ -1,6 +1,6 @@
 import { getCountrySpecifications, isValidIBAN } from 'ibantools';
 
-type Kind = 'customer' | 'product' | 'iban';
+type Kind = 'customer' | 'account' | 'iban';
 
 /** Shorter ids are replaced only where they stand alone, since they may be a part of anything, such as a time. */
 const SHORTEST_PART = 5;
@@ -14,17 +14,17 @@ const HEXADECIMAL = /^[0-9a-f]+$/;
 const IBAN_BEGIN = /(?=[A-Z]{2}[\s+]?\d[\s+]?\d)/gi;
 
 /**
- * Replaces what identifies a customer with `customer-1`, `product-1`, `iban-1`, ...: the same value gets the same name. First
+ * Replaces what identifies a customer with `customer-1`, `account-1`, `iban-1`, ...: the same value gets the same name. First
  * {@link collect} everything, and then {@link replace}: an id may occur before the path that shows that it is one.
  */
 export class Pseudonyms {
   /** The ids, in upper case. */
   readonly #kinds = new Map<string, Kind>();
   readonly #names = new Map<string, string>();
-  readonly #counts = { customer: 0, product: 0, iban: 0 };
+  readonly #counts = { customer: 0, account: 0, iban: 0 };
   #pattern: RegExp | undefined;
 
-  /** Remembers the customer ids, product ids and IBANs in a path or another text. */
+  /** Remembers the customer ids, account ids and IBANs in a path or another text. */
   collect(text: string): void {
     this.#pattern = undefined;
     const known = (kind: Kind, id: string) => {
@@ -34,7 +34,7 @@ export class Pseudonyms {
     // An encoded slash can be a part of an id, or separate two.
     for (const each of [text, decoded])
       for (const [, noun = '', id = ''] of each.matchAll(ID_IN_PATH))
-        known(noun.toLowerCase() === 'customers' ? 'customer' : 'product', decode(id));
+        known(noun.toLowerCase() === 'customers' ? 'customer' : 'account', decode(id));
     for (const [iban] of decoded.matchAll(IBAN_ALONE)) if (!HEXADECIMAL.test(iban)) known('iban', iban);
     for (const [from, end] of ibansIn(decoded)) known('iban', compact(decoded.slice(from, end)));
   }

@@ -63,7 +63,7 @@ export const OPERATIONS: FlowNoun<'operation'> = {
     notExecuted: 'it was not executed and never will be',
     resolve: `For an operation in state unknown or executing. The command first asks the bank again. If the bank's answer decides, that
 answer counts. Otherwise the command shows the operation, asks you to confirm, and records who decided what, when and why.
-It changes nothing at the bank. First end every psd2 that still works on the operation, also one that Ctrl-Z stopped.`,
+It changes nothing at the bank. First end every psd2 process that still works on the operation, also one suspended with Ctrl-Z.`,
     resolveExamples: [
       'psd2 operation resolve op-0mwq9zj41 --executed --note "The bank\'s site lists the order"',
       'psd2 operation resolve op-0mwq9zj41 --not-executed --note "Bank support, case 4711" --yes',

@@ -30,7 +30,7 @@ export function requireFile(
 export function requireNewFile(context: Context, file: string): string {
   requireFile(context, file, 'text');
   if (file === '-' || !statsOf(file)) return file;
-  throw new Psd2Error('usage', `${file} exists already`, {
+  throw new Psd2Error('usage', `${file} already exists`, {
     hint: 'Name a new file with --file, or remove this one first.',
   });
 }

@@ -126,7 +126,7 @@ function readPayment(
     throw new Psd2Error('usage', `--${foreign[0]} needs --initiate or --pay`);
   if (option !== undefined) {
     if (to === undefined || name === undefined)
-      throw new Psd2Error('usage', `${option} needs --to and --name: psd2 knows no payee by itself`);
+      throw new Psd2Error('usage', `${option} needs --to and --name: there is no default payee`);
     parseSepaIban(to);
     parsePayeeName(name);
     if (pay !== undefined) refuseUnattended(context, parsePaymentAmount(pay));

@@ -34,10 +34,14 @@ const FILE_HELP = 'file of the shapes, for example in a repository; default: one
 function learnt(context: Context, path: string): ShapeFile {
   const found = readShapes(path);
   if (found) return found;
-  throw new Psd2Error('usage', `psd2 has learnt no shapes of the profile ${context.profileName()} yet`, {
-    hint: 'It learns them with each run of:',
-    next: [['smoke']],
-  });
+  throw new Psd2Error(
+    'usage',
+    `psd2 has not learned the shapes of the profile ${context.profileName()} yet`,
+    {
+      hint: 'It learns them with each run of:',
+      next: [['smoke']],
+    },
+  );
 }
 
 const list = verb(

@@ -40,7 +40,7 @@ ${examples('psd2 store rekey --keep-old', 'PSD2_NEW_CONFIG_PASSPHRASE="$(cat new
     const database = await databaseOf(context);
     const found = await addEverywhere(context, database, passphrase);
     if (found.length === 0)
-      throw new Psd2Error('config', 'No passphrase protects anything here', {
+      throw new Psd2Error('config', 'Nothing here is protected by a passphrase', {
         hint: 'Nothing was changed. To protect a profile with a passphrase:',
         next: [['profile', 'protect', context.profileName(), '--passphrase']],
       });

@@ -32,7 +32,7 @@ const accountCheck = object({
   late: whole('new transactions whose day psd2 had read before'),
   coming: whole('transactions booked for a day to come'),
   cancelled: whole('transactions that vanished before their day'),
-  vanished: whole('stored transactions that the bank does not show any more'),
+  vanished: whole('stored transactions that the bank no longer shows'),
   changed: whole('transactions that are probably stored, with another text or day'),
 });
 

@@ -168,7 +168,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
 help; or one that the bank has accepted and never calls final, with --executed. The command first asks the bank again. If the bank's answer decides, that answer counts. Otherwise the command shows
 the transfer, asks you to confirm, and records who decided what, when and why. It sends nothing that moves money.
 
-First end every psd2 that still works on the transfer, also one that Ctrl-Z stopped. Then look at the account statement of
+First end every psd2 process that still works on the transfer, also one suspended with Ctrl-Z. Then look at the account statement of
 the execution day and of the days after it.`,
     resolveExamples: [
       'psd2 transfer resolve tr-0mwq9zj41 --executed --note "On the statement of 24 November"',

@@ -124,7 +124,7 @@ function ibanIn(text: string): string {
 }
 
 function wholeCardNumber(): Psd2Error {
-  return new Psd2Error('usage', 'psd2 does not take the whole number of a card from an argument', {
+  return new Psd2Error('usage', 'psd2 does not take a full card number from an argument', {
     hint: 'Give it in a file (pan:@file) or on standard input (pan:-), or as the bank shows it: maskedPan:525412******3241.',
   });
 }

@@ -48,7 +48,7 @@ export const BASKET: GroupKind = {
 function basketsOf({ bank }: Payer, { flow }: GenericOperation): Baskets {
   const { baskets } = bank.payments;
   if (baskets) return baskets;
-  throw new Psd2Error('config', 'The bank has no signing baskets any more', { flow });
+  throw new Psd2Error('config', 'The bank no longer has signing baskets', { flow });
 }
 
 /** The bank's ids of the payments that go into a basket. */

@@ -63,7 +63,7 @@ export const BULK: GroupKind = {
 function bulkOf({ bank }: Payer, { flow }: GenericOperation): BulkPayments {
   const { bulk } = bank.payments;
   if (bulk) return bulk;
-  throw new Psd2Error('config', 'The bank file has no bulk payments any more', { flow });
+  throw new Psd2Error('config', 'The bank file no longer has bulk payments', { flow });
 }
 
 /** Writes into the transfers of a bulk payment what became of them. */

@@ -86,7 +86,7 @@ export function sharesIn(
     const unsaid =
       isBulk && share.find(({ line, batchBooking }) => batchBooking === undefined && !begun.has(line));
     if (unsaid)
-      throw new Psd2Error('usage', `${WANTS_BOOKING}, and nobody said it of payment ${unsaid.line}`, {
+      throw new Psd2Error('usage', `${WANTS_BOOKING}, and payment ${unsaid.line} does not say`, {
         hint: 'psd2 has sent nothing. Pay with --as single, or cancel the batch and add its file with --batch-booking yes or no.',
       });
   }

@@ -184,7 +184,7 @@ function namesMaskedCard({ access }: Partial<ConsentTerms>): boolean {
 }
 
 function lacksNumber(flow: string): Psd2Error {
-  return new Psd2Error('usage', 'psd2 does not keep the whole number of a card, so it cannot ask again', {
+  return new Psd2Error('usage', 'psd2 does not keep full card numbers, so it cannot ask again', {
     hint: 'End this consent, and ask for another one:',
     next: [
       ['consent', 'cancel', flow],

@@ -555,8 +555,8 @@ it('a basket that somebody has changed in the store, or that the bank has no mor
       "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
       "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
       ["verify transfer", "verify transfer", "verify signing basket"]],
-     ["no baskets", "1 verified tr-1 The bank has no signing baskets any more",
-      "2 verified tr-2 The bank has no signing baskets any more", "0 of 2 paid, 2 unknown.",
+     ["no baskets", "1 verified tr-1 The bank no longer has signing baskets",
+      "2 verified tr-2 The bank no longer has signing baskets", "0 of 2 paid, 2 unknown.",
       "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
       "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
       ["verify transfer", "verify transfer", "verify signing basket"]]]

@@ -328,10 +328,10 @@ it('if the bank has no bulk payments any more, nothing of one that has begun is 
   const { bank, payer } = await preparedBulk();
   const at = new BankHere({ commits: 'by the customer' });
   expect(told(await payer.run(RUN, { at }))).toMatchInlineSnapshot(`
-    ["1 created tr-1 The bank file has no bulk payments any more",
-     "2 created tr-2 The bank file has no bulk payments any more",
-     "Payment 1: The bank file has no bulk payments any more.",
-     "Payment 2: The bank file has no bulk payments any more.", "0 of 2 paid.",
+    ["1 created tr-1 The bank file no longer has bulk payments",
+     "2 created tr-2 The bank file no longer has bulk payments",
+     "Payment 1: The bank file no longer has bulk payments.",
+     "Payment 2: The bank file no longer has bulk payments.", "0 of 2 paid.",
      "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"]
   `);
   expect([bank.sent, at.sent]).toEqual([[], []]);

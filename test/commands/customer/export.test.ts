@@ -189,7 +189,7 @@ it('--file saves the document for its owner alone, and prints how much is in it'
 
   const again = await failureOf(operator.run(['customer', 'export', ANNA, '--file', file]));
   expect(again).toEqual({
-    ...{ code: 'usage', exitCode: 2, message: `${file} exists already` },
+    ...{ code: 'usage', exitCode: 2, message: `${file} already exists` },
     hint: 'Name a new file with --file, or remove this one first.',
   });
   expect(readFileSync(file, 'utf8')).toBe(text);

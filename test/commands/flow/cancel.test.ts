@@ -145,12 +145,12 @@ it('what the customer may make run, alone or with others, is not cancelled, and 
   ]).toMatchInlineSnapshot(`
     [{ code: "usage", exitCode: 2, flow: "tr-1",
        hint: "First ask the bank for the outcome, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-       message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 cannot cancel it any more",
+       message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can no longer cancel it",
        next: [["transfer", "resume", "tr-1"], ["transfer", "resolve", "tr-1", "--executed"],
         ["transfer", "resolve", "tr-1", "--not-executed"]] },
      { code: "usage", exitCode: 2, flow: "tr-1",
        hint: "The customer authorises it with others. psd2 goes on with all, and never pays twice, with:",
-       message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 cannot cancel it any more",
+       message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can no longer cancel it",
        next: [["batch", "run", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]] }]
   `);
 });

@@ -248,7 +248,7 @@ describe('cancel', () => {
       await payer.run(['transfer', 'cancel', 'tr-9']),
     ].map(endOf);
     expect(ends).toMatchInlineSnapshot(`
-      [["exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it cannot cancel the transfer any more",
+      [["exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it can no longer cancel the transfer",
         "First ask the bank for the outcome, which never sends execute again. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
         "$ transfer resume tr-1", "$ transfer resolve tr-1 --executed",
         "$ transfer resolve tr-1 --not-executed", "transactionId: "an-id""],
@@ -264,7 +264,7 @@ describe('cancel', () => {
       await open.payer.run(['transfer', 'cancel', 'tr-1'], { yes: false }),
     ].map(endOf);
     expect(others).toMatchInlineSnapshot(`
-      [["exit 2, usage: Nobody need authorise this, so --paste has no meaning here"],
+      [["exit 2, usage: This needs no authorisation, so --paste has no effect"],
        ["exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
         "Add --yes to confirm in advance. psd2 has sent nothing."]]
     `);

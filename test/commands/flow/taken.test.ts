@@ -56,7 +56,7 @@ function flowThat(was: OperationState, is: OperationState, changes: Partial<Tran
 it('psd2 does not cancel a transfer for which another psd2 has meanwhile sent execute', async () => {
   const { command, recorded } = flowThat('authorized', 'executing');
   await command('transfer', 'cancel', 'tr-1');
-  expect(said()).toContain('psd2 has sent execute, so it cannot cancel the transfer any more');
+  expect(said()).toContain('psd2 has sent execute, so it can no longer cancel the transfer');
   expect(process.exitCode).toBe(2);
   expect(recorded).toEqual([]);
 });
@@ -65,7 +65,7 @@ it.each([
   [
     'verified',
     true,
-    'The transfer tr-1 is verified. The bank may execute it without psd2, so psd2 cannot cancel it',
+    'The transfer tr-1 is verified. The bank may execute it without psd2, so psd2 can no longer cancel it',
   ],
   ['authorizing', true, 'transfer resolve tr-1 --not-executed'],
   ['verified', false, undefined],

@@ -302,7 +302,7 @@ describe('psd2 log bundle', () => {
     expect(document.calls[0]).toEqual({
       ...{ at: '2026-11-21T11:00:00.000Z', host: 'bank.example:443', method: 'GET', status: 200 },
       ...{
-        path: '/private/customers/customer-1/products/product-1/balance',
+        path: '/private/customers/customer-1/products/account-1/balance',
         failure: null,
         milliseconds: 12,
       },
@@ -360,7 +360,7 @@ describe('psd2 log bundle', () => {
     const file = join(temporary, 'about.json');
     await run(['bundle', '--file', file]);
     expect(JSON.parse(readFileSync(file, 'utf8')).about).toBe(
-      "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace customers, products and IBANs; the same name means the same one throughout this file. The file contains no queries, headers, bodies, tokens, keys or certificates. tppRequestId and transactionId are the TPP-Request-ID and TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is cb-apitrack-id. Times are UTC.",
+      "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace customers, accounts and IBANs; the same name means the same one throughout this file. The file contains no queries, headers, bodies, tokens, keys or certificates. tppRequestId and transactionId are the TPP-Request-ID and TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is cb-apitrack-id. Times are UTC.",
     );
   });
 

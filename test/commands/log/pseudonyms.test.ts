@@ -12,11 +12,11 @@ function replaced(...texts: string[]): string[] {
 const CUSTOMER = '/private/customers/1048262/products/0010482620';
 const IBAN = 'DE89370400440532013000';
 
-describe('the names for customers, products and IBANs', () => {
+describe('the names for customers, accounts and IBANs', () => {
   it.each([
-    ['an id in a segment with other text', '/x/acct-0010482620-list', '/x/acct-product-1-list'],
+    ['an id in a segment with other text', '/x/acct-0010482620-list', '/x/acct-account-1-list'],
     ['an id in a word', '/x/a1048262b', '/x/acustomer-1b'],
-    ['an id in a value', '/x?id=1048262&p=0010482620', '/x?id=customer-1&p=product-1'],
+    ['an id in a value', '/x?id=1048262&p=0010482620', '/x?id=customer-1&p=account-1'],
     ['an encoded id', '/x/%31048262', '/x/customer-1'],
     ['an id that is encoded twice', '/x/%2531048262', '/x/customer-1'],
     ['an id in a sentence', 'customer 1048262 is unknown', 'customer customer-1 is unknown'],
@@ -55,8 +55,8 @@ describe('the names for customers, products and IBANs', () => {
 
   it('a short id is replaced only where it stands alone', () => {
     expect(replaced('/customers/12/products/345', '12 of 1200, 345')).toEqual([
-      '/customers/customer-1/products/product-1',
-      'customer-1 of 1200, product-1',
+      '/customers/customer-1/products/account-1',
+      'customer-1 of 1200, account-1',
     ]);
   });
 
@@ -74,8 +74,8 @@ describe('the names for customers, products and IBANs', () => {
 
   it('the longer of two ids counts where one begins as the other', () => {
     expect(replaced('/customers/10482/products/1048262', '1048262 and 10482')).toEqual([
-      '/customers/customer-1/products/product-1',
-      'product-1 and customer-1',
+      '/customers/customer-1/products/account-1',
+      'account-1 and customer-1',
     ]);
   });
 
@@ -93,11 +93,11 @@ describe('the names for customers, products and IBANs', () => {
   });
 
   it.each([
-    [[], '0 customers, 0 products, 0 IBANs'],
-    [[CUSTOMER, IBAN], '1 customer, 1 product, 1 IBAN'],
+    [[], '0 customers, 0 accounts, 0 IBANs'],
+    [[CUSTOMER, IBAN], '1 customer, 1 account, 1 IBAN'],
     [
       ['/customers/1000001/x', '/customers/1000002/x', IBAN, 'FR1420041010050500013M02606'],
-      '2 customers, 0 products, 2 IBANs',
+      '2 customers, 0 accounts, 2 IBANs',
     ],
   ])('of %j psd2 says that it replaced %s', (texts, summary) => {
     const pseudonyms = new Pseudonyms();

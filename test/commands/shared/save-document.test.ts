@@ -79,7 +79,7 @@ describe('a file that must be new', () => {
     expect(requireFile(context, file, 'binary')).toBe(file);
     writeFileSync(file, 'of an earlier export');
     expect(await checked(file)).toEqual({
-      ...{ code: 'usage', exitCode: 2, message: `${file} exists already` },
+      ...{ code: 'usage', exitCode: 2, message: `${file} already exists` },
       hint: 'Name a new file with --file, or remove this one first.',
     });
     expect(requireFile(context, file, 'binary')).toBe(file);

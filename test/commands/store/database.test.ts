@@ -580,6 +580,6 @@ describe('psd2 store rekey of a database', () => {
 
   it('with nothing that a passphrase protects says so', async () => {
     database.sealed = [];
-    expect(await failureOf(rekey())).toMatchObject({ message: 'No passphrase protects anything here' });
+    expect(await failureOf(rekey())).toMatchObject({ message: 'Nothing here is protected by a passphrase' });
   });
 });

@@ -202,7 +202,7 @@ describe('psd2 store rekey', () => {
 
   it('with nothing that a passphrase protects says so', async () => {
     const { error } = await run(['rekey'], { PSD2_NEW_CONFIG_PASSPHRASE: 'new' });
-    expect(error).toMatchObject({ code: 'config', message: 'No passphrase protects anything here' });
+    expect(error).toMatchObject({ code: 'config', message: 'Nothing here is protected by a passphrase' });
   });
 });
 
@@ -427,7 +427,7 @@ describe('psd2 store rekey as a person reads it', () => {
 
   it('with nothing to protect leads to the protection of the profile', async () => {
     expect(await failureOf(rekey([], asking('new', 'new').how))).toEqual({
-      ...{ code: 'config', exitCode: 3, message: 'No passphrase protects anything here' },
+      ...{ code: 'config', exitCode: 3, message: 'Nothing here is protected by a passphrase' },
       hint: 'Nothing was changed. To protect a profile with a passphrase:',
       next: [['profile', 'protect', 'env', '--passphrase']],
     });

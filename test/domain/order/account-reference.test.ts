@@ -41,14 +41,14 @@ describe('a reference to an account', () => {
     ['bban:', /1 to 30 letters and digits/],
     ['msisdn:call me', /6 to 15 digits/],
     ['maskedPan:***', /8 to 35 digits/],
-    ['pan:5254121234563241', /whole number of a card/],
-    ['5254 1212-3456 3241', /whole number of a card/],
-    ['5254.1212.3456.3241', /whole number of a card/],
-    ['pan=5254121234563241', /whole number of a card/],
-    ['pan :5254121234563241', /whole number of a card/],
-    ['Card number: 5254121234563241', /whole number of a card/],
+    ['pan:5254121234563241', /full card number/],
+    ['5254 1212-3456 3241', /full card number/],
+    ['5254.1212.3456.3241', /full card number/],
+    ['pan=5254121234563241', /full card number/],
+    ['pan :5254121234563241', /full card number/],
+    ['Card number: 5254121234563241', /full card number/],
     ['visa 5254121234563241', /525412\*{6}3241/],
-    ['maskedPan:5254121234563241', /whole number of a card/],
+    ['maskedPan:5254121234563241', /full card number/],
   ])('%s is refused in words of its own', (text, message) => {
     const refused = () => parseAccountReference(text);
     expect(refused).toThrow(Psd2Error);

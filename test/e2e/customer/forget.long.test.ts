@@ -82,7 +82,7 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 customer with a store in %
     const text = readFileSync(file, 'utf8');
     const document: unknown = JSON.parse(text);
     const again = await operator.psd2(['customer', 'export', ANNA, '--file', file, '--json']);
-    expect(readError(again)).toMatchObject({ exitCode: 2, message: `${file} exists already` });
+    expect(readError(again)).toMatchObject({ exitCode: 2, message: `${file} already exists` });
     expect(readFileSync(file, 'utf8')).toBe(text);
     const { stdout } = await operator.psd2(['schema', 'customer', 'export']);
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(stdout));

@@ -238,7 +238,7 @@ describe('psd2 log bundle', () => {
     const ended = await operator.psd2(['log', 'bundle', '--since', '1h', '--file', file]);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
     expect(ended.stderr).toMatch(/The file contains \d+ calls to 127\.0\.0\.1:\d+/);
-    expect(ended.stderr).toContain('Replaced: 1 customer, 1 product, 1 IBAN.');
+    expect(ended.stderr).toContain('Replaced: 1 customer, 1 account, 1 IBAN.');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const content = readFileSync(file, 'utf8');
     for (const hidden of [customerId, ACCOUNT, encoded, 'Ada', 'sandbox"', ...secretsIn(operator.config)]) {
@@ -253,10 +253,10 @@ describe('psd2 log bundle', () => {
     expect(ids(calls).slice(0, -1)).toEqual(ids(kept.slice(-calls.length + 1).reverse()));
     const execute = calls.find(({ path, flow }) => path.endsWith('/execute') && flow === transfer.flow);
     expect(execute?.path).toBe(
-      `/private/customers/customer-1/products/product-1/moneyTransfer/${transfer.resourceId}/execute`,
+      `/private/customers/customer-1/products/account-1/moneyTransfer/${transfer.resourceId}/execute`,
     );
-    expect(calls.map(({ path }) => path)).toContain('/private/x/iban-1/product-1');
-    expect(calls.map(({ path }) => path)).toContain('/private/x/of-product-1-customer-1/iban-1');
+    expect(calls.map(({ path }) => path)).toContain('/private/x/iban-1/account-1');
+    expect(calls.map(({ path }) => path)).toContain('/private/x/of-account-1-customer-1/iban-1');
     expect(calls.map(({ path }) => path)).toContain('/private/customers/customerid-info');
   });
 

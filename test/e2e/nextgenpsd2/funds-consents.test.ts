@@ -100,7 +100,7 @@ it('whose answer was lost is not asked for with a masked number', async () => {
   const again = await operator.psd2(['consent', 'resume', lost.flow ?? '', '--json']);
   expect([again.code, readError(again).message]).toEqual([
     2,
-    'psd2 does not keep the whole number of a card, so it cannot ask again',
+    'psd2 does not keep full card numbers, so it cannot ask again',
   ]);
 });
 

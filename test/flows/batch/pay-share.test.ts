@@ -73,8 +73,7 @@ it('a bank that wants to know how it books a bulk payment gets none of which nob
   const unsaid = [line(1), line(2)];
   expect(thrownBy(() => sharesIn([], unsaid, chooseWay(wants, undefined)))).toMatchObject({
     code: 'usage',
-    message:
-      'This bank wants to know whether it books a bulk payment as one sum, and nobody said it of payment 1',
+    message: 'This bank wants to know whether it books a bulk payment as one sum, and payment 1 does not say',
     context: {
       hint: 'psd2 has sent nothing. Pay with --as single, or cancel the batch and add its file with --batch-booking yes or no.',
     },

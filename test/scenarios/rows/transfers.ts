@@ -249,7 +249,7 @@ const resolved = [
     {
       words: CANCEL,
       ends: '2 usage',
-      says: 'psd2 has sent execute, so it cannot cancel the transfer any more',
+      says: 'psd2 has sent execute, so it can no longer cancel the transfer',
     },
     {
       words: RESOLVE('not-executed', '--yes', '--note', 'Support,\ncase \u001b[31m4711'),
@@ -383,7 +383,7 @@ const resolved = [
       {
         words: CANCEL,
         ends: '2 usage',
-        says: `is ${ends.split(' ')[2]}. psd2 has sent execute, so it cannot cancel`,
+        says: `is ${ends.split(' ')[2]}. psd2 has sent execute, so it can no longer cancel`,
       },
       { words: RESOLVE('not-executed', '--yes'), ends: expect.stringMatching(/^0 /) },
       { words: ORDER, ends: '0 executed' },

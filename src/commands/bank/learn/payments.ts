@@ -107,7 +107,7 @@ async function askProduct(asker: Asker, service: Service, product: string): Prom
   const reason = `the bank took an empty object for a payment (${heard.says})`;
   throw new Stopped(
     reason,
-    new Psd2Error('bank_answer', `The bank is not to be trusted with questions: ${reason}`),
+    new Psd2Error('bank_answer', `psd2 asks this bank no further questions: ${reason}`),
   );
 }
 

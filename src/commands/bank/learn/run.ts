@@ -171,7 +171,7 @@ async function save(context: Context, asker: Asker, file: string): Promise<boole
   await saveDocument(context, file, Buffer.from(text));
   const { problems } = await checkBankFile(file, ONLY);
   if (problems.length === 0) return true;
-  throw new Psd2Error('config', `What was learned is no right bank file: ${problems[0]?.message}`, {
+  throw new Psd2Error('config', `What psd2 learned is not a valid bank file: ${problems[0]?.message}`, {
     next: [['bank', 'check', file]],
   });
 }

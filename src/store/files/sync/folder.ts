@@ -76,9 +76,13 @@ export class SyncRun {
 /** Whoever may write to the folder of `--out` could lead a customer's data elsewhere by a link. @throws Psd2Error `config` */
 function refuseLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-    throw new Psd2Error('config', `${path} is a link, and psd2 writes a customer's data to no other place`, {
-      hint: 'Move it away. --out itself may be a link.',
-    });
+    throw new Psd2Error(
+      'config',
+      `${path} is a link, and psd2 does not follow links when it writes a customer's data`,
+      {
+        hint: 'Move it away. --out itself may be a link.',
+      },
+    );
 }
 
 /**
