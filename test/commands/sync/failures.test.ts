@@ -202,20 +202,20 @@ it('the table on a terminal has titles, and a narrow one shortens only the reaso
     return printed().replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'YYYY-MM-DD hh:mm');
   };
   expect([await table(150), await table(110), await table(60)]).toMatchInlineSnapshot(`
-    ["CUSTOMER  ACCOUNT  WHY                               SINCE             TIMES  LAST SUCCESS  READ AGAIN  NEXT
-    1000001   A        bank_failing: It is bank_failing  YYYY-MM-DD hh:mm  1                    no          psd2 --customer 1000001 sync
+    ["CUSTOMER  ACCOUNT  WHY                               SINCE             TIMES  READ AGAIN  NEXT
+    1000001   A        bank_failing: It is bank_failing  YYYY-MM-DD hh:mm  1      no          psd2 --customer 1000001 sync
     ",
-     "CUSTOMER  ACCOUNT  WHY                     SINCE             TIMES  LAST SUCCESS  NEXT
-    1000001   A        bank_failing: It is     YYYY-MM-DD hh:mm  1                    psd2 --customer 1000001 sync
+     "CUSTOMER  ACCOUNT  WHY                       SINCE             TIMES  READ AGAIN  NEXT
+    1000001   A        bank_failing: It is       YYYY-MM-DD hh:mm  1      no          psd2 --customer 1000001 sync
                        bank_failing
     ",
-     "CUSTOMER      1000001
-    ACCOUNT       A
-    WHY           bank_failing: It is bank_failing
-    SINCE         YYYY-MM-DD hh:mm
-    TIMES         1
-    READ AGAIN    no
-    NEXT          psd2 --customer 1000001 sync
+     "CUSTOMER    1000001
+    ACCOUNT     A
+    WHY         bank_failing: It is bank_failing
+    SINCE       YYYY-MM-DD hh:mm
+    TIMES       1
+    READ AGAIN  no
+    NEXT        psd2 --customer 1000001 sync
     "]
   `);
 });
