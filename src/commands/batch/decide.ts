@@ -7,14 +7,53 @@ import { type KnownBatch, readBatch } from '../../flows/batch/known-lines.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
 import { writeMoney } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { BATCH_FORM, batchData } from './batches.ts';
+import { examples, verb } from '../declare.ts';
+import { readNote } from '../flow/resolve.ts';
+import { BATCH, BATCH_FORM, batchData } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
+
+/** `psd2 batch approve <batch>` */
+export const approve = verb(
+  {
+    prints: BATCH,
+    help: `
+The setting approvals of the profile (PSD2_APPROVALS) says how many other people must approve a batch: 0, 1 or 2. In production the
+default is 1. A batch that pays more than --max-amount of the profile needs one more. psd2 records the name, the system user, the
+machine and the time. In PostgreSQL, only members of the role psd2_approver may approve.
+${examples('psd2 batch approve 3f2a9c', 'psd2 batch approve 3f2a9c --by "Ada Lovelace" --yes')}`,
+  },
+  (command) =>
+    command
+      .argument('<batch>', 'id of the batch, or the beginning of it')
+      .option('--by <name>', 'who approves it (default: PSD2_OPERATOR, else the system user)'),
+  (context, batch, { by }) => decide(context, batch, { by, note: null }),
+);
+
+/** `psd2 batch reject <batch>` */
+export const reject = verb(
+  {
+    prints: BATCH,
+    help: `
+psd2 no longer begins payments of a rejected batch. Payments that have begun stay as they are.
+${examples('psd2 batch reject 3f2a9c --note "Line 7 has the old account"')}`,
+  },
+  (command) =>
+    command
+      .argument('<batch>', 'id of the batch, or the beginning of it')
+      .requiredOption('--note <text>', 'why')
+      .option('--by <name>', 'who rejects it (default: PSD2_OPERATOR, else the system user)'),
+  async (context, batch, { by, note: given }) => {
+    const note = readNote(given);
+    if (note === null) throw new Psd2Error('usage', '--note is missing');
+    await decide(context, batch, { by, note });
+  },
+);
 
 /**
  * Shows a batch to a second person, and records their yes or no over the hash of its content. Without a terminal the command is the
  * decision itself: it sends nothing, and `batch run` needs its own confirmation.
  */
-export async function decide(
+async function decide(
   context: Context,
   reference: string,
   { by, note }: { by?: string | undefined; note: string | null },

@@ -15,11 +15,11 @@ export const batch: Noun = {
     },
     approve: {
       description: 'approve a batch as a second person',
-      load: async () => (await import('./approve.ts')).approve,
+      load: async () => (await import('./decide.ts')).approve,
     },
     reject: {
       description: 'reject a batch, so that psd2 pays nothing of it',
-      load: async () => (await import('./reject.ts')).reject,
+      load: async () => (await import('./decide.ts')).reject,
     },
     run: {
       description: 'pay a batch; run again, it goes on and pays nothing twice',

@@ -1,10 +1,12 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
+import type { EidasCertificate } from '../../certificates/eidas.ts';
 import { chainOf, type PairName, readPrivateKey, WrongPassphrase } from '../../certificates/key-pair.ts';
 import type { QcType } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readNamedFile } from '../../store/disk/files.ts';
 import { type Profile, readPem } from '../../store/machine/settings.ts';
+import { list, oneOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context, KeyRing } from '../context.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
 
@@ -143,4 +145,34 @@ function openKey(name: string, pem: string | undefined, passphrase: string | und
 
 function readBytes(path: string): Buffer {
   return readNamedFile(path, `The file ${path}`, 'certificate');
+}
+
+/** What eIDAS statements say, as it is printed. */
+export const eidasFields = () => ({
+  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')).as('Organization'),
+  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')).as('QcType'),
+  roles: list(
+    text(),
+    'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
+  ).as('Roles'),
+  ncaName: orNull(text('name of the competent authority'))
+    .as('Authority')
+    .shown(
+      ({ ncaName, ncaId }: Record<'ncaName' | 'ncaId', string | null>) => ncaName && `${ncaName} (${ncaId})`,
+    ),
+  ncaId: orNull(text('id of the competent authority')),
+});
+
+/** The values of {@link eidasFields}. */
+export function eidasData({
+  organizationIdentifier,
+  qcType,
+  roles,
+  ncaName,
+  ncaId,
+}: Omit<EidasCertificate, 'isForClients'>) {
+  return {
+    organizationIdentifier: organizationIdentifier ?? null,
+    ...{ qcType: qcType ?? null, roles, ncaName: ncaName ?? null, ncaId: ncaId ?? null },
+  };
 }

@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
-import { flag, list, object, oneOf, orNull, text, time, type ValueOf } from '../../terminal/output/fields.ts';
+import { flag, list, object, orNull, text, time, type ValueOf } from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
-import { certificatesOfFile, certificatesOfProfile } from './certificates.ts';
+import { certificatesOfFile, certificatesOfProfile, eidasData, eidasFields } from './certificates.ts';
 
 const QC_TYPES: Readonly<Record<string, string>> = { web: 'QWAC', eseal: 'QSealC', esign: 'signature' };
 
@@ -13,20 +13,8 @@ const certificate = object({
   notBefore: time('valid from').as('Valid from'),
   notAfter: time('valid until').as('Valid until'),
   sha256: text('fingerprint, hexadecimal').as('SHA-256'),
-  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')).as('Organization'),
-  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC'))
-    .as('QcType')
-    .written((type) => type && `${type} (${QC_TYPES[type] ?? 'not known'})`),
-  roles: list(
-    text(),
-    'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
-  ).as('Roles'),
-  ncaName: orNull(text('name of the competent authority'))
-    .as('Authority')
-    .shown(
-      ({ ncaName, ncaId }: Record<'ncaName' | 'ncaId', string | null>) => ncaName && `${ncaName} (${ncaId})`,
-    ),
-  ncaId: orNull(text('id of the competent authority')),
+  ...eidasFields(),
+  qcType: eidasFields().qcType.written((type) => type && `${type} (${QC_TYPES[type] ?? 'not known'})`),
   keyMatches: orNull(flag('true if the key matches; null if the key is not known'))
     .as('Key')
     .written((matches) => (matches === null ? 'not known' : matches ? 'matches' : 'does not match')),
@@ -71,10 +59,7 @@ function toInspected({ raw }: X509Certificate, keyMatches: boolean | null): Insp
     ...said,
     notBefore: said.notBefore.toISOString(),
     notAfter: said.notAfter.toISOString(),
-    organizationIdentifier: said.organizationIdentifier ?? null,
-    qcType: said.qcType ?? null,
-    ncaName: said.ncaName ?? null,
-    ncaId: said.ncaId ?? null,
+    ...eidasData(said),
     keyMatches,
   };
 }

@@ -5,26 +5,15 @@ import { readEidasCertificate } from '../../certificates/eidas.ts';
 import type { PairName } from '../../certificates/key-pair.ts';
 import { requestSuccessor } from '../../certificates/request.ts';
 import { Psd2Error } from '../../errors.ts';
-import { flag, list, object, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
+import { flag, object, oneOf, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
-import { openCertificateFile } from './certificates.ts';
+import { eidasData, eidasFields, openCertificateFile } from './certificates.ts';
 import { refuseExisting, writeNewFiles } from './new-files.ts';
 
 const requested = object({
   subject: text('distinguished name').as('Subject'),
-  organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')).as('Organization'),
-  qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')).as('QcType'),
-  roles: list(
-    text(),
-    'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
-  ).as('Roles'),
-  ncaName: orNull(text('name of the competent authority'))
-    .as('Authority')
-    .shown(
-      ({ ncaName, ncaId }: Record<'ncaName' | 'ncaId', string | null>) => ncaName && `${ncaName} (${ncaId})`,
-    ),
-  ncaId: orNull(text('id of the competent authority')),
+  ...eidasFields(),
   keyType: oneOf(['RSA', 'EC'], 'type of the new key')
     .as('Key type')
     .shown(
@@ -77,11 +66,7 @@ export const request = verb(
     context.output.record(
       {
         subject: eidas.subject,
-        organizationIdentifier: eidas.organizationIdentifier ?? null,
-        qcType: eidas.qcType ?? null,
-        roles: eidas.roles,
-        ncaName: eidas.ncaName ?? null,
-        ncaId: eidas.ncaId ?? null,
+        ...eidasData(eidas),
         ...{ keyType, keyBits, keyEncrypted: passphrase !== undefined },
         ...files,
       },

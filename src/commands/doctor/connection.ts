@@ -4,8 +4,9 @@ import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { LoginProbe } from '../../bank/ports/customer.ts';
 import { CallFailed, proxyFor } from '../../bank/transport/connection.ts';
 import { ClosedUnanswered } from '../../bank/transport/line.ts';
+import { isLoopback } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
-import { baseUrlOf, redirectUriOf } from '../../store/machine/settings.ts';
+import { baseUrlOf, type Profile, redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { finding } from '../shared/checks.ts';
 import type { Diagnosis, Finding } from './diagnosis.ts';
@@ -183,4 +184,21 @@ export function compareClocks(now: Date, date: string | undefined): Finding {
   const fix = { hint: 'Set the clock, ideally with NTP: timedatectl set-ntp true' };
   if (Math.abs(ahead) > CLOCK_FAIL_MS) return { status: 'fail', code: 'config', detail, fix };
   return Math.abs(ahead) > CLOCK_WARN_MS ? finding('warn', detail, fix) : finding('ok', detail);
+}
+
+/** Whether psd2 can listen where the customer's browser returns to. */
+export async function checkRedirectPort({ env }: Context, profile: Profile): Promise<Finding> {
+  const uri = new URL(redirectUriOf(profile));
+  if (!isLoopback(uri)) return finding('skip', `${uri.href} is not on this computer: log in with --paste`);
+  const { serveOnLoopback } = await import('../../callback/loopback-server.ts');
+  const { makeLoopbackCertificate } = await import('../../certificates/loopback.ts');
+  const stop = await serveOnLoopback(
+    uri,
+    () => makeLoopbackCertificate([uri.hostname]),
+    (_, response) => response.end(),
+  );
+  await stop();
+  const port = uri.port || (uri.protocol === 'https:' ? '443' : '80');
+  const forward = `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`;
+  return finding('ok', `psd2 can listen at ${uri.href}`, env.SSH_CONNECTION ? { hint: forward } : null);
 }

@@ -19,12 +19,11 @@ import { CHECKS, finding, printChecks } from '../shared/checks.ts';
 import { newRunId } from '../shared/run-id.ts';
 import { checkConsents, checkEndings, checkToken } from './access.ts';
 import { checkCompiledCode } from './compiled-code.ts';
-import { checkConnection, connectionChecks } from './connection.ts';
+import { checkConnection, checkRedirectPort, connectionChecks } from './connection.ts';
 import { sayContested } from './contested.ts';
 import { Diagnosis, type Finding } from './diagnosis.ts';
 import { checkKeyIds } from './key-id.ts';
 import { checkCertificates, checkChains, checkSigner } from './keys.ts';
-import { checkRedirectPort } from './redirect-port.ts';
 
 /** The checks of what is in the store. */
 const STORE_CHECKS = ['token', 'consents', 'expiring'];

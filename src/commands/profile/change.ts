@@ -4,6 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { ProfileSettings, StoredProfile } from '../../store/machine/profiles.ts';
 import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
 import { environmentSettings, isControl, parseBaseUrl } from '../../store/machine/settings.ts';
+import { object, oneOf, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { describeAtBank, recordsAt } from '../open/other-logins.ts';
 import { confirmed } from '../shared/confirmed.ts';
@@ -140,3 +141,15 @@ export async function confirmOtherBank(
     declined: 'Nothing was stored',
   });
 }
+
+/** What `psd2 profile set --all` prints. */
+export const changedProfile = object({
+  profile: text('name of the profile').as('Profile', { whole: true }),
+  result: oneOf(
+    ['changed', 'unchanged', 'failed'],
+    'unchanged: it did not have the old certificate; failed: it keeps the old one',
+  ).as('Result', { kind: 'state' }),
+  detail: text('what was changed, or why not').as('Detail'),
+});
+
+export type ChangedProfile = ValueOf<typeof changedProfile>;

@@ -9,8 +9,7 @@ import { checkConnection } from '../doctor/connection.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
-import { readStored, type StoredSettings } from './change.ts';
-import { changedProfile, type Row } from './changed-profiles.ts';
+import { changedProfile, type ChangedProfile, readStored, type StoredSettings } from './change.ts';
 import { checkKeys, keepFiles, keeping, readSettingOptions, replacedKeys } from './given-settings.ts';
 
 const PAIRS: readonly PairName[] = ['QWAC', 'QSealC'];
@@ -54,7 +53,7 @@ export async function setAll(
     next[pair] = certificate?.fingerprint256;
     old[pair] = certificate && (await oldOf(context, found, pair, certificate));
   }
-  const rows: Row[] = [];
+  const rows: ChangedProfile[] = [];
   const failures: Psd2Error[] = [];
   for (const profile of found) {
     const wanted = pairs.filter((pair) => old[pair] !== undefined && profile.prints[pair] === old[pair]);
@@ -71,7 +70,7 @@ export async function setAll(
   await print(context, rows, failures);
 }
 
-async function print(context: Context, rows: Row[], [failure, ...more]: Psd2Error[]): Promise<void> {
+async function print(context: Context, rows: ChangedProfile[], [failure, ...more]: Psd2Error[]): Promise<void> {
   await context.output.table(rows, changedProfile, 'There is no profile.');
   if (!failure) return;
   const count = more.length + 1;
@@ -185,7 +184,7 @@ function rowOf(
   changed: readonly PairName[],
   pairs: readonly PairName[],
   next: Prints,
-): Row {
+): ChangedProfile {
   if (changed.length > 0)
     return { profile: name, result: 'changed', detail: `${changed.join(' and ')}; its bank accepts it` };
   const [has, lacks]: [PairName[], PairName[]] = [[], []];

@@ -18,8 +18,7 @@ import { parseBaseUrl } from '../../store/machine/settings.ts';
 import { list } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
-import { readStored, storeChange } from './change.ts';
-import { changedProfile } from './changed-profiles.ts';
+import { changedProfile, readStored, storeChange } from './change.ts';
 import {
   checkKeys,
   checkTexts,

@@ -27,9 +27,8 @@ import {
 import { pathOf } from '../../terminal/complete-path.ts';
 import { checkProfileCertificates } from '../cert/profile-certificates.ts';
 import type { Context, KeyRing } from '../context.ts';
-import { checkConnection } from '../doctor/connection.ts';
+import { checkConnection, checkRedirectPort } from '../doctor/connection.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
-import { checkRedirectPort } from '../doctor/redirect-port.ts';
 import { contentOfBank, describeStored, needsClientSecret } from '../open/bank-file.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
 import { sandboxFolderOf } from '../sandbox/running.ts';
