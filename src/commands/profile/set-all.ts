@@ -9,7 +9,7 @@ import { checkConnection } from '../doctor/connection.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
-import { changedProfile, type ChangedProfile, readStored, type StoredSettings } from './change.ts';
+import { type ChangedProfile, changedProfile, readStored, type StoredSettings } from './change.ts';
 import { checkKeys, keepFiles, keeping, readSettingOptions, replacedKeys } from './given-settings.ts';
 
 const PAIRS: readonly PairName[] = ['QWAC', 'QSealC'];
@@ -70,7 +70,11 @@ export async function setAll(
   await print(context, rows, failures);
 }
 
-async function print(context: Context, rows: ChangedProfile[], [failure, ...more]: Psd2Error[]): Promise<void> {
+async function print(
+  context: Context,
+  rows: ChangedProfile[],
+  [failure, ...more]: Psd2Error[],
+): Promise<void> {
   await context.output.table(rows, changedProfile, 'There is no profile.');
   if (!failure) return;
   const count = more.length + 1;
