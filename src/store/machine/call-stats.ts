@@ -254,8 +254,10 @@ function machinesOf(files: readonly string[]): string[][] {
 }
 
 function unreadable(path: string): Psd2Error {
-  const what = existsSync(path) ? 'has neither calls nor daily counts' : 'does not exist';
-  return new Psd2Error('config', `${path} ${what}`, {
+  const [code, what] = existsSync(path)
+    ? (['config', 'has neither calls nor daily counts'] as const)
+    : (['usage', 'does not exist'] as const);
+  return new Psd2Error(code, `${path} ${what}`, {
     hint: 'Name a calls-….ndjson or a stats.ndjson of another machine.',
   });
 }

@@ -245,13 +245,13 @@ describe('psd2 log stats', () => {
       ['2026-11-25', 2],
     ]);
     writeFileSync(join(folder.root, 'notes'), 'no calls\n');
-    for (const [name, says] of [
-      ['nowhere', 'does not exist'],
-      ['notes', 'has neither calls nor daily counts'],
-      ['log', 'is a folder'],
+    for (const [name, code, says] of [
+      ['nowhere', 'usage', 'does not exist'],
+      ['notes', 'config', 'has neither calls nor daily counts'],
+      ['log', 'config', 'is a folder'],
     ] as const)
       expect(await failureOf(stats(folder, '--files', join(folder.root, name)))).toMatchObject({
-        ...{ code: 'config', message: expect.stringContaining(says) },
+        ...{ code, message: expect.stringContaining(says) },
       });
   });
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { smokeRun } from '../../../src/commands/smoke/shape.ts';
@@ -243,7 +244,8 @@ describe('psd2 smoke', () => {
   ])('%j breaks its lines between words in a terminal with %i columns', async (words, columns) => {
     const { ended } = await terminalOf(operator)(words, { columns });
     const { code, stdout } = await ended;
-    const wide = stdout.split(/\r?\n/).filter((line) => line.length > columns && line.trim().includes(' '));
+    const lines = stripVTControlCharacters(stdout).split(/\r?\n/);
+    const wide = lines.filter((line) => line.length > columns && line.trim().includes(' '));
     expect([code, stdout.length > columns, wide]).toEqual([0, true, []]);
   });
 
