@@ -1,0 +1,3 @@
+import { stopRows } from './crash.ts';
+
+stopRows(({ bank }) => bank !== 'cb');

@@ -1,0 +1,3 @@
+import { PLAYED, playByProgram } from './program.ts';
+
+playByProgram(PLAYED.filter(({ bank }) => bank !== 'cb'));

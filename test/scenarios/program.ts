@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { describe, it } from 'vitest';
+import { useRelay } from '../crash/relay.ts';
+import { bankDay } from '../e2e/support/bank-days.ts';
+import { readError } from '../e2e/support/errors.ts';
+import { keepRunning, type Operator, useLoggedIn } from '../e2e/support/psd2.ts';
+import * as shapes from '../e2e/support/shapes.ts';
+import { saidBy } from '../e2e/support/verbose.ts';
+import { ACCOUNT } from './memory.ts';
+import { play, profileOf, rulesOf } from './play.ts';
+import type { BankOfRow, Row } from './row.ts';
+import { byBank, ROWS } from './rows.ts';
+
+/** The rows that need not wait longer than a test may. */
+export const PLAYED = ROWS.filter(({ waits }) => !waits);
+
+/** Plays rows by the built psd2, over mutual TLS, in the real time. */
+export function playByProgram(chosen: readonly Row[]): void {
+  describe.each(byBank(chosen))('at %s', (_, { bank, rows }) => {
+    const stage = useProgram(bank);
+    it.each(rows.map((row) => [row.name, row] as const))('%s', async (_name, row) => play(stage(), row));
+  });
+}
+
+function useProgram(kind: BankOfRow) {
+  const operator = keepRunning(useLoggedIn(rulesOf(kind)));
+  const relay = useRelay(() => join(operator.config, 'sandbox'));
+  let rows = 100;
+  return () => {
+    rows += 1;
+    const amount = (rows / 100).toFixed(2);
+    const name = `row${rows}`;
+    return {
+      ...{ name, relay, config: operator.config, amount },
+      run: async (words: readonly string[], env: Readonly<Record<string, string>>) => {
+        const through = {
+          PSD2_PROFILE: profileOf(kind),
+          PSD2_BROWSER: '/bin/true',
+          ...relay.env(name),
+          ...env,
+        };
+        const ended = await operator.psd2([...words], { env: through });
+        return {
+          ...{ exitCode: ended.code ?? -1, stdout: ended.stdout, told: saidBy(ended) },
+          error: ended.code === 0 ? null : readError(ended),
+        };
+      },
+      booked: () => timesPaid(operator, amount),
+    };
+  };
+}
+
+async function timesPaid(operator: Operator, amount: string): Promise<number> {
+  const list = ['accounts', 'transactions', ACCOUNT, '--from', bankDay(-2)];
+  const rows = await operator.json(shapes.transactions, list);
+  return rows.filter((row) => row.amount.startsWith(`-${amount}`)).length;
+}
