@@ -126,13 +126,15 @@ describe('what a bank file cannot extend', () => {
     ['a file that extends it', { 'a.json': 'b.json', 'b.json': 'c.json', 'c.json': 'a.json' }],
   ])('%s', async (_what, chain) => {
     for (const [name, above] of Object.entries(chain)) write(name, { ...LEAST, extends: above });
-    expect(await messageOf(join(folder, 'a.json'))).toContain('extends|The chain of extends is a circle');
+    expect(await messageOf(join(folder, 'a.json'))).toContain(
+      'extends|The bank files extend each other in a circle',
+    );
   });
 
   it('a link to itself', async () => {
     const path = write('a.json', { ...LEAST, extends: 'link.json' });
     symlinkSync(path, join(folder, 'link.json'));
-    expect(await messageOf(path)).toContain('is a circle');
+    expect(await messageOf(path)).toContain('in a circle');
   });
 
   it.each([

@@ -236,7 +236,7 @@ describe('at a bank where the operator names the customers', () => {
       .split('\n')
       .map((line) => line.replace(/^[* ] +/, ''));
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
-      ['CUSTOMER', 'GRANT', 'TOKEN', 'ACCESS TOKEN UNTIL', 'CONSENT', 'REFRESH TOKEN UNTIL'],
+      ['CUSTOMER', 'GRANT', 'TOKEN', 'ACCESS TOKEN UNTIL', 'CONSENT'],
       ['ada', 'authorization_code', 'none', 'co-3'],
       ['bea', 'authorization_code', 'good', expect.stringContaining('2026-11-21'), 'co-2 until 2027-01-31'],
       ['cleo', 'authorization_code', 'none'],

@@ -80,7 +80,7 @@ it('a bank that wants to know how it books a bulk payment gets none of which nob
   });
   const [alone = line(1)] = unsaid;
   expect(numbers([], [alone], chooseWay(wants, undefined))).toEqual([[1]]);
-  expect(() => sharesIn([], [alone], chooseWay(wants, 'bulk'))).toThrow(/of payment 1/);
+  expect(() => sharesIn([], [alone], chooseWay(wants, 'bulk'))).toThrow(/payment 1 does not say/);
   expect(numbers([], unsaid, chooseWay(wants, 'single'))).toEqual([[1], [2]]);
   const said = unsaid.map((each) => ({ ...each, batchBooking: false }));
   expect(numbers([], said, chooseWay(wants, undefined))).toEqual([[1, 2]]);
