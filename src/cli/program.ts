@@ -209,6 +209,7 @@ function toUsageError(error: CommanderError, words: readonly string[]): Psd2Erro
   // The operator's own words may contain line breaks.
   const [what = '', ...suggestions] = error.message
     .replace(/^error: /, '')
+    .replace(/^required option '(.*)' not specified$/, 'the option $1 is missing')
     .trimEnd()
     .split(/\n(?=\(?Did you mean )/);
   const message = what.charAt(0).toUpperCase() + what.slice(1);

@@ -83,6 +83,7 @@ describe('wrong use', () => {
     [['accounts', 'list', '--josn'], "Unknown option '--josn'", 'Did you mean --json?'],
     [['accounts', 'list', '--qqqqqqqq'], "Unknown option '--qqqqqqqq'", HELP],
     [['accounts', 'balance'], "Missing required argument 'account'", HELP],
+    [['accounts', 'report', 'x'], 'The option --file <path> is missing', HELP],
     [['accounts', 'list', 'x'], "Too many arguments for 'list'. Expected 0 arguments but got 1", HELP],
     [
       ['--grant', 'password', 'accounts', 'list'],

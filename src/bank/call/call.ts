@@ -24,6 +24,10 @@ import {
   retryAfter,
 } from './retries.ts';
 
+/** What to do about a 403 whose answer is a page: it says nothing of roles and consents. */
+export const FIREWALL_ADVICE =
+  'A firewall or gateway before the bank may have answered. Try again later. If it goes on, send the bank the ids of the call.';
+
 /** What a call does, for all that wraps it. Only the interface knows its paths. */
 export interface CallFacts {
   /** The account that the call reads, `list` for the list of all, null for neither. */

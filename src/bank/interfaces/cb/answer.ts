@@ -2,7 +2,14 @@ import * as z from 'zod/mini';
 import { toldReasons } from '../../../domain/bank-reason.ts';
 import { isRecord } from '../../../domain/json.ts';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../../../errors.ts';
-import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
+import {
+  type Answer,
+  type BankCall,
+  type Caller,
+  FIREWALL_ADVICE,
+  type Reading,
+  type Said,
+} from '../../call/call.ts';
 import { textOf } from '../../call/charset.ts';
 import { parseJson } from '../../call/json.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
@@ -138,7 +145,7 @@ export function readDocument(answer: CbAnswer): Buffer {
   const { envelope } = answer.said;
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
-  if (envelope || answer.body.length === 0 || /^text\/html\b/i.test(answer.headers['content-type'] ?? ''))
+  if (envelope || answer.body.length === 0 || isPage(answer))
     throw new Psd2Error(
       'bank_answer',
       `The bank answered ${nameOf(answer)} without a document`,
@@ -184,10 +191,12 @@ function toError(answer: CbAnswer, envelope: Envelope | null): Psd2Error {
     not_logged_in: answer.call.facts.login
       ? { hint: 'Check the client id and the client secret of the profile.' }
       : { next: [['auth', 'login']] },
-    forbidden: {
-      hint: 'The application may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',
-      next: [['consent', 'request']],
-    },
+    forbidden: isPage(answer)
+      ? { hint: FIREWALL_ADVICE }
+      : {
+          hint: 'The application may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',
+          next: [['consent', 'request']],
+        },
     too_many_calls: {
       hint: answer.headers['retry-after']
         ? `The bank says: retry after ${answer.headers['retry-after']}.`
@@ -253,6 +262,10 @@ function idsOf(answer: CbAnswer, envelope: Envelope | null): ErrorContext {
 
 function nameOf({ call }: CbAnswer): string {
   return `${call.method} ${pathOf({ target: call.path })}`;
+}
+
+function isPage({ headers }: CbAnswer): boolean {
+  return /^text\/html\b/i.test(headers['content-type'] ?? '');
 }
 
 function kindOf(answer: CbAnswer): string {

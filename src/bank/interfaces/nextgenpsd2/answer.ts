@@ -63,7 +63,8 @@ export async function understand(
     text: each.text && withoutCardNumbers(each.text, cards),
   }));
   const decided = isRefused ? decidingOf(messages, bank) : undefined;
-  const meaning = isRefused ? meaningIn(decided, status, call, bank) : null;
+  const isPage = /^text\/html\b/i.test(headers['content-type'] ?? '');
+  const meaning = isRefused ? meaningIn(decided, status, call, bank, isPage) : null;
   const code = decided?.code ?? null;
   const hasTokenCode = code !== null && TOKEN_CODES.includes(code);
   // A gateway may write as OAuth does, too. The form belongs to the token endpoint, and to refused tokens.
@@ -101,10 +102,11 @@ function meaningIn(
   status: number,
   { facts }: BankCall,
   bank: BankDescription,
+  isPage: boolean,
 ): Meaning {
   const known = decided?.code ? meaningOf(decided.code, bank) : undefined;
   if (known?.lasts && facts.reads === null) return meaningOfStatus(429, false);
-  return known ?? meaningOfStatus(status, facts.login);
+  return known ?? meaningOfStatus(status, facts.login, isPage);
 }
 
 function idOf(header: string | undefined): string | null {

@@ -1,4 +1,5 @@
 import type { ErrorCode, ErrorContext } from '../../../errors.ts';
+import { FIREWALL_ADVICE } from '../../call/call.ts';
 import type { BankDescription } from './description/schema.ts';
 
 /** What a refusal means for psd2, and for the operator. */
@@ -215,8 +216,8 @@ function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** What an HTTP status means, for answers whose codes say nothing. */
-export function meaningOfStatus(status: number, isLogin: boolean): Meaning {
+/** What an HTTP status means, for answers whose codes say nothing. @param isPage whether the answer is HTML */
+export function meaningOfStatus(status: number, isLogin: boolean, isPage = false): Meaning {
   if (status === 401) {
     const says = 'The bank does not accept the token or the client for {call}';
     return isLogin
@@ -228,14 +229,11 @@ export function meaningOfStatus(status: number, isLogin: boolean): Meaning {
       : token(says);
   }
   if (status === 403) {
+    const says = 'The bank does not allow {call}';
+    if (isPage) return { code: 'forbidden', says, hint: FIREWALL_ADVICE };
     const hint =
       'The certificate may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:';
-    return {
-      code: 'forbidden',
-      says: 'The bank does not allow {call}',
-      hint,
-      next: [['consent', 'request']],
-    };
+    return { code: 'forbidden', says, hint, next: [['consent', 'request']] };
   }
   if (status === 420 || status === 429) {
     const says = 'The bank allows no more calls at the moment';

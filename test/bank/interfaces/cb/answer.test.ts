@@ -206,6 +206,13 @@ describe('what the operator can do', () => {
     });
   });
 
+  it('after a 403 with a page no consent helps', async () => {
+    expect(await advice(403, { type: 'text/html; charset=utf-8' })).toMatchObject({
+      hint: expect.stringMatching(/^A firewall or gateway/),
+      context: lacking('next'),
+    });
+  });
+
   it.each([302, 400, 404, 408, 500])('for HTTP %i psd2 has no advice', async (status) => {
     expect(await advice(status)).toMatchObject({ context: lacking('hint', 'next') });
   });

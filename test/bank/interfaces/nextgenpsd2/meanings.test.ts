@@ -409,4 +409,13 @@ describe('an HTTP status without a code', () => {
       ...{ ...IDS, ...context },
     });
   });
+
+  it('a 403 whose answer is a page says nothing of roles and consents', async () => {
+    const page = { status: 403, headers: { 'content-type': 'text/html' }, body: '<title>Blocked</title>' };
+    expect(await failure(READING, page)).toMatchObject({
+      message: expect.stringContaining('Blocked'),
+      hint: expect.stringMatching(/^A firewall or gateway/),
+    });
+    expect(await failure(READING, page)).not.toHaveProperty('next');
+  });
 });
