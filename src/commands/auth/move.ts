@@ -9,7 +9,7 @@ import { recordProfileChange } from '../shared/record-in-audit.ts';
 
 const moved = object({
   profile: text('profile of the logins'),
-  from: text('base URL until now'),
+  from: text('the old base URL'),
   to: text('base URL from now on'),
   logins: whole('number of logins that were moved; the login of the application counts too'),
   customers: whole('number of customers whose consents were moved, or what else psd2 keeps about them'),
@@ -25,7 +25,7 @@ the logins and consents along from the old address. psd2 asks first, because it 
 must belong to the same bank. psd2 makes no call to the bank. If this is interrupted, run it again.
 ${examples('psd2 auth move --from https://old.bank.example')}`,
   },
-  (command) => command.option('--from <url>', 'base URL until now'),
+  (command) => command.option('--from <url>', 'the old base URL'),
   (context, { from }) => authMove(context, from),
 );
 

@@ -26,7 +26,7 @@ export const find = verb(
   {
     prints: { what: 'what serves a bank', shape: list(server) },
     help: `
-Names the profiles that serve a bank. If there is none, it names the platforms that come with psd2, and the bank files in the
+The command names the profiles that serve a bank. If there is none, it names the platforms that come with psd2, and the bank files in the
 current folder. What a profile, platform or file serves is in the field banks of its bank file. An IBAN is compared by its
 country and the code of its bank. Only the most exact answers are shown.
 

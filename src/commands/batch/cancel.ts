@@ -15,7 +15,7 @@ export const cancel = verb(
   {
     prints: BATCH,
     help: `
-Cancels the payments for which nothing was sent, and at the bank those that were to go into a signing basket which the bank has refused
+psd2 cancels the payments for which nothing was sent, and at the bank those that were to go into a signing basket which the bank has refused
 or not answered: nobody has a link to authorise them. psd2 names the others that have not ended. As long as that is possible, psd2
 transfer cancel cancels each of them alone. It cannot cancel what is in a bulk payment: only the customer can refuse that.
 ${examples('psd2 batch cancel 3f2a9c --yes')}`,

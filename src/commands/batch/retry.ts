@@ -12,7 +12,7 @@ export const retry = verb(
   {
     prints: BATCH,
     help: `
-Stores a new batch of the payments that are known not to be paid: refused, failed, expired or cancelled. It leaves out a payment whose
+psd2 stores a new batch of the payments that are known not to be paid: refused, failed, expired or cancelled. It leaves out a payment whose
 outcome is not known. Each payment keeps its reference, so psd2 pays it once, whichever batch it is in. The new batch needs approvals
 of its own.
 ${examples('psd2 batch retry 3f2a9c')}`,

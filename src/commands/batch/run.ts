@@ -44,7 +44,7 @@ export const run = verb(
   {
     prints: LINES,
     help: `
-Pays the payments one after the other, in the order of their execution days. Each is a transfer of its own, with its own SCA. A
+psd2 pays the payments one after the other, in the order of their execution days. Each is a transfer of its own, with its own SCA. A
 refused payment stops no other one. However the run was stopped, run it again: it goes on, and pays nothing twice. Two runs at once,
 also on two machines, share the payments.
 
@@ -55,7 +55,7 @@ With --links, psd2 writes each customer's link as a line of JSON to the end of a
 command that gets it on its standard input. Run the batch again later: psd2 asks the bank for the customers' decisions, and executes
 what they authorised.
 
-Exit codes: 0 all are paid, or accepted by the bank, which psd2 asks about them again; 8 some are known not to be paid; 9 the outcome of some is not known, which counts more; 6 some await their
+Exit codes: 0 all are paid, or the bank has accepted them, and psd2 asks it again; 8 some are known not to be paid; 9 the outcome of some is not known, which counts more; 6 some await their
 customer.
 ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.ndjson', 'psd2 batch run 3f2a9c --yes --only 7 --only 9 --json')}`,
   },

@@ -9,7 +9,7 @@ export const status = verb(
   {
     prints: LINES,
     help: `
-Shows the payments whose end psd2 does not know: waiting, awaiting their customer, unknown, or accepted by a bank that may still
+The command shows the payments whose end psd2 does not know: waiting, awaiting their customer, unknown, or accepted by a bank that may still
 reject them. It asks the bank about the last ones only. If the bank has rejected one meanwhile, the exit code is 8.
 ${examples('psd2 batch status 3f2a9c')}`,
   },

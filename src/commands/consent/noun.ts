@@ -23,7 +23,7 @@ export const consent: Noun = {
       load: async () => (await import('./resume.ts')).resume,
     },
     status: {
-      description: 'ask the bank how a consent is, and record it',
+      description: 'ask the bank for the status of a consent, and record it',
       needs: 'consent status',
       load: async () => (await import('./status.ts')).status,
     },

@@ -98,7 +98,7 @@ const withTerms = <Args extends unknown[], Options extends OptionValues>(command
       '--card-number <number>',
       where(
         'consents for confirmations of funds',
-        'with FUNDS_AVAILABILITY: card that the account pays for, masked; the whole number from @file, or - for standard input',
+        'with FUNDS_AVAILABILITY: card that the account pays for, masked; the full number from @file, or - for standard input',
       ),
     )
     .option(

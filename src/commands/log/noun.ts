@@ -16,7 +16,7 @@ ${examples('psd2 log', 'psd2 log --transaction tr-0mh8k2x7vq3ab', 'psd2 log bund
       load: async () => (await import('./list.ts')).list,
     },
     stats: {
-      description: "figures of the calls by day: times, errors, the bank's downtime",
+      description: "show figures of the calls by day: times, errors, the bank's downtime",
       load: async () => (await import('./stats.ts')).stats,
     },
     bundle: {

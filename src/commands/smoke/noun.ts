@@ -16,7 +16,7 @@ ${examples('psd2 smoke', 'psd2 smoke --report junit=smoke.xml --fail-on slow', '
       load: async () => (await import('./run.ts')).run,
     },
     shapes: {
-      description: "the forms of the bank's answers",
+      description: "show, accept or forget the forms of the bank's answers",
       load: async () => (await import('./shape-verbs.ts')).shapeVerbs,
     },
     show: {

@@ -139,8 +139,8 @@ ${examples('psd2 smoke shapes list', 'psd2 smoke shapes accept')}`,
     ),
   commands: {
     list: { description: 'list the answers whose form psd2 knows', load: async () => list },
-    show: { description: 'show their fields', load: async () => show },
-    accept: { description: 'take what has changed as right', load: async () => accept },
-    forget: { description: 'learn everything anew', load: async () => forget },
+    show: { description: 'show the fields of the answers', load: async () => show },
+    accept: { description: 'accept what has changed', load: async () => accept },
+    forget: { description: 'forget the forms, and learn them anew', load: async () => forget },
   },
 };

@@ -85,7 +85,7 @@ describe.each(['files', 'postgres'])('logins at another base URL, with %s', (hom
     expect(await baseUrlIn(env)).toBe(present);
     const asked = await inTerminal(['profile', 'set', 'sandbox', '--base-url', OTHER], { env });
     await asked.prints(
-      /1 login of the profile sandbox belongs to .+ but cannot use it at https:\/\/psd2\.other/s,
+      /1 login of the profile sandbox belongs to .+ but cannot use it at\s+https:\/\/psd2\.other/s,
     );
     await asked.prints(/Change the base URL\?/);
     await asked.write('n\r');
