@@ -87,8 +87,8 @@ With PostgreSQL it shows all workers, on any machine. With files it shows the la
 It makes no call to the bank.
 
 With --failed it lists each customer and account that a sync could not read: why, since when and how often in a row, the
-last success, and the command that helps. The store keeps failures for 30 days. Of these, --since shows the latest. What a
-sync has read again since is marked, and comes last.
+last success, and the command that helps. The store keeps failures for 30 days. Of these, --since shows the latest. Accounts
+that a sync has read since are marked and listed last.
 ${examples('psd2 sync status', 'psd2 sync status --json --query doneAt -r', 'psd2 sync status --failed --since 12h')}`,
   },
   (command) =>

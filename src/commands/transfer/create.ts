@@ -35,7 +35,7 @@ The bank verifies the transfer first. Then the command shows the result and asks
 authorise. In a pipeline, --yes confirms in advance.
 
 A --reference is refused if an earlier transfer already used it, unless that transfer definitely failed. The error says what is
-different in the two. A reference stays taken if its journal is missing. If a damaged journal does not show its reference, every
+different in the two. A reference stays reserved if its journal is missing. If a damaged journal does not show its reference, every
 --reference is refused.
 
 Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed, 9 the outcome is not known yet

@@ -39,7 +39,7 @@ export function journalIsMissing(reference: string, flow: string, journal: strin
     'config',
     `The journal ${journal} is missing, and its transfer has the reference ${JSON.stringify(reference)}`,
     {
-      hint: 'That transfer may have been paid, so its reference stays taken. Restore the journal from a backup, or use another --reference.',
+      hint: 'That transfer may have been paid, so its reference stays reserved. Restore the journal from a backup, or use another --reference.',
       flow,
     },
   );

@@ -96,7 +96,7 @@ describe('a reference on disk', () => {
     await expect(begin('inv-1')).rejects.toMatchObject({
       code: 'config',
       message: `The journal ${path} is missing, and its transfer has the reference "inv-1"`,
-      hint: 'That transfer may have been paid, so its reference stays taken. Restore the journal from a backup, or use another --reference.',
+      hint: 'That transfer may have been paid, so its reference stays reserved. Restore the journal from a backup, or use another --reference.',
       flow: 'tr-0mi7x7x8x00000',
     });
     expect(await idsOf()).toEqual(before);

@@ -5,7 +5,7 @@ it('a missing journal keeps the reference, and the error names both and the flow
   expect(journalIsMissing('INV "1"', 'tr-1', '/flows/tr-1.ndjson')).toMatchObject({
     code: 'config',
     message: 'The journal /flows/tr-1.ndjson is missing, and its transfer has the reference "INV \\"1\\""',
-    hint: 'That transfer may have been paid, so its reference stays taken. Restore the journal from a backup, or use another --reference.',
+    hint: 'That transfer may have been paid, so its reference stays reserved. Restore the journal from a backup, or use another --reference.',
     flow: 'tr-1',
   });
 });
