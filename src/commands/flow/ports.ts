@@ -157,7 +157,7 @@ function returnHint({ env, globals }: Context, redirectUri: URL, isListening: bo
   if (!isLoopback(redirectUri)) return undefined;
   if (globals.qrCode)
     return isListening
-      ? 'A phone cannot return to this computer. With --paste you can enter the address\nthat the phone shows in the end.'
+      ? 'A phone cannot return to this computer. With --paste you can enter the address that the phone shows in the end.'
       : 'At the end, the phone shows an address that it cannot open. That is harmless.';
   if (!isListening || !(env.SSH_CONNECTION || env.SSH_TTY)) return undefined;
   const { hostname: address, port, protocol } = redirectUri;

@@ -173,7 +173,7 @@ describe("the customer's browser", () => {
 describe('what is said of the way back', () => {
   const HARMLESS = 'At the end, the phone shows an address that it cannot open. That is harmless.\n';
   const PASTE =
-    'A phone cannot return to this computer. With --paste you can enter the address\nthat the phone shows in the end.\n';
+    'A phone cannot return to this computer. With --paste you can enter the address that the phone shows in the end.\n';
   const tunnel = (at: string, host = '127.0.0.1') =>
     'The browser must return to this computer. If it runs on yours, run this there:\n' +
     `  ssh -N -L ${at}:${host}:${at} ${userInfo().username}@${hostname()}\n`;
