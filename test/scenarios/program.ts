@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, it } from 'vitest';
+import { beforeAll, describe, it } from 'vitest';
 import { useRelay } from '../crash/relay.ts';
 import { bankDay } from '../e2e/support/bank-days.ts';
 import { readError } from '../e2e/support/errors.ts';
@@ -26,8 +26,14 @@ function useProgram(kind: BankOfRow) {
   const operator = keepRunning(useLoggedIn(rulesOf(kind)));
   const relay = useRelay(() => join(operator.config, 'sandbox'));
   let rows = 100;
+  // Of the last days, the account has transactions of its own.
+  let others: readonly string[] = [];
+  beforeAll(async () => {
+    others = await paidFrom(operator);
+  });
   return () => {
-    rows += 1;
+    do rows += 1;
+    while (timesIn(others, (rows / 100).toFixed(2)) > 0);
     const amount = (rows / 100).toFixed(2);
     const name = `row${rows}`;
     return {
@@ -45,13 +51,17 @@ function useProgram(kind: BankOfRow) {
           error: ended.code === 0 ? null : readError(ended),
         };
       },
-      booked: () => timesPaid(operator, amount),
+      booked: async () => timesIn(await paidFrom(operator), amount),
     };
   };
 }
 
-async function timesPaid(operator: Operator, amount: string): Promise<number> {
+/** The amounts of the newest transactions of the account. */
+async function paidFrom(operator: Operator): Promise<string[]> {
   const list = ['accounts', 'transactions', ACCOUNT, '--from', bankDay(-2)];
-  const rows = await operator.json(shapes.transactions, list);
-  return rows.filter((row) => row.amount.startsWith(`-${amount}`)).length;
+  return (await operator.json(shapes.transactions, list)).map((row) => row.amount);
+}
+
+function timesIn(amounts: readonly string[], amount: string): number {
+  return amounts.filter((each) => each.startsWith(`-${amount}`)).length;
 }
