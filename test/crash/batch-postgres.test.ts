@@ -1,0 +1,3 @@
+import { stopBatches } from './batch.ts';
+
+stopBatches('PostgreSQL');
