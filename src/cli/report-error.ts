@@ -41,7 +41,8 @@ export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: 
       ...idsOf(error),
     ];
     const columns = stderr.isTTY ? stderr.columns : undefined;
-    stderr.write(`${lines.map((line, at) => fitLine(line, columns, at === 0 ? 0 : 2)).join('\n')}\n`);
+    const fitted = columns ? lines.map((line, at) => fitLine(line, columns, at === 0 ? 0 : 2)) : lines;
+    stderr.write(`${fitted.join('\n')}\n`);
   }
   return exitCodeOf(error.code);
 }

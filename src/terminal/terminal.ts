@@ -49,6 +49,8 @@ export function openTerminal(streams: Streams, options: TerminalOptions): Termin
   const tell = teller(streams, options, prompts);
   const fitted = (text: string) => {
     const columns = streams.stderr.isTTY ? streams.stderr.columns : undefined;
+    // What fits lines need not be loaded then.
+    if (!columns) return text;
     return text
       .split('\n')
       .map((line) => fitLine(line, columns))
