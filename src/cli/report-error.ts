@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { adviceOf, type Repeated } from '../advice.ts';
+import { adviceOf, type Repeated, writeCommand } from '../advice.ts';
 import { type ErrorData, errorData } from '../commands/shared/error-data.ts';
 import { endSentence, Psd2Error } from '../errors.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
@@ -41,7 +41,8 @@ export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: 
       ...idsOf(error),
     ];
     const columns = stderr.isTTY ? stderr.columns : undefined;
-    const fitted = columns ? lines.map((line, at) => fitLine(line, columns, at === 0 ? 0 : 2)) : lines;
+    const own = error.next?.map((words) => writeCommand(words, style.repeated)) ?? [];
+    const fitted = columns ? lines.map((line, at) => fitLine(line, columns, at === 0 ? 0 : 2, own)) : lines;
     stderr.write(`${fitted.join('\n')}\n`);
   }
   return exitCodeOf(error.code);

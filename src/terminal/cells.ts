@@ -27,20 +27,30 @@ export function wrapWords(text: string, width: number): string[] {
 }
 
 /**
- * Breaks a line between words if it is wider than the terminal. A command has a line of its own and stays whole, so that it can be
- * copied.
+ * Breaks a line between words if it is wider than the terminal. A command stays whole, so that it can be copied, and one of psd2's own
+ * at the end has a line of its own. What else looks like a command may be the bank's: that line stays as it is, so that nothing makes
+ * it look like psd2's.
  *
  * @param columns of the terminal; undefined or 0: there is none
  * @param base the indent of prose. A line that is indented further and begins with psd2 is a command, and so is one that begins with $
+ * @param commands that psd2 itself names in the text
  */
-export function fitLine(line: string, columns: number | undefined, base = 0): string {
+export function fitLine(
+  line: string,
+  columns: number | undefined,
+  base = 0,
+  commands: readonly string[] = [],
+): string {
   const spaces = /^ */.exec(line)?.[0] ?? '';
   const indent = spaces.length;
   const isCommand = line.startsWith('$ ', indent) || (indent > base && line.startsWith('psd2 ', indent));
   if (!columns || isCommand || widthOf(line) <= columns) return line;
-  const [, text, command] = /^(.*?:) +(psd2 .*)$/.exec(line) ?? [];
-  if (text !== undefined && command !== undefined)
-    return `${fitLine(text, columns, base)}\n${spaces}  ${command}`;
+  const own = commands.find((command) => line.endsWith(` ${command}`));
+  if (own !== undefined) {
+    const text = line.slice(0, -own.length).trimEnd();
+    return `${fitLine(text, columns, base)}\n${spaces}  ${own}`;
+  }
+  if (/: +psd2 /.test(line)) return line;
   return wrapWords(line.slice(indent), columns - indent)
     .map((part) => spaces + part)
     .join('\n');

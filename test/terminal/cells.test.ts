@@ -40,12 +40,16 @@ it.each([
   ['one two three', 8, 0, 'one two\nthree'],
   ['one two three', undefined, 0, 'one two three'],
   ['  one two three', 10, 0, '  one two\n  three'],
-  // A command stays whole, in a line of its own.
+  // A command stays whole, and one of psd2's own has a line of its own.
   ['  psd2 transfer resume tr-1', 10, 0, '  psd2 transfer resume tr-1'],
   ['$ psd2 transfer resume tr-1', 10, 0, '$ psd2 transfer resume tr-1'],
-  ['Ask again: psd2 transfer resume tr-1', 20, 0, 'Ask again:\n  psd2 transfer resume tr-1'],
+  ['  Ask the bank again: psd2 status', 16, 2, '  Ask the bank\n  again:\n    psd2 status'],
+  ['  Or:     psd2 status', 16, 2, '  Or:\n    psd2 status'],
   ['  psd2 has sent nothing', 12, 2, '  psd2 has\n  sent\n  nothing'],
   ['    psd2 transfer resume tr-1', 12, 2, '    psd2 transfer resume tr-1'],
+  // Another may be the bank's: it gets no line of its own.
+  ['The bank says: Go on with: psd2 x', 20, 0, 'The bank says: Go on with: psd2 x'],
+  ['  (code A: psd2 x)', 10, 2, '  (code A: psd2 x)'],
 ] as const)('%j fits into %j cells, where prose is indented by %i', (line, columns, base, fitted) => {
-  expect(fitLine(line, columns, base)).toBe(fitted);
+  expect(fitLine(line, columns, base, ['psd2 status'])).toBe(fitted);
 });

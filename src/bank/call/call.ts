@@ -28,6 +28,11 @@ import {
 export const FIREWALL_ADVICE =
   'A firewall or gateway before the bank may have answered. Try again later. If it goes on, send the bank the ids of the call.';
 
+/** Whether an answer says that it is HTML. */
+export function isPage({ headers }: Pick<WireAnswer, 'headers'>): boolean {
+  return /^text\/html\b/i.test(headers['content-type'] ?? '');
+}
+
 /** What a call does, for all that wraps it. Only the interface knows its paths. */
 export interface CallFacts {
   /** The account that the call reads, `list` for the list of all, null for neither. */

@@ -10,11 +10,11 @@ import type { Context, ProfileContext, Surroundings } from '../context.ts';
 import type { FindInterface } from './bank.ts';
 
 /**
- * A profile with a bank file is at the bank that it describes, any other one at the bank that psd2 began with. Each is opened once:
- * a sync asks for the same one with each customer.
+ * A profile with a bank file is at the bank that it describes, any other one at the bank that psd2 began with. What a profile stores is
+ * opened once: a sync asks for it with each customer. A file that PSD2_BANK names may change meanwhile.
  */
 function findIn({ env, folder }: Pick<Surroundings, 'env' | 'folder'>): FindInterface {
-  const found = new Map<string | undefined, ReturnType<FindInterface>>();
+  const found = new Map<string | undefined, Awaited<ReturnType<FindInterface>>>();
   const open = async (setting: string | undefined, profile: () => Profile) => {
     const { DEFAULT_INTERFACE, interfaceNamed } = await import('../../bank/open.ts');
     if (setting === undefined) return interfaceNamed(DEFAULT_INTERFACE);
@@ -25,8 +25,8 @@ function findIn({ env, folder }: Pick<Surroundings, 'env' | 'folder'>): FindInte
   };
   return async (profile) => {
     const setting = bankSettingOf(profile);
-    const known = found.get(setting) ?? open(setting, profile);
-    found.set(setting, known);
+    const known = found.get(setting) ?? (await open(setting, profile));
+    if (setting === undefined || setting.startsWith('{')) found.set(setting, known);
     return known;
   };
 }

@@ -45,6 +45,17 @@ describe('the interface of the bank', () => {
     expect(await nameOf({ env: { PSD2_BANK: given === 'path' ? path : given } })).toBe(name);
   });
 
+  it('comes from PSD2_BANK as its file is now: what failed is asked for again, and a changed file counts', async () => {
+    const path = join(temporary, 'changing.json');
+    const context = open({ env: { PSD2_BANK: path } });
+    const again = () => context.forProfile(context.profile()).bankInterface();
+    expect(await failureOf(again())).toMatchObject({ code: 'config' });
+    writeFileSync(path, stored);
+    expect((await again()).consentTerms?.once).toBe(true);
+    writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', consent: { once: false } }));
+    expect((await again()).consentTerms?.once).toBe(false);
+  });
+
   it('comes from the bank file of the profile, also if PSD2_BANK names none', async () => {
     await open().profiles.write('bank', { ...ADDRESS, bank: stored });
     expect(await nameOf(named('bank'))).toBe('nextgenpsd2');

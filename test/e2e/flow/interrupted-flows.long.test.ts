@@ -161,8 +161,7 @@ it('the suggested command repeats a given --profile, and works without the varia
   const resumeCommand = ['--profile', 'sandbox', 'transfer', 'resume', flow];
   expect(readError(ended).hint).toContain(`psd2 ${resumeCommand.join(' ')}`);
   expect(await next('--profile', 'sandbox')).toEqual([
-    `Interrupted: transfer ${flow} (authorizing). Continue with:`,
-    `  psd2 ${resumeCommand.join(' ')}`,
+    `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 ${resumeCommand.join(' ')}`,
   ]);
   const resumed = await operator.psd2([...resumeCommand, '--yes'], { env: { PSD2_PROFILE: undefined } });
   expect(resumed.code, resumed.stderr).toBe(0);

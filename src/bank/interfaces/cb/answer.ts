@@ -7,6 +7,7 @@ import {
   type BankCall,
   type Caller,
   FIREWALL_ADVICE,
+  isPage,
   type Reading,
   type Said,
 } from '../../call/call.ts';
@@ -191,12 +192,13 @@ function toError(answer: CbAnswer, envelope: Envelope | null): Psd2Error {
     not_logged_in: answer.call.facts.login
       ? { hint: 'Check the client id and the client secret of the profile.' }
       : { next: [['auth', 'login']] },
-    forbidden: isPage(answer)
-      ? { hint: FIREWALL_ADVICE }
-      : {
-          hint: 'The application may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',
-          next: [['consent', 'request']],
-        },
+    forbidden:
+      !envelope && isPage(answer)
+        ? { hint: FIREWALL_ADVICE }
+        : {
+            hint: 'The application may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',
+            next: [['consent', 'request']],
+          },
     too_many_calls: {
       hint: answer.headers['retry-after']
         ? `The bank says: retry after ${answer.headers['retry-after']}.`
@@ -262,10 +264,6 @@ function idsOf(answer: CbAnswer, envelope: Envelope | null): ErrorContext {
 
 function nameOf({ call }: CbAnswer): string {
   return `${call.method} ${pathOf({ target: call.path })}`;
-}
-
-function isPage({ headers }: CbAnswer): boolean {
-  return /^text\/html\b/i.test(headers['content-type'] ?? '');
 }
 
 function kindOf(answer: CbAnswer): string {

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { toldReasons } from '../../../domain/bank-reason.ts';
 import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../domain/order/card-number.ts';
 import { type ErrorContext, Psd2Error } from '../../../errors.ts';
-import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
+import { type Answer, type BankCall, type Caller, isPage, type Reading, type Said } from '../../call/call.ts';
 import { textOf } from '../../call/charset.ts';
 import { parseJson } from '../../call/json.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
@@ -63,8 +63,8 @@ export async function understand(
     text: each.text && withoutCardNumbers(each.text, cards),
   }));
   const decided = isRefused ? decidingOf(messages, bank) : undefined;
-  const isPage = /^text\/html\b/i.test(headers['content-type'] ?? '');
-  const meaning = isRefused ? meaningIn(decided, status, call, bank, isPage) : null;
+  const isPageAlone = json === undefined && isPage(answer);
+  const meaning = isRefused ? meaningIn(decided, status, call, bank, isPageAlone) : null;
   const code = decided?.code ?? null;
   const hasTokenCode = code !== null && TOKEN_CODES.includes(code);
   // A gateway may write as OAuth does, too. The form belongs to the token endpoint, and to refused tokens.
@@ -102,11 +102,11 @@ function meaningIn(
   status: number,
   { facts }: BankCall,
   bank: BankDescription,
-  isPage: boolean,
+  isPageAlone: boolean,
 ): Meaning {
   const known = decided?.code ? meaningOf(decided.code, bank) : undefined;
   if (known?.lasts && facts.reads === null) return meaningOfStatus(429, false);
-  return known ?? meaningOfStatus(status, facts.login, isPage);
+  return known ?? meaningOfStatus(status, facts.login, isPageAlone);
 }
 
 function idOf(header: string | undefined): string | null {

@@ -204,11 +204,6 @@ export class Asker {
     return this.#begun.all;
   }
 
-  /** Forgets what has no id, once it was said: nobody can end it. */
-  forgetLost(): void {
-    for (const thing of this.#begun.all) if (thing.id === null) this.#begun.drop(thing);
-  }
-
   #forgetIfGone(id: string, heard: Heard): boolean {
     const thing = this.#begun.all.find((each) => each.id === id && each.bank === this.bank);
     if (thing && isGone(heard)) this.#begun.drop(thing);

@@ -51,7 +51,8 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     const result = { ok: asker.hasBegun, file: isWritten ? file : null, extends: own.extends ?? 'standard' };
     await printLearned(context, asker, { ...result, left: [...outcome.left] });
     sayLeft(context, outcome.left);
-    asker.forgetLost();
+    // Nobody can end what has no id.
+    for (const thing of outcome.left) if (thing.id === null) begun.drop(thing);
     if (!asker.hasBegun) throw noConsent(outcome.error);
   };
   if (globals.raw) throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');

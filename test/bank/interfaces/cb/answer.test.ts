@@ -211,6 +211,9 @@ describe('what the operator can do', () => {
       hint: expect.stringMatching(/^A firewall or gateway/),
       context: lacking('next'),
     });
+    // A bank may declare its envelope as a page.
+    const declared = answered(403, saying('No', 'FORBIDDEN'), { type: 'text/html' });
+    await expect(read(declared)).rejects.toMatchObject({ next: [['consent', 'request']] });
   });
 
   it.each([302, 400, 404, 408, 500])('for HTTP %i psd2 has no advice', async (status) => {

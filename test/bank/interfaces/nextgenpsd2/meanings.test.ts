@@ -417,5 +417,6 @@ describe('an HTTP status without a code', () => {
       hint: expect.stringMatching(/^A firewall or gateway/),
     });
     expect(await failure(READING, page)).not.toHaveProperty('next');
+    expect(await failure(READING, { ...page, body: '{}' })).toMatchObject(FORBIDDEN);
   });
 });
