@@ -377,12 +377,6 @@ describe('psd2 cert generate', () => {
     });
     const [qseal] = await inspected([written.qsealCertificate, '--key', written.qsealKey]);
     expect(qseal).toMatchObject({ keyMatches: true, qcType: 'eseal' });
-
-    const again = await run(['generate', '--out', folder]);
-    expect(again.failure).toEqual({
-      ...{ code: 'usage', exitCode: 2, hint: 'Choose another folder with --out.' },
-      message: `${written.ca} already exists, and psd2 does not overwrite it`,
-    });
   });
 
   it('takes the words of the operator, each role once', async () => {
@@ -409,51 +403,36 @@ describe('psd2 cert generate', () => {
     ]);
   });
 
+  const WHOLE = 'is not a whole number from 1 to 3650';
+  const NAME = 'is not a name of 1 to 30 letters, digits and spaces';
+  const IDENTIFIER = 'is not of the form PSD<country>-<authority>-<number>';
   it.each([
-    [['--roles', ''], 'Unknown role ""'],
-    [['--roles', 'AISP,boss'], 'Unknown role "boss"'],
-    [['--days', '0'], '--days "0" is not a whole number from 1 to 3650'],
-    [['--days', '3651'], '--days "3651" is not a whole number from 1 to 3650'],
-    [['--name', ''], '--name "" is not a name of 1 to 30 letters, digits and spaces'],
-    [['--name', ' a'], '--name " a" is not a name of 1 to 30 letters, digits and spaces'],
+    ['--days', WHOLE, ['', '0', '3651']],
+    ['--name', NAME, ['', ' a', 'a/b', 'a'.repeat(31)]],
+    ['--organization-identifier', IDENTIFIER, ['IT-BI-1', 'xPSDIT-BI-1', 'PSDIT-BI-', 'PSDIT-BI-1 2']],
     [
-      ['--name', 'a'.repeat(31)],
-      `--name "${'a'.repeat(31)}" is not a name of 1 to 30 letters, digits and spaces`,
+      '--organization-identifier',
+      IDENTIFIER,
+      ['PSDIT-B-1', 'PSDIT-ABCDEFGHI-1', `PSDIT-BI-${'1'.repeat(41)}`],
     ],
-    [
-      ['--organization-identifier', 'IT-BI-1'],
-      '--organization-identifier "IT-BI-1" is not of the form PSD<country>-<authority>-<number>',
-    ],
-    [
-      ['--organization-identifier', 'xPSDIT-BI-1'],
-      '--organization-identifier "xPSDIT-BI-1" is not of the form PSD<country>-<authority>-<number>',
-    ],
-    [
-      ['--organization-identifier', `PSDIT-BI-${'1'.repeat(41)}`],
-      `--organization-identifier "PSDIT-BI-${'1'.repeat(41)}" is not of the form PSD<country>-<authority>-<number>`,
-    ],
-    [
-      ['--organization-identifier', 'PSDIT-B-1'],
-      '--organization-identifier "PSDIT-B-1" is not of the form PSD<country>-<authority>-<number>',
-    ],
-    [
-      ['--organization-identifier', 'PSDIT-ABCDEFGHI-1'],
-      '--organization-identifier "PSDIT-ABCDEFGHI-1" is not of the form PSD<country>-<authority>-<number>',
-    ],
-    [
-      ['--organization-identifier', 'PSDIT-BI-1 2'],
-      '--organization-identifier "PSDIT-BI-1 2" is not of the form PSD<country>-<authority>-<number>',
-    ],
-    [['--days', ''], '--days "" is not a whole number from 1 to 3650'],
-    [['--name', 'a/b'], '--name "a/b" is not a name of 1 to 30 letters, digits and spaces'],
-    [
-      ['--organization-identifier', 'PSDIT-BI-'],
-      '--organization-identifier "PSDIT-BI-" is not of the form PSD<country>-<authority>-<number>',
-    ],
-  ])('%j writes nothing', async (words, message) => {
+  ])('a value of %s that %s writes nothing: %j', async (option, message, values) => {
     const folder = out('none');
-    const { failure } = await run(['generate', '--out', folder, ...words]);
-    expect(failure).toMatchObject({ code: 'usage', exitCode: 2, message });
+    for (const value of values) {
+      const { failure } = await run(['generate', '--out', folder, option, value]);
+      expect(failure).toEqual({
+        ...{ code: 'usage', exitCode: 2, message: `${option} "${value}" ${message}` },
+        ...(message === IDENTIFIER && { hint: 'For example PSDIT-BI-12345.' }),
+      });
+    }
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it.each(['', 'boss'])('the role %j is unknown, and psd2 says which there are', async (role) => {
+    const folder = out('none');
+    expect((await run(['generate', '--out', folder, '--roles', `AISP,${role}`])).failure).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: `Unknown role "${role}"` },
+      hint: 'Use one or more of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), PSP_CB, PSP_PA, VOP_RS and VOP_VS, separated by commas.',
+    });
     expect(existsSync(folder)).toBe(false);
   });
 
@@ -486,27 +465,12 @@ describe('psd2 cert generate', () => {
   ])('takes %s, and each role by its short name', async (_, id, name, days, ncaId) => {
     const folder = out(ncaId);
     const words = ['--organization-identifier', id, '--name', name, '--days', days];
-    const { printed } = await run([
-      'generate',
-      '--out',
-      folder,
-      ...words,
-      '--roles',
-      'AISP,PISP,PIISP,ASPSP',
-    ]);
+    const roles = ['--roles', 'AISP,PISP,PIISP,ASPSP'];
+    const { printed } = await run(['generate', '--out', folder, ...words, ...roles]);
     expect(JSON.parse(printed)).toMatchObject({ roles: ['PSP_AI', 'PSP_PI', 'PSP_IC', 'PSP_AS'] });
     expect(await inspected([join(folder, 'qwac.pem')])).toMatchObject([
       { ncaId, ncaName: `TEST authority ${ncaId}`, organizationIdentifier: id },
     ]);
-  });
-
-  it('a wrong role or number says what is right', async () => {
-    const hintOf = async (...words: string[]) =>
-      (await run(['generate', '--out', out('none'), ...words])).failure?.hint;
-    expect(await hintOf('--roles', 'boss')).toBe(
-      'Use one or more of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), PSP_CB, PSP_PA, VOP_RS and VOP_VS, separated by commas.',
-    );
-    expect(await hintOf('--organization-identifier', 'x')).toBe('For example PSDIT-BI-12345.');
   });
 
   it('a folder that cannot be made is an error', async () => {

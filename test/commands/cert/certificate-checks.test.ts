@@ -58,30 +58,24 @@ async function qwacFor(
 const USE = { name: 'QWAC', qcType: 'web', isTpp: true, keyMatches: true } as const;
 const LIMITS = { now: NOW, days: 30, soon: 'warn' } as const;
 
-describe('the extended key usage of a QWAC', () => {
-  it.each([
-    ['only serverAuth', 'fail', [ExtendedKeyUsage.serverAuth]],
-    ['serverAuth and clientAuth', 'ok', [ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]],
-    ['only clientAuth', 'ok', [ExtendedKeyUsage.clientAuth]],
-  ])('the check of a QWAC with %s is: %s', async (_, status, usages) => {
-    expect(checkCertificate(await qwacFor(usages), USE, LIMITS)).toMatchObject({ status });
-  });
-
-  it('a missing extended key usage allows everything', async () => {
-    expect(checkCertificate(await qwacFor(undefined), USE, LIMITS)).toMatchObject({ status: 'ok' });
-  });
-
-  it('the finding about a missing clientAuth says what to do', async () => {
-    const { detail, fix } = checkCertificate(await qwacFor([ExtendedKeyUsage.serverAuth]), USE, LIMITS);
-    expect(detail).toContain('lacks clientAuth');
-    expect(fix?.hint).toContain('Request a new one with clientAuth');
-  });
-
-  it("the extended key usage does not matter for a certificate that is not the TPP's", async () => {
-    const certificate = await qwacFor([ExtendedKeyUsage.serverAuth]);
-    const use = { name: 'CA', qcType: undefined, isTpp: false, keyMatches: null };
-    expect(checkCertificate(certificate, use, LIMITS)).toMatchObject({ status: 'ok' });
-  });
+const SERVER = [ExtendedKeyUsage.serverAuth];
+const BANKS = { name: 'CA', qcType: undefined, isTpp: false, keyMatches: null };
+it.each([
+  ['a QWAC with only serverAuth', USE, 'fail', SERVER],
+  ['a QWAC with serverAuth and clientAuth', USE, 'ok', [...SERVER, ExtendedKeyUsage.clientAuth]],
+  ['a QWAC with only clientAuth', USE, 'ok', [ExtendedKeyUsage.clientAuth]],
+  ['a QWAC without extended key usage, which allows everything', USE, 'ok', undefined],
+  ["a certificate that is not the TPP's", BANKS, 'ok', SERVER],
+] as const)('the extended key usage of %s: %j is %s', async (_, use, status, usages) => {
+  const check = checkCertificate(await qwacFor(usages && [...usages]), use, LIMITS);
+  expect(check).toMatchObject(
+    status === 'ok'
+      ? { status, fix: null }
+      : {
+          ...{ status, detail: expect.stringContaining('lacks clientAuth') },
+          fix: { hint: expect.stringContaining('Request a new one with clientAuth') },
+        },
+  );
 });
 
 describe('two findings at once', () => {
@@ -121,13 +115,6 @@ describe('two findings at once', () => {
     expect(check).toMatchObject({ status, detail: expect.stringContaining(detail) });
     if (hint === undefined) expect(check.fix).toBeNull();
     else expect(check.fix?.hint).toContain(hint);
-  });
-
-  it('a certificate without a fault is ok, and needs nothing', async () => {
-    expect(checkCertificate(await qwacFor(undefined), USE, LIMITS)).toMatchObject({
-      status: 'ok',
-      fix: null,
-    });
   });
 });
 
@@ -189,18 +176,16 @@ describe('what the check of a certificate says', () => {
       ['PSP_IC' as const],
       'roles PSP_IC; without the role PSP_AI, needed for reading accounts, without the role PSP_PI, needed for making transfers',
     ],
+    // Without a PSD2 statement there is no authority either.
+    [
+      null,
+      'without the role PSP_AI, needed for reading accounts, without the role PSP_PI, needed for making transfers',
+    ],
   ])('of one with the roles %j: what it cannot do', async (roles, detail) => {
     expect(checkCertificate(await qwacFor(undefined, { roles }), USE, LIMITS)).toMatchObject({
       status: 'warn',
-      detail: `${UNTIL}; the key matches; it is a QWAC; ${detail}; ${WHO}`,
+      detail: `${UNTIL}; the key matches; it is a QWAC; ${detail}; ${roles === null ? 'PSDIT-BI-12345' : WHO}`,
       fix: { hint: 'The bank refuses calls that the roles do not cover.' },
-    });
-  });
-
-  it('of one without a PSD2 statement: neither roles nor an authority', async () => {
-    expect(checkCertificate(await qwacFor(undefined, { roles: null }), USE, LIMITS)).toMatchObject({
-      status: 'warn',
-      detail: `${UNTIL}; the key matches; it is a QWAC; without the role PSP_AI, needed for reading accounts, without the role PSP_PI, needed for making transfers; PSDIT-BI-12345`,
     });
   });
 
@@ -244,43 +229,24 @@ describe('what the check of a certificate says', () => {
 });
 
 describe('a consent that depends on a certificate', () => {
-  const check = async (expiresAt: string, now = NOW) =>
-    checkCertificate(await qwacFor(undefined), USE, {
-      ...LIMITS,
-      now,
-      lastConsent: { customerId: '1234567', expiresAt },
-    });
-
-  it('psd2 warns if a consent outlasts its certificate', async () => {
-    const { status, detail, fix } = await check('2027-03-01T00:00:01Z');
-    expect(status).toBe('warn');
-    expect(detail).toContain('ends before a consent that depends on it (customer 1234567, until 2027-03-01)');
-    expect(fix).toEqual({
-      hint: 'Before that, register a new certificate at the bank and store it with:',
-      next: [['profile', 'set']],
-    });
-  });
-
-  it('psd2 names no customer if the consent is for none, and judges a consent at the very end of the certificate', async () => {
-    const expiresAt = '2027-04-01T00:00:00Z';
-    const at = async (now: Date) =>
-      checkCertificate(await qwacFor(undefined), USE, {
-        ...{ ...LIMITS, days: 0, now },
-        lastConsent: { customerId: null, expiresAt },
+  const LATER = new Date('2027-04-01T00:00:00Z');
+  const OUTLASTS = 'ends before a consent that depends on it';
+  it.each([
+    ['outlasts it', '2027-03-01T00:00:01Z', NOW, '1', `${OUTLASTS} (customer 1, until 2027-03-01)`],
+    ['lasts as long', '2027-03-01T00:00:00Z', NOW, '1', 'the key matches'],
+    ['is for no customer', '2027-04-01T00:00:00Z', NOW, null, `${OUTLASTS} (until 2027-04-01)`],
+    ['outlasts it at its very end', '2027-04-01T00:00:00Z', ENDS, null, `${OUTLASTS} (until 2027-04-01)`],
+    ['outlasts an expired one', '2027-06-01T00:00:00Z', LATER, '1', 'the key matches'],
+  ])('if the consent %s: %s', async (_, expiresAt, now, customerId, said) => {
+    const lastConsent = { customerId, expiresAt };
+    const limits = { ...LIMITS, days: 0, now, lastConsent };
+    const { detail, fix } = checkCertificate(await qwacFor(undefined), USE, limits);
+    expect(detail.split('; ')[1]).toBe(said);
+    if (said.startsWith(OUTLASTS))
+      expect(fix).toEqual({
+        hint: 'Before that, register a new certificate at the bank and store it with:',
+        next: [['profile', 'set']],
       });
-    const said = 'ends before a consent that depends on it (until 2027-04-01)';
-    expect((await at(NOW)).detail.split('; ')[1]).toBe(said);
-    expect((await at(ENDS)).detail.split('; ')[1]).toBe(said);
-  });
-
-  it('psd2 does not warn if the certificate lasts as long as the consent', async () => {
-    expect(await check('2027-03-01T00:00:00Z')).toMatchObject({ status: 'ok' });
-  });
-
-  it('an expired certificate hides the warning about a consent', async () => {
-    const { detail } = await check('2027-06-01T00:00:00Z', new Date('2027-04-01T00:00:00Z'));
-    expect(detail).toContain('expired on 2027-03-01');
-    expect(detail).not.toContain('consent');
   });
 
   it('a consent for confirmations of funds needs a role of its own', async () => {

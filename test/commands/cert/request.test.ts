@@ -4,9 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { X509Certificate as ParsedCertificate } from '@peculiar/x509';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certificates/eidas.ts';
+import { describe, expect, inject, it } from 'vitest';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { requested } from '../../e2e/support/shapes.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -94,55 +92,6 @@ describe('psd2 cert request', () => {
       expect(statSync(out).mode & 0o777).toBe(0o700);
     },
   );
-
-  it('a passphrase in the environment encrypts the new key', async () => {
-    const env = { ...profile, PSD2_KEY_PASSPHRASE: 'correct horse' };
-    const made = await request(['--out', newFolder()], env);
-    expect(made.keyEncrypted).toBe(true);
-    expect(readFileSync(made.keyFile, 'utf8')).toContain('BEGIN ENCRYPTED PRIVATE KEY');
-    expect(belongs(made.keyFile, made.requestFile, 'correct horse')).toBe(true);
-  });
-
-  it('a file counts, and not the certificate of the profile', async () => {
-    const made = await request([registration.qsealCertFile, '--out', newFolder()]);
-    expect(made).toMatchObject({ qcType: 'eseal', keyFile: expect.stringMatching(/qseal-key\.pem$/) });
-  });
-
-  it.each([
-    ['not encrypted', registration.qwacCertFile, { ...profile, PSD2_KEY_PASSPHRASE: '' }],
-    ['encrypted', registration.qwacCertFile, { ...profile, PSD2_KEY_PASSPHRASE: 'correct horse' }],
-  ])(
-    'a person reads one value a line, and what to do next: a key that is %s',
-    async (encrypted, file, env) => {
-      const out = newFolder();
-      const command = openCommand(newConfigFolder(temporary), new Date().toISOString(), {
-        env,
-        format: 'table',
-      });
-      await runIn(command.context, 'cert', 'request', file, '--out', out);
-      expect(
-        command
-          .printed()
-          .trimEnd()
-          .split('\n')
-          .map((line) => line.split('\t')),
-      ).toEqual([
-        ['Subject', new ParsedCertificate(readFileSync(file, 'utf8')).subject],
-        ['Organization', 'PSDIT-BI-12345'],
-        ['QcType', 'web'],
-        ['Roles', 'PSP_AI PSP_PI PSP_IC'],
-        ['Authority', 'Bank of Italy (IT-BI)'],
-        ['Key type', `RSA 2048, ${encrypted}`],
-        ['Key', join(out, 'qwac-key.pem')],
-        ['Request', join(out, 'qwac.csr')],
-      ]);
-      const begin = encrypted === 'encrypted' ? 'ENCRYPTED PRIVATE KEY' : 'PRIVATE KEY';
-      expect(readFileSync(join(out, 'qwac-key.pem'), 'utf8')).toContain(`-----BEGIN ${begin}-----\n`);
-      expect(command.said()).toBe(
-        'Send the request to your certificate authority. Keep the key: it belongs to the new certificate.\n',
-      );
-    },
-  );
 });
 
 /** Makes a self-signed certificate with OpenSSL. */
@@ -177,79 +126,24 @@ describe('psd2 cert request with a file', () => {
       expect(belongs(made.keyFile, made.requestFile)).toBe(true);
     },
   );
-});
-
-describe('psd2 cert request with bad input', () => {
-  let authority: string;
-  let text: string;
-  beforeAll(async () => {
-    const validity = { from: new Date(), days: 2 };
-    authority = join(temporary, 'authority.pem');
-    text = join(temporary, 'text.pem');
-    writeFileSync(
-      authority,
-      (await makeCertificateAuthority('CA', await generateRsaKeys(), validity)).certificatePem,
-    );
-    writeFileSync(text, 'no certificate\n');
-  });
-
-  it.each([
+  const { PSD2_QWAC_CERT, PSD2_QWAC_KEY } = profile;
+  it.each<[string, () => string[], string, RegExp]>([
     ['a file that is missing', () => ['missing.pem'], 'usage', /missing\.pem/],
-    ['a file without a certificate', () => [text], 'certificate', /text\.pem has no readable certificate/],
     [
       'a key of an unknown kind',
       () => [selfSigned('ed.pem', '-newkey', 'ed25519')],
       'certificate',
       /ed25519/,
     ],
+    ['the QSealC that it lacks', () => ['--qseal'], 'config', /no QSealC/],
+    ['a folder that is a file', () => ['--out', PSD2_QWAC_CERT], 'config', /cannot write the key/],
   ])('%s ends with one sentence, and leaves no files', async (_, words, code, message) => {
     const out = newFolder();
-    const ended = request([...words(), '--out', out]);
-    await expect(ended).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
-    expect(readdirSync(out)).toEqual([]);
-  });
-
-  it.each([
-    ['a file and --qseal', () => [text, '--qseal']],
-    ['a file and --qwac', () => [text, '--qwac']],
-    ['both options', () => ['--qwac', '--qseal']],
-    ['a file and both options', () => [text, '--qwac', '--qseal']],
-  ])('%s are too many: a request is for one certificate', async (_, words) => {
-    const out = newFolder();
-    expect(await failureOf(request([...words(), '--out', out]))).toEqual({
-      ...{ code: 'usage', exitCode: 2, message: 'Give one of these: a file, --qwac or --qseal' },
-      hint: 'Each request is for one certificate.',
+    const env = { PSD2_QWAC_CERT, PSD2_QWAC_KEY };
+    expect(await failureOf(request(['--out', out, ...words()], env))).toMatchObject({
+      ...{ code, message: expect.stringMatching(message) },
     });
     expect(readdirSync(out)).toEqual([]);
-  });
-
-  it.each([
-    ['a file', () => [authority], () => authority],
-    ['the QWAC', () => [], () => 'The QWAC certificate'],
-    ['the QSealC', () => ['--qseal'], () => 'The QSealC certificate'],
-  ])('%s of an authority alone has no successor', async (_, words, name) => {
-    const out = newFolder();
-    const env = { PSD2_QWAC_CERT: authority, PSD2_QSEAL_CERT: authority };
-    expect(await failureOf(request([...words(), '--out', out], env))).toEqual({
-      ...{ code: 'certificate', exitCode: 3, hint: 'Give the file with your old certificate.' },
-      message: `${name()} has only certificates of authorities, and none of a TPP`,
-    });
-    expect(readdirSync(out)).toEqual([]);
-  });
-
-  it.each(['QWAC', 'QSealC'])('a %s that is no certificate is named', async (pair) => {
-    const env = { PSD2_QWAC_CERT: text, PSD2_QSEAL_CERT: text };
-    const words = pair === 'QWAC' ? ['--qwac'] : ['--qseal'];
-    expect(await failureOf(request([...words, '--out', newFolder()], env))).toMatchObject({
-      code: 'certificate',
-      message: expect.stringContaining(`The ${pair} certificate`),
-    });
-  });
-
-  it('a profile without a QSealC cannot request the next one', async () => {
-    const { PSD2_QWAC_CERT, PSD2_QWAC_KEY } = profile;
-    const ended = request(['--qseal', '--out', newFolder()], { PSD2_QWAC_CERT, PSD2_QWAC_KEY });
-    await expect(ended).rejects.toMatchObject({ code: 'config' });
   });
 
   it.each(['qwac-key.pem', 'qwac.csr'])('psd2 does not overwrite %s', async (name) => {
@@ -261,12 +155,5 @@ describe('psd2 cert request with bad input', () => {
     });
     expect(readdirSync(out)).toEqual([name]);
     expect(readFileSync(join(out, name), 'utf8')).toBe('mine');
-  });
-
-  it('a folder that cannot be made ends with the reason', async () => {
-    const folder = join(newFolder(), 'a-file');
-    writeFileSync(folder, '');
-    const ended = request(['--out', join(folder, 'below')]);
-    await expect(ended).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(folder) });
   });
 });
