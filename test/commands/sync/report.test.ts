@@ -25,42 +25,63 @@ const refused = (productId: string | null, message = 'The bank says no') => ({
   ...{ productId, code: 'bank_failing', message },
 });
 
-/** What psd2 prints and says of a round. */
-function reported(customers: CustomerReport[], format: OutputFormat, isTold = false) {
-  const { context, printed, said } = openCommand(newConfigFolder(temporary), '2026-11-21T11:00:00.000Z', {
-    format,
-  });
+const inPart = (customerId: string, ...skipped: string[]) =>
+  synced(customerId, { status: 'partly', skipped });
+const waiting = (customerId: string) =>
+  synced(customerId, { status: 'waiting', accounts: 0, newTransactions: 0, pending: 0 });
+const failed = (customerId: string) => synced(customerId, { status: 'failed', errors: [refused(null)] });
+
+/** A tally of these customers, of whom every failure is one of the bank. */
+function tallyOf(customers: CustomerReport[]) {
   const tally = new SyncTally(true);
   for (const each of customers)
     tally.add(each, each.errors[0] && new Psd2Error('bank_failing', each.errors[0].message));
-  tally.isTold = isTold;
-  const plan = {
+  return tally;
+}
+
+type Plan = Parameters<typeof report>[1];
+
+/** What psd2 prints and says of a round. */
+function reported(
+  customers: CustomerReport[],
+  format: OutputFormat,
+  isTold = false,
+  own: Partial<Plan> = {},
+) {
+  const { context, printed, said } = openCommand(newConfigFolder(temporary), '2026-11-21T11:00:00.000Z', {
+    format,
+  });
+  const tally = Object.assign(tallyOf(customers), { isTold });
+  const plan: Plan = {
     ...{ out: '/banking', since: parseDate('--since', '2026-11-01') },
-    ...{ unattendedReads: 4, isByConsent: false, every: undefined },
+    ...{ unattendedReads: 4, isByConsent: false, every: undefined, ...own },
   };
   report(context, plan, tally, 7);
   return { printed: printed(), said: said() };
 }
 
+const TOMORROW = '2026-11-21T23:00:00.000Z';
+const NEXT_TURN = '2026-11-21T17:00:00.000Z';
+
 describe('the report of a sync', () => {
   const customers = [
     synced('2', { status: 'failed', accounts: 0, newTransactions: 0, pending: 0, errors: [refused(null)] }),
     synced('1'),
-    synced('3', { status: 'waiting', accounts: 0, newTransactions: 0, pending: 0 }),
+    waiting('3'),
+    inPart('4', 'A1'),
   ];
 
-  it('has each customer in order, and the totals', () => {
-    const { printed } = reported(customers, 'json');
+  it('has each customer in order, and the totals, of which a skipped account makes no complete customer', () => {
+    const { printed, said } = reported(customers, 'json');
     expect(JSON.parse(printed)).toEqual({
-      ...{ out: '/banking', since: '2026-11-01', nextReadsAt: '2026-11-21T23:00:00.000Z' },
-      customers: [customers[1], customers[0], customers[2]],
-      totals: { customers: 3, synced: 1, accounts: 2, newTransactions: 3, pending: 1, calls: 7 },
+      ...{ out: '/banking', since: '2026-11-01', nextReadsAt: TOMORROW },
+      customers: [customers[1], customers[0], ...customers.slice(2)],
+      totals: { customers: 4, synced: 1, accounts: 4, newTransactions: 6, pending: 2, calls: 7 },
     });
-  });
-
-  it('has the totals in a table', () => {
+    expect(said).toMatch(/^Skipped: 1 customer and 1 account, .*\nCustomer 2: The bank says no\n$/);
+    expect(reported(customers, 'json', true).said).toBe('');
     expect(reported(customers, 'table').printed).toBe(
-      'Folder\t/banking\nCustomers\t3\nCompletely synced\t1\nAccounts\t2\nNew transactions\t3\nPending\t1\nCalls\t7\n',
+      'Folder\t/banking\nCustomers\t4\nCompletely synced\t1\nAccounts\t4\nNew transactions\t6\nPending\t2\nCalls\t7\n',
     );
   });
 
@@ -68,12 +89,29 @@ describe('the report of a sync', () => {
     const errors = [refused('A'), refused('B'), refused('C', 'Another\nreason'), refused(null)];
     const { said } = reported([synced('1', { status: 'partly', errors })], 'json');
     expect(said).toBe('Customer 1, accounts A, B: The bank says no\nCustomer 1, account C: Another reason\n');
-    const whole = reported([synced('1', { status: 'failed', errors: [refused(null)] })], 'json');
-    expect(whole.said).toBe('Customer 1: The bank says no\n');
   });
 
-  it('says nothing again that the operator has seen', () => {
-    expect(reported(customers, 'json', true).said).toBe('');
+  const ONE = [inPart('1', 'A1')];
+  const SPREAD = 'spread over the day, and pauses after failed reads. The next turn begins at ';
+  const TODAY = 'today without the customer';
+  const OPTION = '(--unattended-reads)';
+  it.each<[string, CustomerReport[], Partial<Plan>, string, string | null]>([
+    ['nothing', [synced('1')], {}, '', null],
+    ['an account', ONE, {}, `Skipped: 1 account, read 4 times ${TODAY} ${OPTION}.`, TOMORROW],
+    ['accounts', [inPart('1', 'A1', 'A2'), inPart('2', 'A1')], {}, 'Skipped: 3 accounts, read', TOMORROW],
+    ['a customer', [synced('1'), waiting('2')], {}, 'Skipped: 1 customer, read 4 times', TOMORROW],
+    ['both', [waiting('1'), waiting('2'), ...ONE], {}, 'Skipped: 2 customers and 1 account, read', TOMORROW],
+    ['one read a day', ONE, { unattendedReads: 1 }, `read 1 time ${TODAY} ${OPTION}.`, TOMORROW],
+    ['by the consent', ONE, { isByConsent: true }, `read as often as the consent allows ${TODAY}.`, TOMORROW],
+    ['in turns', ONE, { every: 60_000 }, `an account 4 times a day ${OPTION}, ${SPREAD}`, NEXT_TURN],
+    [
+      ...(['in turns by the consent', ONE, { every: 60_000, isByConsent: true }] as const),
+      ...([`an account as often as the consent allows a day, ${SPREAD}`, NEXT_TURN] as const),
+    ],
+  ])('says what psd2 skipped, and when it can be read: %s', (_, of, plan, text, at) => {
+    const { said, printed } = reported(of, 'json', false, plan);
+    expect([said.includes('Skipped'), JSON.parse(printed).nextReadsAt]).toEqual([text !== '', at]);
+    expect(said).toContain(text);
   });
 });
 
@@ -112,14 +150,24 @@ describe('the error of a sync', () => {
     expect(incomplete(failing())).toBeUndefined();
   });
 
-  it('is that the reads of the day are used up, if nothing was read', () => {
-    const tally = new SyncTally(true);
-    tally.add(synced('1', { status: 'waiting', accounts: 0 }), undefined);
-    expect(incomplete(tally)).toEqual(
-      new Psd2Error('reads_used_up', "Nothing was read: today's reads without the customer are used up", {
-        hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.',
-      }),
-    );
+  const ALL_USED_UP = new Psd2Error(
+    'reads_used_up',
+    "Nothing was read: today's reads without the customer are used up",
+    { hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.' },
+  );
+  it.each<[string, CustomerReport[], Psd2Error | undefined]>([
+    ['nobody was read', [waiting('1')], ALL_USED_UP],
+    ['each account was skipped', [waiting('1'), inPart('2', 'A1', 'A2')], ALL_USED_UP],
+    ['some customers were read', [waiting('1'), synced('3', { accounts: 1 })], undefined],
+    ['some accounts were read', [inPart('2', 'A1')], undefined],
+    ['a customer has no accounts', [waiting('1'), synced('3', { accounts: 0 })], undefined],
+    ['there was no customer', [], undefined],
+  ])('is that the reads of the day are used up only if nothing was read: %s', (_, customers, error) => {
+    expect(incomplete(tallyOf(customers))).toEqual(error);
+  });
+
+  it('is a failure before the reads that are used up', () => {
+    expect(incomplete(tallyOf([waiting('1'), failed('3')]))?.code).toBe('bank_failing');
   });
 
   it('after Ctrl-C says how far it came, with the first failure', () => {
@@ -166,13 +214,23 @@ describe('the results of customers', () => {
     expect(tally.takeResults()).toEqual([{ customerId: '1', failures: [refused('A')], skipped: ['B'] }]);
   });
 
-  it('count the errors by code, over all rounds', () => {
+  it('the totals are those of a round, and the counts by result and by code go on', () => {
     const tally = new SyncTally(false);
-    for (const customer of ['1', '2']) {
-      tally.add(synced(customer, { errors: [refused('A'), refused('B')] }), undefined);
-      tally.beginRound();
-    }
-    expect([...tally.byCode]).toEqual([['bank_failing', 4]]);
+    tally.add(
+      { ...inPart('1', 'A1'), errors: [refused('A'), refused('B')] },
+      new Psd2Error('forbidden', 'No'),
+    );
+    tally.add(waiting('2'), undefined);
+    expect([tally.reports.length, tally.skipped]).toEqual([2, { customers: 1, accounts: 1 }]);
+    tally.beginRound();
+    expect(tally).toMatchObject({
+      ...{ reports: [], skipped: { customers: 0, accounts: 0 }, totals: { customers: 0 }, incomplete: 0 },
+      ...{ firstFailure: undefined, byStatus: { partly: 1, waiting: 1 } },
+    });
+    tally.add(waiting('2'), undefined);
+    expect(tally.hasReadNothing).toBe(true);
+    tally.add(failed('1'), undefined);
+    expect([...tally.byCode]).toEqual([['bank_failing', 3]]);
   });
 
   it('of a thousand customers who were not synced are kept, and of all if that is asked for', () => {

@@ -10,6 +10,7 @@ import { ListedRound } from '../../../src/store/listed-round.ts';
 import type { ReadResult } from '../../../src/store/ports/read-results.ts';
 import type { RoundNote } from '../../../src/store/ports/sync.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 // What psd2 does every five seconds while a sync runs.
 
@@ -157,16 +158,62 @@ it('a store that is away is told once, and gets the results when it is back', as
   expect(seen.stored.map(({ customerId }) => customerId)).toEqual(['1', '2']);
 });
 
-it('a metrics file that cannot be written is told once, at once', async () => {
+it('a metrics file that cannot be written is told once, at once, and the sync continues', async () => {
   const place = join(temporary, 'a-folder');
   mkdirSync(place);
   const { watch, seen, round } = watched(['1'], place);
-  const warned: number[] = [];
-  await watch.during(round, true, async () => {
-    warned.push(seen.warnings.length);
+  expect(thrownBy(() => watch.write())).toMatchObject({ code: 'config' });
+  const result = await watch.during(round, true, async () => {
+    expect(seen.warnings).toEqual([expect.stringContaining(`The file ${place} cannot be written`)]);
     await vi.advanceTimersByTimeAsync(5 * SECONDS);
+    return 'done';
   });
-  expect([warned, seen.warnings.length]).toEqual([[1], 1]);
+  expect([result, seen.warnings.length]).toEqual(['done', 1]);
+});
+
+const SYNCED = { status: 'synced' as const, code: null, message: null };
+const finishNext = async (round: ListedRound) => {
+  const next = await round.next();
+  if (next !== 'over') await next.finish(SYNCED);
+};
+
+it('the metrics say how many customers are left, those in progress too, and when the round has ended', async () => {
+  const file = join(temporary, 'counts.prom');
+  const sample = (name: string) =>
+    new RegExp(`^psd2_sync_${name} (.+)$`, 'm').exec(readFileSync(file, 'utf8'))?.[1];
+  const SOON = String(Date.parse('2026-11-22T10:00:00.000Z') / 1000);
+  const { watch, round, tally, calls } = watched(['1', '2', '3'], file);
+  await round.next();
+  await watch.during(round, true, async () => {
+    const ended = sample('round_end_time_seconds{profile="bank"}');
+    expect([sample('customers_due{profile="bank"}'), ended]).toEqual(['3', undefined]);
+    const errors = [{ productId: null, code: 'sca_required', message: 'SCA' }];
+    tally.add({ ...done('2'), status: 'failed', errors }, undefined);
+    calls.pace.turns = 7;
+    await finishNext(round);
+    watch.write();
+    expect(sample('calls_total{profile="bank"}')).toBe('7');
+  });
+  expect([watch.due, sample('customers_due{profile="bank"}')]).toEqual([2, '2']);
+  expect(sample('customers_done_total{profile="bank",status="failed"}')).toBe('1');
+  expect(sample('errors_total{profile="bank",code="sca_required"}')).toBe('1');
+  expect(sample('start_time_seconds{profile="bank"}')).toBe(SOON);
+  const last = new ListedRound(['1']);
+  await watch.during(last, true, () => finishNext(last));
+  expect(sample('customers_due{profile="bank"}')).toBe('0');
+  expect(sample('round_end_time_seconds{profile="bank"}')).toBe(SOON);
+});
+
+it('a round that stops early, or that fails, is not over', async () => {
+  const { watch, round, seen } = watched(['1', '2']);
+  await watch.during(round, true, () => finishNext(round));
+  const failure = new Error('gone');
+  const work = async () => {
+    await finishNext(round);
+    throw failure;
+  };
+  await expect(watch.during(round, true, work)).rejects.toBe(failure);
+  expect(seen.notes.map(({ isOver }) => isOver)).toEqual([false, false, false, false]);
 });
 
 it('a bug ends the sync, whether the metrics or the store have it', async () => {
