@@ -5,13 +5,16 @@ import { Parser } from 'tap-parser';
 import { describe, expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import * as z from 'zod';
-import { writeGithub } from '../../src/smoke/reports/github.ts';
-import { writeJunit } from '../../src/smoke/reports/junit.ts';
+import {
+  nagiosCode,
+  writeGithub,
+  writeJunit,
+  writeNagios,
+  writeTap,
+} from '../../src/smoke/reports/formats.ts';
 import { writeMarkdown } from '../../src/smoke/reports/markdown.ts';
-import { nagiosCode, writeNagios } from '../../src/smoke/reports/nagios.ts';
 import { writePrometheus } from '../../src/smoke/reports/prometheus.ts';
 import { publicRun } from '../../src/smoke/reports/public-run.ts';
-import { writeTap } from '../../src/smoke/reports/tap.ts';
 import type { SmokeRun } from '../../src/smoke/result.ts';
 import { STEP_IDS } from '../../src/smoke/steps.ts';
 import { failure, HOSTILE, hostileRun, runWith } from './runs.ts';

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { Psd2Error } from '../../errors.ts';
-import { writeGithub } from '../../smoke/reports/github.ts';
-import { writeJunit } from '../../smoke/reports/junit.ts';
+import { nagiosCode, writeGithub, writeJunit, writeNagios, writeTap } from '../../smoke/reports/formats.ts';
 import { writeMarkdown } from '../../smoke/reports/markdown.ts';
-import { nagiosCode, writeNagios } from '../../smoke/reports/nagios.ts';
 import { writePrometheus } from '../../smoke/reports/prometheus.ts';
-import { writeTap } from '../../smoke/reports/tap.ts';
 import type { SmokeRun } from '../../smoke/result.ts';
 import { replaceReadable } from '../../store/disk/replace.ts';
 import type { Context } from '../context.ts';

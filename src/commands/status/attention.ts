@@ -2,7 +2,7 @@ import { ACCESS, commandOf } from '../../advice.ts';
 import { describeWaiting, type Waiting, waitingIn } from '../../domain/authorisations.ts';
 import type { Psd2Error } from '../../errors.ts';
 import { unapproved } from '../../flows/batch/approval.ts';
-import { controlsOf } from '../../store/machine/settings.ts';
+import { controlsOf, staleAfterOf } from '../../store/machine/settings.ts';
 import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
@@ -20,8 +20,8 @@ import { listedFlows } from '../flow/list.ts';
 import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { whyWithdrawn, withdrawnConsents, withdrawnFunds } from '../open/withdrawn.ts';
+import { helpOf } from '../sync/failed.ts';
 import { FLOW_KINDS, type Item, NO_PAYMENT } from './item.ts';
-import { staleData } from './stale.ts';
 
 /**
  * Everything of the profile that needs a person. Payments first, the oldest of each kind first.
@@ -168,4 +168,37 @@ async function endedItems(context: Context, logins: Logins): Promise<Item[]> {
 
 function nameOf({ kind, name }: Ending): string {
   return kind === 'login' ? 'login' : `${kind} ${name}`;
+}
+
+/** All failed reads that the store still has. */
+const ALWAYS = new Date(0);
+
+/** Customers whose data is older than the profile allows, of those that psd2 can still read. The oldest first. @throws Psd2Error `config` */
+async function staleData(context: Context): Promise<Item[]> {
+  const { results, tokens, customers, lastSyncFolder } = await context.store();
+  const limit = new Date(context.world.now().getTime() - staleAfterOf(context.profile()));
+  const outdated = await results.outdated(limit);
+  if (outdated.length === 0) return [];
+  const known = new Set([...(await tokens.customers()), ...(await customers.list())]);
+  const reasons = new Map(
+    (await results.failed(ALWAYS))
+      .filter(({ lastFailedAt, lastReadAt }) => lastReadAt === null || lastReadAt < lastFailedAt)
+      .map((read) => [read.customerId, read]),
+  );
+  const folder = lastSyncFolder();
+  const stale = outdated
+    .filter(({ customerId }) => known.has(customerId))
+    .sort((a, b) => (a.since < b.since ? -1 : 1))
+    .map(async ({ customerId, readAt, since }): Promise<Item> => {
+      const reason = reasons.get(customerId);
+      const when = readAt === null ? 'never read' : 'not read since';
+      const read = reason ?? { customerId, code: 'stale', productId: null };
+      const help = await helpOf(context, read, folder);
+      return {
+        ...{ kind: 'data', id: customerId, state: 'stale', since, customerId, ...NO_PAYMENT },
+        message: reason ? `${when}: ${reason.message}` : when,
+        next: commandOf(['--customer', customerId, ...help], { profile: context.repeated.profile }),
+      };
+    });
+  return Promise.all(stale);
 }

@@ -1,11 +1,11 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
 import { isSameSecret } from '../same-secret.ts';
 import type { Doors } from '../server/pipeline.ts';
 import { bankOrders } from './bank-orders.ts';
 import { answerError, bodyOf, invalidFields, MAX_BODY_BYTES, refuse } from './json-site.ts';
-import { openApiOf } from './openapi.ts';
 import type { Order, OrderPlace } from './order.ts';
 
 /** All orders, in the order of the OpenAPI. */
@@ -67,4 +67,53 @@ export function orderRoutes(bank: Bank, doors: Doors, orders: readonly Order[]):
     });
   }
   return routes;
+}
+
+const refusal = { description: 'Refused: `error` says why', content: json(z.object({ error: z.string() })) };
+
+/**
+ * The description of `/control` (OpenAPI 3.1), made from the orders themselves.
+ *
+ * @param orders all that it serves
+ */
+function openApiOf(orders: readonly Order[]) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const order of orders)
+    paths[order.path] = { ...paths[order.path], [order.method.toLowerCase()]: operationOf(order) };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Control of the psd2 sandbox',
+      version: '1',
+      description: 'Orders to the sandbox bank. Not a part of the PSD2 interface: no real bank has it.',
+    },
+    servers: [{ url: '/control' }],
+    security: [{ controlToken: [] }],
+    paths,
+    components: { securitySchemes: { controlToken: { type: 'http', scheme: 'bearer' } } },
+  };
+}
+
+function operationOf({ path, says, body, answer, status }: Order) {
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+  }));
+  return {
+    summary: says,
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: json(body.shape) } }),
+    responses: {
+      [status ?? 200]: { description: 'Done', content: json(answer) },
+      400: refusal,
+      401: refusal,
+      403: refusal,
+      404: refusal,
+      413: refusal,
+    },
+  };
+}
+
+function json(shape: z.ZodMiniType) {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input' });
+  return { 'application/json': { schema } };
 }

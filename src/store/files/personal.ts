@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import * as z from 'zod/mini';
 import { jsonIn } from '../../domain/json.ts';
 import { customerIn } from '../../domain/pseudonymised.ts';
 import { listFolder, readJsonFile, readOwnFile, removeStored, syncFolder } from '../disk/files.ts';
@@ -19,8 +20,8 @@ import type { FileAudit } from './audit.ts';
 import type { FileCustomers } from './customers.ts';
 import { nameOfHolder } from './file-names.ts';
 import { FlowsAtRest } from './flows/at-rest.ts';
+import { damagedAt, readFlowFile } from './flows/file.ts';
 import { FlowFolder } from './flows/lookup.ts';
-import { eventsIn, rewriteFlowFile } from './flows/rewrite.ts';
 import { syncedInto } from './sync/customer-folder.ts';
 import { Generations, tokenGeneration } from './token-file.ts';
 import type { FileTokens } from './tokens.ts';
@@ -202,4 +203,35 @@ function rewriteLines(path: string, change: (line: string) => string | undefined
   if (after.every((line, index) => line === before[index])) return;
   const kept = after.filter((line) => line !== undefined);
   replaceDurably(path, kept.map((line) => `${line}\n`).join(''));
+}
+
+const anyLine = z.looseObject({ at: z.string(), event: z.unknown() });
+
+/** The events of a journal in their order, as they were written. @throws Psd2Error `config` if it is damaged */
+function eventsIn(path: string): { at: string; event: unknown }[] {
+  return (
+    readFlowFile<{ at: string; event: unknown }[], unknown>(path, z.unknown(), (events = [], event, at) => [
+      ...events,
+      { at, event },
+    ])?.current ?? []
+  );
+}
+
+/**
+ * Replaces the events of a journal: all lines or none, durably. The holder of the flow's lock alone may call it. Numbers, times
+ * and writers stay. A line that a crash has cut short goes.
+ *
+ * @throws Psd2Error `config` if the journal is damaged or cannot be written
+ */
+function rewriteFlowFile(path: string, change: (event: unknown) => unknown): void {
+  // Damage is reported before anything is changed.
+  const known = readFlowFile(path, z.unknown(), () => true);
+  if (!known) throw damagedAt(path, 1);
+  const lines = (readOwnFile(path)?.toString('utf8') ?? '').split('\n').flatMap((text) => {
+    const { data } = anyLine.safeParse(jsonIn(text));
+    if (!data) return [];
+    const { event, ...rest } = data;
+    return [`${JSON.stringify({ ...rest, event: change(event) })}\n`];
+  });
+  replaceDurably(path, lines.join(''));
 }

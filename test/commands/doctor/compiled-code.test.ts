@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkCompiledCode } from '../../../src/commands/doctor/compiled-code.ts';
+import { checkCompiledCode } from '../../../src/commands/doctor/doctor.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 
 const temporary = temporaryFolder();

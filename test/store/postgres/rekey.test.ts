@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addPassphrase, dropOthers } from '../../../src/store/postgres/rekey.ts';
+import { addPassphrase, dropOthers } from '../../../src/store/postgres/admin.ts';
 import { BANK, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 

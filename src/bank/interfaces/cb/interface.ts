@@ -11,6 +11,7 @@ import {
 import { digestHeader, signatureHeader, signingString } from '../../../signature/http-signature.ts';
 import type { BankCall, KnownInterface, OpenInterface, Signed, Wire, WireSettings } from '../../call/call.ts';
 import type { Bank } from '../../ports/bank.ts';
+import type { CallKind, Route } from '../../ports/call.ts';
 import { pathOf, type WireAnswer, type WireRequest } from '../../transport/line.ts';
 import { accountsOf } from './accounts.ts';
 import { type CbCaller, type CbSaid, understand } from './answer.ts';
@@ -18,7 +19,6 @@ import { consentsOf, scaOf } from './consents.ts';
 import { composeFreely, OWN_HEADERS, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { loginOf } from './login.ts';
 import { paymentsOf } from './payments.ts';
-import { routeOf } from './routes.ts';
 
 /** The interface that psd2 began with (interface specification). It has everything that a port can ask for. */
 export const cb: KnownInterface = {
@@ -109,7 +109,7 @@ export const SIGNED_WITHOUT_BODY = ['(request-target)', 'tpp-request-id', 'date'
  * @returns a function that makes the request of a call: headers, digest and signature, with a new id and the current date
  *   (interface specification, "Headers")
  */
-export function composer(settings: WireSettings): (call: BankCall) => Promise<Signed> {
+function composer(settings: WireSettings): (call: BankCall) => Promise<Signed> {
   const { identity } = settings;
   // A missing name is said before a flow begins.
   const keyId = identity.applicationName;
@@ -182,3 +182,38 @@ export function answerCheck(
 }
 
 const PROOFS: Proofs = { digests: ['SHA-256'], hashes: { 'rsa-sha256': 'sha256' } };
+
+/** The calls of this interface, the special ones first. The second group is the rest of the path, in which `{...}` is any id. */
+const ROUTES: readonly [path: string, kind: CallKind][] = [
+  ['/auth/oauth/v2/authorize', 'auth'],
+  ['/auth/oauth/v2/token', 'auth'],
+  ['/auth/oauth/v2/token/revoke', 'auth'],
+  ['/private/customers/customerid-info', 'ais'],
+  ['/private/customers/{customer}', 'ais'],
+  ['/private/customers/{customer}/accounts', 'ais'],
+  ['/private/customers/{customer}/products', 'ais'],
+  ['/private/customers/{customer}/consent/request', 'consent'],
+  ['/private/customers/{customer}/consent/request/{resource}/confirm', 'consent'],
+  ['/private/customers/{customer}/products/{product}', 'ais'],
+  ['/private/customers/{customer}/products/{product}/balance/retrieve', 'ais'],
+  ['/private/customers/{customer}/products/{product}/transactions/retrieve', 'ais'],
+  ['/private/customers/{customer}/products/{product}/common/printer/{resource}/retrieve', 'pis'],
+  ['/private/customers/{customer}/products/{product}/{operation}/prepare', 'pis'],
+  ['/private/customers/{customer}/products/{product}/{operation}/verify', 'pis'],
+  ['/private/customers/{customer}/products/{product}/{operation}/{resource}/execute', 'pis'],
+  ['/private/customers/{customer}/products/{product}/{operation}/{resource}/execution/status', 'pis'],
+  ['/private/customers/{customer}/products/{product}/{operation}/{resource}/{step}', 'pis'],
+  ['/private/operations/{resource}/status', 'consent'],
+  ['/private/auth/security/sca/{resource}/approach', 'consent'],
+];
+
+const PATTERNS = ROUTES.map(([path, kind]) => ({
+  route: { path, kind },
+  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+}));
+
+/** What a call is about, without its ids. A call that psd2 does not know itself has no path. */
+function routeOf({ path }: Pick<BankCall, 'path'>): Route {
+  const asked = path.split('?', 1)[0] ?? '';
+  return PATTERNS.find(({ pattern }) => pattern.test(asked))?.route ?? { path: '{other}', kind: 'other' };
+}

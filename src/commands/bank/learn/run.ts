@@ -7,6 +7,7 @@ import { looksLikePlatform } from '../../../bank-file/layers.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { withLock } from '../../../store/disk/lock.ts';
+import type { ValueOf } from '../../../terminal/output/fields.ts';
 import type { Context } from '../../context.ts';
 import { readReferences } from '../../shared/account-references.ts';
 import { confirmed } from '../../shared/confirmed.ts';
@@ -15,9 +16,9 @@ import { requireFile, saveDocument } from '../../shared/save-document.ts';
 import { Asker, Stopped } from './asker.ts';
 import { type BegunThing, BegunThings } from './begun.ts';
 import { FIELDS, learnConsents } from './consents.ts';
-import { Draft, ONLY } from './draft.ts';
+import { Draft, type Finding, ONLY } from './draft.ts';
+import { finding, learned } from './learned.ts';
 import { learnFunds, learnProducts } from './payments.ts';
-import { printLearned } from './print.ts';
 import { learnSignature } from './signature.ts';
 
 interface LearnOptions {
@@ -193,4 +194,54 @@ function noConsent(error: Psd2Error | null): Psd2Error {
       ? 'The bank wants a login first. Store the file in the profile, log a customer in, and ask for a consent.'
       : 'What psd2 found out so far is in the list.';
   return why.restated(why.code, `No consent could be begun. ${why.message}`).with({ hint });
+}
+
+type Learned = ValueOf<typeof learned>;
+
+const ORDER: readonly Finding['status'][] = ['differs', 'same', 'said', 'unknown'];
+
+/** Prints what was learned: what differs first, what was not found out last. */
+async function printLearned(
+  context: Context,
+  { draft, bank, asked: calls }: Asker,
+  result: Pick<Learned, 'ok' | 'file' | 'extends' | 'left'>,
+): Promise<void> {
+  const { output, stdoutIsTerminal } = context;
+  const findings = draft.findings.toSorted(
+    (one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status),
+  );
+  if (output.format !== 'table') output.record({ ...result, bank, calls, findings }, learned);
+  else if (stdoutIsTerminal) output.lines(await linesOf(context, findings, result.extends));
+  else await output.table(findings, finding, '');
+}
+
+/** For a person: the values by heading, each with what the bank answered below it. */
+async function linesOf(
+  { stdoutColumns }: Context,
+  findings: readonly Finding[],
+  platform: string,
+): Promise<string[]> {
+  const { wrapWords } = await import('../../../terminal/cells.ts');
+  const columns = stdoutColumns || 80;
+  const indented = (text: string, by: number) =>
+    wrapWords(text, columns - by).map((line) => `${' '.repeat(by)}${line}`);
+  const heading = {
+    differs: `Differs from ${platform}`,
+    same: `As ${platform} says`,
+    said: 'Seen, and no field says it',
+    unknown: 'Not found out',
+  };
+  return ORDER.flatMap((status) => {
+    const own = findings.filter((finding) => finding.status === status);
+    if (own.length === 0) return [];
+    const lines = own.flatMap(({ field, value, was, asked, answered, reason }) => [
+      ...indented(
+        `${field}${value === null ? '' : `: ${value}`}${status === 'differs' && was !== null ? ` (before: ${was})` : ''}`,
+        2,
+      ),
+      ...(reason === null ? [] : indented(reason, 6)),
+      ...(asked === null ? [] : indented(`${asked}: ${answered}`, 6)),
+    ]);
+    return [heading[status], ...lines, ''];
+  });
 }

@@ -1,7 +1,6 @@
 import type { BankHead, Description } from '../../../../bank-file/description.ts';
 import { isObject } from '../../../../bank-file/values.ts';
-import { inconsistencies } from './consistency.ts';
-import { whyNotPossible } from './needs-code.ts';
+import { inconsistencies, whyNotPossible } from './consistency.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
 
 const LOGINS = {
