@@ -1,9 +1,8 @@
-// Measures the figures of test/crash/README.md: npm run reliability [-- cb|nextgenpsd2|twice] [-- --anew], and
+// Measures the figures of test/crash/README.md: npm run reliability [-- cb|nextgenpsd2] [-- --anew], and
 // npm run reliability -- fleet (reliability-fleet.js).
 // Stops psd2 at every point between two of its steps, in every way, and records the outcomes under node_modules/.cache. If
 // neither the program nor the tests changed, a second run continues from there. --anew starts from the beginning.
 // --points tries at most so many points of each case in each way, spread over it. TEST_SEED changes nothing.
-// --program tries the bin/psd2.js of another build against this one's bank, and does not change the page.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -16,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -43,19 +42,12 @@ const PARTS = {
   cb: {
     runs: [
       {
-        tests: [
-          ...['stalled', 'moving', 'not-the-banks'],
-          ...['delivered-twice', 'anothers-answer', 'restored-journal', 'missing-file'],
-        ],
+        tests: ['stalled', 'restored-journal', 'missing-file', 'kill', 'durable'],
         sideBySide: 2 * processors,
       },
-      { tests: ['stop', 'signal'], sideBySide: processors },
-      { tests: ['kill', 'kill-others', 'cut', 'durable'], sideBySide: 2 * processors },
+      { tests: ['stop', 'stops'], sideBySide: processors },
     ],
-    kinds: [
-      ...['stalled', 'told to stop', 'moving lists', 'not the bank’s'],
-      ...['delivered twice', 'another’s answer', 'restored journal', 'missing file'],
-    ],
+    kinds: ['stalled', 'told to stop', 'restored journal', 'missing file'],
     table: (all) =>
       `${tableOf(all.filter(({ kind }) => kind === undefined))}\n${tableOfKinds(PARTS.cb.kinds, all)}${toldToStop(all)}\n`,
   },
@@ -64,29 +56,21 @@ const PARTS = {
     kinds: ['NextGenPSD2', 'NextGenPSD2 payment', 'batch of five'],
     table: (all) => `${tableOfKinds(PARTS.nextgenpsd2.kinds, all)}\n`,
   },
-  twice: {
-    runs: [{ tests: ['paid-twice'], sideBySide: 2 * processors }],
-    kinds: [
-      ...['same payments', 'foreign report', 'off by one'],
-      ...['wrong clocks', 'second signatory', 'late rejection'],
-    ],
-    table: (all) => `${tableOfKinds(PARTS.twice.kinds, all)}\n`,
-  },
 };
 const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
 |---|---|---|---|---|---|---|---|---|---|---|
 `;
-const HEAD_OF_KINDS = `| Kind | What | How | Points | As promised | Paid or executed twice | Logins lost | Rows twice or missing | Ends unknown | Not as promised |
+const HEAD_OF_KINDS = `| Kind | How | Cases | Points | As promised | Paid or executed twice | Logins lost | Rows twice or missing | Ends unknown | Not as promised |
 |---|---|---|---|---|---|---|---|---|---|
 `;
 const SHOWN_EVERY_MS = process.stderr.isTTY ? 1_000 : 30_000;
 
 const {
   positionals: words,
-  values: { anew, points, program },
+  values: { anew, points },
 } = parseArgs({
   allowPositionals: true,
-  options: { anew: { type: 'boolean' }, points: { type: 'string' }, program: { type: 'string' } },
+  options: { anew: { type: 'boolean' }, points: { type: 'string' } },
 });
 if (points !== undefined && !/^[1-9]\d*$/.test(points)) {
   tell(`--points ${points} is not a number of points.\n`);
@@ -106,9 +90,7 @@ const figures = join(
   digestOf([
     ...['dist', 'test/crash', 'test/e2e/support/psd2.ts', 'test/hostile/resident-psd2.js'],
     'test/store/postgres/server.ts',
-  ]) +
-    (points === undefined ? '' : `-${points}`) +
-    (program === undefined ? '' : `-${digestOf([join(dirname(resolve(program)), '..', 'dist')], '')}`),
+  ]) + (points === undefined ? '' : `-${points}`),
 );
 if (anew) rmSync(figures, { recursive: true, force: true });
 mkdirSync(figures, { recursive: true });
@@ -135,13 +117,11 @@ async function measure(name, { runs, kinds, table }) {
     points === undefined
       ? ''
       : `At most ${points} points of each case in each way were tried, spread over it.\n\n`;
-  if (program !== undefined) tell('These are figures of another build. The page was not changed.\n');
   const text = `${table(all)}${share}Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}.\n`;
   process.stdout.write(`${text}\n`);
   for (const { scenario, how, point, problems } of all.filter((each) => each.problems.length > 0)) {
     process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
   }
-  if (program !== undefined) return;
   if (failed || all.some(isTwice)) {
     process.stdout.write(
       `Something was not as promised. ${figures} has the output of the tests. The page was not changed.\n`,
@@ -180,7 +160,6 @@ async function passes({ tests, sideBySide }) {
       ...process.env,
       CRASH_MATRIX: 'all',
       ...(points !== undefined && { CRASH_POINTS: points }),
-      ...(program !== undefined && { CRASH_PROGRAM: resolve(program) }),
       CRASH_FIGURES: figures,
       CRASH_SIDE_BY_SIDE: String(sideBySide),
     },
@@ -236,12 +215,12 @@ function readFiles() {
 }
 
 /** A hash of the contents of files and folders, and of the Node.js that runs them. */
-function digestOf(paths, below = root) {
+function digestOf(paths) {
   const hash = createHash('sha256').update(process.versions.node);
   const add = (path) => {
     hash.update(path);
-    if (!statSync(join(below, path)).isDirectory()) hash.update(readFileSync(join(below, path)));
-    else for (const name of readdirSync(join(below, path)).sort()) add(join(path, name));
+    if (!statSync(join(root, path)).isDirectory()) hash.update(readFileSync(join(root, path)));
+    else for (const name of readdirSync(join(root, path)).sort()) add(join(path, name));
   };
   paths.forEach(add);
   return hash.digest('hex').slice(0, 16);
@@ -281,12 +260,12 @@ ${missed} points were not reached again: a connection that was made or a questio
 function tableOfKinds(kinds, all) {
   const groups = kinds.flatMap((kind) => {
     const tried = all.filter((outcome) => outcome.kind === kind);
-    const names = [...new Set(tried.map(({ scenario, how }) => `${scenario}\0${how}`))];
-    return names.map((name) => tried.filter(({ scenario, how }) => `${scenario}\0${how}` === name));
+    const ways = [...new Set(tried.map(({ how }) => how))];
+    return ways.map((way) => tried.filter(({ how }) => how === way));
   });
-  const rows = groups.map((tried) => rowOfKind([tried[0].kind, tried[0].scenario, tried[0].how], tried));
+  const rows = groups.map((tried) => rowOfKind(tried[0].kind, tried[0].how, tried));
   const missed = groups.flat().filter(({ reached }) => !reached).length;
-  return `${HEAD_OF_KINDS}${[...rows, rowOfKind(['**all**', '', ''], groups.flat())].join('')}
+  return `${HEAD_OF_KINDS}${[...rows, rowOfKind('**all**', '', groups.flat())].join('')}
 ${missed} points were not reached again.
 `;
 }
@@ -304,11 +283,13 @@ bank's answer never came, after ${ends(true).at(-1)} ms at most.
 `;
 }
 
-function rowOfKind(names, tried) {
+function rowOfKind(kind, how, tried) {
   const reached = tried.filter((outcome) => outcome.reached);
   const count = (test) => reached.filter(test).length;
   const cells = [
-    ...names,
+    kind,
+    how,
+    new Set(tried.map((outcome) => `${outcome.kind} ${outcome.how} ${outcome.scenario}`)).size,
     reached.length,
     count(({ problems }) => problems.length === 0),
     count(isTwice),

@@ -39,8 +39,6 @@ const PRELOAD = pathToFileURL(beside('preload.js')).href;
 const NO_BROWSER = '/bin/true';
 /** Sets the clock of a process wrong by `FLEET_CLOCK_MS`. */
 export const CLOCK = pathToFileURL(beside('fleet-clock.js')).href;
-/** The psd2 of another build, if that is tried (`npm run reliability -- --program`). The bank is always of this one. */
-export const ANOTHER_BUILD = process.env.CRASH_PROGRAM;
 
 /** `npm run reliability` takes every point. A test run takes those that matter most and a sample of the others. */
 export const ALL = process.env.CRASH_MATRIX === 'all';
@@ -84,9 +82,6 @@ const bankLine = z.object({
   path: z.string().optional(),
   status: z.number().optional(),
 });
-
-const profileShape = z.looseObject({ bank: z.string() });
-const addressShape = z.object({ api: z.object({ baseUrl: z.string() }) });
 
 /** A request as the bank saw it. `status` is undefined if the bank did not finish its answer. */
 export interface Received {
@@ -189,13 +184,11 @@ export function useCrashBank(rules: string[] = []): CrashBank {
       const from = join(operator.config, part);
       if (existsSync(from)) cpSync(from, join(config, part), { recursive: true });
     }
-    if (ANOTHER_BUILD !== undefined) giveOwnFields(config, rules);
     const start = async (node: string[], args: string[], env: Record<string, string> = {}) => {
-      const program = ANOTHER_BUILD ?? PROGRAM;
       const variables: Record<string, string> = {
         ...{ PSD2_CONFIG_DIR: config, PSD2_BROWSER: NO_BROWSER, ...envOf(name), ...env },
       };
-      const running = await operator.startProgram(process.execPath, [...node, program, ...args], variables);
+      const running = await operator.startProgram(process.execPath, [...node, PROGRAM, ...args], variables);
       running.closeInput();
       // A bank that asks the customer elsewhere says where. Beside a browser that decides, one of the two would come late.
       const walk =
@@ -292,17 +285,6 @@ export function useCrashBank(rules: string[] = []): CrashBank {
     receivedFor: (resourceId) =>
       receivedIn(heard(), ({ path }) => path === undefined || path.includes(`/${resourceId}/`)),
   };
-}
-
-/** Another build may not know fields of a bank file that this one fills in: it gets those that the file has. */
-function giveOwnFields(config: string, rules: readonly string[]): void {
-  const file = rules[rules.indexOf('--bank') + 1];
-  const path = join(config, 'profiles', 'sandbox-nextgen.json');
-  if (!rules.includes('--bank') || file === undefined || !existsSync(path)) return;
-  const profile = profileShape.parse(JSON.parse(readFileSync(path, 'utf8')));
-  const { api } = addressShape.parse(JSON.parse(profile.bank));
-  const own: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  writeFileSync(path, JSON.stringify({ ...profile, bank: JSON.stringify(Object.assign({}, own, { api })) }));
 }
 
 type BankLine = z.infer<typeof bankLine>;

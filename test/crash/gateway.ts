@@ -1,25 +1,7 @@
+import { nameOf, refused, saying } from '../scenarios/row.ts';
 import { ACCOUNT, type CrashBank, type Place } from './bank.ts';
 import { type Answer, type Call, type Relay, sendCustomer, type Treatment } from './relay.ts';
 import { type Flow, type Followers, flowsAt, type Tried } from './tried.ts';
-
-/** The calls of the bank's interface, by what they do. */
-export const CALLS = {
-  verify: /^POST .*\/moneyTransfer\/verify$/,
-  'further verify': /^PUT .*\/verify2$/,
-  approach: /^GET .*\/approach$/,
-  status: /^GET .*\/operations\/[^/]+\/status$/,
-  execute: /^PUT .*\/execute$/,
-  'execution status': /^GET .*\/execution\/status$/,
-  'consent request': /^POST .*\/consent\/request$/,
-  confirm: /^PUT .*\/confirm$/,
-  token: /^POST .*\/token$/,
-  revoke: /^POST .*\/token\/revoke$/,
-} as const;
-export type CallName = keyof typeof CALLS;
-
-export function isCall(name: CallName, { method, path }: Call): boolean {
-  return CALLS[name].test(`${method} ${path}`);
-}
 
 /** Whether the bank's status shows if an operation was executed. */
 export const STATUSES = ['status is conclusive', 'status is inconclusive'] as const;
@@ -48,7 +30,7 @@ export function between(
   relay.treat(place.name, async (call, toBank) => {
     const answer = await treatment(call, toBank);
     if (!answer) return undefined;
-    const isAsked = isCall('approach', call) || call.path.endsWith('/authorize');
+    const isAsked = ['approach', 'authorize'].includes(nameOf(call));
     if (isAsked && customer === 'the customer comes') sendCustomer(answer);
     return statusKind === 'status is conclusive' ? answer : withholding(call, answer);
   });
@@ -58,50 +40,15 @@ export function between(
 }
 
 /** The answer of a bank whose status shows what the customer decided, but not whether the operation was executed. */
-function withholding(call: Call, answer: Answer): Answer {
-  if (isCall('status', call) && answer.status === 200) {
-    return changed(answer, (body) => ({ ...body, data: { ...body.data, executionStatus: undefined } }));
-  }
-  if (!isCall('execution status', call)) return answer;
+async function withholding(call: Call, answer: Answer): Promise<Answer | undefined> {
+  const name = nameOf(call);
+  const given = async () => answer;
+  if (name === 'status' && answer.status === 200) return saying({ executionStatus: undefined })(call, given);
+  if (name !== 'settlement') return answer;
   // Both answers are usual for something that is not executed.
-  if (call.path.length % 2 === 0 || answer.status !== 200) return refusal(404, 'NOT_FOUND');
-  return changed(answer, (body) => ({
-    ...body,
-    data: { executionStatus: 'PENDING', executionStatusDescription: '' },
-  }));
-}
-
-interface Envelope {
-  data?: Record<string, unknown>;
-  resources?: { resourceId?: string };
-}
-
-/** An answer with another body. */
-export function changed(answer: Answer, change: (body: Envelope) => object): Answer {
-  const body: Envelope = JSON.parse(answer.body.toString('utf8'));
-  return json(answer.status, change(body));
-}
-
-/** A refusal in the bank's envelope. */
-export function refusal(status: number, code: string): Answer {
-  const messages = [{ code, message: 'The bank refuses it', type: 'ERROR', detail: '' }];
-  return json(status, { result: { outcome: 'ERROR', requestId: '1', flushMessages: true, messages } });
-}
-
-function json(status: number, content: object): Answer {
-  const body = Buffer.from(JSON.stringify(content));
-  return {
-    status,
-    headers: ['content-type', 'application/json', 'content-length', String(body.length)],
-    body,
-  };
-}
-
-/** The resource in the path of a call, or in its answer. */
-export function resourceIn({ path }: Call, answer?: Answer): string | undefined {
-  const inPath = /[0-9a-f]{8}-[0-9a-f-]{27}/i.exec(path)?.[0];
-  if (inPath || !answer) return inPath;
-  return /"resourceId":"([^"]+)"/.exec(answer.body.toString('utf8'))?.[1];
+  const unknown = refused(404, 'NOT_FOUND');
+  const pending = saying({ executionStatus: 'PENDING', executionStatusDescription: '' });
+  return (call.path.length % 2 === 0 || answer.status !== 200 ? unknown : pending)(call, given);
 }
 
 const yes = ['--json', '--yes'];

@@ -4,7 +4,7 @@ import { choose, problemsOf, recordFlow, SIDE_BY_SIDE, tryFlows } from './matrix
 import { CONSENT, TRANSFER } from './scenarios.ts';
 import { useFollowers } from './tried.ts';
 
-// Every run stops these two at every point where money is at risk. kill-others.test.ts has the other flows, and the logins.
+// Every run stops these two at every point where money is at risk. stops.test.ts has the other flows and ways, and the logins.
 
 const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));

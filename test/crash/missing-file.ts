@@ -1,15 +1,14 @@
 import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { doneBut, nameOf, refused } from '../scenarios/row.ts';
 import type { Place } from './bank.ts';
 import {
   between,
   CONSENT_REQUEST,
   forAnotherOrder,
   INSTANTLY,
-  isCall,
   type Means,
   newFlows,
-  refusal,
   transferOrder,
 } from './gateway.ts';
 import type { Point } from './matrix.ts';
@@ -41,9 +40,10 @@ export async function liveIn({ bank, relay, followers }: Means): Promise<LivedIn
   let answersAreLost = false;
   let isSent = false;
   const env = between(relay, place, 'status is conclusive', async (call, toBank) => {
-    const answer = await toBank();
-    isSent ||= answersAreLost && isCall('execute', call);
-    return isSent && (isCall('execute', call) || isCall('status', call)) ? refusal(504, 'LATE') : answer;
+    const name = nameOf(call);
+    isSent ||= answersAreLost && name === 'execute';
+    const isLost = isSent && (name === 'execute' || name === 'status');
+    return isLost ? doneBut(refused(504))(call, toBank) : toBank();
   });
   const run = async (args: string[], allowed: number) => {
     const { code, stderr } = await followers.psd2(place, args, env);
@@ -96,7 +96,7 @@ export async function tryMissing(
   let paid = 0;
   const env = between(relay, place, 'status is conclusive', async (call, toBank) => {
     const answer = await toBank();
-    if (isCall('execute', call) && answer.status === 200) paid += 1;
+    if (nameOf(call) === 'execute' && answer.status === 200) paid += 1;
     return answer;
   });
   const run = async (args: string[]) => {

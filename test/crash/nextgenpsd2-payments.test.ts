@@ -5,15 +5,12 @@ import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { choose, cutsOf, goThrough, problemsOf, SIDE_BY_SIDE, shareOf, sideBySide } from './matrix.ts';
 import {
   judgePayments,
-  ON_THE_WAY,
   PAYING_DOORS,
   recordPayment,
   rulesOf,
-  tryOnTheWay,
   tryRestored,
   tryStopped,
 } from './nextgenpsd2-payments.ts';
-import { useRelay } from './relay.ts';
 import { triedShape, useFollowers } from './tried.ts';
 
 const HOW = ['SIGKILL', 'cut', 'SIGINT', 'SIGTERM', 'twice', 'SIGSTOP'] as const;
@@ -41,7 +38,7 @@ describe.each(sample(chosen, 1, nameOf))(
   (name, backend, door) => {
     const bank = useCrashBank(rulesOf(door));
     const followers = useFollowers(bank, SIDE_BY_SIDE);
-    const means = { bank, followers, relay: useRelay(bank.sandbox), lodge: useBackends(bank, followers) };
+    const means = { bank, followers, lodge: useBackends(bank, followers) };
     const what = `door payment ${name} ${backend}`;
 
     it.each(sample(HOW, 1))(
@@ -59,24 +56,6 @@ describe.each(sample(chosen, 1, nameOf))(
             await sideBySide(some, (point) => tryStopped(means, door, backend, how, point)),
           ),
         );
-        expect(problemsOf(tries)).toEqual([]);
-      },
-      PATIENCE_MS,
-    );
-
-    it(
-      'whose initiation is lost, delivered twice, or answered by something else, is paid once',
-      async () => {
-        const ways = ON_THE_WAY.filter(({ at }) => !door.paysTwice?.test(at));
-        const points = choose(
-          ways.map((way) => ({ ...way, phase: '' })),
-          undefined,
-          SOME,
-        );
-        const tries = await goThrough(triedShape, what, 'on the way', points, async (some) => {
-          const ways = some.flatMap(({ at }) => ON_THE_WAY.filter((way) => way.at === at));
-          return judgePayments(bank, await sideBySide(ways, (way) => tryOnTheWay(means, door, backend, way)));
-        });
         expect(problemsOf(tries)).toEqual([]);
       },
       PATIENCE_MS,

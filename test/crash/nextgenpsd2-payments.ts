@@ -5,7 +5,6 @@ import type { Backend, Lodge, Lodging } from './backends.ts';
 import type { CrashBank, How, Place, Watched } from './bank.ts';
 import { distinct, type Point } from './matrix.ts';
 import { pointsOf } from './outcome.ts';
-import type { Answer, Relay, Treatment } from './relay.ts';
 import { restore } from './restored-journal.ts';
 import { type Flow, type Followers, flowsAt, judgeEnd, newTry, type Tried } from './tried.ts';
 
@@ -21,8 +20,6 @@ export interface PayingDoor {
   variations?: string;
   /** It executes an hour after the customer has authorised. */
   isLate?: true;
-  /** What makes two payments at the bank, whatever psd2 does: it executes whatever reaches it, or asks the customer twice. */
-  paysTwice?: RegExp;
   /** The token without which it says nothing of a payment goes at the payment's end: a journal from before learns nothing. */
   needsToken?: true;
   /** The customer chooses the account to debit there, so the order names none. */
@@ -40,8 +37,8 @@ export const PAYING_DOORS: readonly PayingDoor[] = [
     file: { oauth: { mode: 'integrated' }, payments: NEVER },
     needsToken: true,
   },
-  { name: 'decoupled', file: DECOUPLED, paysTwice: /^delivered twice, the bank’s own/ },
-  { name: 'without SCA', file: {}, variations: 'no-sca', paysTwice: /^delivered twice/ },
+  { name: 'decoupled', file: DECOUPLED },
+  { name: 'without SCA', file: {}, variations: 'no-sca' },
   {
     ...{ name: 'redirect, the customer chooses the account', namesAccount: true },
     file: { payments: { debtorAccount: 'never' } },
@@ -59,7 +56,6 @@ export function rulesOf({ file, variations }: PayingDoor): string[] {
 /** What a try needs. */
 export interface PayingMeans {
   bank: CrashBank;
-  relay: Relay;
   followers: Followers;
   lodge: Lodge;
 }
@@ -148,67 +144,6 @@ export function tryStopped(
       if (how !== 'SIGKILL') judgeEnd('it', stopped, tried.problems);
     }
     place.passTime();
-    await goOn(means, door, payer, tried);
-    return tried;
-  });
-}
-
-/** What happens to the initiation on its way. */
-export interface OnTheWay {
-  at: string;
-  treat(toBank: Parameters<Treatment>[1]): Promise<Answer | undefined>;
-}
-
-const html = (status: number): Answer => {
-  const body = Buffer.from([204, 304].includes(status) ? '' : '<html><body>No</body></html>');
-  return { status, headers: ['content-type', 'text/html'], body };
-};
-const REFUSALS = [...Array.from({ length: 30 }, (_, n) => 400 + n), ...[500, 501, 502, 503, 504]];
-const FORGED = [
-  200, 201, 202, 204, 302, 400, 401, 403, 404, 409, 412, 417, 420, 422, 429, 500, 502, 503, 504,
-];
-
-export const ON_THE_WAY: readonly OnTheWay[] = [
-  { at: 'never came', treat: async () => undefined },
-  { at: 'answer lost', treat: (toBank) => toBank().then(() => undefined) },
-  ...[undefined, ...REFUSALS].map(
-    (status): OnTheWay => ({
-      at: `delivered twice, ${status === undefined ? 'the bank’s own answer' : `refused with ${status}`}`,
-      treat: (toBank) =>
-        toBank({
-          'x-sandbox-fault': status === undefined ? 'delivered-twice' : `delivered-twice-status=${status}`,
-        }),
-    }),
-  ),
-  ...FORGED.flatMap((status): OnTheWay[] => [
-    { at: `${status} html, before the effect`, treat: async () => html(status) },
-    { at: `${status} html, after the effect`, treat: (toBank) => toBank().then(() => html(status)) },
-  ]),
-];
-
-/** Treats the first initiation in one way. */
-export function tryOnTheWay(
-  means: PayingMeans,
-  door: PayingDoor,
-  backend: Backend,
-  { at, treat }: OnTheWay,
-): Promise<Tried> {
-  return payingAt(means, door, backend, async (payer) => {
-    const { place, order, variables } = payer;
-    const { relay } = means;
-    const tried = newTry('NextGenPSD2 payment', `${door.name}, ${backend}`, 'on the way', at, place.amount);
-    let isFirst = true;
-    relay.treat(place.name, async ({ method, path }, toBank) => {
-      if (!isFirst || method !== 'POST' || !/\/payments\/[^/]+$/.test(path)) return toBank();
-      isFirst = false;
-      return treat(toBank);
-    });
-    judgeEnd(
-      'it',
-      await place.watched(order, undefined, { ...variables, ...relay.env(place.name) }),
-      tried.problems,
-    );
-    tried.reached = !isFirst;
     await goOn(means, door, payer, tried);
     return tried;
   });

@@ -4,16 +4,15 @@ import * as z from 'zod';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { KINDS } from '../../src/store/flow/kinds.ts';
 import type { Kind } from '../../src/store/ports/flows.ts';
+import { doneBut, nameOf, refused } from '../scenarios/row.ts';
 import type { Backend, Lodging } from './backends.ts';
 import type { Place } from './bank.ts';
 import {
   between,
   CONSENT_REQUEST,
   INSTANTLY,
-  isCall,
   type Means,
   newFlows,
-  refusal,
   resumeOf,
   type StatusKind,
   transferOrder,
@@ -84,12 +83,10 @@ async function live(
     relay,
     place,
     statusKind,
-    async (call, toBank) => {
-      const answer = await toBank();
-      return stop === 'the answer to execute is lost' && isCall('execute', call)
-        ? refusal(504, 'LATE')
-        : answer;
-    },
+    (call, toBank) =>
+      stop === 'the answer to execute is lost' && nameOf(call) === 'execute'
+        ? doneBut(refused(504))(call, toBank)
+        : toBank(),
     nobody ? 'no customer' : 'the customer comes',
   );
   const all = { ...env, ...ofHome };

@@ -2,27 +2,17 @@ import * as z from 'zod';
 import { type Resident, type ResidentRun, useResident } from '../hostile/resident.ts';
 import { freePort } from '../support/free-port.ts';
 import { bySeed, fewer } from '../support/sample.ts';
-import { ALL, ANOTHER_BUILD, type CrashBank, type Place } from './bank.ts';
+import { ALL, type CrashBank, type Place } from './bank.ts';
 
 /** Kinds of tries other than a plain stop. They have a table of their own in README.md. */
 export const KINDS = [
   'stalled',
   'told to stop',
-  'moving lists',
-  'not the bank’s',
-  'delivered twice',
-  'another’s answer',
   'restored journal',
   'missing file',
   'NextGenPSD2',
   'batch of five',
   'NextGenPSD2 payment',
-  'same payments',
-  'foreign report',
-  'off by one',
-  'wrong clocks',
-  'second signatory',
-  'late rejection',
   'smoke test',
 ] as const;
 
@@ -94,7 +84,6 @@ export function useFollowers(bank: CrashBank, count: number): Followers {
   const waiting: ((resident: Resident) => void)[] = [];
   return {
     psd2: async (place, args, env) => {
-      if (ANOTHER_BUILD !== undefined) return ofAnotherBuild(bank, ANOTHER_BUILD, place, args, env);
       const resident = idle.pop() ?? (await new Promise<Resident>((resolve) => waiting.push(resolve)));
       try {
         const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
@@ -108,21 +97,6 @@ export function useFollowers(bank: CrashBank, count: number): Followers {
       }
     },
   };
-}
-
-/** A run of another build, which no process that stays alive has loaded. */
-async function ofAnotherBuild(
-  { operator }: CrashBank,
-  program: string,
-  place: Place,
-  args: string[],
-  env?: Record<string, string>,
-): Promise<ResidentRun> {
-  const variables = { PSD2_CONFIG_DIR: place.config, ...env };
-  const running = await operator.startProgram(process.execPath, [program, ...args], variables);
-  running.closeInput();
-  const { code, stdout, stderr } = await running.ended;
-  return { code: code ?? 1, stdout, stderr };
 }
 
 const flowShape = z.object({

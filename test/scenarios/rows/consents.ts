@@ -1,7 +1,19 @@
 import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
 import { bankDate, bankDay } from '../../e2e/support/bank-days.ts';
-import { atCb, cut, doneBut, gets, naming, type Row, refused, type Step, saying, succeeded } from '../row.ts';
+import {
+  atCb,
+  cut,
+  doneBut,
+  fault,
+  gets,
+  naming,
+  type Row,
+  refused,
+  type Step,
+  saying,
+  succeeded,
+} from '../row.ts';
 
 // Consents at today's bank, and inquiries for which it wants SCA.
 
@@ -183,6 +195,11 @@ const requests = [
     'a request that the bank rate-limits has not begun, and the journal says so',
     [{ words: BOTH, meets: { request: [refused(429)] }, ends: '10 too_many_calls created' }],
     { events: 'created request-sent request-not-begun' },
+  ),
+  ...(['request', 'confirm'] as const).map((call) =>
+    row(`a gateway delivers ${call} twice: there is one consent`, [
+      { words: BOTH, meets: { [call]: [fault('delivered-twice')] }, ends: '0 confirmed' },
+    ]),
   ),
   row('a request that a gateway refuses may be repeated', [
     { words: BOTH, meets: { request: [gets(403, '<html>')] }, ends: '5 forbidden created' },

@@ -3,6 +3,7 @@ import { bankDate, untilWorkday } from '../../e2e/support/bank-days.ts';
 import {
   atCb,
   cut,
+  fault,
   gets,
   INSTANT,
   lost,
@@ -161,6 +162,12 @@ const verified = [
     atCb(`a verify ${what} can be repeated, because it moves no money`, 1, [
       { words: ORDER, meets: { verify: [answer] }, ends },
       { words: RESUME, ends: '0 executed' },
+    ]),
+  ),
+  ...(['verify', 'execute'] as const).map((call) =>
+    atCb(`a gateway delivers ${call} twice: it is paid once`, 1, [
+      { words: ORDER, meets: { [call]: [fault('delivered-twice')] }, ends: '0 executed' },
+      { words: ORDER, ends: '2 duplicate_reference' },
     ]),
   ),
   atCb('if the bank fails to start SCA, psd2 asks it nothing more', 1, [

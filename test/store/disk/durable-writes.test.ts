@@ -7,9 +7,9 @@ import { ReferenceClaims } from '../../../src/store/files/flows/references.ts';
 import { Generations } from '../../../src/store/files/token-file.ts';
 import { FileTokens } from '../../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { VERIFIED } from '../../domain/orders.ts';
 import { recordDisk } from '../disk.ts';
-import { begun } from '../flows.ts';
+import { begunTransfer } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 // A power cut can lose what was not synced to disk (fsync) before the writer continues. Tests cannot cause a power cut, so
@@ -27,8 +27,7 @@ describe('the durable writes of a flow', () => {
   beforeEach(() => {
     journal = new FileFlows(folder.flows('sandbox'), { now: () => new Date(), random: Math.random });
   });
-  const begin = () =>
-    begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() });
+  const begin = () => begunTransfer(journal);
   const sent = { requestId: 'q1', digest: null };
 
   it('a flow and its name are durable with the first event, before anyone continues with it', async () => {
@@ -83,12 +82,10 @@ describe('the durable writes of a flow', () => {
       throw Object.assign(new Error('full'), { code: 'ENOSPC' });
     });
     syncBuiltinESMExports();
-    await expect(open.record({ type: 'execute-sent', ...sent })).rejects.toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: expect.stringMatching(/^Nothing can be stored in /),
-      }),
-    );
+    await expect(open.record({ type: 'execute-sent', ...sent })).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/^Nothing can be stored in /),
+    });
     expect(open.current.state).toBe('authorized');
     expect(readFileSync(path, 'utf8')).toBe(before);
   });

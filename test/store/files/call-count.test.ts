@@ -9,26 +9,6 @@ const temporary = temporaryFolder();
 const today = parseDate('--date', '2026-11-21');
 const tomorrow = parseDate('--date', '2026-11-22');
 
-it('psd2 counts the calls of a day and a profile', async () => {
-  const folder = newConfigFolder(temporary);
-  const counter = new FileCallCount(folder.tokens('bank'));
-  expect(await counter.on(today)).toBe(0);
-  for (let call = 0; call < 3; call += 1) await counter.count(today);
-  // Another process counts in the same place.
-  await new FileCallCount(folder.tokens('bank')).count(today);
-  expect(await counter.on(today)).toBe(4);
-  expect(await counter.on(tomorrow)).toBe(0);
-  expect(await new FileCallCount(folder.tokens('other')).on(today)).toBe(0);
-});
-
-it('the count of calls starts from zero each day, and keeps no other day', async () => {
-  const folder = newConfigFolder(temporary);
-  const counter = new FileCallCount(folder.tokens('bank'));
-  await counter.count(today);
-  await counter.count(tomorrow);
-  expect([await counter.on(today), await counter.on(tomorrow)]).toEqual([0, 1]);
-});
-
 it('only the owner can read the count of calls', async () => {
   const folder = newConfigFolder(temporary);
   await new FileCallCount(folder.tokens('bank')).count(today);

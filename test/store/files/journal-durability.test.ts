@@ -85,10 +85,9 @@ it('an event that the disk stores only in part has not happened', async () => {
   const program = `
     import { storeFolder } from '../../../src/store/machine/folder.ts';
     import { FileFlows } from '../../../src/store/files/flows/flows.ts';
-    import { transferOrder } from '../../domain/orders.ts';
-    import { begun } from '../flows.ts';
+    import { begunTransfer } from '../flows.ts';
     const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
-    const open = await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() });
+    const open = await begunTransfer(journal);
     let recorded = 0;
     try {
       for (; recorded < 100; recorded += 1) await open.record({ type: 'approach-sent', requestId: 'q', digest: 'd' });
@@ -113,11 +112,10 @@ it('a flow that cannot be written leaves nothing behind, and the error says why'
   const program = `
     import { storeFolder } from '../../../src/store/machine/folder.ts';
     import { FileFlows } from '../../../src/store/files/flows/flows.ts';
-    import { transferOrder } from '../../domain/orders.ts';
-    import { begun } from '../flows.ts';
+    import { begunTransfer } from '../flows.ts';
     const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
     try {
-      await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() });
+      await begunTransfer(journal);
     } catch (error) {
       process.stdout.write(error.code + ' ' + error.message);
     }`;

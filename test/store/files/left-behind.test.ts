@@ -273,15 +273,6 @@ describe('the flows that processes work on', () => {
 });
 
 describe('the history of a flow', () => {
-  it('the history of a flow has each event, with what the bank said', async () => {
-    const open = await begunTransfer(flowsOf());
-    await open.record({ type: 'verify-sent', ...intent });
-    expect(await flowsOf().history(open.current.flow)).toEqual([
-      { at: '2026-11-21T10:00:01.000Z', type: 'created', detail: null },
-      { at: '2026-11-21T10:00:02.000Z', type: 'verify-sent', detail: null },
-    ]);
-  });
-
   it('a flow that does not exist has no history, and neither has something that is not an id', async () => {
     expect(await flowsOf().history('tr-0mi7x7x8x00000')).toBeNull();
     const flow = await killed();

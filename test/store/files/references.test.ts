@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
@@ -42,15 +42,6 @@ async function begunElsewhere(reference: string): Promise<string> {
   copyFileSync(join(folder.flows('q'), `${flow}.ndjson`), join(folder.flows('p'), `${flow}.ndjson`));
   return flow;
 }
-
-it('psd2 begins nothing with a reference that is already used', async () => {
-  const { flow } = (await begin('INV-1')).current;
-  await expect(begin('INV-1')).rejects.toThrow(
-    duplicate(`The reference "INV-1" was used by transfer ${flow}, which is created`),
-  );
-  expect(await idsOf()).toEqual([flow]);
-  expect(readdirSync(join(folder.flows('p'), 'open'))).toEqual([]);
-});
 
 describe('a transfer that was stopped before it took its reference', () => {
   it('if another transfer took the reference in the meantime, resume cancels this one and names the other with its state', async () => {

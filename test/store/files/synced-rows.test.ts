@@ -64,23 +64,6 @@ describe('a file of synced rows', () => {
     expect(idsIn(path)).toEqual(['a', 'b']);
   });
 
-  it('a file of synced rows loses only a last line that a crash cut short', () => {
-    const path = newFile();
-    new SyncedRows(path, 0).append([on(1, 'a')]);
-    appendFileSync(path, '{"id":"b","bookingDa');
-    expect(new SyncedRows(path, 0).append([on(2, 'b')])).toBe(1);
-    appendFileSync(path, '\0\0\0');
-    expect(new SyncedRows(path, 0).append([on(2, 'b')])).toBe(0);
-    expect(idsIn(path)).toEqual(['a', 'b']);
-  });
-
-  it('a file that has other content stays unchanged', () => {
-    const path = newFile();
-    writeFileSync(path, 'a letter without an end of line');
-    expect(() => new SyncedRows(path, 0)).toThrow(`${path} is damaged at byte 0`);
-    expect(readFileSync(path, 'utf8')).toBe('a letter without an end of line');
-  });
-
   it('rows that a killed sync may have left must be flushed before progress is stored beyond them', () => {
     const path = newFile();
     new SyncedRows(path, 0).append([on(1, 'a'), on(2, 'b')]);
@@ -223,13 +206,6 @@ describe('a file of synced rows', () => {
       hint: 'Check the free space, and who owns the folder. What is in the file stays. The next sync continues.',
     });
     expect(rows.size).toBe(0);
-  });
-
-  it('the error for a damaged file of synced rows names the file and the place', () => {
-    const path = newFile();
-    new SyncedRows(path, 0).append([on(1, 'a')]);
-    appendFileSync(path, 'junk\n');
-    expect(() => new SyncedRows(path, 0)).toThrow(/rows-.*\.ndjson is damaged at byte \d+/);
   });
 
   it('a file of synced rows has every row once and in order, whatever overlaps and wherever it was cut off', () => {

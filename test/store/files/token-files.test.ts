@@ -156,20 +156,6 @@ describe('what is in the folder of tokens', () => {
     expect(await tokens().read('42')).toMatchObject({ accessToken: 'a\tb ~\u00e9', apiTrackId: 'track-1' });
   });
 
-  it('tokens of another bank, or without a known bank, do not count, and none are written', async () => {
-    await write('42');
-    for (const other of [new URL('https://other.example/'), undefined]) {
-      const elsewhere = new FileTokens(folder, 'bank', other);
-      expect(await elsewhere.read('42')).toBeUndefined();
-      expect(await elsewhere.login('42')).toBeUndefined();
-    }
-    expect(await tokens().login('42')).toMatchObject(login);
-    await expect(
-      new FileTokens(folder, 'bank', undefined).change('43', (slot) => slot.write(login)),
-    ).rejects.toEqual(new TypeError('Tokens need the bank that granted them'));
-    expect(await tokens().customers()).toEqual(['42']);
-  });
-
   it('space for tokens is reserved until it is given back', async () => {
     const giveBack = await tokens().ready();
     expect(readdirSync(place())).toEqual([]);

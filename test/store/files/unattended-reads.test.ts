@@ -30,17 +30,6 @@ async function runs(folder: ReturnType<typeof newFolder>, count: number, budget:
 const take = async (reads: FileUnattendedReads, which: AccountRead, budget: number) =>
   (await reads.take(which, { budget })) === 'taken';
 
-test('an account is read at most as often a day as the budget allows', async () => {
-  expect(await runs(newFolder(), 6, 4)).toEqual([true, true, true, true, false, false]);
-});
-
-test('the calls of one run are one read, and those of the next run are another', async () => {
-  const reads = new FileUnattendedReads(newFolder(), 'bank');
-  for (const _call of [1, 2, 3]) expect(await take(reads, read('0010482620'), 1)).toBe(true);
-  reads.begin();
-  expect(await take(reads, read('0010482620'), 1)).toBe(false);
-});
-
 test('accounts, customers and profiles are counted separately', async () => {
   const folder = newFolder();
   await runs(folder, 1, 1);
@@ -52,15 +41,6 @@ test('accounts, customers and profiles are counted separately', async () => {
   expect(await take(new FileUnattendedReads(folder, 'other'), read('0010482620'), 1)).toBe(true);
 });
 
-test('reads of another process in the meantime count too', async () => {
-  const folder = newFolder();
-  const reads = new FileUnattendedReads(folder, 'bank');
-  expect(await take(reads, read('0010482620'), 3)).toBe(true);
-  await runs(folder, 2, 9);
-  reads.begin();
-  expect(await take(reads, read('0010482620'), 3)).toBe(false);
-});
-
 test('the next day is counted from zero, and the file of the day before is removed', async () => {
   const folder = newFolder();
   await runs(folder, 4, 4);
@@ -68,13 +48,6 @@ test('the next day is counted from zero, and the file of the day before is remov
   const tomorrow = parseDate('tomorrow', '2026-11-22');
   expect(await take(reads, read('0010482620', tomorrow), 1)).toBe(true);
   expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
-});
-
-test('a read without a budget is counted and never refused', async () => {
-  const folder = newFolder();
-  expect(await runs(folder, 2, Number.POSITIVE_INFINITY)).toEqual([true, true]);
-  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
-  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n'.repeat(2));
 });
 
 test('a line that a power cut left incomplete does not count', async () => {

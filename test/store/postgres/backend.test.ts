@@ -9,7 +9,6 @@ import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
 import { SCHEMA_VERSION } from '../../../src/store/postgres/schema.ts';
 import { append, rowOf } from '../row-of.ts';
 import { openDatabases } from './databases.ts';
-import { TRANSFER_BEGIN } from './orders.ts';
 import type { Databases } from './server.ts';
 
 const day = (text: string) => parseDate('--date', text);
@@ -82,82 +81,6 @@ it('a user who may not create roles learns which right is missing', async () => 
   await admin.close();
 });
 
-describe('flows in PostgreSQL', () => {
-  it('another worker finds a flow with all its events', async () => {
-    const { flows } = store.open('p', BANK);
-    const flow = await flows.begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
-      await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
-      return open.current.flow;
-    });
-    const other = openStore();
-    const found = await other.open('p', BANK).flows.find('transfer', flow.slice(0, 9));
-    expect(found.flow).toBe(flow);
-    expect((await other.open('p', BANK).flows.history(flow))?.map(({ type }) => type)).toEqual([
-      'created',
-      'verify-sent',
-    ]);
-    await other.close();
-  });
-
-  it('the second of two flows with one reference is refused, and the error names the first', async () => {
-    const { flows } = store.open('p', BANK);
-    const first = await flows.begin(
-      'transfer',
-      TRANSFER_BEGIN('Rent  May'),
-      async (open) => open.current.flow,
-    );
-    await expect(flows.begin('transfer', TRANSFER_BEGIN(' rent may '), async () => {})).rejects.toMatchObject(
-      {
-        code: 'duplicate_reference',
-        message: expect.stringContaining(first),
-      },
-    );
-    const list = [];
-    for await (const flow of flows.list('transfer')) list.push(flow.flow);
-    expect(list).toEqual([first]);
-  });
-
-  it('the database refuses a worker that another has overtaken, and its event is not stored', async () => {
-    const { flows } = store.open('p', BANK);
-    const other = openStore();
-    const flow = await flows.begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
-      // Expires all claims, as if this worker had stalled for an hour.
-      server.sql(database, `update psd2.claims set until = '-infinity'`);
-      await other.open('p', BANK).flows.resume('transfer', open.current.flow, async (taken) => {
-        await taken.record({ type: 'verify-sent', requestId: 'other', digest: null });
-      });
-      await expect(open.assertOurs()).rejects.toMatchObject({ code: 'overtaken' });
-      await expect(
-        open.record({ type: 'verify-sent', requestId: 'own', digest: null }),
-      ).rejects.toMatchObject({
-        code: 'overtaken',
-      });
-      return open.current.flow;
-    });
-    expect(
-      server.sql(
-        database,
-        `select event->>'requestId' from psd2.flow_events where n = 2 and flow = '${flow}'`,
-      ),
-    ).toBe('other');
-    await other.close();
-  });
-
-  it('a flow whose work fails counts as interrupted, and one whose work succeeds does not', async () => {
-    const { flows } = store.open('p', BANK);
-    await flows.begin('transfer', TRANSFER_BEGIN('a'), async () => {});
-    await expect(
-      flows.begin('transfer', TRANSFER_BEGIN('b'), async (open) => {
-        await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
-        throw new Error('gone');
-      }),
-    ).rejects.toThrow('gone');
-    const { flows: left, more } = await flows.leftBehind(5);
-    expect(left).toHaveLength(1);
-    expect(more).toBe(0);
-  });
-});
-
 describe('tokens in PostgreSQL', () => {
   const TOKENS = {
     accessToken: 'access-secret',
@@ -167,20 +90,6 @@ describe('tokens in PostgreSQL', () => {
     scope: 'all',
     apiTrackId: 'track',
   };
-
-  it('tokens are encrypted before they reach the database, and another machine can open them', async () => {
-    const { tokens } = store.open('p', BANK);
-    await tokens.change('42', (slot) => slot.write(TOKENS));
-    const other = openStore();
-    expect(await other.open('p', BANK).tokens.read('42')).toMatchObject(TOKENS);
-    expect(await other.open('p', new URL('https://other.example')).tokens.read('42')).toBeUndefined();
-    expect(await tokens.customers()).toEqual(['42']);
-    const dump =
-      server.sql(database, 'select * from psd2.tokens') + server.sql(database, 'select * from psd2.keys');
-    expect(dump).not.toContain('-secret');
-    expect(dump).not.toContain('correct horse');
-    await other.close();
-  });
 
   it('a wrong passphrase opens nothing, and without a passphrase nothing is written in plain text', async () => {
     await store.open('p', BANK).tokens.change('42', (slot) => slot.write(TOKENS));
@@ -192,25 +101,6 @@ describe('tokens in PostgreSQL', () => {
       code: 'config',
     });
     await none.close();
-  });
-
-  it('late tokens of a worker that stalled replace the spent ones, but never newer ones', async () => {
-    const { tokens } = store.open('p', BANK);
-    await tokens.change('42', (slot) => slot.write(TOKENS));
-    await tokens.change('42', async (slot) => {
-      const spent = await slot.read();
-      expect(await slot.isOurs(spent)).toBe(true);
-      server.sql(database, `update psd2.claims set until = '-infinity'`);
-      await tokens.change('42', (other) => other.refuse(spent ?? expect.unreachable()));
-      expect(await slot.isOurs(spent)).toBe(false);
-      const given = { ...TOKENS, accessToken: 'given' };
-      expect(await slot.replace(spent, given)).toEqual(given);
-      await tokens.change('42', (other) => other.write({ ...TOKENS, accessToken: 'of a new login' }));
-      expect(await slot.replace(spent, { ...TOKENS, accessToken: 'late' })).toMatchObject({
-        accessToken: 'of a new login',
-      });
-    });
-    expect(await tokens.read('42')).toMatchObject({ accessToken: 'of a new login' });
   });
 
   it('what the bank issued is stored even after Ctrl-C', async () => {
@@ -225,19 +115,6 @@ describe('tokens in PostgreSQL', () => {
     });
     expect(await store.open('p', BANK).tokens.read('42')).toMatchObject({ accessToken: 'given' });
     await stopped.close();
-  });
-
-  it('after a logout, tokens that were requested before are not stored', async () => {
-    const { tokens } = store.open('p', BANK);
-    await tokens.change('42', (slot) => slot.write(TOKENS));
-    await tokens.change('42', async (slot) => {
-      const spent = await slot.read();
-      server.sql(database, `update psd2.claims set until = '-infinity'`);
-      await tokens.forget('42');
-      expect(await slot.replace(spent, TOKENS)).toBeUndefined();
-    });
-    expect(await tokens.login('42')).toBeUndefined();
-    expect(await tokens.customers()).toEqual([]);
   });
 });
 
@@ -297,25 +174,6 @@ describe('a sync in PostgreSQL', () => {
     await expect(lost).rejects.toMatchObject({ code: 'overtaken' });
     expect(server.sql(database, 'select count(*) from psd2.transactions')).toBe('0');
   });
-});
-
-it('all workers keep to the pace that one of them was given', async () => {
-  const own = { turn: async () => {}, slowDown: async () => {}, goOn: async () => {} };
-  const one = store.open('p', BANK).turns(own);
-  await one.turn();
-  await one.slowDown(400);
-  const other = openStore();
-  await other.open('p', BANK).turns(own).turn();
-  expect(server.sql(database, 'select held_until <= clock_timestamp() from psd2.pace')).toBe('t');
-  await other.close();
-});
-
-it('the calls of a day are counted for all workers together', async () => {
-  const other = openStore();
-  await store.open('p', BANK).calls.count(day('2026-11-22'));
-  await other.open('p', BANK).calls.count(day('2026-11-22'));
-  expect(await store.open('p', BANK).calls.on(day('2026-11-22'))).toBe(2);
-  await other.close();
 });
 
 it('a customer whom another worker has taken over is not dealt again to the first one', async () => {
