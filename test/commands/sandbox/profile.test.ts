@@ -26,23 +26,6 @@ const folder = temporaryFolder();
 writeFileSync(doorBankFile(folder), JSON.stringify({ interface: 'nextgenpsd2', name: 'The sandbox' }));
 const open = () => openCommand(newConfigFolder(temporary), NOW).context;
 
-it("psd2 sandbox start leaves the user's own profile of that name, and the chosen profile, as they are", async () => {
-  const registration = await loadOrCreateRegistration(inject('registration'));
-  const context = open();
-  const { profiles } = context;
-  await profiles.write(SANDBOX_PROFILE, OTHER);
-  await storeProfile(context, ADDRESS, registration, folder);
-  expect(profiles.read(SANDBOX_PROFILE)).toEqual(OTHER);
-  expect(profiles.current()).toBeUndefined();
-
-  const another = open();
-  await another.profiles.write('mybank', OTHER);
-  await another.profiles.use('mybank');
-  await storeProfile(another, ADDRESS, registration, folder);
-  expect(another.profiles.read(SANDBOX_PROFILE)).toMatchObject({ baseUrl: ADDRESS });
-  expect(another.profiles.current()).toBe('mybank');
-});
-
 it('psd2 sandbox start stores a profile for the second door, but never over a bank of the user', async () => {
   const registration = await loadOrCreateRegistration(inject('registration'));
   const context = open();

@@ -116,21 +116,12 @@ describe('psd2 sandbox start', () => {
     expect(await runningSandbox(folder.sandbox)).toBeUndefined();
   });
 
+  const NAMED = 'psd2 --profile sandbox auth login';
   it.each<[string, string, NonNullable<How['globals']>, string]>([
-    [
-      'the sandbox is the profile in use, and named too',
-      'sandbox',
-      { profile: 'sandbox' },
-      'psd2 auth login',
-    ],
-    ['another one is named', 'sandbox', { profile: 'other' }, 'psd2 --profile sandbox auth login'],
-    ['another one is in use', 'other', {}, 'psd2 --profile sandbox auth login'],
-    [
-      'another one is in use, and the sandbox named',
-      'other',
-      { profile: 'sandbox' },
-      'psd2 --profile sandbox auth login',
-    ],
+    ['the sandbox is in use, and named too', 'sandbox', { profile: 'sandbox' }, 'psd2 auth login'],
+    ['another one is named', 'sandbox', { profile: 'other' }, NAMED],
+    ['another one is in use', 'other', {}, NAMED],
+    ['another one is in use, and the sandbox named', 'other', { profile: 'sandbox' }, NAMED],
   ])('says how to log in: %s', async (_, used, globals, login) => {
     const { profiles } = openCommand(folder, NOW).context;
     await profiles.write('other', OWN);
@@ -187,15 +178,9 @@ describe('the rules of a sandbox', () => {
     [['--roles', ' aisp, PIISP,pisp'], { roles: ['AISP', 'PIISP', 'PISP'] }],
     [['--token-ttl', '1'], { tokenTtlSeconds: 1 }],
     [['--rate-limit', '1', '--daily-limit', '2'], { callsPerMinute: 1, clientCredentialsCallsPerDay: 2 }],
-    [
-      ['--customers', '999999', '--transactions', '10000000'],
-      { customers: 999_999, transactions: 10_000_000 },
-    ],
-    [
-      ['--customers', '1', '--transactions', '1', '--page-size', '1'],
-      { customers: 1, transactions: 1, rowsAPage: 1 },
-    ],
-    [['--page-size', '10000'], { rowsAPage: 10_000 }],
+    [['--customers', '999999', '--page-size', '10000'], { customers: 999_999, rowsAPage: 10_000 }],
+    [['--transactions', '10000000', '--page-size', '1'], { transactions: 10_000_000, rowsAPage: 1 }],
+    [['--customers', '1', '--transactions', '1'], { customers: 1, transactions: 1 }],
     [['--variation', ' base-links'], { variations: ['base-links'] }],
     [['--strict'], { strict: true }],
     [
@@ -223,39 +208,35 @@ describe('the rules of a sandbox', () => {
     expect(started.options[0]?.seed).toMatchObject([{ customer: { user: 'dora' } }]);
   });
 
-  it.each<[string[], object]>([
-    [
-      ['--roles', 'AISP,boss'],
-      { message: 'Unknown role "boss"', hint: 'Use one or more of AISP,PISP,PIISP.' },
-    ],
-    [
-      ['--variation', 'base-links,odd'],
-      {
-        message: 'Unknown variation "odd"',
-        hint: expect.stringMatching(/^Use one or more of [a-z\d,-]*base-links[a-z\d,-]*\.$/),
-      },
-    ],
-    [
-      ['--port', '25'],
-      {
-        message: '--port 25 is a port that browsers and fetch refuse to open',
-        hint: 'Choose another port, or 0 for any free port.',
-      },
-    ],
-    [['--port', '1.5'], { message: '--port "1.5" is not a port from 0 to 65535' }],
-    [['--port', ' 80'], { message: '--port " 80" is not a port from 0 to 65535' }],
-    [['--port', '080000'], { message: '--port "080000" is not a port from 0 to 65535' }],
-    [
-      ['--customers', '0', '--seed', 'none.json'],
-      { message: '--customers "0" is not a whole number from 1 to 999999' },
-    ],
-    [['--name', 'bank.example'], { message: '--name needs --host', hint: expect.any(String) }],
-  ])('%j starts nothing', async (words, failure) => {
+  const ROLES = 'Use one or more of AISP,PISP,PIISP.';
+  const VARIATIONS = expect.stringMatching(/^Use one or more of [a-z\d,-]*base-links[a-z\d,-]*\.$/);
+  const CLOSED = 'is a port that browsers and fetch refuse to open';
+  const PORTS = 'Choose another port, or 0 for any free port.';
+  it.each<[string, string, string, unknown?]>([
+    ['--roles', 'AISP,boss', 'Unknown role "boss"', ROLES],
+    ['--roles', '', 'Unknown role ""', ROLES],
+    ['--variation', 'base-links,odd', 'Unknown variation "odd"', VARIATIONS],
+    ['--port', '25', `--port 25 ${CLOSED}`, PORTS],
+    ['--port', '6000', `--port 6000 ${CLOSED}`, PORTS],
+    ['--port', '1.5', '--port "1.5" is not a port from 0 to 65535'],
+    ['--port', ' 80', '--port " 80" is not a port from 0 to 65535'],
+    ['--port', '080000', '--port "080000" is not a port from 0 to 65535'],
+    ['--port', '65536', '--port "65536" is not a port from 0 to 65535'],
+    ['--port', '', '--port "" is not a port from 0 to 65535'],
+    ['--token-ttl', '0', '--token-ttl "0" is not a whole number from 1'],
+    ['--rate-limit', '0', '--rate-limit "0" is not a whole number from 1'],
+    ['--daily-limit', 'many', '--daily-limit "many" is not a whole number from 1'],
+    ['--customers', '0', '--customers "0" is not a whole number from 1 to 999999'],
+    ['--customers', '1000000', '--customers "1000000" is not a whole number from 1 to 999999'],
+    ['--transactions', '0', '--transactions "0" is not a whole number from 1 to 10000000'],
+    ['--page-size', '10001', '--page-size "10001" is not a whole number from 1 to 10000'],
+    ['--name', 'bank.example', '--name needs --host', expect.any(String)],
+  ])('%s %j starts nothing', async (option, value, message, hint) => {
+    // What is wrong is said before the seed is read.
+    const words = [option, value, '--seed', 'none.json'];
     for (const detach of [[], ['--detach']])
       expect(await failureOf(start([...words, ...detach]))).toEqual({
-        code: 'usage',
-        exitCode: 2,
-        ...failure,
+        ...{ code: 'usage', exitCode: 2, message, ...(hint !== undefined && { hint }) },
       });
     expect(started.options).toEqual([]);
   });

@@ -47,14 +47,15 @@ async function stop(format: 'json' | 'table') {
   return [command.printed(), command.said()];
 }
 
-it('psd2 sandbox stop ends its process, forgets it, and has nothing to stop the second time', async () => {
-  const ended = once(bank, 'exit');
-  expect(await stop('json')).toEqual(['{"stopped":true}\n', '']);
-  expect([await ended, existsSync(file())]).toEqual([[null, 'SIGTERM'], false]);
-  expect(await stop('json')).toEqual(['{"stopped":false}\n', '']);
-});
-
-it('a person reads which sandbox has stopped', async () => {
-  expect(await stop('table')).toEqual(['', `The sandbox at ${BASE_URL} has stopped.\n`]);
-  expect(await stop('table')).toEqual(['', 'The sandbox is not running.\n']);
-});
+it.each([
+  ['json', ['{"stopped":true}\n', ''], ['{"stopped":false}\n', '']],
+  ['table', ['', `The sandbox at ${BASE_URL} has stopped.\n`], ['', 'The sandbox is not running.\n']],
+] as const)(
+  'psd2 sandbox stop ends its process, and has nothing to stop then: %s',
+  async (format, first, second) => {
+    const ended = once(bank, 'exit');
+    expect(await stop(format)).toEqual(first);
+    expect([await ended, existsSync(file())]).toEqual([[null, 'SIGTERM'], false]);
+    expect(await stop(format)).toEqual(second);
+  },
+);

@@ -37,28 +37,6 @@ test.each([...printed])(
   },
 );
 
-test('a schema describes its fields and allows further ones', () => {
-  const shape = () =>
-    z.object({
-      at: z.nullable(z.iso.datetime({ offset: true }).check(z.describe('when'))),
-      count: z.optional(z.int()),
-      kind: z.nullable(z.enum(['a', 'b']).check(z.describe('which'))),
-      within: z.record(z.string(), z.string()),
-    });
-  expect(toJsonSchema(described(shape), 'a thing')).toEqual({
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'a thing',
-    type: 'object',
-    properties: {
-      at: { type: ['string', 'null'], format: 'date-time', description: 'when' },
-      count: { type: 'integer' },
-      kind: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }], description: 'which' },
-      within: { type: 'object', additionalProperties: { type: 'string' } },
-    },
-    required: ['at', 'kind', 'within'],
-  });
-});
-
 describe('psd2 schema', () => {
   const temporary = temporaryFolder();
   const run = async (words: string[], how: Parameters<typeof openCommand>[2] = {}) => {
@@ -114,73 +92,31 @@ describe('psd2 schema', () => {
     );
   });
 
-  const unknown = { code: 'usage', exitCode: 2 };
+  const SEE_ALL = { hint: 'See all schemas with:', next: [['schema']] };
+  const LIKE = { ...SEE_ALL, hint: 'Did you mean transfer list? See all schemas with:' };
+  const FAULTS = 'There are schemas for: sandbox fault add, sandbox fault list, sandbox fault clear.';
   test.each<[string, string[], object]>([
-    [
-      'a command that does not exist',
-      ['transfer', 'lst'],
-      {
-        message: 'There is no schema for "transfer lst"',
-        hint: 'Did you mean transfer list? See all schemas with:',
-        next: [['schema']],
-      },
-    ],
-    [
-      'what resembles nothing',
-      ['quux'],
-      { message: 'There is no schema for "quux"', hint: 'See all schemas with:', next: [['schema']] },
-    ],
-    [
-      'a group without a standard command',
-      ['sandbox', 'fault'],
-      {
-        message: 'There is no schema for "sandbox fault"',
-        hint: 'There are schemas for: sandbox fault add, sandbox fault list, sandbox fault clear.',
-      },
-    ],
+    ['a command that does not exist', ['transfer', 'lst'], LIKE],
+    ['what resembles nothing', ['quux'], SEE_ALL],
+    ['a group without a standard command', ['sandbox', 'fault'], { hint: FAULTS }],
     [
       'an option that changes no output',
       ['accounts', 'list', '--chart'],
-      {
-        message: 'There is no schema for "accounts list --chart"',
-        hint: expect.stringMatching(/See all schemas with:$/),
-        next: [['schema']],
-      },
+      { ...SEE_ALL, hint: expect.stringMatching(/See all schemas with:$/) },
     ],
-    [
-      'a command that prints no data',
-      ['completion'],
-      { message: 'There is no schema for "completion"', hint: 'See all schemas with:', next: [['schema']] },
-    ],
-    [
-      'a blank',
-      [' '],
-      { message: 'There is no schema for ""', hint: 'See all schemas with:', next: [['schema']] },
-    ],
-    [
-      'a command after another word',
-      ['the', 'psd2', 'doctor'],
-      {
-        message: 'There is no schema for "the psd2 doctor"',
-        hint: 'See all schemas with:',
-        next: [['schema']],
-      },
-    ],
-    [
-      'what every object has',
-      ['constructor'],
-      {
-        message: 'There is no schema for "constructor"',
-        hint: 'See all schemas with:',
-        next: [['schema']],
-      },
-    ],
-  ])('has none for %s', async (_, words, failure) => {
-    expect(await failureOf(run(words))).toEqual({ ...unknown, ...failure });
+    ['a command that prints no data', ['completion'], SEE_ALL],
+    ['nothing', [''], SEE_ALL],
+    ['a command after another word', ['the', 'psd2', 'doctor'], SEE_ALL],
+    ['what every object has', ['constructor'], SEE_ALL],
+  ])('has none for %s', async (_, words, advice) => {
+    const message = `There is no schema for "${words.join(' ')}"`;
+    expect(await failureOf(run(words))).toEqual({ code: 'usage', exitCode: 2, message, ...advice });
+    // Blanks around a word are none of it.
+    expect((await failureOf(run([' ', ...words]))).message).toBe(message);
   });
 });
 
-test('a schema keeps the limits and patterns of its fields, and describes what may be null', () => {
+test('a schema keeps the limits and patterns of its fields, describes what may be null, and allows further fields', () => {
   const shape = () =>
     z.object({
       day: z.string().check(z.regex(/^\d+$/), z.describe('which day')),
@@ -193,6 +129,10 @@ test('a schema keeps the limits and patterns of its fields, and describes what m
       three: z.union([z.int(), z.null(), z.string()]),
       pattern: z.string(),
       minimum: z.int(),
+      at: z.nullable(z.iso.datetime({ offset: true }).check(z.describe('when'))),
+      count: z.optional(z.int()),
+      kind: z.nullable(z.enum(['a', 'b']).check(z.describe('which'))),
+      within: z.record(z.string(), z.string()),
     });
   expect(toJsonSchema(described(shape), 'a thing')).toStrictEqual({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -209,8 +149,15 @@ test('a schema keeps the limits and patterns of its fields, and describes what m
       three: { anyOf: [{ type: 'integer' }, { type: 'null' }, { type: 'string' }] },
       pattern: { type: 'string' },
       minimum: { type: 'integer' },
+      at: { type: ['string', 'null'], format: 'date-time', description: 'when' },
+      count: { type: 'integer' },
+      kind: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }], description: 'which' },
+      within: { type: 'object', additionalProperties: { type: 'string' } },
     },
-    required: ['day', 'share', 'text', 'either', 'literal', 'several', 'list', 'three', 'pattern', 'minimum'],
+    required: [
+      ...['day', 'share', 'text', 'either', 'literal', 'several', 'list', 'three', 'pattern', 'minimum'],
+      ...['at', 'kind', 'within'],
+    ],
   });
 });
 

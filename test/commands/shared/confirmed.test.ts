@@ -30,22 +30,15 @@ describe('a step that needs a confirmation', () => {
     expect([await end, asked]).toEqual([undefined, []]);
   });
 
-  it('goes on after a yes', async () => {
+  it('goes on after a yes, and ends after a no and without a terminal', async () => {
     const { asked, end } = await ask(true);
     expect([await end, asked]).toEqual([undefined, ['Pay it?']]);
-  });
-
-  it('ends after a no', async () => {
     expect(await failureOf((await ask(false)).end)).toEqual({
       ...{ code: 'cancelled', exitCode: 2, message: 'psd2 has paid nothing' },
     });
-  });
-
-  it('ends without a terminal', async () => {
     expect(await failureOf((await ask(undefined)).end)).toEqual({
-      ...{ code: 'confirmation_needed', exitCode: 2 },
+      ...{ code: 'confirmation_needed', exitCode: 2, hint: 'Add --yes.' },
       message: 'Paying needs a confirmation, and psd2 cannot ask without a terminal',
-      hint: 'Add --yes.',
     });
   });
 });

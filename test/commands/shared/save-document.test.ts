@@ -41,12 +41,7 @@ it('psd2 leaves the earlier document and nothing else behind if there is no spac
   const file = join(folder, 'statement.csv');
   writeFileSync(file, 'first');
   const program = `
-    import {
-  requireFile,
-  requireNewFile,
-  saveDocument,
-  saveResult,
-} from '../../../src/commands/shared/save-document.ts';
+    import { saveDocument } from '../../../src/commands/shared/save-document.ts';
     await saveDocument({}, ${JSON.stringify(file)}, Buffer.alloc(10_000)).catch(({ code, message, cause }) =>
       console.log(JSON.stringify({ code, message, because: cause.code })),
     );
@@ -110,14 +105,4 @@ it.each(['json', 'table'] as const)('a document is the only output of a command:
   expect(said()).toBe(`Saved 5 bytes to ${file}\n`);
   expect(printed() && JSON.parse(printed())).toEqual(format === 'json' ? { file, bytes: 5 } : '');
   expect([readFileSync(file, 'utf8'), bytes.length]).toEqual(['five!', 1]);
-});
-
-it('the unfinished document of another psd2 stays, and one of its own does not', async () => {
-  const folder = mkdtempSync(join(temporary, 'part-'));
-  const { context } = openCommand(newConfigFolder(temporary), NOW);
-  const file = join(folder, 'document');
-  const part = `${file}.${process.pid}.part`;
-  writeFileSync(part, 'of another');
-  expect((await failureOf(saveDocument(context, file, Buffer.from('x')))).code).toBe('config');
-  expect(readdirSync(folder)).toEqual([`document.${process.pid}.part`]);
 });

@@ -143,7 +143,7 @@ describe('psd2 sync on two cores', () => {
     PATIENCE_MS,
   );
 
-  // test/commands/shared/numbers.test.ts has what else is no whole number.
+  // test/commands/shared/option-values.test.ts has what else is no whole number.
   it.each(['0', 'two'])('psd2 sync refuses --cores %j', async (cores) => {
     const ended = await operator.psd2([
       'sync',
