@@ -85,15 +85,6 @@ describe('what a bank file inherits', () => {
     expect(defaults).toContain('verifiedOn');
   });
 
-  it('a file can take same-answer back', async () => {
-    write('below.json', { ...LEAST, payments: { repeat: 'same-answer', repeatMinutes: 1440 } });
-    const { description } = await readBankFile(
-      write('a.json', { ...LEAST, extends: 'below.json', payments: { repeat: 'unknown' } }),
-    );
-    expect(description.payments.repeat).toBe('unknown');
-    expect(description.payments.repeatMinutes).toBeUndefined();
-  });
-
   it('fields that do not fit together are found across the chain', async () => {
     write('base.json', {
       ...LEAST,
@@ -131,12 +122,6 @@ describe('what a bank file cannot extend', () => {
     );
   });
 
-  it('a link to itself', async () => {
-    const path = write('a.json', { ...LEAST, extends: 'link.json' });
-    symlinkSync(path, join(folder, 'link.json'));
-    expect(await messageOf(path)).toContain('in a circle');
-  });
-
   it.each([
     '../base.json',
     '/etc/passwd',
@@ -153,12 +138,6 @@ describe('what a bank file cannot extend', () => {
     );
   });
 
-  it('what is not there, with the nearest platform', async () => {
-    expect(await messageOf(write('a.json', { ...LEAST, extends: 'comdirekt' }))).toBe(
-      'extends|extends names neither a platform that comes with psd2 nor a file beside this one: comdirekt. Did you mean comdirect?',
-    );
-  });
-
   it('a name that every object has', async () => {
     expect(await messageOf(write('a.json', { ...LEAST, extends: 'constructor' }))).toContain(
       'neither a platform',
@@ -168,42 +147,13 @@ describe('what a bank file cannot extend', () => {
 });
 
 describe('what is no bank file', () => {
-  it.each([
-    ['{"interface": "nextgenpsd2",\n  "name": }', 'line 2, column 11'],
-    ['{"interface": "nextgenpsd2"', 'line 1, column 28'],
-    ['', 'line 1, column 1'],
-    ['hello', 'line 1, column 1'],
-    ['{"interface": "nextgenpsd2",\n\n"psu": {"id": "never", "id": "required"}}', "Duplicate key 'id'"],
-    ['['.repeat(100_000), 'nested too deep'],
-  ])('%j', async (text, place) => {
-    const path = write('bad.json', text.slice(0, 200_000));
-    expect(await messageOf(path)).toContain(`|${path} is not valid JSON: `);
-    expect(await messageOf(path)).toContain(place);
+  it('a text that is not JSON', async () => {
+    const path = write('bad.json', '{"interface": "nextgenpsd2"');
+    expect(await messageOf(path)).toMatch(`|${path} is not valid JSON: line 1, column 28: `);
   });
 
   it.each(['[]', 'null', '3', '"nextgenpsd2"'])('%s is JSON, but no object', async (text) => {
     expect(await messageOf(write('bad.json', text))).toBe('|The file must be an object');
-  });
-
-  it('a file that is too large, a folder, bytes that are not UTF-8, and nothing', async () => {
-    const large = write('large.json', `${JSON.stringify(LEAST)}${' '.repeat(262_144)}`);
-    expect(await messageOf(large)).toBe(`|${large} has more than 262144 bytes, too many for a bank file`);
-    expect(await messageOf(folder)).toBe(`|${folder} is a folder, not a bank file`);
-    const { writeFileSync } = await import('node:fs');
-    writeFileSync(
-      join(folder, 'latin.json'),
-      Buffer.from('{"interface":"nextgenpsd2","name":"K\xf6ln"}', 'latin1'),
-    );
-    expect(await messageOf(join(folder, 'latin.json'))).toContain('is not a text in UTF-8');
-    await expect(messageOf(join(folder, 'sparkasen'))).rejects.toMatchObject({
-      hint: 'Did you mean sparkassen? See the platforms with: psd2 bank list',
-    });
-    await expect(readBankFile(join(folder, 'none.json'))).rejects.toMatchObject({ code: 'usage' });
-  });
-
-  it('a file of exactly the largest size is read', async () => {
-    const text = JSON.stringify(LEAST);
-    expect(await messageOf(write('large.json', text.padEnd(262_144)))).toBe('');
   });
 });
 
@@ -211,16 +161,5 @@ describe('a bank that a profile stores', () => {
   it('is described as the file was', async () => {
     const { file, description } = await readBankFile('cbi-globe');
     expect(await describeBank(JSON.parse(JSON.stringify(file)))).toEqual(description);
-  });
-
-  it.each([
-    [{ ...LEAST, extends: 'sparda' }, 'must not extend'],
-    [{ ...LEAST, a: 1 }, 'a is not a field'],
-    [{ ...LEAST, payments: { repeatMinutes: 1 } }, 'only possible with'],
-    [null, 'must be an object'],
-  ])('is refused if it is invalid: %j', async (content, reason) => {
-    await expect(describeBank(content)).rejects.toThrow(
-      expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
-    );
   });
 });

@@ -93,23 +93,17 @@ describe('what psd2 says about a bank file', () => {
     expect(back.file.signing).toEqual((await readBankFile('wso2')).file.signing);
   });
 
-  it('says of a stored bank the first problem, and how many more there are', async () => {
-    expect(await refusalOf(describeBank({ ...LEAST, a: 1, b: 2, c: 3 }))).toEqual({
-      code: 'config',
-      message: 'The stored bank is invalid: a is not a field of a bank file (and 2 more)',
-      hint: undefined,
-    });
-    expect(await refusalOf(describeBank({ ...LEAST, payments: { repeatMinutes: 1 } }))).toEqual({
-      code: 'config',
-      message:
-        'The stored bank is invalid: payments.repeatMinutes is only possible with payments.repeat "same-answer"',
-      hint: undefined,
-    });
-    expect(await refusalOf(describeBank({ ...LEAST, extends: 'wso2' }))).toEqual({
-      code: 'config',
-      message: 'The stored bank must not extend another one',
-      hint: undefined,
-    });
+  it.each([
+    [{ ...LEAST, a: 1, b: 2, c: 3 }, 'is invalid: a is not a field of a bank file (and 2 more)'],
+    [
+      { ...LEAST, payments: { repeatMinutes: 1 } },
+      'is invalid: payments.repeatMinutes is only possible with payments.repeat "same-answer"',
+    ],
+    [{ ...LEAST, extends: 'wso2' }, 'must not extend another one'],
+    [null, 'is invalid: The file must be an object'],
+  ])('says of the stored bank %j the first problem, and how many more there are', async (stored, why) => {
+    const message = `The stored bank ${why}`;
+    expect(await refusalOf(describeBank(stored))).toEqual({ code: 'config', message, hint: undefined });
   });
 });
 
