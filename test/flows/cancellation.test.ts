@@ -39,16 +39,6 @@ const CANCELLED = paymentStatus('CANC', 'cancelled');
 const REJECTED = paymentStatus('RJCT', 'failed');
 const EXECUTED = paymentStatus('ACSC', 'executed');
 const cancelled = { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } };
-const executed = { type: 'executed', cro: null, bank: { transactionStatus: 'ACSC', scaStatus: null } };
-
-const TOO_LATE = {
-  code: 'bank_refused',
-  message: 'It is too late: the bank has executed the transfer',
-  hint: 'See it with:',
-  next: [['transfer', 'show', FLOW]],
-  flow: FLOW,
-  transactionId: 't1',
-};
 const STAYS_ORDERED = {
   code: 'outcome_unknown',
   message: 'The bank does not say that the transfer is cancelled',
@@ -168,11 +158,6 @@ describe('without SCA', () => {
     expect([requests, payment.asked]).toEqual([[], []]);
   });
 
-  it('a payment that the bank has rejected meanwhile has ended too', async () => {
-    const { run } = await scene({ says: [OPEN, ACCEPTED, REJECTED] });
-    expect(await run()).toMatchObject({ state: 'failed', executionStatus: 'KO', transactionStatus: 'RJCT' });
-  });
-
   it.each([
     [300_000, 10_000, [500, 1_000, 2_000, 3_000, 3_000]],
     [2_000, 2_000, [500, 1_000]],
@@ -191,42 +176,9 @@ describe('without SCA', () => {
     expect(recorded()).toEqual([SENT]);
   });
 
-  it('it was not ordered yet, and the bank has executed it: that is recorded', async () => {
-    const { run, recorded, open } = await scene({ events: AUTHORISING, says: [EXECUTED] });
-    expect(await errorOf(run())).toEqual(TOO_LATE);
-    expect(recorded()).toEqual([SENT, executed]);
-    expect(open.current.state).toBe('executed');
-  });
-
-  it('the bank fails to say what became of it: nothing is recorded', async () => {
-    const failing = new Psd2Error('bank_failing', 'The bank is away');
-    for (const [events, error] of [
-      [ORDERED, STAYS_ORDERED],
-      [AUTHORISING, MAY_BE_EXECUTED],
-    ] as const) {
-      const { run, recorded } = await scene({ events, says: [failing] });
-      expect(await errorOf(run())).toEqual(error);
-      expect(recorded()).toEqual([SENT]);
-    }
-  });
-
   it('Ctrl-C while psd2 asks ends it', async () => {
     const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
     await expect((await scene({ says: [interrupted] })).run()).rejects.toBe(interrupted);
-  });
-
-  it('another psd2 has ended it meanwhile: the bank’s word is recorded all the same', async () => {
-    const { run, overtake, recorded, open } = await scene({
-      request: async ({ beforeSend }) => {
-        await beforeSend(INTENT);
-        await overtake({ type: 'cancelled' });
-        return null;
-      },
-      says: [CANCELLED],
-    });
-    expect((await run()).state).toBe('cancelled');
-    expect(recorded()).toEqual([SENT, { type: 'cancelled' }, cancelled]);
-    expect(open.current.transactionStatus).toBe('CANC');
   });
 
   it.each<[string, TransferEvent[], (calls: PaymentCalls) => PaymentCalls]>([
@@ -268,52 +220,11 @@ describe('the request has no good answer', () => {
     expect(recorded()).toEqual([SENT]);
   });
 
-  it('and the bank refuses: it will do so again, so the operator looks at the payment', async () => {
-    const { run, payment } = await scene({ request: thatEnds(refused), says: [ACCEPTED] });
-    expect(await errorOf(run())).toEqual(whole('bank_refused', 'No', 'status'));
-    expect(payment.asked).toHaveLength(1);
-  });
-
-  it('and the bank refuses, because it has executed the payment', async () => {
-    const { run, recorded } = await scene({
-      events: AUTHORISING,
-      request: thatEnds(refused),
-      says: [EXECUTED],
-    });
-    expect(await errorOf(run())).toEqual(TOO_LATE);
-    expect(recorded()).toEqual([SENT, executed]);
-  });
-
-  it('and the bank refuses, and neither has executed it: its refusal stands', async () => {
-    const { run, recorded } = await scene({ events: AUTHORISING, request: thatEnds(refused), says: [OPEN] });
-    expect(await errorOf(run())).toEqual(whole('bank_refused', 'No', 'status'));
-    expect(recorded()).toEqual([SENT]);
-  });
-
-  it('and has advice of its own', async () => {
-    const login = new Psd2Error('not_logged_in', 'No login', { next: [['auth', 'login']] });
-    const { run } = await scene({ request: thatEnds(login), says: [ACCEPTED] });
-    expect(await errorOf(run())).toEqual({
-      ...{ code: 'not_logged_in', message: 'No login', hint: undefined, next: [['auth', 'login']] },
-      ...{ flow: FLOW, transactionId: undefined },
-    });
-  });
-
   it('because nothing was sent: the bank is not asked about it', async () => {
     const usage = new Psd2Error('usage', 'This bank cancels no payments');
     const { run, payment, recorded } = await scene({ request: () => Promise.reject(usage) });
     await expect(run()).rejects.toBe(usage);
     expect([payment.asked, recorded()]).toEqual([[], []]);
-  });
-
-  it('because it could not be written down: it is not sent', async () => {
-    const full = new Psd2Error('config', 'The disk is full');
-    const { run, payment, beforeRecord } = await scene();
-    beforeRecord(() => {
-      throw full;
-    });
-    await expect(run()).rejects.toBe(full);
-    expect(payment.asked).toEqual([]);
   });
 
   it.each([
@@ -364,41 +275,6 @@ describe('with SCA', () => {
     // Starting the authorisation is part of the cancellation.
     expect(recorded()).toEqual([SENT, SENT, cancelled]);
   });
-
-  it('the customer refuses it: the payment stays, and it can be asked for again', async () => {
-    const links: ScaLinks[] = [];
-    const { run, recorded } = await scene({
-      ...{ request: thatEnds(LINKS), says: [ACCEPTED] },
-      sca: {
-        ...turn({ ...LINKS, status: '/c1' }),
-        async progress(of) {
-          links.push(of);
-          return { scaStatus: 'failed', means: 'failed', message: null };
-        },
-      },
-    });
-    expect(await errorOf(run())).toEqual({
-      code: 'not_authorised',
-      message: 'The customer did not authorise the cancellation of the transfer',
-      hint: 'The bank still has the payment, and may execute it. Ask for the cancellation again with:',
-      next: [['transfer', 'cancel', FLOW]],
-      flow: FLOW,
-      transactionId: 't1',
-    });
-    expect(links).toEqual([{ ...LINKS, status: '/c1' }]);
-    expect(recorded()).toEqual([SENT]);
-  });
-
-  it.each(['done', 'going on'] as const)(
-    'is %s, and the bank does not cancel it: psd2 does not know',
-    async (means) => {
-      const { run } = await scene({
-        ...{ request: thatEnds(LINKS), says: [ACCEPTED], sca: { ...turn(), ...progress(means) } },
-        customer: fakeCustomer({ scaTimeoutMs: 1_000 }),
-      });
-      expect(await errorOf(run())).toEqual(STAYS_ORDERED);
-    },
-  );
 
   it('the bank waits for a code that no browser has brought', async () => {
     const { run } = await scene({
@@ -500,12 +376,6 @@ describe('with SCA', () => {
       ['the bank fails to say how far it is', { progress: () => Promise.reject(failing) }, true],
     ])('%s', async (_what, sca, isWaiting) => {
       expect((await waitsOn(sca)).isWaiting).toBe(isWaiting);
-    });
-
-    it('psd2 asks about the same payment', async () => {
-      const sca = scaThatSays(CANCELLED);
-      await (await waitsOn(sca)).end;
-      expect(sca.asked).toEqual([['p1', 't1']]);
     });
 
     it('Ctrl-C while psd2 asks ends it', async () => {

@@ -3,7 +3,7 @@ import type { ConsentEvent } from '../../src/domain/consent.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
-import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { consentScriptOf, newConsent } from './consents.ts';
 import { customerElsewhere, errorOf, fakeCustomer, waitsOf } from './doubles.ts';
@@ -12,8 +12,6 @@ const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 const script = consentScriptOf(recorded);
 const temporary = temporaryFolder();
-
-const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const intent = { requestId: 'request-1', digest: null };
 
 /** The bank's answer to the request, with one category granted and one refused. */
@@ -52,30 +50,7 @@ async function consentAfter(events: ConsentEvent[], customer = fakeCustomer()) {
   };
 }
 
-/** The error of a consent whose outcome the bank does not give. */
-const unknownOutcome = (flow: string) => ({
-  code: 'outcome_unknown',
-  message:
-    'The bank gave no usable answer to the confirmation of the consent, and does not report the outcome',
-  hint:
-    'First ask the bank again. Also check whether you can read the accounts. ' +
-    "If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-  next: [
-    ['consent', 'resume', flow],
-    ['consent', 'resolve', flow, '--executed'],
-    ['consent', 'resolve', flow, '--not-executed'],
-  ],
-  flow,
-  transactionId,
-});
-
 describe('a consent that has ended', () => {
-  it('of which the customer declined names its transaction', async () => {
-    const status = 'NOT_AUTHORIZED' as const;
-    const { run } = await consentAfter([REQUESTED, { type: 'authorization', status, bankStatus: status }]);
-    expect(await errorOf(run())).toMatchObject({ code: 'not_authorised', transactionId });
-  });
-
   it('a consent whose journal lacks the line with the resource is not continued', async () => {
     const { flow, run, written } = await consentAfter([{ type: 'sca-started' }]);
     expect(await errorOf(run())).toMatchObject({
@@ -97,24 +72,6 @@ describe('SCA for a consent', () => {
   });
 
   it.each([
-    [
-      'AUTHORIZED',
-      ['approach-sent', 'sca-started', 'authorization', 'sca-returned', 'confirm-sent', 'confirmed'],
-    ],
-    ['NOT_AUTHORIZED', ['approach-sent', 'sca-started', 'authorization']],
-  ])(
-    'if psd2 does not see the return of the customer, the decision %s is in the journal before anything follows',
-    async (status, events) => {
-      const { run, written } = await consentAfter([REQUESTED], customerElsewhere());
-      script.approach();
-      script.status(operationStatus(status));
-      if (status === 'AUTHORIZED') script.confirm();
-      await run().catch(() => {});
-      expect(written()).toEqual(events);
-    },
-  );
-
-  it.each([
     ['comes back to this machine', fakeCustomer, 'Waiting for the customer to authorise the consent'],
     ['comes back to another machine', customerElsewhere, "Waiting for the customer's decision"],
   ])('psd2 says what it waits for if the customer %s', async (_, customer, first) => {
@@ -126,26 +83,6 @@ describe('SCA for a consent', () => {
     await run();
     expect(waits).toEqual([first, 'Confirming the consent']);
   });
-});
-
-describe('a confirmation without a usable answer', () => {
-  it.each<[string, ScriptedAnswer]>([
-    ['only says that the customer authorised it', operationStatus('AUTHORIZED')],
-    ['says that the customer has not decided', operationStatus('PENDING')],
-    ['does not know it', refusal(404)],
-    ['does not answer', { status: 501 }],
-  ])(
-    'a consent left behind at its confirmation is unknown if the bank %s, and the journal says so once',
-    async (_, answer) => {
-      const { flow, run, written, stateOf } = await consentAfter(CONFIRMING);
-      for (let resumed = 0; resumed < 2; resumed += 1) {
-        script.status(answer);
-        expect(await errorOf(run())).toEqual(unknownOutcome(flow));
-        expect(written()).toEqual(['confirm-unanswered']);
-        expect(await stateOf()).toBe('unknown');
-      }
-    },
-  );
 });
 
 describe('an interruption', () => {

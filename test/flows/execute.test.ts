@@ -12,7 +12,6 @@ import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
-import { waitsOf } from './doubles.ts';
 import {
   EXECUTED,
   executionStatus,
@@ -101,15 +100,6 @@ describe('an outcome that psd2 cannot record', () => {
 });
 
 describe('what the operator learns about a refused execute', () => {
-  it('psd2 says that it asks the bank what became of the transfer', async () => {
-    const { transfer, bank } = await authorised(SCT);
-    script.execute(refusal(422));
-    script.status(operationStatus('AUTHORIZED', 'OK'));
-    const { waits, whileWaiting } = waitsOf();
-    await transfer.run(bank, { customer: { ...transfer.customer, whileWaiting } });
-    expect(waits).toEqual(['Executing the transfer', 'Asking the bank what became of the transfer']);
-  });
-
   it('the log of calls is asked only about an execute that the journal has', async () => {
     const { transfer, bank } = await authorised(SCT);
     await transfer.open.record({ type: 'execute-unanswered' });

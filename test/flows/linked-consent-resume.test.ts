@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refusal, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
+import { useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeCustomer } from './doubles.ts';
 import { cutAfter, linkedScriptOf, linksTo, newLinkedConsent, OTHER_PAGE, PAGE } from './linked-consents.ts';
@@ -65,15 +65,6 @@ it('a consent is kept for readings before its journal says that it is granted', 
 });
 
 describe('resumed while the customer has a page', () => {
-  it('a page that is still good is opened again', async () => {
-    const consent = cutAfter(temporary, await undecided());
-    script.is('received');
-    script.sca('started');
-    script.is('valid');
-    await consent.run(open().bank);
-    expect(consent.customer.visited).toEqual([PAGE]);
-  });
-
   it('a confirmation code that was lost with the browser needs a new authorisation', async () => {
     const links = linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } });
     const consent = cutAfter(temporary, await undecided(links));
@@ -83,21 +74,6 @@ describe('resumed while the customer has a page', () => {
     script.is('valid');
     expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
     expect(consent.customer.visited).toEqual([OTHER_PAGE]);
-  });
-
-  it('a link that the bank does not know is not asked again', async () => {
-    const elsewhere = { scaRedirect: { href: PAGE }, scaStatus: { href: '/v1/sca/a1' } };
-    const first = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }));
-    script.request(elsewhere);
-    script.is('received');
-    recorded.expect('GET', '/v1/sca/a1', refusal(404, 'RESOURCE_UNKNOWN'));
-    script.sca('started');
-    await errorOf(first.run(open().bank));
-    const consent = cutAfter(temporary, first.lines());
-    script.is('received');
-    script.sca('started');
-    script.is('valid');
-    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
   });
 });
 

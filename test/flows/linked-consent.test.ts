@@ -3,7 +3,7 @@ import { consentEnd } from '../../src/domain/consent.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { customerElsewhere, errorOf, fakeCustomer } from './doubles.ts';
-import { linkedScriptOf, linksTo, newLinkedConsent, OTHER_PAGE, PAGE, STATE } from './linked-consents.ts';
+import { linkedScriptOf, linksTo, newLinkedConsent, PAGE, STATE } from './linked-consents.ts';
 
 const recorded = useNextGenBank();
 const open = useNextGen(recorded);
@@ -12,8 +12,6 @@ const temporary = temporaryFolder();
 
 const OAUTH = { scaOAuth: { href: '/.well-known/bank' } };
 const oauthBank = () => open({ file: { oauth: { mode: 'integrated' } } }).bank;
-const lastRequest = () => recorded.received.at(-1);
-
 describe('the customer authorises on a page', () => {
   it('a consent that the bank gives no last day is granted', async () => {
     const consent = await newLinkedConsent(temporary);
@@ -32,15 +30,6 @@ describe('the customer authorises on a page', () => {
     const { bank } = open({ file: { sca: { pollSeconds: 1 } } });
     expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
     expect(consent.customer.listeners).toMatchObject([{ closed: true }]);
-  });
-
-  it('a bank that fails while psd2 waits for the browser does not end the waiting', async () => {
-    const consent = await newLinkedConsent(temporary, fakeCustomer({}, null));
-    script.request();
-    for (let call = 0; call < 4; call += 1) recorded.expect('GET', '/v1/consents/c1', json({}, 503));
-    script.is('valid');
-    const { bank } = open({ file: { sca: { pollSeconds: 1 } } });
-    expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
   });
 
   it('an end that is another one’s, twice, ends nothing: each question has a connection of its own', async () => {
@@ -71,15 +60,6 @@ describe('the customer authorises on a page', () => {
 });
 
 describe('what the bank wants besides', () => {
-  it('starts the authorisation where the bank says so', async () => {
-    const consent = await newLinkedConsent(temporary);
-    script.request({ startAuthorisation: { href: '/v1/consents/c1/authorisations' } });
-    script.start();
-    script.is('valid');
-    await consent.run(open().bank);
-    expect(consent.customer.visited).toEqual([OTHER_PAGE]);
-  });
-
   it('tells the operator what the customer must do elsewhere, and opens no page', async () => {
     const consent = await newLinkedConsent(temporary);
     const answer = {
@@ -97,11 +77,8 @@ describe('what the bank wants besides', () => {
     expect([consent.customer.visited, consent.customer.listeners]).toEqual([[], []]);
   });
 
-  it.each([
-    ...['confirmationCode', 'confirmation_code', 'authConfirmationCode', 'confirmation-code', 'code'],
-    ...['authCode', 'sca_code', 'authorisationCode'],
-  ])('sends the confirmation code that the browser brings back as %s', async (name) => {
-    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { [name]: 'my-c0de' }));
+  it('sends the confirmation code that the browser brings back', async () => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { authConfirmationCode: 'my-c0de' }));
     script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
     script.code('finalised');
     script.is('valid');
@@ -162,48 +139,5 @@ describe('the customer logs in with the consent', () => {
       new URLSearchParams(recorded.received.at(-2)?.body.toString()).get('code_verifier') ?? '';
     expect(verifier).toMatch(/^[\w-]{43}$/);
     expect(consent.lines().join()).not.toContain(verifier);
-  });
-
-  it('a customer who refuses the login refuses the consent, if the bank says so', async () => {
-    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { error: 'access_denied' }));
-    script.request(OAUTH);
-    script.metadata();
-    script.is('rejected');
-    expect(await errorOf(consent.run(oauthBank()))).toMatchObject({ code: 'not_authorised' });
-    expect(await consent.stored()).toMatchObject({ state: 'rejected' });
-  });
-
-  it('otherwise the customer can try again with the same consent', async () => {
-    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { error: 'access_denied' }));
-    script.request(OAUTH);
-    script.metadata();
-    script.is('received');
-    const { flow } = await consent.stored();
-    expect(await errorOf(consent.run(oauthBank()))).toMatchObject({
-      code: 'login_refused',
-      next: [['consent', 'resume', flow]],
-    });
-  });
-
-  it('if psd2 cannot see the return, it says so before the customer does anything', async () => {
-    const consent = await newLinkedConsent(temporary, customerElsewhere());
-    script.request(OAUTH);
-    script.metadata();
-    const { flow } = await consent.stored();
-    expect(await errorOf(consent.run(oauthBank()))).toMatchObject({
-      code: 'usage',
-      next: [['consent', 'resume', flow, '--paste']],
-    });
-    expect(consent.customer.visited).toEqual([]);
-  });
-
-  it('the operator can paste the address instead', async () => {
-    const consent = await newLinkedConsent(temporary, customerElsewhere(), { code: 'c/1' });
-    script.request(OAUTH);
-    script.metadata();
-    script.tokens();
-    script.is('valid');
-    expect(await consent.run(oauthBank())).toMatchObject({ state: 'confirmed' });
-    expect(lastRequest()?.target).toBe('/v1/consents/c1');
   });
 });

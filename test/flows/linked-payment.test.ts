@@ -96,15 +96,6 @@ describe('a payment', () => {
     expect(isPlainlyFailed(await paying.stored())).toBe(true);
   });
 
-  it('the bank refuses it with its own error, and nobody has a link: it has failed, and its reference is free', async () => {
-    const paying = await payment(NEVER);
-    bank.initiate(refused('PAYMENT_FAILED'));
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_refused' });
-    const kept = await paying.stored();
-    expect(isPlainlyFailed(kept)).toBe(true);
-    expect(kept.reasons).toMatchObject([{ level: 'message', code: null, proprietary: 'PAYMENT_FAILED' }]);
-  });
-
   it.each([
     ['payee', (body: string) => body.replace('IT60X0542811101000000123456', 'DE89370400440532013000')],
     ['name', (body: string) => body.replace('Mario Rossi', 'Maria Rossi')],
@@ -126,15 +117,6 @@ describe('a payment', () => {
         code: 'config',
         message: 'The stored payment is not the one that was ordered',
       });
-    expect(recorded.received).toEqual([]);
-  });
-
-  it('its service is another one in the store: psd2 sends nothing', async () => {
-    const [created = ''] = (await payment()).lines();
-    const line = JSON.parse(created);
-    line.event.initiation.service = 'periodic-payments';
-    const edited = await payment({}, { journal: [JSON.stringify(line)] });
-    expect(await errorOf(edited.run())).toMatchObject({ code: 'config' });
     expect(recorded.received).toEqual([]);
   });
 
@@ -163,14 +145,6 @@ describe('a payment', () => {
       expect(posts().map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
     },
   );
-
-  it('the bank has no tokens, and refuses one all the same: psd2 has no new one to send it with', async () => {
-    const paying = await payment(NEVER);
-    bank.initiate(refused('TOKEN_INVALID', 401));
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'not_logged_in' });
-    expect(posts()).toHaveLength(1);
-    expect(isPlainlyFailed(await paying.stored())).toBe(true);
-  });
 
   it('the bank repeats its answer: the same bytes with the same id, also from another machine', async () => {
     const paying = await payment(REPEATS);
@@ -378,30 +352,6 @@ const PASSWORD = { updatePsuAuthentication: { href: CANCELLATION } };
 const NEVER_BACK = fakeCustomer({}, null);
 
 describe('the customer', () => {
-  it('does not come back, but has authorised it: psd2 asks the bank meanwhile', async () => {
-    const { bank: opened } = open({ file: { sca: { pollSeconds: 1 } } });
-    const paying = await newPayment(temporary, opened, {}, NEVER_BACK);
-    bank.initiate();
-    for (const status of ['RCVD', 'ACSC', 'ACSC']) {
-      bank.sca(status === 'RCVD' ? 'started' : 'finalised');
-      bank.is(status);
-    }
-    expect((await paying.run()).state).toBe('executed');
-    expect(NEVER_BACK.listeners.map(({ closed }) => closed)).toEqual([true]);
-  });
-
-  it('has not decided: the payment stays open, also here', async () => {
-    const paying = await payment(NEVER);
-    bank.initiate();
-    paying.customer.scaTimeoutMs = 600;
-    for (const status of ['RCVD', 'PDNG']) {
-      bank.sca('started');
-      bank.is(status);
-    }
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
-    expect(standingOf(await paying.stored())).toBe('sent');
-  });
-
   it('SCA has failed, and the bank has not accepted it after that: it has ended unpaid', async () => {
     const paying = await payment();
     bank.initiate();
@@ -478,18 +428,6 @@ describe('the customer', () => {
     expect(paying.customer.visited).toEqual([PAGE]);
   });
 
-  it('if the bank is away until their time is over, nobody knows what became of it', async () => {
-    const paying = await payment();
-    bank.initiate();
-    // Every 3 seconds for 5 minutes, and more often at first.
-    for (let asked = 0; asked < 102; asked += 1) {
-      recorded.expect('GET', SCA_STATUS, { status: 501 });
-      recorded.expect('GET', STATUS, { status: 501 });
-    }
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(standingOf(await paying.stored())).toBe('sent');
-  });
-
   it('an authorisation that they have completed is not opened again after a kill', async () => {
     const paying = await newPayment(temporary, open().bank, {}, fakeCustomer({ scaTimeoutMs: 1 }, null));
     bank.initiate();
@@ -533,16 +471,6 @@ describe('the customer', () => {
     bank.sca('finalised');
     bank.is('ACSC');
     expect((await (await payment({}, { journal: paying.lines() })).run()).state).toBe('executed');
-  });
-
-  it('somebody has authorised it (PATC), and an authorisation has failed: that ends nothing', async () => {
-    const paying = await payment();
-    bank.initiate();
-    bank.sca('failed');
-    bank.is('PATC');
-    bank.sca('failed');
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
   });
 
   it.each(['ACTC', 'RCVD'])('an instant one that stays %s is unknown after 15 seconds', async (status) => {

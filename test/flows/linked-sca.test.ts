@@ -161,13 +161,6 @@ describe('what psd2 asks the bank', () => {
     expect(new Set(secrets).size).toBe(2);
   });
 
-  it('needs no OAuth client if the customer does not log in with it', async () => {
-    const client = () => {
-      throw new Psd2Error('config', 'There is no client');
-    };
-    expect(await play({ returns: { client } }).run).toBe(false);
-  });
-
   it('cannot be asked at an interface without links', async () => {
     const { run, did } = play({ lacks: ['proceed'] });
     await expect(run).rejects.toThrow(new TypeError('This interface has no links for SCA'));
@@ -352,13 +345,6 @@ describe('a login', () => {
     });
   });
 
-  it('is refused, and that ends the flow', async () => {
-    const ended = new Psd2Error('not_authorised', 'It is over');
-    const refusedLogin = () => Promise.reject(ended);
-    const { run } = play({ turn: LOG_IN, customer: back({ error: 'no' }), record: { refusedLogin } });
-    await expect(run).rejects.toBe(ended);
-  });
-
   it.each([
     new Psd2Error('bank_failing', 'The bank is away'),
     Object.assign(new Error('A bug'), { code: 'login_refused' }),
@@ -496,16 +482,6 @@ describe('while psd2 waits for the browser', () => {
       expect(looks).toEqual([9, 18]);
     },
   );
-
-  it.each([
-    new Psd2Error('config', 'The journal is damaged'),
-    Object.assign(new Error('A bug'), { code: 'bank_failing' }),
-  ])('another error ends it: %s', async (error) => {
-    const { end, pass, customer } = waits([error]);
-    await pass(9);
-    expect(await end).toBe(error);
-    expect(customer.listeners.map(({ closed }) => closed)).toEqual([true]);
-  });
 
   it.each([
     ['a code', WITH_CODE, [60]],

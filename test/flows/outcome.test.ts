@@ -14,7 +14,7 @@ import {
   endOfOperation,
   pollSettlement,
 } from '../../src/flows/payment/outcome.ts';
-import { outcomeUnknown, unconfirmedRefusal } from '../../src/flows/refusals.ts';
+import { outcomeUnknown } from '../../src/flows/refusals.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
 import {
@@ -146,22 +146,6 @@ describe('the settlement of an instant transfer', () => {
     expect(settlement).toEqual(PENDING);
   });
 
-  it('psd2 asks once if time passes while it decides when to ask', async () => {
-    let time = 0;
-    const now = () => {
-      time += 1;
-      return new Date(time);
-    };
-    const world = { now, sleep: async () => {} };
-    const answer = { executionStatus: 'OK', executionStatusDescription: 'In time', status: 'OK' } as const;
-    const settlement = await pollSettlement(world, async () => answer, -100_000);
-    expect(settlement).toEqual({ status: 'OK', description: 'In time', said: 'OK' });
-  });
-
-  it('an error ends it', async () => {
-    await expect(polled({ answers: [status('PENDING'), failing] })).rejects.toBe(failing);
-  });
-
   describe('in the run of a transfer', () => {
     async function settling(answers: (ExecutionStatus | Error)[], created = createdForExecute()) {
       const transfer = await transferAfter(created, AT_THE_BANK);
@@ -213,34 +197,6 @@ describe('the settlement of an instant transfer', () => {
       const { asked, askIfSettled: ask } = await settling([status('PENDING')]);
       expect(await ask(polls)).toBeNull();
       expect(asked).toHaveLength(times);
-    });
-
-    it('has the bank’s own word if the customer commits', async () => {
-      const { askIfSettled: ask } = await settling([status('OK', null, 'ACSC')], createdTransfer());
-      expect(await ask('once')).toEqual([
-        EXECUTED,
-        {
-          ...{ type: 'settlement', status: 'OK', description: null },
-          bank: { transactionStatus: 'ACSC', scaStatus: null },
-        },
-      ]);
-    });
-
-    it('is not known after an error, unless it is Ctrl-C', async () => {
-      expect(await (await settling([failing])).askIfSettled('once')).toBeNull();
-      await expect((await settling([interrupted])).askIfSettled('once')).rejects.toBe(interrupted);
-      await expect((await settling([interrupted])).askOutcome()).rejects.toBe(interrupted);
-    });
-
-    it('is the outcome, before any other status', async () => {
-      expect(await (await settling([status('OK')])).askOutcome()).toEqual(settlement('OK', null));
-      expect(await (await settling([status('PENDING')])).askOutcome()).toBeNull();
-    });
-
-    it('is asked to the end after execute', async () => {
-      const { asked, askSettlement: ask } = await settling([status('PENDING')]);
-      expect(await ask()).toEqual(PENDING);
-      expect(asked).toHaveLength(5);
     });
 
     it('cannot be read: it is executed, and nobody knows more', async () => {
@@ -317,12 +273,6 @@ describe('the bank’s status', () => {
 });
 
 describe('an outcome', () => {
-  it('is written down', async () => {
-    const { open, recorded } = await transferAfter(...EXECUTING);
-    await recordOutcome(open, EXECUTED);
-    expect(recorded()).toEqual([EXECUTED]);
-  });
-
   it.each([
     ['psd2 has sent execute', EXECUTING, UNANSWERED],
     ['psd2 has sent the payment', WITH_THE_CUSTOMER, UNANSWERED],
@@ -380,13 +330,6 @@ describe('an outcome', () => {
     expect(recorded()).toEqual([RETURNED]);
   });
 
-  it('that the bank said is written down, all of it', async () => {
-    const { open, recorded } = await transferAfter(...EXECUTING);
-    const settlement: StepEvent = { type: 'settlement', status: 'OK', description: null };
-    expect(await recordFound(open, EXECUTED, settlement)).toBe(true);
-    expect(recorded()).toEqual([EXECUTED, settlement]);
-  });
-
   it('that the bank said is left to another psd2, which has gone on', async () => {
     const { open, recorded, overtake } = await transferAfter(...EXECUTING);
     await overtake(UNANSWERED);
@@ -418,27 +361,8 @@ describe('the operator is told', () => {
     expect(error.context).toStrictEqual({ ...ids, ...FIND_OUT, cause });
   });
 
-  it.each([
-    ['an error without ids', new Psd2Error('bank_unreachable', 'No answer'), 'It is not known: No answer'],
-    ['a bug', new TypeError('A bug'), 'It is not known: A bug'],
-    ['nothing', undefined, 'It is not known'],
-  ])('that nobody knows, because of %s', async (_what, cause, message) => {
-    const error = outcomeUnknown(await executing(), 'It is not known', cause);
-    expect(error.message).toBe(message);
-    expect(error.context).toStrictEqual({ ...FIND_OUT, cause });
-  });
-
-  it('that a refusal alone decides nothing', async () => {
-    const error = new Psd2Error('bank_refused', 'No', { hint: 'Ask the bank.', httpStatus: 400 });
-    expect(await toldBy(unconfirmedRefusal(await executing(), error))).toEqual({
-      ...{ code: 'bank_refused', message: 'No' },
-      ...FIND_OUT,
-      hint: "The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-    });
-  });
-
   const over = { hint: 'No money moved. You can make a new one.', next: undefined, flow: undefined };
-  const resolved = (note: string | null): TransferEvent => ({
+  const resolved = (note: string): TransferEvent => ({
     ...{ type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note },
   });
   const decided = (word: 'NOT_AUTHORIZED' | 'EXPIRED'): TransferEvent => ({
@@ -446,30 +370,12 @@ describe('the operator is told', () => {
   });
   it.each<[TransferEvent[], string, string]>([
     [
-      [resolved(null)],
-      'payment_failed',
-      `The transfer ${FLOW} has ended: ada@pisp-1 said that it was not executed`,
-    ],
-    [
       [{ type: 'settlement', status: 'KO', description: 'No funds' }, resolved('Case 1')],
       'payment_failed',
       `The transfer ${FLOW} has ended: ada@pisp-1 said that it was not executed: Case 1`,
     ],
     [[{ type: 'settlement', status: 'KO', description: null }], 'payment_failed', 'The payment failed'],
-    [
-      [{ type: 'settlement', status: 'KO', description: 'No funds' }],
-      'payment_failed',
-      'The payment failed: No funds',
-    ],
     [[{ type: 'verify-refused' }], 'bank_refused', `The bank refused the transfer ${FLOW}`],
-    [
-      [{ type: 'verify-refused', description: 'Wrong IBAN' }],
-      'bank_refused',
-      `The bank refused the transfer ${FLOW}: Wrong IBAN`,
-    ],
-    [[decided('NOT_AUTHORIZED')], 'not_authorised', 'The customer did not authorise the transfer'],
-    [[decided('EXPIRED')], 'authorisation_expired', 'The customer did not authorise the transfer in time'],
-    [[{ type: 'cancelled' }], 'cancelled', 'The transfer was cancelled before it was executed'],
   ])('how it has ended: %j', async (events, code, message) => {
     const { open } = await transferAfter(...EXECUTING, ...events);
     const end = Promise.resolve().then(() => endOfOperation(open.current, 'transfer'));
@@ -494,11 +400,6 @@ describe('the operator is told', () => {
       hint: expect.stringContaining('the reference stays reserved'),
     });
   });
-
-  it('nothing, if it is executed', async () => {
-    const { open } = await transferAfter(...EXECUTING, EXECUTED);
-    expect(endOfOperation(open.current, 'transfer')).toBe(open.current);
-  });
 });
 
 it.each([
@@ -516,9 +417,3 @@ it.each([
     expect(decidesOutcome(found, { commits, state })).toBe(decides);
   },
 );
-
-it('executed and failed decide every outcome', () => {
-  const flow = { commits: 'by the customer', state: 'unknown' } as const;
-  expect(decidesOutcome({ type: 'executed', cro: null }, flow)).toBe(true);
-  expect(decidesOutcome({ type: 'settlement', status: 'KO', description: null }, flow)).toBe(true);
-});

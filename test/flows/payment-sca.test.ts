@@ -2,12 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ResourceStatus, Sca, ScaLinks, ScaProgress, ScaTurn } from '../../src/bank/ports/customer.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import {
-  authorisePayment,
-  awaitPayment,
-  feesRefused,
-  unknownIfUnsaid,
-} from '../../src/flows/payment/authorise.ts';
+import { authorisePayment, awaitPayment, unknownIfUnsaid } from '../../src/flows/payment/authorise.ts';
 import type { ReturnPorts } from '../../src/flows/ports.ts';
 import type { ScaSubject } from '../../src/flows/sca.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
@@ -36,9 +31,6 @@ const OPEN = paymentStatus('RCVD', null, { awaitsSca: true });
 const CHECKED = paymentStatus('ACTC', null);
 const EXECUTED = paymentStatus('ACSC', 'executed');
 const REJECTED = paymentStatus('RJCT', 'failed');
-const PASSED = {
-  authorization: { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' },
-} as const;
 const FIND_OUT = {
   hint: "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
   next: [
@@ -123,10 +115,6 @@ describe('the customer gets the link', () => {
     expect(asked).toEqual([['p1', WITH_CODE, 'http://127.0.0.1:8910/callback?state=s1', 't1']]);
     expect(waits).toEqual(['Waiting for the customer to authorise the transfer']);
     expect(customer.listeners).toEqual([{ state: 's1', purpose: 'login', closed: true }]);
-  });
-
-  it('the bank wants no code: it has none', async () => {
-    expect(await (await authorise()).end).toBe(false);
   });
 
   it('they are too late', async () => {
@@ -240,22 +228,6 @@ describe('psd2 asks for the decision', () => {
     expect(sleeps).toEqual([500, 1_000]);
   });
 
-  it('as often as the bank wants', async () => {
-    const timing = { pollSeconds: 4, authorisationMinutes: 5 };
-    const { end, sleeps } = await ask({ ...scaThatSays(OPEN, EXECUTED), timing });
-    await end;
-    expect(sleeps).toEqual([4_000]);
-  });
-
-  it('they have not decided in time: the bank’s words are recorded, and it stays open', async () => {
-    const { end, recorded, open } = await ask({ ...scaThatSays(OPEN), ...progressOf('going on') });
-    expect(await errorOf(end)).toEqual(LATE);
-    expect(recorded()).toEqual([
-      { type: 'authorization', status: 'PENDING', bankStatus: 'RCVD', ...words('RCVD', 'going on') },
-    ]);
-    expect(open.current.state).toBe('authorizing');
-  });
-
   it('they have authorised it, and the bank does not say whether it executes it: nobody knows', async () => {
     const { end, recorded, open } = await ask({ ...scaThatSays(CHECKED), ...progressOf('done') });
     expect(await errorOf(end)).toEqual({
@@ -268,11 +240,6 @@ describe('psd2 asks for the decision', () => {
       { type: 'execute-unanswered' },
     ]);
     expect(open.current.state).toBe('unknown');
-  });
-
-  it('what counts at the end is the bank’s last word', async () => {
-    const { end } = await ask({ ...scaThatSays(OPEN, CHECKED), ...progressOf('going on', 'done') });
-    expect(await errorOf(end)).toMatchObject({ code: 'outcome_unknown' });
   });
 
   describe('the bank waits for a code', () => {
@@ -297,37 +264,6 @@ describe('psd2 asks for the decision', () => {
     ])('%s', async (_what, scene) => {
       expect(await errorOf((await ask(sca('needs code'), scene)).end)).toEqual(LATE);
     });
-
-    it('no more, because it has executed it', async () => {
-      const { end, recorded } = await ask(
-        { ...scaThatSays(EXECUTED), ...progressOf('needs code') },
-        { links: WITH_CODE },
-      );
-      await end;
-      expect(recorded().map(({ type }) => type)).toEqual(['executed']);
-    });
-
-    it('no longer: psd2 goes on asking', async () => {
-      expect(await errorOf((await ask(sca('going on'), { links: WITH_CODE })).end)).toEqual(LATE);
-    });
-
-    it('it does not, because it gave no links', async () => {
-      const transfer = await transferAfter(createdTransfer(), AT_THE_BANK);
-      const customer = fakeCustomer({ scaTimeoutMs: 5_000 });
-      const run = runOf(transfer, { sca: scaThatSays(OPEN), ports: { customer } });
-      expect(await errorOf(awaitPayment(run, transfer.open.current, SUBJECT, false))).toEqual(LATE);
-    });
-
-    it('but does not say how far it is', async () => {
-      expect(await errorOf((await ask(scaThatSays(OPEN), { links: WITH_CODE })).end)).toEqual(LATE);
-    });
-  });
-
-  it('a status that it has only checked is no decision while the authorisation goes on', async () => {
-    const status = paymentStatus('ACTC', 'ordered', PASSED);
-    const { end, recorded } = await ask({ ...scaThatSays(status), ...progressOf('going on') });
-    expect(await errorOf(end)).toEqual(LATE);
-    expect(recorded()).toMatchObject([{ type: 'authorization', status: 'PENDING' }]);
   });
 });
 
@@ -368,21 +304,5 @@ describe('a question that the bank does not answer', () => {
     ['psd2 commits', refused({ refusal: 'content' }), createdForExecute()],
   ])('stays as it is if %s', async (_what, error, created) => {
     await expect(answer(error, [created, AT_THE_BANK])).rejects.toBe(error);
-  });
-
-  it('an answer is the answer', async () => {
-    expect(await unknownIfUnsaid(runOf(await transferAfter()), Promise.resolve('yes'))).toBe('yes');
-  });
-});
-
-it('a payment whose fees the operator does not want is still at the bank', async () => {
-  const { open } = await verified(LINKS);
-  expect(await errorOf(Promise.reject(feesRefused(open.current, 'transfer')))).toEqual({
-    code: 'cancelled',
-    message: 'The customer was not asked to authorise the transfer, but the bank has it',
-    hint: 'Cancel it at the bank with:',
-    next: [['transfer', 'cancel', FLOW]],
-    flow: FLOW,
-    transactionId: 't1',
   });
 });

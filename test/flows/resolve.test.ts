@@ -121,33 +121,6 @@ describe('the bank does not give the outcome', () => {
     },
   );
 
-  it.each([
-    [
-      'the resource is gone',
-      () => script.status(refusal(404)),
-      /^The bank gave no status: The bank refused GET [^ ]+ .*[^.]\.$/,
-    ],
-    [
-      'the bank is failing',
-      () => [1, 2, 3, 4].map(() => script.status({ status: 503 })),
-      /^The bank gave no status: The bank failed on GET [^ ]+ .*[^.]\.$/,
-    ],
-  ])('if %s, a person can still resolve the transfer', async (_, answers, sentence) => {
-    const transfer = await sent(SCT);
-    answers();
-    await transfer.resolve('not-executed');
-    expect(transfer.told).toEqual([expect.stringMatching(sentence), UNDECIDED]);
-    expect(transfer.written()).toEqual(['resolved']);
-  });
-
-  it('if nobody is logged in, a person can still resolve the transfer', async () => {
-    const transfer = await sent({});
-    const openBank = () => Promise.reject(new Psd2Error('not_logged_in', 'Nobody is logged in'));
-    await transfer.resolve('executed', { openBank });
-    expect(transfer.told).toEqual(['psd2 cannot ask the bank: Nobody is logged in.', UNDECIDED]);
-    expect(transfer.open.current.state).toBe('settled');
-  });
-
   it('psd2 records nothing if the operator does not confirm', async () => {
     const transfer = await sent(SCT);
     script.status(operationStatus('AUTHORIZED', 'PENDING'));
@@ -308,32 +281,6 @@ describe('resolving a consent', () => {
       );
     return { consent, open, told, asked, resolve, written: () => consent.events().slice(before) };
   }
-
-  it.each([
-    ['executed', 'confirmed'],
-    ['not-executed', 'failed'],
-  ] as const)(
-    'if the bank does not give the outcome of a consent, the word of a person counts: %s',
-    async (outcome, state) => {
-      const { consent, open, told, asked, resolve } = await confirming();
-      script.status(operationStatus('AUTHORIZED'));
-      await resolve(outcome);
-      expect(told).toEqual([
-        'At the bank its authorization is AUTHORIZED, and its execution is PENDING.',
-        NOT_CONFIRMED,
-      ]);
-      expect(asked).toEqual([open.current.flow]);
-      expect(open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
-      // The consent has ended, so psd2 does not ask the bank again.
-      const { bank } = openClient({ now: consent.world.now });
-      if (outcome === 'executed') expect((await consent.run(bank)).state).toBe('confirmed');
-      else
-        await expect(consent.run(bank)).rejects.toMatchObject({
-          code: 'bank_refused',
-          message: expect.stringContaining('ada@pisp-1 said that it was not confirmed: Case 4711'),
-        });
-    },
-  );
 
   it.each([
     ['AUTHORIZED', 'OK', 'executed', 'confirmed', 'confirmed'],

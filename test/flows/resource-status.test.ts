@@ -3,7 +3,7 @@ import type { ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../src/bank/
 import type { StepEvent } from '../../src/domain/operation.ts';
 import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { lookAt, needsLoginAgain, statusOf, whatHappened } from '../../src/flows/payment/status.ts';
+import { lookAt, needsLoginAgain, statusOf } from '../../src/flows/payment/status.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf } from './doubles.ts';
 import {
@@ -237,17 +237,6 @@ describe('the bank says how far the authorisation is', () => {
     await expect(interruptedLook).rejects.toBe(interrupted);
   });
 
-  it('it is asked with the links of the payment', async () => {
-    const asked: unknown[] = [];
-    const progress = async (...of: unknown[]) => {
-      asked.push(of);
-      return null;
-    };
-    await look(await withTheCustomer(WITH_STATUS), OPEN, { progress });
-    await look(await withTheCustomer(null), OPEN, { progress });
-    expect(asked).toEqual([[WITH_STATUS, 't1', undefined]]);
-  });
-
   it('it refuses to: its status counts alone', async () => {
     const progress = () => Promise.reject(refused);
     expect((await look(await withTheCustomer(WITH_STATUS), OTHER_WORD, { progress })).found).toEqual(
@@ -324,13 +313,6 @@ describe('no link says how far the authorisation is, but the bank lists them', (
     await look(await withTheCustomer(links), status, lists('done'));
     expect(asked).toEqual([]);
   });
-
-  it('they are asked for if the bank gave no links, and of one that is ordered', async () => {
-    asked.length = 0;
-    await look(await withTheCustomer(null), CHECKED, lists('done'));
-    await look(await withTheCustomer(REDIRECT), ORDERED, lists('done'));
-    expect(asked).toHaveLength(2);
-  });
 });
 
 describe('at a bank that has execute', () => {
@@ -342,27 +324,6 @@ describe('at a bank that has execute', () => {
       ...{ found: CHECKED.authorization, awaitsCustomer: false },
     });
   });
-
-  it('psd2 says whether the status decides', async () => {
-    const sca = scaThatSays(CHECKED);
-    const current = await verified();
-    for (const decides of [true, false])
-      expect(await statusOf({ bank: { sca } }, current, decides)).toEqual(CHECKED.authorization);
-    expect(sca.asked).toEqual([
-      ['p1', 't1', true],
-      ['p1', 't1', false],
-    ]);
-  });
-});
-
-it.each([
-  ['executed', { type: 'executed', cro: null }],
-  ['ordered', { type: 'ordered' }],
-  ['cancelled', { type: 'cancelled' }],
-  ['failed', { type: 'settlement', status: 'KO', description: null }],
-  [null, CHECKED.authorization],
-] as const)('of what became %s it says %o', (became, event) => {
-  expect(whatHappened({ ...CHECKED, became })).toEqual(event);
 });
 
 it('without a resource the journal is damaged, and nothing is asked', async () => {

@@ -224,17 +224,6 @@ it('an approval that comes just before psd2 sends the customer to SCA again is n
   ]);
 });
 
-it('if the bank refuses to start SCA again and the customer has not decided, the journal has no decision', async () => {
-  const lines = await executing(SCT);
-  const before = executions(recorded);
-  script.status(operationStatus('PENDING'));
-  script.approach(refusal(412));
-  script.status(operationStatus('PENDING'));
-  const resumed = await resume(lines.slice(0, typesOf(lines).indexOf('sca-started') + 1));
-  expect(typesOf(resumed).slice(6)).toEqual(['sca-again', 'approach-sent']);
-  expect(executions(recorded)).toBe(before);
-});
-
 it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
   'an authorised transfer that is %s when it is resumed is not executed',
   async (status) => {
@@ -246,21 +235,5 @@ it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
     expect(executions(recorded)).toBe(before);
     // The transfer has ended: psd2 asks nothing any more.
     expect(await resume(resumed)).toEqual(resumed);
-  },
-);
-
-it.each([
-  ['OK', 'executed'],
-  ['EXECUTED', 'executed'],
-  ['KO', 'settlement'],
-])(
-  'psd2 does not execute a transfer left behind at SCA for which the bank already says %s',
-  async (status, event) => {
-    const lines = await executing(SCT);
-    const before = executions(recorded);
-    script.status(operationStatus('AUTHORIZED', status));
-    const resumed = await resume(lines.slice(0, typesOf(lines).indexOf('sca-started') + 1));
-    expect(typesOf(resumed).at(-1)).toBe(event);
-    expect(executions(recorded)).toBe(before);
   },
 );

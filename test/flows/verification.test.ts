@@ -34,7 +34,6 @@ const OLDER: TransferEvent = {
   ...UNANSWERED,
   description: 'The journal is older than what the bank or the log of calls knows',
 };
-const NOT_BEGUN: TransferEvent = { type: 'verify-not-begun' };
 const { type: _type, ...VERIFIED } = AT_THE_BANK;
 const ANSWER: Verified = VERIFIED;
 const POSSIBLE = createdTransfer({ initiation: { ...INITIATION, executesWithoutSca: 'possible' } });
@@ -127,16 +126,6 @@ async function scene({
 
 describe('a verification', () => {
   it.each([createdForExecute(), createdTransfer()])(
-    'is announced, sent and recorded: %#',
-    async (created) => {
-      const { verify: send, recorded, requests } = await scene({ created });
-      await send();
-      expect(recorded()).toEqual([SENT, AT_THE_BANK]);
-      expect(requests).toEqual([undefined]);
-    },
-  );
-
-  it.each([createdForExecute(), createdTransfer()])(
     'does not leave when another psd2 goes on: %#',
     async (created) => {
       const overtaken: TransferEvent[] = [{ type: 'accepted' }];
@@ -176,21 +165,6 @@ describe('a verification', () => {
       },
     ]);
     expect(open.current.state).toBe('failed');
-  });
-
-  it.each([
-    ['may run without the customer', POSSIBLE, ['beforeFirstByte', 'notBegun']],
-    ['cannot', createdTransfer(), ['beforeFirstByte', 'notBegun', 'turnedAway']],
-    ['needs execute', createdForExecute(), ['beforeFirstByte', 'notBegun', 'turnedAway']],
-  ])('of a payment that %s: what may be sent again', async (_what, created, callbacks) => {
-    const { verify: send, announced, recorded } = await scene({ created });
-    await send();
-    const [now] = announced;
-    expect(Object.keys(now ?? {})).toEqual(callbacks);
-    const { length } = recorded();
-    await now?.notBegun?.();
-    await now?.turnedAway?.();
-    expect(recorded().slice(length)).toEqual(callbacks.slice(1).map(() => NOT_BEGUN));
   });
 });
 
@@ -261,25 +235,6 @@ describe('the bank does not read it, because of the token', () => {
 });
 
 describe('an initiation without a usable answer', () => {
-  it('may have been taken: nobody knows', async () => {
-    const { verify: send, recorded, open } = await scene({ answers: [lost] });
-    expect(await errorOf(send())).toEqual(
-      unknown('The bank may have the transfer, but gave no usable answer to it: No answer'),
-    );
-    expect(recorded()).toEqual([SENT, UNANSWERED]);
-    expect(open.current.state).toBe('unknown');
-  });
-
-  it('was turned away: another delivery of it may have been taken', async () => {
-    const { verify: send, recorded } = await scene({ created: POSSIBLE, answers: [unread()] });
-    expect(await errorOf(send())).toEqual(
-      unknown(
-        'The bank turned the initiation away, but this does not show whether it had taken the transfer before: No token',
-      ),
-    );
-    expect(recorded()).toEqual([SENT, { ...UNANSWERED, description: 'No token' }]);
-  });
-
   it.each([
     interrupted,
     new Psd2Error('overtaken', `Another psd2 has continued ${FLOW}`),
@@ -289,46 +244,6 @@ describe('an initiation without a usable answer', () => {
     const { verify: send, recorded } = await scene({ answers: [error] });
     await expect(send()).rejects.toBe(error);
     expect(recorded()).toEqual([SENT]);
-  });
-
-  it('moves nothing at a bank that has execute', async () => {
-    const { verify: send, recorded } = await scene({ created: createdForExecute(), answers: [lost] });
-    await expect(send()).rejects.toBe(lost);
-    expect(recorded()).toEqual([SENT]);
-  });
-});
-
-describe('the bank refuses it', () => {
-  it.each([createdTransfer(), createdForExecute()])(
-    'and it cannot have run: it has ended %#',
-    async (created) => {
-      for (const refusal of ['content', 'other'] as const) {
-        const error = banks(refusal);
-        const { verify: send, recorded, open } = await scene({ created, answers: [error] });
-        await expect(send()).rejects.toBe(error);
-        expect(recorded()).toEqual([SENT, { type: 'verify-refused', description: 'Wrong IBAN' }]);
-        expect(open.current.state).toBe('failed');
-      }
-    },
-  );
-
-  it('for what it contains, but another delivery may have run: its reference stays taken', async () => {
-    const { verify: send, recorded } = await scene({ created: POSSIBLE, answers: [banks('content')] });
-    expect(await errorOf(send())).toMatchObject({
-      ...{ code: 'bank_refused', message: 'Wrong IBAN', next: FIND_OUT.next, flow: FLOW },
-      hint: expect.stringContaining('The bank may have received the request twice'),
-    });
-    expect(recorded()).toEqual([SENT, { type: 'execute-refused', description: 'Wrong IBAN' }]);
-  });
-
-  it('for another reason, which may mean that it has it already: nobody knows', async () => {
-    const { verify: send, recorded } = await scene({ created: POSSIBLE, answers: [banks('other')] });
-    expect(await errorOf(send())).toEqual(
-      unknown(
-        'The bank refused the initiation, but this does not show whether it had taken the transfer before: Wrong IBAN',
-      ),
-    );
-    expect(recorded()).toEqual([SENT, { ...UNANSWERED, description: 'Wrong IBAN' }]);
   });
 });
 
@@ -466,16 +381,6 @@ describe('a repetition', () => {
     expect(recorded()).toEqual([SENT, UNANSWERED]);
   });
 
-  it('of a basket that the bank does not have ends it', async () => {
-    const created = createdTransfer({
-      initiation: { ...INITIATION, service: 'signing-baskets', repeatMinutes: 2 },
-    });
-    const none = new Psd2Error('bank_refused', 'No baskets', { beganNothing: true });
-    const { repeat, recorded } = await repeated({ created, answers: [none] });
-    await expect(repeat()).rejects.toBe(none);
-    expect(recorded()).toEqual([SENT, { type: 'verify-refused', description: 'No baskets' }]);
-  });
-
   it('ends with Ctrl-C', async () => {
     const { repeat, recorded } = await repeated({ answers: [interrupted] });
     await expect(repeat()).rejects.toBe(interrupted);
@@ -521,62 +426,6 @@ describe('a further step', () => {
   const declined = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NO' } as const;
   const DECLINED = paymentStatus('NO', null, { authorization: declined });
   const noStatus = new Psd2Error('bank_refused', 'Not yet', { refusal: 'other' });
-
-  it('takes the data of the operator to the bank', async () => {
-    const { verifyFurther: send, recorded, steps } = await scene({ created: withData, events: [needing] });
-    await send();
-    expect(steps).toEqual([['p1', 'verify2', '{"otp":1}']]);
-    expect(recorded()).toEqual([STEP, { ...AT_THE_BANK, type: 'further-verified' }]);
-  });
-
-  it('needs data that the operator has not given', async () => {
-    const { verifyFurther: send, recorded, steps } = await scene({ created: given, events: [needing] });
-    expect(await errorOf(send())).toEqual({
-      code: 'further_data_needed',
-      message: 'The bank requires further data before SCA, in the step verify2',
-      hint: 'Give it as JSON: as text, as @file, or as - for standard input. Continue with:',
-      next: [['transfer', 'resume', FLOW, '--verify-data', '-']],
-      flow: FLOW,
-      transactionId: 't1',
-    });
-    expect([recorded(), steps]).toEqual([[], []]);
-  });
-
-  it('is refused by the bank: that ends it', async () => {
-    for (const says of [OPEN, noStatus]) {
-      const error = banks('content');
-      const { verifyFurther: send, recorded } = await scene({
-        ...{ created: withData, events: [needing], answers: [error], says: [says] },
-      });
-      await expect(send()).rejects.toBe(error);
-      expect(recorded()).toEqual([STEP, { type: 'verify-refused', description: 'Wrong IBAN' }]);
-    }
-  });
-
-  it.each<[string, Error]>([
-    ['has no answer', lost],
-    ['is refused by a gateway', new Psd2Error('bank_refused', 'No', { refusal: 'content' })],
-  ])('%s: it stays open, and the bank is not asked', async (_what, error) => {
-    const {
-      verifyFurther: send,
-      recorded,
-      sca,
-    } = await scene({ created: withData, events: [needing], answers: [error] });
-    await expect(send()).rejects.toBe(error);
-    expect(recorded()).toEqual([STEP]);
-    expect(sca.asked).toEqual([]);
-  });
-
-  it.each<[string, typeof OPEN, TransferEvent]>([
-    ['the customer has authorised it', AUTHORIZED, OLDER],
-    ['it is executed', EXECUTED, { type: 'executed', cro: null }],
-  ])('is refused, and %s: the journal is older than that', async (_what, says, event) => {
-    const { verifyFurther: send, recorded } = await scene({
-      ...{ created: withData, events: [needing], answers: [banks('other')], says: [says] },
-    });
-    await send();
-    expect(recorded()).toEqual([STEP, event]);
-  });
 
   describe('was not answered', () => {
     const open = [needing, STEP];
