@@ -180,16 +180,6 @@ it('the same payment in the last 30 days is a warning, and a reference that is t
   expect((await check([], { now: soon })).data.warnings).toBe(0);
 });
 
-it('what was added and paid is refused as the same file, and not for each of its references', async () => {
-  const text = `name,iban,amount,from,reference\nAda,${IBAN},1,${OWN_ACCOUNT},R-1\nBea,${IBAN},2,${OWN_ACCOUNT},R-2\n`;
-  const { payer, add } = await withText(text);
-  await add();
-  await payer.run(['batch', 'run', 'batch-1']);
-  expect(endOf(await add())[0]).toMatchInlineSnapshot(
-    `"exit 2, usage: The batch batch-1 has the same content"`,
-  );
-});
-
 it('psd2 batch check --payees needs a payee check', async () => {
   const { check } = await withText(LINES);
   expect(endOf(await check(['--payees']))).toEqual([
@@ -255,22 +245,6 @@ it('an error in a file counts more than the same payments in a stored batch, and
   expect(endOf(await add())[0]).toContain('The batch batch-1 has the same content');
 });
 
-it.each([
-  ['', 'Stored. It can be paid now.\n'],
-  [
-    'R-1',
-    '1 of 2 payments has a reference of its own. psd2 pays a reference once, in this batch or in the one before. To pay both, give them other references\nStored. It can be paid now.\n',
-  ],
-])(
-  'content that is stored again with the reference %j is paid again as far as it has none',
-  async (reference, said) => {
-    const text = `name,iban,amount,from,reference\nAda,${IBAN},1,${OWN_ACCOUNT},${reference}\nBea,${IBAN},2,${OWN_ACCOUNT},\n`;
-    const { add } = await withText(text);
-    expect((await add()).said).toBe('Stored. It can be paid now.\n');
-    expect((await add(['--again'])).said).toBe(said);
-  },
-);
-
 it('only a confirmed consent with accounts says which accounts a customer has, and none at a bank that does not name customers', async () => {
   const { payer, check } = await withText(LINES);
   const { context } = payer.open();
@@ -297,4 +271,17 @@ it('an account that a line names by its IBAN is compared with no consent', async
     { name: 'PAYMENTS', products: [parseProductId('0000088888')] },
   ]);
   expect((await check()).data.errors).toBe(0);
+});
+
+it.each([
+  ['--from', ''],
+  ['--from', ' '],
+  ['--date', ''],
+  ['--date', '2026-02-30'],
+  ['--date', '2026-02-28'],
+  ['--note', ''],
+])('psd2 batch add with %s %j stores nothing', async (option, value) => {
+  const { payer, add } = await withText(LINES);
+  expect((await add([option, value])).failure?.code).toMatch(/^(usage|invalid_)/);
+  expect((await payer.run(['batch', 'list'])).data).toEqual([]);
 });

@@ -2,8 +2,6 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { check } from '../../../src/commands/batch/check.ts';
-import { parseSepaIban } from '../../../src/domain/order/iban.ts';
-import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferOrder } from '../../../src/domain/transfer.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { document, information, transaction } from '../../batch-file/reading.ts';
@@ -115,47 +113,12 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     },
   );
 
-  test('prints problems and totals as tables, and ends with an error that counts them', async () => {
-    const { printed, error, said } = await checked(`name,iban,amount\nAda,${IBAN},1\nBob,${IBAN},-1\n`, {
-      format: 'table',
-    });
-    expect(printed).toMatch(/error\t2\tline 3\tThe amount "-1" is negative/);
-    expect(printed).toMatch(/when it is paid\ttransfer\t1\t1\.00 EUR\t1/);
-    expect(said).toMatch(/1 payment, 1 SCA, 1 error, 0 warnings\./);
-    expect(error).toMatchObject({ code: 'usage', message: expect.stringMatching(/has 1 error$/) });
-  });
-
   test('without a profile checks the file alone', async () => {
     const { data, error } = await checked(`name,iban,amount\nAda,${IBAN},1\n`, {
       env: { PSD2_BASE_URL: '' },
     });
     expect(error).toBeNull();
     expect(data).toMatchObject({ ok: true, lines: 1 });
-  });
-
-  test('names the transfer that has the reference of a payment already', async () => {
-    const flow = await storeTransfer({ reference: 'Inv 7' });
-    const { data, error } = await checked(`name,iban,amount,reference\nAda,${IBAN},1,inv  7\n`);
-    expect(error).not.toBeNull();
-    expect(data.problems).toEqual([
-      {
-        ...{ severity: 'error', line: 1, place: 'line 2' },
-        message: `The transfer ${flow} already has the reference "inv  7", and psd2 pays a reference once. If you mean another payment, give it another reference`,
-      },
-    ]);
-  });
-
-  test('warns of the same amount to the same payee in the last 30 days, and not before', async () => {
-    const flow = await storeTransfer({ to: parseSepaIban(IBAN), amount: parsePaymentAmount('5') });
-    await storeTransfer(
-      { to: parseSepaIban(IBAN), amount: parsePaymentAmount('6') },
-      '2026-10-20T10:00:00.000Z',
-    );
-    const { data, error } = await checked(`name,iban,amount\nAda,${IBAN},5.00\nAda,${IBAN},6\n`);
-    expect(error).toBeNull();
-    expect(data.problems).toEqual([
-      expect.objectContaining({ severity: 'warning', line: 1, message: expect.stringContaining(flow) }),
-    ]);
   });
 
   test('refuses an amount above the limit of the profile', async () => {
@@ -258,11 +221,6 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     expect(error).toMatchObject({ message: expect.stringMatching(/2 errors/) });
   });
 
-  test('with --payees and no payee check is refused', async () => {
-    const { error } = await checked(`name,iban,amount\nAda,${IBAN},1\n`, { words: ['--payees'] });
-    expect(error).toMatchObject({ code: 'usage', message: '--payees needs a payee check' });
-  });
-
   test('of a file that is not there is refused', async () => {
     const { error } = await checked('', { path: join(temporary, 'missing.csv') });
     expect(error).toMatchObject({
@@ -270,18 +228,6 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
       message: expect.stringMatching(/cannot read .*missing\.csv": it does not exist$/),
     });
     expect((await checked('', { path: temporary })).error?.message).toMatch(/a folder has that name$/);
-  });
-
-  test('of a file that another program writes meanwhile is refused', async () => {
-    const path = write(`name,iban,amount\n${`Ada,${IBAN},1\n`.repeat(20)}`);
-    // The check waits for some of the payee checks before it has read the file.
-    const append = `require("fs").appendFileSync(${JSON.stringify(path)},"Bob,");console.log(JSON.stringify({result:"match"}))`;
-    const env = { PSD2_PAYEE_CHECK: `'${process.execPath}' -e '${append}'` };
-    const { error } = await checked('', { path, env, words: ['--payees'] });
-    expect(error).toMatchObject({
-      code: 'usage',
-      message: `The file ${path} has changed while psd2 read it`,
-    });
   });
 
   test('reads standard input with -', async () => {
@@ -342,15 +288,6 @@ Bob,${IBAN},-1,1000001,0000012345,
     expect(error?.message).toMatch(/has 10001 errors$/);
     const exactly = await checked(wrong(10_000), { format: 'table' });
     expect(exactly.said).toBe('1 payment, 1 SCA, 10000 errors, 0 warnings.\n');
-  });
-
-  test('adds the results of the payee check to what it says', async () => {
-    const answer = 'console.log(JSON.stringify({ result: "match" }))';
-    const env = { PSD2_PAYEE_CHECK: `'${process.execPath}' -e '${answer}'` };
-    const { said } = await checked(`${HEAD}\nAda,${IBAN},1\n`, { env, words: ['--payees'], format: 'table' });
-    expect(said).toBe(
-      '1 payment, 1 SCA, 0 errors, 0 warnings. Payees: 1 match, 0 close, 0 none, 0 unavailable.\n',
-    );
   });
 
   test('knows the id of a message in pain.001, and no id in CSV; a file of another kind is refused', async () => {

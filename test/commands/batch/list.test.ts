@@ -54,18 +54,6 @@ it('a list of batches has those of some days', async () => {
   expect(await listed(['--since', '2026-03-02'])).toEqual([]);
 });
 
-it('a batch that nobody else has approved needs attention, and an approved one does not', async () => {
-  const { batches } = await openCommand(folder, '2026-03-01T10:00:00.000Z').context.store();
-  await batches.change(ids.second, ({ sha256 }) => ({
-    type: 'approved',
-    by: 'bob',
-    user: 'bob',
-    machine: 'm',
-    sha256,
-  }));
-  expect(await listed(['--attention'])).toEqual([ids.first]);
-});
-
 it('an empty filter is refused, since it would match every batch', async () => {
   await expect(listed(['--payee', ''])).rejects.toMatchObject({ code: 'usage' });
 });

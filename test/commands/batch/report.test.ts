@@ -241,6 +241,12 @@ it('psd2 cancels what nothing was sent for, also if its transfer ended before, a
       },
     ],
     [
+      'all payments',
+      async (store) => {
+        for (const line of [1, 2, 3]) await beginLine(store, line, { ...sent, events: [...sent.events] });
+      },
+    ],
+    [
       'a bulk payment',
       async (store) => {
         const flows = [await beginLine(store, 1), await beginLine(store, 2)];
@@ -284,6 +290,11 @@ it('psd2 cancels what nothing was sent for, also if its transfer ended before, a
       "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is executing",
       "1 payment is cancelled. As long as nothing irreversible was sent:", "$ transfer cancel tr-1",
       "$ transfer cancel tr-2", { cancelled: 1, executing: 2 }, "running"],
+     ["all payments",
+      "exit 2, usage: 3 payments have begun and have not ended: line 1 is executing, line 2 is executing, line 3 is executing",
+      "psd2 has cancelled no payment. As long as nothing irreversible was sent:",
+      "$ transfer cancel tr-1", "$ transfer cancel tr-2", "$ transfer cancel tr-3", { executing: 3 },
+      "running"],
      ["a bulk payment",
       "exit 2, usage: 2 payments have begun and have not ended: line 1 is authorizing, line 2 is authorizing",
       "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. See the payments with:",

@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/bank/ports/bank.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
@@ -187,40 +185,6 @@ it('an interrupted run says how to go on', async () => {
      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
      "$ batch run batch-1"]
   `);
-});
-
-it('with --links, each customer gets a link once, and a later run executes what they authorised', async () => {
-  const { bank, payer } = await withBatch(new BankHere(), ['Ada', 'Bea']);
-  bank.customersAgree = false;
-  const links = join(temporary, 'links.ndjson');
-  writeFileSync(links, '');
-  expect(told(await payer.run([...RUN, '--links', links]))).toMatchInlineSnapshot(`
-    ["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
-     "exit 6, not_authorised: 2 of 2 payments await their customer",
-     "psd2 asks the bank for their decisions with:", "$ batch run batch-1"]
-  `);
-  const given = readFileSync(links, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(given.map(({ flow, batch, ...link }) => link)).toMatchInlineSnapshot(`
-    [{ amount: "10.00", currency: "EUR", customer: "1048262", iban: "DE89370400440532013000", line: 1,
-       name: "Ada", reference: "R-1", url: "https://customers.bank.example/pay-1" },
-     { amount: "11.00", currency: "EUR", customer: "1048262", iban: "DE89370400440532013000", line: 2,
-       name: "Bea", reference: "R-2", url: "https://customers.bank.example/pay-2" }]
-  `);
-  bank.payment('pay-2').decision = 'AUTHORIZED';
-  const later = await payer.run([...RUN, '--links', links]);
-  expect(told(later)).toMatchInlineSnapshot(`
-    ["1 authorizing tr-1 ", "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 awaits its customer.",
-     "exit 6, not_authorised: 1 of 2 payments awaits its customer",
-     "psd2 asks the bank for their decisions with:", "$ batch run batch-1"]
-  `);
-  expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(2);
-  const nowhere = await payer.run([...RUN, '--links', join(temporary, 'no', 'folder')]);
-  expect([nowhere.failure?.code, nowhere.failure?.hint]).toMatchInlineSnapshot(
-    `["config", "Check the path and the free space. The next run makes a new link."]`,
-  );
 });
 
 it('in a pipe, each line is printed as soon as it has ended', async () => {
@@ -460,19 +424,6 @@ it('a bulk payment whose answer was lost is unknown until each of its payments w
 });
 
 const BASKET = { commits: 'by the customer', hasBaskets: true } as const;
-
-it('in a signing basket each line is a payment, and the customer authorises all of them once', async () => {
-  const { bank, payer } = await withBatch(new BankHere(BASKET), ['Ada', 'Bea']);
-  const ran = await payer.run([...RUN, '--as', 'basket']);
-  expect(ran.said.match(/https:\S+/g)).toEqual(['https://customers.bank.example/pay-3']);
-  expect([told(ran), bank.sent]).toMatchInlineSnapshot(`
-    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-     ["verify transfer", "verify transfer", "verify signing basket", "sca pay-3"]]
-  `);
-  expect(bank.last.asked).toBe('["pay-1","pay-2"]');
-  expect((await payer.run([...RUN, '--as', 'basket'])).failure).toBeNull();
-  expect(bank.payments).toHaveLength(3);
-});
 
 it('in a signing basket, what one payment lacks stops no other one', async () => {
   const { bank, payer } = await withBatch(new BankHere(BASKET), ['Ada', 'Bea', 'Cleo']);

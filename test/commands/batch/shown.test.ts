@@ -53,7 +53,7 @@ it('the list of batches is a table, and leaves out what has no room', async () =
   await payer.run(['batch', 'reject', 'batch-2', '--note', 'Twice the rent'], {
     env: { PSD2_OPERATOR: 'bob' },
   });
-  const shown = async (how: typeof WIDE | typeof NARROW | typeof PIPE) =>
+  const shown = async (how: typeof WIDE | typeof NARROW) =>
     (await payer.run(['batch', 'list'], how)).printed.replaceAll(
       /(?:TODAY|\d{4}-\d\d-\d\d) \d\d:\d\d/g,
       'TODAY HH:MM',
@@ -73,11 +73,6 @@ it('the list of batches is a table, and leaves out what has no room', async () =
                                       0000012345
     "
   `);
-  expect(await shown(PIPE)).toMatchInlineSnapshot(`
-    "short batch-1	running	4	46.00 EUR from 0000012345	2 failed, 1 executed, 1 waiting	NOW	ada		July
-    short batch-2	rejected	2	22.00 EUR from 0000012345	2 waiting	NOW	ada		July
-    "
-  `);
 });
 
 it('a batch shows who rejected it and why, and of which batch it is a retry', async () => {
@@ -85,12 +80,8 @@ it('a batch shows who rejected it and why, and of which batch it is a retry', as
   await payer.run(['batch', 'reject', 'batch-2', '--note', 'Twice the rent'], {
     env: { PSD2_OPERATOR: 'bob' },
   });
-  const shown = async (how: typeof WIDE | typeof PIPE) =>
-    (await payer.run(['batch', 'show', 'batch-2'], how)).printed.replaceAll(
-      /(?:TODAY|\d{4}-\d\d-\d\d) \d\d:\d\d/g,
-      'TODAY HH:MM',
-    );
-  expect(await shown(WIDE)).toMatchInlineSnapshot(`
+  const { printed } = await payer.run(['batch', 'show', 'batch-2'], WIDE);
+  expect(printed.replaceAll(/(?:TODAY|\d{4}-\d\d-\d\d) \d\d:\d\d/g, 'TODAY HH:MM')).toMatchInlineSnapshot(`
     "Batch        batch-2
     State        rejected
     Note         July
@@ -105,22 +96,6 @@ it('a batch shows who rejected it and why, and of which batch it is a retry', as
     LINE  STATE       AMOUNT  TO    IBAN                    REFERENCE
        1  waiting  10.00 EUR  Ada   DE89370400440532013000  R-1
        2  waiting  12.00 EUR  Cleo  DE89370400440532013000  R-3
-    "
-  `);
-  expect(await shown(PIPE)).toMatchInlineSnapshot(`
-    "Batch	batch-2
-    State	rejected
-    Note	July
-    Payments	2
-    Total	22.00 EUR from 0000012345
-    Lines	2 waiting
-    Added by	ada
-    Added	NOW
-    Approvals	0 of 0
-    Rejected by	bob: Twice the rent
-    Retry of	batch-1
-    1	waiting	10.00 EUR	Ada	DE89370400440532013000				R-1	
-    2	waiting	12.00 EUR	Cleo	DE89370400440532013000				R-3	
     "
   `);
 });

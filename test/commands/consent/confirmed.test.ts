@@ -21,24 +21,6 @@ async function operatorAt() {
   return { bank, ...(await payerAt(bank, temporary)) };
 }
 
-it('what the customer has authorised is confirmed', async () => {
-  const { bank, run } = await operatorAt();
-  const { data, said, failure } = await run(REQUEST);
-  expect([failure, data.state, data.categories]).toEqual([
-    ...[null, 'confirmed'],
-    [
-      { name: 'ACCOUNT_INFO', products: [OWN_ACCOUNT], outcome: true },
-      { name: 'PAYMENTS', products: [OWN_ACCOUNT], outcome: true },
-    ],
-  ]);
-  expect(bank.asked).toEqual([
-    ...[`request ${ANNA}: ACCOUNT_INFO PAYMENTS`, 'sca c1', 'status c1', 'confirm c1'],
-  ]);
-  expect(said).toBe(
-    "Consent co-1\nOpen this address in the customer's browser:\n  https://customers.bank.example/c1\n",
-  );
-});
-
 it('a category that the bank does not grant is an error, unless the operator allows it', async () => {
   const { bank, run } = await operatorAt();
   bank.answers = { outcomes: PARTLY };
@@ -113,16 +95,6 @@ it('--all-accounts asks for each account of the customer', async () => {
   expect(bank.asked).toEqual([]);
 });
 
-it('what a bank with categories has no options for is refused', async () => {
-  const { bank, run } = await operatorAt();
-  for (const option of [['--once'], ['--list-only'], ['--paste'], ['--valid-until', '2027-01-01']])
-    expect(endOf(await run([...REQUEST, ...option]))).toEqual([
-      `exit 2, usage: The interface of this bank has no ${option[0]}`,
-      'It is for banks where you choose the terms of a consent.',
-    ]);
-  expect(bank.asked).toEqual([]);
-});
-
 it('psd2 consent cancel shows what it gives up, and asks', async () => {
   const { bank, run } = await operatorAt();
   bank.customersDecide = false;
@@ -157,28 +129,6 @@ it.each<[string, 'open' | 'valid', string | null]>([
   bank.says('c1', { means });
   expect((await run(['consent', 'cancel', 'co-1'])).failure?.code ?? null).toBe(code);
   expect((await run(['consent', 'show', 'co-1'])).data.state).toBe(code === null ? 'cancelled' : 'failed');
-});
-
-it('psd2 consent resolve asks the bank first, and records the decision of a person', async () => {
-  const { bank, run } = await operatorAt();
-  bank.fails.set('confirm', new Psd2Error('bank_unreachable', 'The connection was lost'));
-  const lost = await run(REQUEST);
-  expect(lost.failure?.code).toBe('outcome_unknown');
-  expect((await run(['consent', 'resolve', 'co-1', '--executed'])).said).toMatchInlineSnapshot(`
-    "At the bank its authorization is valid, and its execution is not given.
-    This does not show whether it was confirmed.
-    The consent co-1 is unknown:
-      ACCOUNT_INFO       0000012345
-      PAYMENTS           0000012345
-      Begun              NOW
-      Last change        NOW
-    "
-  `);
-  expect((await run(['consent', 'show', 'co-1'])).data).toMatchObject({ state: 'confirmed' });
-  expect(endOf(await run(['consent', 'resolve', 'co-1', '--executed']))).toMatchInlineSnapshot(`
-    ["exit 2, usage of co-1: The consent co-1 has already ended: ada@machine recorded on NOW that it was confirmed",
-     "See it with:", "$ consent show co-1", "transactionId: "an-id""]
-  `);
 });
 
 it('of several that are unfinished, psd2 consent resume offers each with its categories', async () => {

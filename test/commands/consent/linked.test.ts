@@ -107,14 +107,6 @@ describe('psd2 consent request', () => {
     expect(endOf(await run(REQUEST))).toEqual(['exit 2, usage: The bank has no such consent']);
     expect([bank.asked, await states()]).toEqual([['check {}'], []]);
   });
-
-  it('of a customer who refuses keeps nothing, and says how to ask again', async () => {
-    const { run, bank, kept } = await operatorAt();
-    bank.becomes = { consentStatus: 'rejected', means: 'rejected' };
-    const ran = await run(REQUEST);
-    expect(ran.failure).toMatchObject({ code: 'not_authorised', exitCode: 6, flow: 'co-1' });
-    expect(await kept()).toEqual([]);
-  });
 });
 
 describe('a new consent', () => {
@@ -239,22 +231,6 @@ describe('psd2 consent status', () => {
     expect(await ids()).toEqual(['c1', 'c2']);
   });
 
-  it.each([
-    ['revokedByPsu', 'revoked', 'revoked'],
-    ['expired', 'expired', 'expired'],
-    ['terminatedByTpp', 'ended by us', 'cancelled'],
-  ] as const)(
-    'says that the bank calls it %s, and no reading uses it any more',
-    async (word, means, state) => {
-      const { run, bank, ids } = await operatorAt();
-      await run(REQUEST);
-      bank.says('c1', { consentStatus: word, means });
-      const { data, failure } = await run(STATUS);
-      expect([failure, data.state, data.consentStatus]).toEqual([null, state, word]);
-      expect(await ids()).toEqual([]);
-    },
-  );
-
   it('of a consent that never came to the bank shows the journal, without a call', async () => {
     const { run, bank } = await operatorAt();
     bank.fails.set('request', refused('No'));
@@ -285,24 +261,6 @@ describe('psd2 consent status', () => {
 
 describe('psd2 consent delete', () => {
   const DELETE = ['consent', 'delete', 'co-1'];
-
-  it('ends a consent at the bank and here, for good, and may be repeated', async () => {
-    const { run, bank, ids, journal } = await operatorAt();
-    await run(REQUEST);
-    bank.asked.length = 0;
-    for (const _ of [1, 2]) {
-      const { data, failure } = await run(DELETE);
-      expect(failure).toBeNull();
-      expect(data).toMatchObject({ state: 'cancelled', consentStatus: 'terminatedByTpp', resourceId: 'c1' });
-    }
-    expect([bank.asked, await ids()]).toEqual([['delete c1', 'delete c1'], []]);
-    expect(
-      journal('co-1')
-        .map(({ type }) => type)
-        .slice(-2),
-    ).toEqual(['granted', 'ended']);
-    expect(journal('co-1').at(-1)).toMatchObject({ state: 'cancelled', bankStatus: 'terminatedByTpp' });
-  });
 
   it('ends one that the customer has not decided on', async () => {
     const { run, bank } = await operatorAt();
@@ -360,36 +318,6 @@ describe('psd2 consent delete', () => {
 });
 
 describe('psd2 consent resume', () => {
-  it('continues where the customer has decided meanwhile', async () => {
-    const { run, bank, ids } = await operatorAt();
-    bank.customersDecide = false;
-    const late = await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
-    expect(endOf(late)).toEqual([
-      'exit 6, authorisation_timeout of co-1: The customer did not authorise the consent within 1 s',
-      ...['The bank calls it received. Continue with:', '$ consent resume co-1', 'transactionId: "an-id"'],
-    ]);
-    expect(await ids()).toEqual([]);
-    bank.says('c1', { consentStatus: 'valid', means: 'valid' });
-    bank.asked.length = 0;
-    const { data, failure } = await run(['consent', 'resume', 'co-1']);
-    expect([failure, data.state, bank.asked]).toEqual([null, 'confirmed', ['details c1']]);
-    expect(await ids()).toEqual(['c1']);
-  });
-
-  it('of one that is given up uses it no more, and says how to end it at the bank', async () => {
-    const { run, bank, ids } = await operatorAt();
-    bank.customersDecide = false;
-    await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
-    const { said } = await run(['consent', 'cancel', 'co-1']);
-    expect(said.split('\n').slice(-3)).toEqual([
-      'The customer can still grant it at the bank. psd2 does not use it. End it there with:',
-      ...['  psd2 consent delete co-1', ''],
-    ]);
-    bank.says('c1', { consentStatus: 'valid', means: 'valid' });
-    expect((await run(['consent', 'status', 'co-1'])).data.state).toBe('cancelled');
-    expect(await ids()).toEqual([]);
-  });
-
   it('--paste needs a terminal', async () => {
     const { run, bank } = await operatorAt();
     bank.customersDecide = false;

@@ -27,18 +27,6 @@ it('a category and a product that are named twice are asked for once', async () 
   ]);
 });
 
-it('an option takes several categories or products', async () => {
-  await operator.logIn('anna');
-  const [first, second] = ['0010482620', '0010482638'];
-  const asked = ['--category', 'ACCOUNT_INFO', 'PAYMENTS', '--account', first, second];
-  await operator.runApproved(['consent', 'request', ...asked], 'anna');
-  const [consent] = await operator.json(CONSENTS, ['consent', 'list']);
-  expect(consent?.categories).toMatchObject([
-    { name: 'ACCOUNT_INFO', products: [first, second] },
-    { name: 'PAYMENTS', products: [first, second] },
-  ]);
-});
-
 it('a consent that the customer grants ends the refusal that psd2 status shows', async () => {
   operator.folder = newConfigFolder(temporary);
   await operator.logIn('bruno');

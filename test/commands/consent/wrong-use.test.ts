@@ -52,18 +52,6 @@ it('psd2 consent request asks for nothing with client credentials', async () => 
   });
 });
 
-it('psd2 consent resume --paste is wrong use at a bank that has no link', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
-  const { flows } = await context.store();
-  const begin = { transactionId: 't1', customerId: '1000001', categories: [] };
-  const flow = await flows.begin('consent', begin, async ({ current }) => current.flow);
-  await expect(runIn(context, 'consent', 'resume', flow, '--paste')).rejects.toThrow(
-    new Psd2Error('usage', 'The interface of this bank has no --paste', {
-      hint: 'It is for banks whose links lead the customer.',
-    }),
-  );
-});
-
 it.each(['status', 'delete'])('psd2 consent %s is refused at a bank that has none', async (verb) => {
   const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
   await expect(runIn(context, 'consent', verb, 'co-1')).rejects.toMatchObject({ code: 'usage' });

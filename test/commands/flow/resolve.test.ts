@@ -68,26 +68,12 @@ it('a transfer that was not executed frees its reference, and psd2 says so', asy
       "Ask the bank again with:", "$ transfer resume tr-1", "transactionId: "an-id""]]
   `);
   const { data, said, failure } = await payer.run(words);
-  expect([failure, data.state, data.resolution?.note, said]).toMatchInlineSnapshot(`
-    [null, "failed", null,
-     "At the bank its authorization is AUTHORIZED, and its execution is not given.
-    This does not show whether it was executed.
-    The transfer tr-1 is unknown:
-      From               0000012345
-      Payee              Mario Rossi
-      IBAN               IT60 X054 2811 1010 0000 0123 456
-      Amount             12.50 EUR
-      Execution          TODAY
-      Reference          INV-1
-      Begun              NOW
-      Last change        NOW
-    You can use the reference "INV-1" again.
-    "]
-  `);
-  expect(endOf(await payer.run(words))).toMatchInlineSnapshot(`
-    ["exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was not executed",
-     "See it with:", "$ transfer show tr-1", "transactionId: "an-id""]
-  `);
+  expect([failure, data.state, data.resolution?.note, said.split('\n').at(-2)]).toEqual([
+    ...[null, 'failed', null, 'You can use the reference "INV-1" again.'],
+  ]);
+  expect(endOf(await payer.run(words))[0]).toBe(
+    'exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was not executed',
+  );
   expect((await payer.run([...CREATE, '--reference', 'INV-1'])).failure).toBeNull();
   expect(bank.payments).toHaveLength(2);
 });
@@ -101,51 +87,6 @@ it('a transfer without a reference frees none', async () => {
   expect(said).not.toContain('again');
 });
 
-it("the bank's answer counts more than what the person says", async () => {
-  const { payer, bank } = await withUnknown('--reference', 'INV-1');
-  bank.last.became = 'executed';
-  const ran = await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed']);
-  expect([ran.data.state, ran.data.resolution, ran.said, endOf(ran)]).toMatchInlineSnapshot(`
-    ["executed", null,
-     "At the bank its authorization is executed, and its execution is executed.
-    ",
-     ["exit 2, usage of tr-1: The bank says that the transfer tr-1 was executed",
-      "The bank's answer counts, not --not-executed. See it with:", "$ transfer show tr-1",
-      "transactionId: "an-id""]]
-  `);
-});
-
-it('what the operator says must be whole, and is checked before psd2 looks at the transfer', async () => {
-  const { payer, bank } = await withUnknown();
-  const calls = bank.calls.length;
-  const resolve = ['transfer', 'resolve', 'tr-1'];
-  const ends = [
-    await payer.run(resolve),
-    await payer.run([...resolve, '--executed', '--not-executed']),
-    await payer.run([...resolve, '--executed', '--note', ' \t']),
-    await payer.run([...resolve, '--executed', '--note', 'ü'.repeat(501)]),
-    await payer.run([...resolve, '--executed'], { yes: false }),
-    await payer.run([...resolve, '--executed'], { globals: { customer: '1000002' }, given: ['customer'] }),
-    await payer.run(['transfer', 'resolve', 'tr-9', '--executed']),
-  ].map(endOf);
-  expect(ends).toMatchInlineSnapshot(`
-    [["exit 2, usage: The outcome is missing", "Add --executed or --not-executed."],
-     ["exit 2, usage: --executed and --not-executed cannot be used together",
-      "Add --executed or --not-executed."],
-     ["exit 2, invalid_text: --note is empty", "Leave it out."],
-     ["exit 2, invalid_text: --note has 501 characters; the maximum is 500"],
-     ["exit 2, confirmation_needed: The outcome needs a confirmation, and psd2 cannot ask without a terminal",
-      "Add --yes to confirm in advance. psd2 has sent nothing."],
-     ["exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"",
-      "psd2 acts for the customer of the flow. Leave out --customer."],
-     ["exit 2, flow_not_found: No flow of this profile matches "tr-9"",
-      "Give the id that psd2 printed, or the resource id."]]
-  `);
-  expect(bank.calls).toHaveLength(calls);
-  const longest = await payer.run([...resolve, '--executed', '--note', '𝄞'.repeat(500)]);
-  expect(longest.data.state).toBe('executed');
-});
-
 it('PSD2_CUSTOMER is only a default, and so is another customer who has logged in since', async () => {
   const { payer, bank } = await withUnknown();
   bank.last.became = 'executed';
@@ -154,32 +95,6 @@ it('PSD2_CUSTOMER is only a default, and so is another customer who has logged i
     globals: { customer: '1000002' },
   });
   expect([failure, data.state, data.customerId]).toEqual([null, 'executed', ANNA]);
-});
-
-it('a transfer whose outcome is known is not resolved', async () => {
-  const bank = new BankHere();
-  const payer = await payerAt(bank, temporary);
-  await payer.run(CREATE);
-  bank.customersAgree = false;
-  await payer.run(CREATE);
-  const ends = [
-    await payer.run(['transfer', 'resolve', 'tr-1', '--executed']),
-    await payer.run(['transfer', 'resolve', 'tr-2', '--executed']),
-  ].map(endOf);
-  expect(ends).toMatchInlineSnapshot(`
-    [["exit 2, usage of tr-1: The transfer tr-1 is executed, so its outcome is not unknown",
-      "See it with:", "$ transfer show tr-1", "transactionId: "an-id""],
-     ["exit 2, usage of tr-2: The transfer tr-2 is authorizing, so its outcome is not unknown",
-      "Continue with:", "$ transfer resume tr-2", "transactionId: "an-id""]]
-  `);
-});
-
-it('if the bank gives no status, psd2 says so, and the word of the person counts', async () => {
-  const { payer, bank } = await withUnknown();
-  bank.meets('status', new Psd2Error('bank_failing', 'The bank is failing'));
-  const { said, failure } = await payer.run(['transfer', 'resolve', 'tr-1', '--executed']);
-  expect(failure).toBeNull();
-  expect(said).toContain('The bank gave no status: The bank is failing.');
 });
 
 describe('cancel', () => {
@@ -298,21 +213,6 @@ describe('cancel', () => {
       [null, "cancelled", ["You can use the reference "INV-1" again.", ""],
        ["verify transfer", "sca pay-1", "cancel pay-1"]]
     `);
-  });
-
-  it('what is ordered for a later day can be cancelled at the bank, and its refusal changes nothing', async () => {
-    const bank = new BankHere({ commits: 'by the customer' });
-    bank.next = { becomes: 'ordered' };
-    const payer = await payerAt(bank, temporary);
-    expect((await payer.run(CREATE)).data.state).toBe('ordered');
-    bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
-    const no = await payer.run(['transfer', 'cancel', 'tr-1']);
-    expect([no.data.state, no.failure?.code, no.failure?.next]).toEqual([
-      ...['ordered', 'bank_refused', [['transfer', 'status', 'tr-1']]],
-    ]);
-    const { data, said, failure } = await payer.run(['transfer', 'cancel', 'tr-1']);
-    expect([failure, data.state]).toEqual([null, 'cancelled']);
-    expect(said).not.toContain('again');
   });
 
   it('an interrupted cancellation may have been carried out, and the bank knows', async () => {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   addressOf,
   bankFileOf,
@@ -109,30 +109,5 @@ describe('a header that the environment gives', () => {
       message: `The bank file takes a header from ${variable}, which is not set`,
       hint: `Set ${variable}.`,
     });
-  });
-});
-
-describe('what is kept of a checked bank file', () => {
-  it('is its text and its values, and nothing if another file has a say', async () => {
-    const [read, write] = [vi.fn<CheckedBank['read']>(), vi.fn<CheckedBank['write']>()];
-    const path = written('alone.json', FIELDS);
-    const described = await bankOf(path, {}, { read, write });
-    expect(read.mock.calls).toEqual([[JSON.stringify(FIELDS)]]);
-    expect(write.mock.calls).toEqual([[JSON.stringify(FIELDS), described]]);
-    write.mockClear();
-    written('parent.json', FIELDS);
-    await bankOf(
-      written('child.json', { interface: 'nextgenpsd2', extends: 'parent.json' }),
-      {},
-      { read, write },
-    );
-    expect(write).not.toHaveBeenCalled();
-  });
-
-  it('is not looked for if the setting names a platform, or a file that is not there', async () => {
-    const [read, write] = [vi.fn<CheckedBank['read']>(), vi.fn<CheckedBank['write']>()];
-    await bankOf('sparda', {}, { read, write });
-    await failureOf(bankOf(join(temporary, 'no-such.json'), {}, { read, write }));
-    expect(read).not.toHaveBeenCalled();
   });
 });

@@ -101,16 +101,6 @@ it.each([
   for (const each of attention) expect(item.is(each)).toBe(true);
 });
 
-it('a person reads one line for each item, with its amount, customer and command', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
-  await storeLogin(before, '1000001', { refreshTokenExpiresAt: MAY });
-  const { context, printed } = openCommand(folder, OCTOBER, { format: 'table' });
-  await expect(runIn(context, 'status')).rejects.toMatchObject({ message: '1 thing needs a person' });
-  expect(printed()).toContain('login 1000001 ended since');
-  expect(printed()).toContain('the login, customer 1000001: psd2 --customer 1000001 auth login');
-});
-
 it('in a pipe each thing that needs a person has a line of its own', async () => {
   const folder = newConfigFolder(temporary);
   const { context: before } = openCommand(folder, MARCH);
@@ -133,41 +123,6 @@ const LINE: BatchLine = {
 };
 
 const ADA = { by: 'ada', user: 'ada', machine: 'm' };
-
-it('a batch needs a person until enough people have approved it, or one has rejected it', async () => {
-  const folder = newConfigFolder(temporary);
-  const added = batchAdded({ ...ADA, note: 'Salaries' });
-  const { context: before } = openCommand(folder, MARCH);
-  const { batches } = await before.store();
-  const { batch, sha256 } = await batches.add({
-    ...{ added, lines: [LINE, { ...LINE, line: 2, from: null }], again: false },
-  });
-  const { batch: rejected } = await batches.add({ added, lines: [{ ...LINE, name: 'Bob' }], again: false });
-  await batches.change(rejected, (now) => ({ type: 'rejected', ...ADA, sha256: now.sha256, note: 'no' }));
-  const env = { PSD2_APPROVALS: '1' };
-  const waiting = openCommand(folder, MAY, { env });
-  await expect(runIn(waiting.context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
-  const { attention } = JSON.parse(waiting.printed());
-  expect(attention).toEqual([
-    {
-      ...{
-        kind: 'batch',
-        id: batch,
-        state: 'added',
-        customerId: null,
-        amount: '25.00',
-        currency: 'EUR',
-        payee: null,
-      },
-      ...{ since: expect.any(String), message: '2 payments, 0 of 1 approvals' },
-      next: ['psd2', 'batch', 'approve', batch],
-    },
-  ]);
-  await batches.change(batch, () => ({ type: 'approved', ...ADA, by: 'bob', user: 'bob', sha256 }));
-  const approved = openCommand(folder, MAY, { env });
-  await runIn(approved.context, 'status');
-  expect(JSON.parse(approved.printed()).attention).toEqual([]);
-});
 
 it('a payment or a batch that psd2 cannot read needs a person, even if nothing else does', async () => {
   const folder = newConfigFolder(temporary);

@@ -277,16 +277,3 @@ it('a person at a terminal reads which days the bank allows, and what it takes',
     "
   `);
 });
-
-it('a cancellation at the bank asks for the address that the customer ended at only at a terminal', async () => {
-  const bank = new BankHere(LINKED);
-  const payer = await payerAt(bank, temporary);
-  bank.customersAgree = false;
-  await payer.run(CREATE, { globals: { scaTimeout: '1' } });
-  bank.calls.length = 0;
-  expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1', '--paste']))).toEqual([
-    'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
-    'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
-  ]);
-  expect(bank.calls).toEqual([]);
-});

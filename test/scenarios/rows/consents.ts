@@ -50,7 +50,7 @@ const consents = [
     {
       words: IN_PART,
       ends: '7 bank_refused confirmed',
-      says: 'FUNDS_AVAILABILITY',
+      says: 'The bank did not grant FUNDS_AVAILABILITY\nThe other categories are confirmed. With --allow-partial, this counts as success.',
       prints: { categories: GRANTED },
     },
     { words: ['consent', 'show', 'FLOW', '--json'], ends: '0 confirmed', prints: { categories: GRANTED } },
@@ -75,8 +75,13 @@ const consents = [
         words: ['consent', 'resolve', 'FLOW', `--${outcome}`, '--yes', '--json', '--note', 'Tried it'],
         ends: `0 ${state}`,
         calls: 'status',
-        tells: /PAYMENTS +0010482620/,
+        tells:
+          /At the bank its authorization is AUTHORIZED.*\nThis does not show whether it was confirmed\.\nThe consent FLOW is unknown:\n +PAYMENTS +0010482620/,
         prints: { resolution: { outcome, note: 'Tried it' } },
+      },
+      {
+        words: ['consent', 'resolve', 'FLOW', '--executed', '--yes', '--json'],
+        ...{ ends: '2 usage', says: / has already ended: .* that it was (not )?confirmed\n/, calls: '' },
       },
       {
         words: ['consent', 'list', '--json'],

@@ -173,7 +173,11 @@ const requests = [
 
 const resumed = [
   at('the customer has decided after psd2 had gone', [
-    UNDECIDED,
+    {
+      ...UNDECIDED,
+      env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' },
+      says: 'The bank calls it received. Continue with:\n$ consent resume FLOW',
+    },
     { words: RESUME, ...hears([is('valid')]), ends: '0 confirmed', calls: 'consent' },
   ]),
   at('a page that is over is replaced by a new authorisation', [
@@ -212,7 +216,9 @@ const resumed = [
     UNDECIDED,
     {
       words: ['consent', 'cancel', 'FLOW', '--yes', '--json'],
-      ...{ ends: '0 cancelled', calls: '', tells: 'psd2 consent delete FLOW' },
+      ...{ ends: '0 cancelled', calls: '' },
+      tells:
+        'The customer can still grant it at the bank. psd2 does not use it. End it there with:\n  psd2 consent delete FLOW',
     },
     { words: STATUS, ...hears([is('valid')]), ends: '0 cancelled' },
     READS_NOT,

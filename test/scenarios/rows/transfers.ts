@@ -252,7 +252,23 @@ const resolved = [
   atCb('resolving a transfer as not executed frees the reference, and records who ended it and why', 1, [
     UNKNOWN,
     { words: ORDER, ends: '2 duplicate_reference' },
-    { words: RESOLVE('not-executed'), ends: '2 confirmation_needed', calls: '' },
+    {
+      words: RESOLVE('not-executed'),
+      ends: '2 confirmation_needed',
+      says: 'The outcome needs a confirmation, and psd2 cannot ask without a terminal',
+      calls: '',
+    },
+    ...['resume', 'status', 'cancel', 'resolve'].map(
+      (verb): Step => ({
+        words: [
+          ...['transfer', verb, 'FLOW', '--customer', '1000002', '--yes', '--json'],
+          ...(verb === 'resolve' ? ['--executed'] : []),
+        ],
+        ends: '2 usage',
+        says: 'The transfer FLOW belongs to customer 1048262, not to "1000002"\npsd2 acts for the customer of the flow.',
+        calls: '',
+      }),
+    ),
     {
       words: CANCEL,
       ends: '2 usage',
@@ -320,10 +336,20 @@ const resolved = [
   ]),
   ...(
     [
-      ['neither outcome', [], '2 usage', 'Add --executed or --not-executed.'],
-      ['both outcomes', ['--executed', '--not-executed'], '2 usage', 'Add --executed or --not-executed.'],
-      ['an empty note', ['--executed', '--note', ' \n'], '2 invalid_text', 'Leave it out.'],
-      ['a note of 501 characters', ['--executed', '--note', 'é'.repeat(501)], '2 invalid_text', /500/],
+      ['neither outcome', [], '2 usage', 'The outcome is missing\nAdd --executed or --not-executed.'],
+      [
+        'both outcomes',
+        ['--executed', '--not-executed'],
+        '2 usage',
+        '--executed and --not-executed cannot be used together\nAdd --executed or --not-executed.',
+      ],
+      ['an empty note', ['--executed', '--note', ' \n'], '2 invalid_text', '--note is empty\nLeave it out.'],
+      [
+        'a note of 501 characters',
+        ['--executed', '--note', 'é'.repeat(501)],
+        '2 invalid_text',
+        '--note has 501 characters; the maximum is 500',
+      ],
     ] as const
   ).map(([what, args, ends, text]) =>
     atCb(`psd2 transfer resolve refuses ${what}`, 0, [
