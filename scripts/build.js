@@ -6,7 +6,6 @@ import { basename, dirname, join, relative } from 'node:path';
 import { bundle } from './bundle.js';
 import { asCommonJs, chunksForEffect, chunksWithZod } from './common-js.js';
 import { filesOfChunks, joinChunks } from './join-chunks.js';
-import { compileWithFile } from './modules-in-file.js';
 import { billOfMaterials, bundledPackages, notices } from './third-party.js';
 
 // The build writes beside dist/ and replaces it at the end, so a build that fails leaves the old one.
@@ -32,6 +31,8 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
   'complete.js': {
     sources: [
       'src/cli/completion/complete.ts',
+      'src/domain/json.ts',
+      'src/domain/operation.ts',
       'src/errors.ts',
       'src/quote-for-shell.ts',
       'src/store/disk/files.ts',
@@ -43,6 +44,10 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
       'src/store/machine/store-choice.ts',
       'src/store/open.ts',
     ],
+  },
+  // The widths of characters, for a terminal alone.
+  'widths.js': {
+    sources: ['node_modules/string-width/index.js', 'node_modules/get-east-asian-width/lookup-data.js'],
   },
   'run.js': { importedBy: ['src/cli/run.ts'] },
   'call.js': {
@@ -76,14 +81,14 @@ for (const { path, text } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
   const file = files.get(relative('.', path));
   if (!path.endsWith('.js')) writeFileSync(path, text);
-  else if (file === undefined) await write(path, await convert(path, text, names));
+  else if (file === undefined) write(path, await convert(path, text, names));
   else {
     const others = new Map([...names].filter(([, other]) => other !== basename(file)));
     const chunks = joined.get(file) ?? new Map();
     joined.set(file, chunks.set(basename(path), await convert(path, text, others)));
   }
 }
-for (const [file, chunks] of joined) await write(file, await joinChunks(chunks));
+for (const [file, chunks] of joined) write(file, await joinChunks(chunks));
 writeFileSync(join(unfinished, 'package.json'), '{ "type": "commonjs" }\n');
 // The bundle of src/sandbox/console looks for the console's page here.
 cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });
@@ -109,9 +114,9 @@ writeFileSync('THIRD-PARTY-NOTICES.txt', notices(packages));
 writeFileSync('sbom.cdx.json', billOfMaterials(packages));
 
 /** Writes CommonJS as the function that Node's own loader makes of it (bin/loader.js). */
-async function write(path, text) {
+function write(path, text) {
   const parameters = 'exports, require, module, __filename, __dirname';
-  writeFileSync(path, `(function (${parameters}) { ${await compileWithFile(text)}})\n`);
+  writeFileSync(path, `(function (${parameters}) { ${text}})\n`);
 }
 
 function convert(path, text, others) {

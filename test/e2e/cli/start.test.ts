@@ -90,11 +90,12 @@ describe('what is loaded', () => {
     };
   }
 
+  const ofBank = (sources: readonly string[]) =>
+    sources.filter((source) => /^src\/(bank|bank-file|flows|signature|certificates)\//.test(source));
+
   /** The nouns whose commands are among the sources. What they share has rooms of its own. */
   const nounsIn = (sources: readonly string[]) => {
-    expect(sources.filter((source) => /^src\/(bank|flows|signature|certificates)\//.test(source))).toEqual(
-      [],
-    );
+    expect(ofBank(sources)).toEqual([]);
     const nouns = sources.flatMap((source) => /^src\/commands\/(\w+)\//.exec(source)?.[1] ?? []);
     return [...new Set(nouns)].filter((noun) => !['flow', 'open', 'shared'].includes(noun));
   };
@@ -135,11 +136,17 @@ describe('what is loaded', () => {
     mkdirSync(profiles, { recursive: true, mode: 0o700 });
     writeFileSync(join(profiles, 'mybank.json'), '{"baseUrl":"https://bank.example"}', { mode: 0o600 });
     const { sources, heavy, bytes } = loadedBy('profile', 'list');
-    expect(
-      sources.filter((source) => /^src\/(bank|bank-file|flows|signature|certificates)\//.test(source)),
-    ).toEqual([]);
+    expect(ofBank(sources)).toEqual([]);
     expect(heavy).toEqual([]);
     // zod with all of its languages adds 400 kB.
     expect(bytes).toBeLessThan(430_000);
+  });
+
+  it('the Tab key loads nothing of the bank, no cryptography, and neither zod nor what runs a command', () => {
+    const { sources, heavy, bytes } = loadedBy('__complete', 'words', 'accounts', 'balance', '');
+    expect(ofBank(sources)).toEqual([]);
+    expect(sources).not.toContain('zod');
+    expect(heavy).toEqual([]);
+    expect(bytes).toBeLessThan(190_000);
   });
 });

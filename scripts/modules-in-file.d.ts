@@ -1,1 +1,0 @@
-export function compileWithFile(text: string): Promise<string>;
