@@ -2,8 +2,6 @@ import { request as httpRequest } from 'node:http';
 import { parse } from 'node-html-parser';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listenForCallback } from '../../src/callback/listener.ts';
-import { freePort } from '../support/free-port.ts';
 import {
   consent,
   type FakeBank,
@@ -63,29 +61,6 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(callbacks).toEqual(['/callback?code=the-code&state=the-state -']);
   });
 
-  it("the login ends at psd2's own page", async () => {
-    const redirectUri = new URL(`http://127.0.0.1:${await freePort()}/callback`);
-    const listener = await listenForCallback({ redirectUri, state: 'the-state', purpose: 'login' });
-    bank = fakeBank(redirectUri.href);
-    const other = await serveSite(bank);
-    await page.goto(`${other.origin}/login?request=L1`);
-    await press('Continue as Anna Esposito');
-    await press('Allow access');
-    await page.getByText('close this window and go back to the terminal').waitFor();
-    const query = await listener.received(new AbortController().signal);
-    await Promise.all([listener.close(), other.close()]);
-    expect(query.get('code')).toBe('the-code');
-    expect(await page.title()).toBe('Thank you, your answer has arrived · psd2');
-  });
-
-  it('a customer can log in with one click', async () => {
-    await page.goto(loginUrl());
-    await press('Continue as Anna Esposito');
-    await press('Allow access');
-    await page.waitForURL(`${callback.origin}/**`);
-    expect(bank.decisions).toEqual(['allow L1 1048262']);
-  });
-
   it('the cursor is in the field to fill in next', async () => {
     const focused = () => page.evaluate('document.activeElement.id');
     await page.goto(loginUrl());
@@ -113,14 +88,6 @@ describe('the customer site in Chromium, without scripts', () => {
   it('a customer can cancel on the login page without user or password', async () => {
     await page.goto(loginUrl());
     await press('Cancel');
-    await page.waitForURL(`${callback.origin}/callback?error=access_denied&state=the-state`);
-    expect(bank.decisions).toEqual(['refuse L1']);
-  });
-
-  it('a customer can refuse access', async () => {
-    await page.goto(loginUrl());
-    await press('Continue as Anna Esposito');
-    await press('Refuse');
     await page.waitForURL(`${callback.origin}/callback?error=access_denied&state=the-state`);
     expect(bank.decisions).toEqual(['refuse L1']);
   });

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listenForCallback } from '../../src/callback/listener.ts';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
 import { freePort } from '../support/free-port.ts';
-import { consent, type FakeBank, fakeBank, RESOURCE, type Served, serve, serveSite } from './fake-bank.ts';
+import { type FakeBank, fakeBank, RESOURCE, type Served, serve, serveSite } from './fake-bank.ts';
 
 const closing: (() => Promise<void>)[] = [];
 let callbacks: string[];
@@ -51,36 +50,6 @@ describe('playCustomer on the customer site', () => {
     expect(callbacks).toEqual(['/callback?code=the-code&state=the-state']);
   });
 
-  it("playCustomer delivers to psd2's own listener", async () => {
-    const redirectUri = new URL(`http://127.0.0.1:${await freePort()}/callback`);
-    const listener = await listenForCallback({ redirectUri, state: 'the-state', purpose: 'login' });
-    bank = fakeBank(redirectUri.href);
-    const other = await serveSite(bank);
-    closing.push(other.close, listener.close);
-    const walk = await playCustomer(`${other.origin}/login?request=L1`);
-    expect(walk.finalUrl).toBe(redirectUri.href);
-    expect((await listener.received(new AbortController().signal)).get('code')).toBe('the-code');
-  });
-
-  it('playCustomer logs in as the given customer, with the password that the page shows', async () => {
-    await playCustomer(loginUrl, { user: 'bruno' });
-    expect(bank.decisions).toEqual(['allow L1 2073915']);
-  });
-
-  it('playCustomer logs in with a given password', async () => {
-    await playCustomer(loginUrl, { user: 'bruno', password: 'bruno-sandbox' });
-    expect(bank.decisions).toEqual(['allow L1 2073915']);
-  });
-
-  it('playCustomer approves a payment', async () => {
-    expect(await playCustomer(scaUrl)).toEqual({
-      finalUrl: `${callback.origin}/callback`,
-      pages: ['Authorise an instant payment · Sandbox Bank', 'Back'],
-      opened: true,
-    });
-    expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
-  });
-
   it.each([
     ['another computer', async () => 'https://tpp.example/back'],
     ['a port where nobody listens', async () => `http://127.0.0.1:${await freePort()}/back`],
@@ -105,22 +74,11 @@ describe('playCustomer on the customer site', () => {
     expect(finalUrl).toBe(`${failing.origin}/back`);
   });
 
-  it('playCustomer approves a consent', async () => {
-    bank.sca = { request: consent, state: 'PENDING' };
-    await playCustomer(scaUrl);
-    expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
-  });
-
   it('playCustomer refuses a login on the first page', async () => {
     const walk = await playCustomer(loginUrl, { refuse: true });
     expect(walk.pages).toEqual(['Log in · Sandbox Bank', 'Back']);
     expect(bank.decisions).toEqual(['refuse L1']);
     expect(callbacks).toEqual(['/callback?error=access_denied&state=the-state']);
-  });
-
-  it('playCustomer refuses a payment', async () => {
-    await playCustomer(scaUrl, { refuse: true });
-    expect(bank.decisions).toEqual([`refuse ${RESOURCE}`]);
   });
 
   it('playCustomer reports what the site says about a wrong password, without the password', async () => {

@@ -30,7 +30,6 @@ const LIST = ['accounts', 'transactions', ACCOUNT, '--booked', ...DAYS];
 const EXPORT = ['accounts', 'export', ACCOUNT, '--format', 'csv', ...DAYS];
 const textsOf = (rows: z.infer<typeof shapes.transactions>) =>
   rows.map(({ bookingDate, details, amount }) => [bookingDate, amount, details].join(' '));
-const isNew = (text: string) => text.includes('BOOKED MEANWHILE');
 const ndjson = (text: string): unknown[] =>
   text
     .split('\n')
@@ -59,35 +58,6 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
     const texts = await listed();
     expect(texts.slice(1)).toEqual(start);
     expect(texts[0]).toContain('BOOKED MEANWHILE');
-  });
-
-  it('psd2 accounts export writes each row once', async () => {
-    await move('booking=1', ...before);
-    const ended = await operator.psd2([...EXPORT, '--file', '-']);
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
-    const texts = await listed();
-    expect(ended.stdout.split('\r\n').slice(1, -1)).toHaveLength(texts.length);
-    expect(ended.stdout.match(/BOOKED MEANWHILE/g)).toHaveLength(texts.filter(isNew).length);
-  });
-
-  it('psd2 accounts transactions --chart counts each row once', async () => {
-    await move('booking=1', ...before);
-    const chart = await operator.json(
-      z.looseObject({ months: z.array(z.looseObject({ net: z.string() })) }),
-      [...['accounts', 'transactions', ACCOUNT, '--chart', ...DAYS]],
-    );
-    const rows = await rowsNow(LIST);
-    const sum = (amounts: string[]) =>
-      amounts.reduce((all, amount) => all + Math.round(Number(amount) * 100), 0);
-    expect(sum(chart.months.map(({ net }) => net))).toBe(sum(rows.map(({ amount }) => amount)));
-  });
-
-  it('psd2 accounts report writes its page', async () => {
-    await move('booking=1', ...before);
-    const report = await operator.psd2([
-      ...['accounts', 'report', ACCOUNT, '--file', file(`report-${page}.html`), ...DAYS],
-    ]);
-    expect(report, report.stderr).toMatchObject({ code: 0 });
   });
 
   it('psd2 sync writes each row once', async () => {

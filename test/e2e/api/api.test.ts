@@ -1,4 +1,3 @@
-import { verify, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -74,19 +73,6 @@ describe('psd2 api', () => {
     },
   );
 
-  it('psd2 api takes the data as text, and sends its bytes unchanged', async () => {
-    const spaced = REQUESTED.replaceAll(':', ' : ');
-    const ended = await operator.psd2([
-      'api',
-      'POST',
-      '/private/customers/{customerId}/consent/request',
-      '--data',
-      spaced,
-    ]);
-    expect(ended.code, ended.stderr).toBe(0);
-    readDocument(withResource, ended.stdout);
-  });
-
   it("psd2 api prints the bank's own bytes with --raw; so do the inquiries, but no other command", async () => {
     const path = '/private/customers/1048262/accounts';
     const document = await operator.psd2(['api', 'GET', path]);
@@ -123,43 +109,6 @@ describe('psd2 api', () => {
     expect(readDocument(z.array(z.unknown()), refused.stdout)).toHaveLength(1);
     expect(readError(refused)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
   });
-
-  it('psd2 api prints a refusal to stdout too, and exits with its exit code', async () => {
-    const ended = await operator.psd2([
-      'api',
-      'GET',
-      '/private/customers/1048262/accounts',
-      '--no-token',
-      '--json',
-    ]);
-    expect(readDocument(answer, ended.stdout).result.outcome).toBe('ERROR');
-    expect(readError(ended)).toMatchObject({ exitCode: 4, httpStatus: 401, bankCode: 'TOKEN_MISSING' });
-  });
-
-  it.each([
-    ['a method that the interface does not have', ['PATCH', '/private/x'], /PATCH/],
-    ['a path with a space', ['GET', '/private/a b'], /percent-encoded/],
-    ['a header without a colon', ['GET', '/private/x', '--header', 'nope'], /name:value/],
-    [
-      'a header that psd2 sets itself',
-      ['GET', '/private/x', '--header', 'Date: now'],
-      /psd2 sets the header Date/,
-    ],
-    ['a header with a line feed', ['GET', '/private/x', '--header', 'x-a: b\r\nx-c: d'], /name:value/],
-    ['data that is not JSON', ['POST', '/private/x', '--data', '{'], /not JSON/],
-    ['a missing file', ['POST', '/private/x', '--data', '@nowhere.json'], /nowhere\.json/],
-    ['a transaction that is not a UUID', ['GET', '/private/x', '--transaction', '7'], /UUID/],
-    [
-      '--dry-run and --curl together',
-      ['GET', '/private/x', '--dry-run', '--curl'],
-      /--dry-run and --curl cannot be used together/,
-    ],
-  ])('psd2 api refuses %s before it sends anything', async (_, args, message) => {
-    const ended = await operator.psd2(['api', ...args, '--json', '--verbose']);
-    expect(readError(ended)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
-    expect(callsOf(ended)).toEqual([]);
-    expect(ended.stdout).toBe('');
-  });
 });
 
 describe('psd2 api --dry-run', () => {
@@ -172,39 +121,6 @@ describe('psd2 api --dry-run', () => {
   });
 
   it.each([
-    ['GET', '/private/customers/1048262/accounts?a=%2F', undefined, ['tpp-request-id', 'date']],
-    ['POST', CONSENT, REQUESTED, ['digest', 'tpp-request-id', 'date']],
-  ])(
-    'psd2 api --dry-run shows the exact signing string of a %s, and a signature that matches it',
-    async (method, path, body, names) => {
-      const args = ['api', method, path, ...(body ? ['--data', body] : []), '--dry-run'];
-      const ended = await operator.psd2([...args, '--json', '--verbose']);
-      const { headers, signingString, ...request } = readDocument(composed, ended.stdout);
-      expect(request).toMatchObject({ method, body: body ?? null });
-      expect(signingString).toBe(
-        [
-          `(request-target): ${method.toLowerCase()} ${path}`,
-          ...names.map((name) => `${name}: ${headers[name]}`),
-        ].join('\n'),
-      );
-      const signature = /signature="([^"]+)"$/.exec(headers.signature ?? '')?.[1] ?? '';
-      const certificate = readFileSync(join(operator.config, 'sandbox/certificates/qseal.pem'));
-      const { publicKey, raw } = new X509Certificate(certificate);
-      expect(
-        verify('RSA-SHA256', Buffer.from(signingString), publicKey, Buffer.from(signature, 'base64')),
-      ).toBe(true);
-      expect(headers['tpp-certificate']).toBe(raw.toString('base64'));
-      expect(headers.authorization).toBe('Bearer <access token>');
-      expect(callsOf(ended)).toEqual([]);
-
-      const { stdout: shown } = await operator.psd2(args);
-      expect(shown).toContain(`${method} ${path} HTTP/1.1\n`);
-      expect(shown).toMatch(/\nSigning string:\n\(request-target\): /);
-      for (const secret of secretsIn(operator.config)) expect(ended.stdout + shown).not.toContain(secret);
-    },
-  );
-
-  it.each([
     String.raw`{"client_secret":"a\"hush"}`,
     String.raw`{"client\u005fsecret":"hush"}`,
     '{ "more": { "code": ["hush"], "refresh_token" : "hush" } }',
@@ -214,30 +130,6 @@ describe('psd2 api --dry-run', () => {
     expect(code).toBe(0);
     expect(stdout).not.toContain('hush');
     expect(readDocument(composed, stdout).body).toContain('<secret>');
-  });
-
-  it.each(['hush-hush-hush-hush', '[1,2,3,hush-hush-hush]', '{"token":hush}'])(
-    'psd2 api does not quote data that is not JSON: %s',
-    async (secret) => {
-      const path = join(operator.folder, 'data.json');
-      writeFileSync(path, secret);
-      const ended = await operator.psd2(['api', 'POST', '/x', '--data', `@${path}`, '--json']);
-      expect(readError(ended).message).toMatch(/^--data is not JSON: Unexpected token '?h'?$/);
-    },
-  );
-
-  it('psd2 api --dry-run has the headers that the options ask for', async () => {
-    const { headers } = await operator.json(composed, [
-      ...['api', 'GET', '/private/customers/customerid-info', '--dry-run'],
-      ...['--psu-ip', '198.51.100.7', '--lang', 'it-IT', '--trace', 'balances', '--header', 'X-Own: 1'],
-    ]);
-    expect(headers).toMatchObject({
-      accept: 'application/json',
-      'psu-ip-address': '198.51.100.7',
-      'accept-language': 'it-IT',
-      'cb-trace-id': 'viewId=balances',
-      'x-own': '1',
-    });
   });
 });
 
@@ -353,30 +245,4 @@ describe('the execution of a bank transfer by psd2 api', () => {
       expect(readError(nowhere)).toMatchObject(refused);
     },
   );
-
-  it("psd2 api refuses a path that the customer's name turns into an execution", async () => {
-    const ended = await operator.psd2([
-      ...['api', 'PUT', '/private/{customerId}', '--customer', 'moneyTransfer/r1/execute', '--json'],
-    ]);
-    expect(readError(ended)).toMatchObject(refused);
-  });
-
-  it('--dry-run and --curl show the execution of a bank transfer, and send nothing', async () => {
-    for (const option of ['--dry-run', '--curl']) {
-      const ended = await operator.psd2(['api', 'PUT', `${TRANSFERS}/r1/execute`, '--data', '{}', option]);
-      expect(ended.code, ended.stderr).toBe(0);
-      expect(ended.stdout).toContain('/moneyTransfer/r1/execute');
-    }
-  });
-
-  it.each([
-    ['GET', `${TRANSFERS}/prepare`, '200'],
-    ['GET', `${TRANSFERS}/r1/execution/status`, '417'],
-    ['POST', `${TRANSFERS}/verify`, '417'],
-    ['PUT', `/private/customers/1048262/products/${ACCOUNT}/standingOrder/r1/execute`, '417'],
-  ])('psd2 api sends %s %s, which does not execute a bank transfer', async (method, path, outcome) => {
-    const data = method === 'GET' ? [] : ['--data', '{}'];
-    const ended = await operator.psd2(['api', method, path, ...data, '--json', '--verbose']);
-    expect(callsOf(ended).map((call) => [call.path, call.outcome])).toEqual([[path, outcome]]);
-  });
 });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { useChromium } from '../support/customer.ts';
 import { readError } from '../support/errors.ts';
-import { CUSTOMER, keepRunning, PROGRAM, readDocument, useSandbox } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const operator = keepRunning(useSandbox());
@@ -60,54 +60,6 @@ describe('psd2 auth login with a browser', () => {
     await customer.press('Log in');
     expect(await customer.page.getByRole('alert').textContent()).toBe('User and password do not match.');
     await customer.logInAs('Anna Esposito');
-    await customer.press('Allow access');
-    expect(await customer.heading()).toBe('Thank you, your answer has arrived');
-    expect(await psd2.ended).toMatchObject({ code: 0 });
-  });
-
-  it('psd2 keeps the logins of two customers apart', async () => {
-    for (const name of ['Anna Esposito', 'Bruno Conti']) {
-      const psd2 = await login();
-      const customer = await newCustomer();
-      await customer.follow(psd2);
-      await customer.press(`Continue as ${name}`);
-      await customer.press('Allow access');
-      expect(await psd2.ended).toMatchObject({ code: 0 });
-    }
-    const ids = async (...args: string[]) =>
-      (await operator.json(shapes.accounts, ['accounts', 'list', ...args])).map(({ productId }) => productId);
-    expect(await ids()).toEqual(['0020739150', '0020739168', '0000093025']);
-    expect(await ids('--customer', '1048262')).toEqual(['0010482620', '0010482638', '0000093017']);
-  });
-
-  it('psd2 auth login --customer revokes the tokens of another customer who logs in, and stores nothing', async () => {
-    const before = storedTokens();
-    const asked = (user: string) =>
-      operator.psd2(['auth', 'login', '--customer', '1048262', '--json', '--verbose'], {
-        env: { PSD2_BROWSER: `${CUSTOMER} --user ${user}` },
-      });
-    const refused = await asked('bruno');
-    expect(readError(refused)).toMatchObject({
-      code: 'login_refused',
-      exitCode: 6,
-      message: expect.stringMatching(/^Customer \d+ has logged in, not customer 1048262$/),
-      hint: expect.stringContaining('has revoked the tokens'),
-    });
-    expect(refused.stderr.match(/\/revoke/g)).toHaveLength(2);
-    expect(storedTokens()).toEqual(before);
-    expect(await asked('anna')).toMatchObject({ code: 0 });
-    expect(await operator.json(shapes.customer, ['customer', 'id'])).toEqual({ customerId: '1048262' });
-  });
-
-  it('psd2 auth login refuses a callback with another state, and continues to wait', async () => {
-    const callback = `http://127.0.0.1:${await freePort()}/callback`;
-    const psd2 = await login({ PSD2_REDIRECT_URI: callback });
-    const customer = await newCustomer();
-    await customer.follow(psd2);
-    await customer.logInAs('Anna Esposito');
-    const intruder = await newCustomer();
-    await intruder.page.goto(`${callback}?code=5b1f5f7e-0000-4000-8000-000000000000&state=guessed`);
-    expect(await intruder.heading()).toBe('Not the answer that psd2 waits for');
     await customer.press('Allow access');
     expect(await customer.heading()).toBe('Thank you, your answer has arrived');
     expect(await psd2.ended).toMatchObject({ code: 0 });

@@ -17,17 +17,6 @@ const refreshes = (stderr: string) =>
 const listAccounts = () => operator.psd2(['accounts', 'list', '--json', '--verbose']);
 
 describe('an access token that has ended', () => {
-  it('the next call renews an access token that has ended', async () => {
-    const before = expire();
-    const { code, stderr } = await listAccounts();
-    expect(code, stderr).toBe(0);
-    expect(refreshes(stderr)).toBe(1);
-    const after = readTokens();
-    expect(after.accessToken).not.toBe(before.accessToken);
-    expect(after.refreshToken).not.toBe(before.refreshToken);
-    expect(Date.parse(after.accessTokenExpiresAt)).toBeGreaterThan(Date.now());
-  });
-
   it('ten commands at the same time renew an access token once, and all succeed', async () => {
     const before = expire();
     const connected = tap.connections();
@@ -46,41 +35,6 @@ describe('an access token that has ended', () => {
     expect(ended.reduce((sum, { stderr }) => sum + refreshes(stderr), 0)).toBe(1);
     expect(readTokens().refreshToken).not.toBe(before.refreshToken);
     expect(existsSync(`${file()}.lock`)).toBe(false);
-  });
-
-  it('psd2 renews an access token that the bank refuses before its end', async () => {
-    const before = readTokens();
-    writeTokens({ ...before, accessToken: '00000000-0000-4000-8000-000000000000' });
-    const { code, stderr } = await listAccounts();
-    expect(code, stderr).toBe(0);
-    expect(saidBy({ stderr })).toMatch(/\/accounts → 401/);
-    expect(refreshes(stderr)).toBe(1);
-  });
-
-  it.each([
-    ['is failing', 'status=503', 'bank_failing', 11],
-    ['allows no more calls', 'status=420', 'too_many_calls', 10],
-    ['cuts the connection', 'cut-before-effect', 'bank_unreachable', 11],
-  ])('psd2 keeps its refresh token when the bank %s', async (_, fault, code, exitCode) => {
-    const before = expire();
-    expect(await operator.psd2(['sandbox', 'fault', 'add', fault, '--on', 'token'])).toMatchObject({
-      code: 0,
-    });
-    expect(readError(await listAccounts())).toMatchObject({ code, exitCode });
-    expect(readTokens()).toEqual(before);
-    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
-    const { code: after, stderr } = await listAccounts();
-    expect(after, stderr).toBe(0);
-    expect(refreshes(stderr)).toBe(1);
-  });
-
-  it('psd2 needs a new login, exit code 4, if the bank refuses the refresh token too', async () => {
-    writeTokens({ ...expire(), refreshToken: '00000000-0000-4000-8000-000000000000' });
-    const error = readError(await listAccounts());
-    expect(error).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
-    expect(error.hint).toContain('psd2 auth login');
-    expect(await operator.psd2(['auth', 'login'])).toMatchObject({ code: 0 });
-    expect(await listAccounts()).toMatchObject({ code: 0 });
   });
 });
 

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { readError } from '../support/errors.ts';
 import { keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
-import { callsOf, stepsOf } from '../support/verbose.ts';
+import { callsOf } from '../support/verbose.ts';
 
 const ACCOUNT = '0010482620';
 const CC = ['--grant', 'client_credentials'];
@@ -42,28 +42,6 @@ describe('a bank that checks roles and limits', () => {
     // A customer's own calls are not limited.
     expect(await operator.json(shapes.accounts, ['accounts', 'list'])).toHaveLength(3);
   });
-
-  it('psd2 lets an AISP read, and ends its transfer with 5', async () => {
-    await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
-    const ended = await operator.psd2([
-      ...['transfer', 'create', '--yes', '--json', '--verbose', '--from', ACCOUNT],
-      ...['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '1.00'],
-    ]);
-    expect(readError(ended)).toMatchObject({ exitCode: 5, code: 'forbidden', bankCode: 'ROLE_MISSING' });
-    expect(stepsOf(ended)).toEqual(['verify']);
-  });
-
-  it.each([
-    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'],
-    ['operation', 'verify', 'standingOrder', '--account', ACCOUNT],
-  ])(
-    'psd2 asks for no SCA with client credentials, which have no customer online: %s %s',
-    async (...args) => {
-      const ended = await operator.psd2([...args, ...CC, '--json', '--verbose']);
-      expect(readError(ended).exitCode).toBe(2);
-      expect(callsOf(ended)).toEqual([]);
-    },
-  );
 });
 
 describe('a bank that enforces consents, and gives tokens that are about to end', () => {
@@ -144,16 +122,6 @@ describe('tokens', () => {
 
   const read = (...args: string[]) =>
     operator.psd2(['api', 'GET', '/private/customers/1048262/accounts', '--json', '--verbose', ...args]);
-
-  it('after the tokens of client credentials are revoked, the next call gets a new one', async () => {
-    expect(await revokeAndRestore(CC)).toEqual(['access_token']);
-    const ended = await read(...CC);
-    expect(callsOf(ended).map(({ path, outcome }) => `${path} ${outcome}`)).toEqual([
-      '/private/customers/1048262/accounts 401',
-      '/auth/oauth/v2/token 200',
-      '/private/customers/1048262/accounts 200',
-    ]);
-  });
 
   it('revoked tokens of a customer work neither for a call nor for a refresh', async () => {
     expect(await revokeAndRestore([])).toEqual(['refresh_token', 'access_token']);

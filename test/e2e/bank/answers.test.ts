@@ -18,19 +18,6 @@ const operator = keepRunning(useLoggedIn(['--persona', 'lived-in']));
 const certificate = (name: string) => join(operator.config, 'sandbox/certificates', name);
 
 describe('a bank whose answers have every unusual shape', () => {
-  it('psd2 gets a consent, and lists accounts and balances', async () => {
-    const consent = await operator.json(shapes.consent, [
-      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts'],
-    ]);
-    expect(consent).toMatchObject({ state: 'confirmed', categories: [{ outcome: true }, { outcome: true }] });
-    const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
-    expect(accounts.map(({ productId }) => productId)).toEqual([ACCOUNT, SAVINGS, '0000093017']);
-    for (const { productId } of accounts) {
-      const balance = await operator.json(shapes.balance, ['accounts', 'balance', productId]);
-      expect(balance.asOf).not.toBeNull();
-    }
-  });
-
   const totals = z.object({
     data: z.object({
       numberTransactionsAccounting: z.coerce.number(),
@@ -65,18 +52,6 @@ describe('a bank whose answers have every unusual shape', () => {
     expect(booked.length).toBeGreaterThan(10);
   });
 
-  it('psd2 settles an instant transfer', async () => {
-    const transfer = await operator.json(shapes.transfer, [
-      ...['transfer', 'create', '--instant', '--payee-verified', '--yes', '--from', ACCOUNT],
-      ...['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '5.55'],
-    ]);
-    expect(transfer).toMatchObject({
-      state: 'settled',
-      executionStatus: 'OK',
-      authorizationStatus: 'AUTHORIZED',
-    });
-  });
-
   it('a 401 that asks for SCA renews no token', async () => {
     const ended = await operator.psd2([
       ...[
@@ -98,18 +73,6 @@ describe('a bank whose answers have every unusual shape', () => {
       'approach 200',
       'retrieve 200',
     ]);
-  });
-
-  it('psd2 keeps every digit of requestId', async () => {
-    const ended = await operator.psd2([
-      'api',
-      'GET',
-      '/private/customers/1048262/products/x/balance/retrieve',
-      '--json',
-    ]);
-    const { requestId } = readError(ended);
-    expect(requestId).toMatch(/^\d{24}$/);
-    expect(ended.stdout).toContain(`"requestId":"${requestId}"`);
   });
 });
 
@@ -144,46 +107,6 @@ describe('answers that the bank signed', () => {
     });
     expect(readError(login).exitCode).toBe(11);
     expect(secretsIn(join(operator.config, 'tokens'))).toEqual(tokens);
-  });
-});
-
-describe('headers that the operator chooses', () => {
-  it('the headers of the operator are sent as the bank takes them', async () => {
-    const ended = await operator.psd2([
-      ...[
-        'accounts',
-        'balance',
-        ACCOUNT,
-        '--psu-ip',
-        '2001:db8::7',
-        '--lang',
-        'it-IT,it;q=0.8',
-        '--trace',
-        'balance',
-      ],
-    ]);
-    expect(ended.code, ended.stderr).toBe(0);
-  });
-
-  it('the headers include TPP-Certificate, in the encoding of the profile', async () => {
-    const shown = z.object({ headers: z.record(z.string(), z.string()) });
-    const { headers } = await operator.json(shown, [
-      'api',
-      'GET',
-      '/private/customers/customerid-info',
-      '--dry-run',
-    ]);
-    const { raw } = new X509Certificate(readFileSync(certificate('qseal.pem')));
-    expect(headers['tpp-certificate']).toBe(raw.toString('base64'));
-  });
-
-  it('the headers include the session id, which psd2 keeps from the first answer on', async () => {
-    const ended = await operator.psd2(['accounts', 'transactions', ACCOUNT, '--limit', '25', '--verbose']);
-    const again = await operator.psd2(['customer', 'id', '--verbose']);
-    const tracks = [...callsOf(ended), ...callsOf(again)].map(({ track }) => track);
-    expect(tracks.length).toBeGreaterThan(2);
-    expect(new Set(tracks).size).toBe(1);
-    expect(tracks[0]).toMatch(/^\d{10}$/);
   });
 });
 
@@ -247,30 +170,6 @@ describe('a proxy', () => {
       expect(seen.includes('/private/')).toBe(false);
     },
   );
-
-  it.each([
-    ['HTTP_PROXY', (url: string) => url],
-    ['HTTPS_PROXY without a scheme', (url: string) => url.replace('http://', '')],
-  ])('a proxy named by %s carries the call', async (named, addressOf) => {
-    const proxy = await openForTest();
-    const variable = named.split(' ', 1)[0] ?? '';
-    const ended = await operator.psd2(['accounts', 'list', '--json'], {
-      env: { [variable]: addressOf(proxy.url) },
-    });
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(proxy.asked).toHaveLength(1);
-  });
-
-  it('psd2 exits with 11 if the proxy needs credentials', async () => {
-    const proxy = await openForTest({ status: 407 });
-    const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { HTTPS_PROXY: proxy.url } });
-    expect(readError(ended)).toMatchObject({
-      exitCode: 11,
-      message: expect.stringContaining('HTTP 407'),
-      hint: expect.stringContaining('user and the password of the proxy'),
-    });
-    expect(proxy.asked).toHaveLength(1);
-  });
 
   it('the proxy is left out for the hosts of NO_PROXY', async () => {
     const proxy = await openForTest();

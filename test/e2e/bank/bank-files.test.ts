@@ -4,7 +4,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { readError } from '../support/errors.ts';
 import { keepRunning, PROGRAM, useOperator } from '../support/psd2.ts';
 
 const operator = keepRunning(useOperator());
@@ -35,96 +34,15 @@ function write(name: string, content: unknown): string {
   return path;
 }
 
-/** Runs `psd2 bank check --json` on a file that is not right. */
-async function problemsOf(path: string) {
-  const ended = await operator.psd2(['bank', 'check', path, '--json']);
-  expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
-  const found = checked.parse(JSON.parse(ended.stdout));
-  expect(found).toMatchObject({ ok: false, values: null, defaults: [] });
-  return found;
-}
-
 describe('psd2 bank check', () => {
-  it('says which values are in force, and which are defaults', async () => {
-    const path = write('right.json', {
-      interface: 'nextgenpsd2',
-      extends: 'sparda',
-      psu: { id: 'required' },
-    });
-    const found = await operator.json(checked, ['bank', 'check', path]);
-    expect(found).toMatchObject({ ok: true, name: 'Sparda-Banken', interface: 'nextgenpsd2', problems: [] });
-    expect(found.values).toMatchObject({ psu: { id: 'required', ip: 'own' }, oauth: { mode: 'pre-step' } });
-    expect(found.defaults).toContain('psu.ip');
-    expect(found.defaults).not.toContain('psu.id');
-    expect(found.defaults).not.toContain('oauth.mode');
-  });
-
-  it('in a pipe, prints a line for each value, with tabs', async () => {
-    const path = write('right.json', { interface: 'nextgenpsd2', psu: { id: 'required' } });
-    const { code, stdout, stderr } = await operator.psd2(['bank', 'check', path]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('psu.id\trequired\tfile\n');
-    expect(stdout).toContain('psu.ip\town\tdefault\n');
-  });
-
-  it('names each problem with its path, and exits with 3', async () => {
-    const path = write('wrong.json', {
-      interface: 'nextgenpsd2',
-      name: 'Wrong bank',
-      sgining: {},
-      signing: { keyId: { serial: 'octal' } },
-    });
-    const { name, interface: spoken, problems } = await problemsOf(path);
-    expect({ name, spoken }).toEqual({ name: 'Wrong bank', spoken: 'nextgenpsd2' });
-    expect(problems).toEqual([
-      {
-        ...{ path: 'signing.keyId.serial', line: 1 },
-        message: 'signing.keyId.serial must be "hex", "hex-even", "hex-der" or "decimal"',
-      },
-      { path: 'sgining', line: 1, message: 'sgining is not a field of a bank file. Did you mean signing?' },
-    ]);
-    const asText = await operator.psd2(['bank', 'check', path]);
-    expect(asText.code).toBe(3);
-    expect(asText.stdout).toContain(
-      'sgining\tsgining is not a field of a bank file. Did you mean signing?\n',
-    );
-    expect(asText.stderr).toContain('has 2 problems');
-  });
-
-  it('says where a file is no JSON, and names what is not there', async () => {
-    const bad = write('bad.json', '{"interface":\n nextgenpsd2}');
-    expect((await problemsOf(bad)).problems[0]?.message).toContain('is not valid JSON: line 2, column 2');
-    const none = join(operator.folder, 'none.json');
-    expect(readError(await operator.psd2(['bank', 'check', none, '--json']))).toMatchObject({
-      ...{ code: 'usage', exitCode: 2, message: `No bank file or platform is called "${none}"` },
-    });
-    expect((await problemsOf(operator.folder)).problems[0]?.message).toContain('is a folder');
-  });
-
   it('a field with control characters reaches no terminal as it is', async () => {
     const path = write('escape.json', { interface: 'nextgenpsd2', '\u001b[31mred': 1 });
     const { stdout, stderr } = await operator.psd2(['bank', 'check', path]);
     expect(stdout + stderr).not.toContain('\u001b');
   });
-
-  it('needs a name or a path', async () => {
-    expect(readError(await operator.psd2(['bank', 'check', '--json']))).toMatchObject({
-      code: 'usage',
-      exitCode: 2,
-    });
-  });
 });
 
 describe('psd2 bank list and show', () => {
-  it('the list has the standard and more than twelve platforms, each with its source and what differs', async () => {
-    const all = await operator.json(platforms, ['bank', 'list']);
-    expect(all[0]).toMatchObject({ name: 'standard', differs: [] });
-    expect(all.length).toBeGreaterThan(12);
-    for (const { name, differs } of all.slice(1)) expect(differs, name).not.toEqual([]);
-    const { stdout } = await operator.psd2(['bank', 'list']);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(all.length);
-  });
-
   it('what show prints is a bank file that extends nothing, and stays as it is', async () => {
     for (const { name } of await operator.json(platforms, ['bank', 'list'])) {
       const shown = await operator.json(anything, ['bank', 'show', name]);
@@ -136,38 +54,6 @@ describe('psd2 bank list and show', () => {
       });
       expect(await operator.json(anything, ['bank', 'show', path])).toEqual(shown);
     }
-  });
-
-  it('without --json, show prints a file that is easy to edit', async () => {
-    const { stdout } = await operator.psd2(['bank', 'show', 'comdirect']);
-    expect(stdout).toMatch(/^\{\n {2}"interface": "nextgenpsd2",\n/);
-    expect(JSON.parse(stdout)).toEqual(await operator.json(anything, ['bank', 'show', 'comdirect']));
-  });
-
-  it('show refuses a file that is not right, and a name that it does not know', async () => {
-    const path = write('wrong.json', { interface: 'cb' });
-    expect(readError(await operator.psd2(['bank', 'show', path, '--json']))).toMatchObject({
-      exitCode: 3,
-      message: `The bank ${path} is invalid: interface must be "nextgenpsd2"`,
-      next: [['psd2', 'bank', 'check', path]],
-    });
-    const unknown = readError(await operator.psd2(['bank', 'show', 'sparkasse', '--json']));
-    expect(unknown.hint).toContain('Did you mean sparkassen?');
-  });
-
-  it('find names the platforms and the bank files of the folder that serve a bank', async () => {
-    const banks = [{ name: 'My N26', bankCode: '10011001', country: 'DE' }];
-    write('own.json', { interface: 'nextgenpsd2', name: 'Own', banks });
-    write('other.json', { name: 'no bank file' });
-    const { code, stdout, stderr } = await operator.psd2(['bank', 'find', 'DE36 1001 1001 0123 4567 89']);
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.trimEnd());
-    expect([code, lines.toSorted()]).toEqual([
-      ...[0, ['file\town.json\tMy N26\tDE\t10011001', 'platform\tn26\tN26\tDE\t10011001\tNTSBDEB1']],
-    ]);
-    expect(stderr).toContain('No profile serves it.');
   });
 
   it('bank files go through a pipe', async () => {
@@ -233,15 +119,3 @@ function undescribed(schema: unknown, path = ''): string[] {
     : [];
   return [...within, ...options.flatMap((option) => undescribed(option, path))];
 }
-
-it('completion offers the platforms and the files', async () => {
-  write('mybank.json', {});
-  for (const verb of ['check', 'show']) {
-    const { stdout } = await operator.psd2(['__complete', 'words', 'bank', verb, '']);
-    const values = stdout.split('\n').map((line) => line.split('\t')[0]);
-    expect(values[0]).toBe('values');
-    expect(values).toEqual(expect.arrayContaining(['standard', 'sparda', 'mybank.json']));
-  }
-  const { stdout } = await operator.psd2(['__complete', 'words', 'bank', 'check', 'myb']);
-  expect(stdout).toBe('values\nmybank.json\t\n');
-});

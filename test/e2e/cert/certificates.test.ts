@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { makeCertificateSet } from '../../../src/sandbox/folder/certificate-set.ts';
 import { readError } from '../support/errors.ts';
 import { terminalOf } from '../support/in-terminal.ts';
 import { keepRunning, useLoggedIn } from '../support/psd2.ts';
@@ -93,78 +92,6 @@ describe('psd2 cert inspect', () => {
     const [known] = await operator.json(inspected, ['cert', 'inspect', files.der]);
     expect(known?.keyMatches).toBe(true);
   });
-
-  it('psd2 cert inspect shows an expired certificate, and psd2 cert check fails', async () => {
-    const old = await makeCertificateSet({ from: new Date('2020-01-01T00:00:00Z'), days: 30 });
-    writeFileSync(own('expired.pem'), old.qwac.certificate);
-    const [expired] = await operator.json(inspected, ['cert', 'inspect', own('expired.pem')]);
-    expect(expired).toMatchObject({ notAfter: '2020-01-31T00:00:00.000Z', keyMatches: false });
-    const checked = await operator.psd2(['cert', 'check', own('expired.pem'), '--json']);
-    expect(readError(checked)).toMatchObject({ code: 'certificate', exitCode: 3 });
-  });
-
-  it.each([
-    ['a key alone', () => sandbox('qwac-key.pem'), /has no readable certificate/, 3],
-    ['a missing file', () => own('missing.pem'), /does not exist/, 2],
-  ])('psd2 cert inspect refuses %s', async (_, file, message, exitCode) => {
-    const error = readError(await operator.psd2(['cert', 'inspect', file(), '--json']));
-    expect(error).toMatchObject({ exitCode, message: expect.stringMatching(message) });
-  });
-
-  it('the output of psd2 cert inspect fits into 80 columns', async () => {
-    const { stdout, code } = await (await inTerminal(['cert', 'inspect'], { columns: 80 })).ended;
-    expect(code).toBe(0);
-    const lines = stripVTControlCharacters(stdout).split(/\r?\n/);
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
-    expect(lines).toContain('QcType         web (QWAC)');
-  });
-});
-
-describe('psd2 cert check', () => {
-  const check = (args: string[] = [], env = {}) =>
-    operator.psd2(['cert', 'check', '--json', ...args], { env });
-  const read = (stdout: string) => shapes.certificateChecks.parse(JSON.parse(stdout)).checks;
-
-  it('psd2 cert check passes for a correct profile', async () => {
-    const { code, stdout } = await check();
-    expect(code).toBe(0);
-    expect(read(stdout).map(({ name, status }) => [name, status])).toEqual([
-      ['QWAC', 'ok'],
-      ['QSealC', 'ok'],
-      ['CA', 'ok'],
-      ['bank signing certificate', 'ok'],
-    ]);
-  });
-
-  it('psd2 cert check --days exits with 3 if a certificate expires within that time', async () => {
-    const [first] = read((await check()).stdout);
-    const daysLeft = first?.daysLeft ?? 0;
-    expect((await check(['--days', String(daysLeft)])).code).toBe(0);
-    const soon = await check(['--days', String(daysLeft + 1)]);
-    expect(readError(soon)).toMatchObject({ code: 'certificate', exitCode: 3 });
-    expect(read(soon.stdout)).toMatchObject([{ status: 'fail' }, {}, {}, {}]);
-  });
-
-  it('psd2 cert check detects a QSealC used as the QWAC, and a key that does not match', async () => {
-    const swapped = await check([], { PSD2_QWAC_CERT: sandbox('qseal.pem') });
-    expect(swapped.code).toBe(3);
-    expect(read(swapped.stdout)[0]).toMatchObject({
-      status: 'fail',
-      detail: expect.stringMatching(/the key does not match the certificate; it is a QSealC, not a QWAC/),
-    });
-  });
-
-  it('psd2 cert check warns about a missing role', async () => {
-    const made = ['cert', 'generate', '--out', 'aisp', '--roles', 'aisp'];
-    const { files } = await operator.json(shapes.generated, made);
-    const env = { PSD2_QWAC_CERT: own(files.qwacCertificate), PSD2_QWAC_KEY: own(files.qwacKey) };
-    const { code, stdout } = await check([], env);
-    expect(code).toBe(0);
-    expect(read(stdout)[0]).toMatchObject({
-      status: 'warn',
-      detail: expect.stringContaining('without the role PSP_PI, needed for making transfers'),
-    });
-  });
 });
 
 describe('psd2 cert generate', () => {
@@ -192,16 +119,6 @@ describe('psd2 cert generate', () => {
     const again = readError(await operator.psd2([...args, '--json']));
     expect(again).toMatchObject({ exitCode: 2, message: expect.stringContaining('already exists') });
     expect(readFileSync(own(files.qwacKey), 'utf8')).toBe(before);
-  });
-
-  it.each([
-    ['--roles', 'king'],
-    ['--organization-identifier', 'IT-BI-1'],
-    ['--days', '0'],
-    ['--name', ''],
-  ])('psd2 cert generate refuses %s %j', async (option, value) => {
-    const ended = await operator.psd2(['cert', 'generate', '--out', 'refused', option, value, '--json']);
-    expect(readError(ended)).toMatchObject({ code: 'usage', exitCode: 2 });
   });
 });
 
@@ -249,11 +166,5 @@ describe('the passphrase of a key', () => {
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stripVTControlCharacters(stdout)).not.toMatch(/guess|horse|staple/);
-  });
-
-  it('in a pipe psd2 does not ask for the passphrase of a key', async () => {
-    const env = { PSD2_QSEAL_KEY: files.locked };
-    const error = readError(await operator.psd2(['accounts', 'list', '--json'], { env }));
-    expect(error).toMatchObject({ code: 'certificate', exitCode: 3, hint: 'Set PSD2_KEY_PASSPHRASE.' });
   });
 });

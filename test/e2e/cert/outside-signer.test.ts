@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
 import { keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
-import { callsOf } from '../support/verbose.ts';
 
 const operator = keepRunning(useLoggedIn());
 const own = (name: string) => join(operator.folder, name);
@@ -83,45 +82,5 @@ describe('an outside signer', () => {
       /^\(request-target\): get \/\S+\ntpp-request-id: \S+\ndate: .* GMT$/,
     );
     expect(readFileSync(own('environment'), 'utf8')).not.toContain('not-for-commands');
-  });
-
-  it.each<[what: string, lines: string[], message: RegExp, hint: RegExp]>([
-    [
-      'signs with another key',
-      ['openssl dgst -sha256 -sign "$QWAC_KEY" | openssl base64 -A'],
-      /does not match the signing certificate/,
-      /psd2 has sent nothing/,
-    ],
-    ['prints no base64', ['echo "no signature!"'], /did not print a signature in base64/, /base64/],
-    ['prints nothing', ['true'], /did not print a signature in base64/, /base64/],
-    [
-      'fails',
-      ['printf "no\\e[31m token" >&2; exit 7'],
-      /ended with the exit code 7/,
-      /It says: no\uFFFD\[31m token/,
-    ],
-    ['takes too long', ['sleep 60'], /did not answer within 0\.5 s/, /PSD2_SIGNER/],
-  ])('psd2 exits with 3 and sends nothing if the signer %s', async (what, lines, message, hint) => {
-    const env = {
-      PSD2_SIGNER: script(what.replaceAll(' ', '-'), ...lines),
-      QWAC_KEY: sandbox('qwac-key.pem'),
-    };
-    const limit = what === 'takes too long' ? ['--timeout', '0.5'] : [];
-    const ended = await operator.psd2(['accounts', 'list', '--json', '--verbose', ...limit], { env });
-    expect(readError(ended)).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: expect.stringMatching(message),
-      hint: expect.stringMatching(hint),
-    });
-    expect(callsOf(ended)).toEqual([]);
-  });
-
-  it('psd2 names an outside signer that does not exist', async () => {
-    const env = { PSD2_SIGNER: '/nonexistent/signer' };
-    expect(readError(await operator.psd2(['accounts', 'list', '--json'], { env }))).toMatchObject({
-      exitCode: 3,
-      message: 'The signer command "/nonexistent/signer" could not be started: there is no such program',
-    });
   });
 });

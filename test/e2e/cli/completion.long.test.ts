@@ -129,11 +129,6 @@ describe.each(Object.keys(RC))('completion in %s', (shell) => {
   });
 });
 
-it.each(['transfer', 'operation', 'consent'])('completion offers --attention after %s list', async (kind) => {
-  const { stdout } = await operator.psd2(['__complete', 'words', kind, 'list', '--att']);
-  expect(stdout).toBe('values\n--attention\tshow only what a person must look at\n');
-});
-
 it('completion does not call the bank: its values come from this machine', async () => {
   expect((await operator.psd2(['sandbox', 'stop'])).code).toBe(0);
   const { stdout } = await operator.psd2(['__complete', 'words', 'accounts', 'balance', '']);
@@ -144,14 +139,4 @@ it('completion does not call the bank: its values come from this machine', async
       `^values\\n${flow}\\t12\\.50 EUR to Ada O'Lovelace \\(1\\), \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d\\n$`,
     ),
   );
-});
-
-it('completion answers even if the configuration folder is damaged or missing', async () => {
-  writeFileSync(join(operator.config, 'config.json'), 'damaged');
-  for (const config of [operator.config, '/nowhere']) {
-    const ended = await operator.psd2(['__complete', 'words', 'accounts', 'balance', ''], {
-      env: { PSD2_CONFIG_DIR: config, PSD2_PROFILE: undefined },
-    });
-    expect(ended).toMatchObject({ code: 0, stdout: 'values\n', stderr: '' });
-  }
 });

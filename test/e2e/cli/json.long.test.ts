@@ -5,9 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { buildProgram } from '../../../src/cli/program.ts';
 import { leaves } from '../../cli/leaves.ts';
-import { bankDate, untilWorkday } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, keepRunning, PROGRAM, readDocument, useOperator, useSandbox } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useOperator, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -163,54 +162,6 @@ describe('with --json stdout is one document', () => {
     expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
   });
 
-  it('psd2 operation --json prints one document for each step, and for a whole run', async () => {
-    const at = ['standingOrder', '--account', ACCOUNT];
-    await operator.json(z.looseObject({ today: z.string() }), ['operation', 'prepare', ...at]);
-    const data = JSON.stringify({
-      amount: { currency: 'EUR', amount: '2.00' },
-      frequency: 'WEEKLY',
-      firstExecutionDate: bankDate(untilWorkday()),
-      ibanBeneficiary: 'DE89370400440532013000',
-      beneficiaryName: 'Ada Lovelace',
-      description: '',
-    });
-    const term = JSON.stringify({ numberOfExecutions: 12 });
-    const first = await operator.json(shapes.operation, ['operation', 'verify', ...at, '--data', data]);
-    expect(first).toMatchObject({ state: 'verified', nextStep: 'verify2' });
-    const verified = await operator.json(shapes.operation, [
-      ...['operation', 'verify', ...at, '--resource', first.flow, '--data', term],
-    ]);
-    expect(verified).toMatchObject({ state: 'verified', nextStep: 'execute' });
-    const of = [...at, '--resource', verified.flow];
-    const authorized = await operator.json(shapes.operation, ['operation', 'sca', ...of]);
-    expect(authorized.state).toBe('authorized');
-    const status = z.strictObject({
-      operation: z.literal('standingOrder'),
-      resourceId: z.literal(verified.resourceId),
-      authorizationStatus: z.literal('AUTHORIZED'),
-      executionStatus: z.string().nullable(),
-    });
-    await operator.json(status, ['operation', 'status', ...of]);
-    const executed = await operator.json(shapes.operation, ['operation', 'execute', ...of]);
-    expect(executed).toMatchObject({ state: 'executed', flow: verified.flow });
-    expect(await operator.json(shapes.operation, ['operation', 'resume', verified.flow])).toEqual(executed);
-    const whole = await operator.json(shapes.operation, [
-      ...['operation', 'run', ...at, '--data', data, '--verify-data', term, '--yes'],
-    ]);
-    expect(whole.state).toBe('executed');
-  });
-
-  it('psd2 auth logout --json prints one document', async () => {
-    await operator.json(shapes.login, ['auth', 'login']);
-    const told = await operator.json(shapes.logout, ['auth', 'logout', '--revoke', '--verbose']);
-    expect(told).toEqual({ profile: 'sandbox', revoked: ['refresh_token', 'access_token'] });
-    expect(readError(await operator.psd2(['auth', 'status', '--json'])).exitCode).toBe(4);
-    await operator.json(shapes.login, ['auth', 'login']);
-    const quiet = await operator.json(shapes.logout, ['auth', 'logout']);
-    expect(quiet).toEqual({ profile: 'sandbox', revoked: [] });
-    await operator.json(shapes.login, ['auth', 'login']);
-  });
-
   it('psd2 profile add and remove --json print one document each', async () => {
     const added = await operator.json(
       profile,
@@ -229,45 +180,6 @@ describe('with --json stdout is one document', () => {
     const shown = await operator.json(shownProfile, ['profile', 'show', 'second']);
     expect(shown.settings.clientSecret).toEqual({ value: 'set', source: 'profile' });
     await operator.json(removedProfile, ['profile', 'remove', 'second', '--yes']);
-  });
-
-  it('psd2 sandbox customer --json prints one document', async () => {
-    const login = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: 'none' });
-    const [, address = ''] = await login.prints(ADDRESS);
-    const walk = z.strictObject({ pages: z.array(z.string()).min(3), finalUrl: z.url() });
-    await operator.json(walk, ['sandbox', 'customer', address]);
-    expect(await login.ended).toMatchObject({ code: 0 });
-  });
-
-  it('psd2 sandbox fault and reset --json print one document each', async () => {
-    const fault = z.strictObject({
-      id: z.int(),
-      fault: z.literal('delay=1'),
-      on: z.literal('token'),
-      times: z.literal(2),
-      after: z.literal(0),
-      probability: z.literal(1),
-      seed: z.string(),
-      customer: z.null(),
-      until: z.null(),
-      seen: z.literal(0),
-      fired: z.literal(0),
-    });
-    const order = ['delay=1', '--on', 'token', '--times', '2'];
-    const added = await operator.json(fault, ['sandbox', 'fault', 'add', ...order]);
-    expect(await operator.json(z.array(fault), ['sandbox', 'fault', 'list'])).toEqual([added]);
-    const cleared = z.strictObject({ cleared: z.literal(1) });
-    await operator.json(cleared, ['sandbox', 'fault', 'clear', String(added.id)]);
-    expect(await operator.json(z.array(fault), ['sandbox', 'fault', 'list'])).toEqual([]);
-    await operator.json(z.strictObject({ reset: z.literal(true) }), ['sandbox', 'reset']);
-    await operator.json(shapes.login, ['auth', 'login']);
-    await operator.json(shapes.consent, ['consent', 'request', ...CONSENT]);
-  });
-
-  it('psd2 sandbox env --json prints one document', async () => {
-    const variables = z.record(z.string().startsWith('PSD2_'), z.string());
-    const { PSD2_CA } = await operator.json(variables, ['sandbox', 'env']);
-    expect(PSD2_CA).toBe(certificate('ca.pem'));
   });
 
   it('these tests cover every command', async () => {
@@ -331,21 +243,6 @@ describe('an error with --json', () => {
       PSD2_KEY_PASSPHRASE: 'a wrong passphrase',
     });
     expect(readError(refused)).toMatchObject({ code: 'certificate', exitCode: 3 });
-  });
-
-  it.each<[args: string[], env: Record<string, string>]>([
-    [['-o', 'json'], {}],
-    [['-ondjson'], {}],
-    [['--output=json'], {}],
-    [[], { PSD2_OUTPUT: 'json' }],
-    [[], { PSD2_OUTPUT: 'ndjson' }],
-  ])('an error is JSON with %j and %j too, even for an unknown command', async (args, env) => {
-    for (const command of [
-      ['accounts', 'balance', '1'],
-      ['accounts', 'lst'],
-    ]) {
-      expect(readError(await operator.psd2([...command, ...args], { env })).exitCode).toBe(2);
-    }
   });
 });
 

@@ -3,18 +3,10 @@ import { join } from 'node:path';
 import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { bankDay, untilWorkday } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
-import {
-  CUSTOMER,
-  keepRunning,
-  PROGRAM,
-  REFUSING_CUSTOMER,
-  readDocument,
-  useLoggedIn,
-} from '../support/psd2.ts';
+import { CUSTOMER, keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
-import { callsOf, stepsOf } from '../support/verbose.ts';
+import { stepsOf } from '../support/verbose.ts';
 
 type Transaction = z.infer<typeof shapes.transaction>;
 
@@ -84,31 +76,6 @@ describe('reading accounts in a pipeline', () => {
       }
       expect(ranged.map(withoutIndex).sort()).toEqual(all.map(withoutIndex).sort());
     });
-
-    it('transactions keep to --from and --to, both days included', async () => {
-      const [to, from] = [booked()[20]?.bookingDate ?? '', booked()[80]?.bookingDate ?? ''];
-      const within = booked().filter(
-        ({ bookingDate }) => from <= (bookingDate ?? '') && (bookingDate ?? '') <= to,
-      );
-      expect(within.length).toBeGreaterThan(60);
-      const asked = await transactions('--booked', '--from', from, '--to', to, '--yes');
-      expect(asked.map(withoutIndex)).toEqual(within.map(withoutIndex));
-    });
-
-    it.each([1, 10, 11, 100_000])('transactions stop at --limit %i', async (limit) => {
-      expect(await transactions('--limit', String(limit))).toEqual(all.slice(0, limit));
-    });
-
-    it('psd2 asks for no more pages of transactions than --limit needs', async () => {
-      const pagesFor = async (limit: string) =>
-        callsOf(
-          await operator.psd2([
-            ...['accounts', 'transactions', ACCOUNT, '--booked', '--limit', limit, '--verbose'],
-          ]),
-        ).length;
-      expect(await pagesFor('10')).toBe(1);
-      expect(await pagesFor('11')).toBe(2);
-    });
   });
 });
 
@@ -138,76 +105,6 @@ describe('paying in a pipeline', () => {
     const newest = await transactions('--booked', '--limit', '2');
     expect(newest.map(({ amount }) => amount)).toEqual(['-0.50', '-12.34']);
   });
-
-  it('psd2 executes a transfer without asking for an execution status', async () => {
-    const before = await availableBalance();
-    const ended = await operator.psd2([
-      ...['transfer', 'create', '--yes', '--json', '--verbose', ...ORDER, '--amount', '7'],
-    ]);
-    expect(ended.code, ended.stderr).toBe(0);
-    const transfer = readDocument(shapes.transfer, ended.stdout);
-    expect(transfer).toMatchObject({
-      state: 'executed',
-      instant: false,
-      amount: '7.00',
-      executionStatus: null,
-      cro: expect.stringMatching(/\S/),
-    });
-    expect(stepsOf(ended)).toEqual(['verify', 'approach', 'status', 'execute']);
-    expect(before.minus(await availableBalance()).toFixed(2)).toBe(
-      new Big(transfer.totalAmount?.amount ?? '').toFixed(2),
-    );
-  });
-
-  it('psd2 executes a future-dated transfer on its day, and does not ask for an execution status', async () => {
-    const later = bankDay(untilWorkday());
-    const ended = await operator.psd2([
-      ...['transfer', 'create', '--yes', '--json', '--verbose', ...ORDER, '--amount', '1', '--date', later],
-    ]);
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({
-      state: 'executed',
-      executionDate: later,
-      executionStatus: null,
-    });
-    expect(stepsOf(ended)).not.toContain('execution/status');
-  });
-});
-
-describe('a customer who refuses in a pipeline', () => {
-  const refusing = { PSD2_BROWSER: REFUSING_CUSTOMER };
-
-  it('a customer who refuses is not logged in', async () => {
-    const ended = await operator.psd2(['auth', 'login', '--json'], { env: refusing });
-    expect(readError(ended)).toMatchObject({ code: 'login_refused', exitCode: 6 });
-    expect(ended.stdout).toBe('');
-  });
-
-  it('a customer who refuses gives no consent', async () => {
-    const ended = await operator.psd2(
-      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts', '--json'],
-      { env: refusing },
-    );
-    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
-    expect(readDocument(shapes.consent, ended.stdout).state).toBe('rejected');
-  });
-
-  it.each([[[]], [['--instant', '--payee-verified']]])(
-    'a customer who refuses pays nothing (%j)',
-    async (kind) => {
-      const before = await availableBalance();
-      const args = ['transfer', 'create', '--yes', '--json', ...kind, ...ORDER, '--amount', '5'];
-      const ended = await operator.psd2([...args, '--reference', `NO${kind.length}`], { env: refusing });
-      expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
-      expect(readDocument(shapes.transfer, ended.stdout).state).toBe('rejected');
-      expect((await availableBalance()).eq(before)).toBe(true);
-      // A transfer that definitely failed leaves its reference free.
-      const again = await operator.json(shapes.transfer, [
-        ...['transfer', 'create', '--yes', ...ORDER, '--amount', '5', '--reference', `NO${kind.length}`],
-      ]);
-      expect(again.state).toBe('executed');
-    },
-  );
 });
 
 describe('the environment alone', () => {

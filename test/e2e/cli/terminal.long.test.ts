@@ -6,15 +6,8 @@ import { stripVTControlCharacters } from 'node:util';
 import Big from 'big.js';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
-import { sample } from '../../support/sample.ts';
 import { terminalOf } from '../support/in-terminal.ts';
-import {
-  type Environment,
-  keepRunning,
-  REFUSING_CUSTOMER,
-  type Running,
-  useLoggedIn,
-} from '../support/psd2.ts';
+import { type Environment, keepRunning, type Running, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -23,7 +16,6 @@ const ORDER = [
   ...['--name', 'Ada Lovelace', '--amount', '6.00'],
 ];
 const CONFIRM = /Ask the customer to authorise this transfer\?/;
-const PAYEE = /Have you verified that DE89370400440532013000 belongs to Ada Lovelace\?/;
 const CTRL_C = '\u0003';
 const operator = keepRunning(useLoggedIn());
 
@@ -107,29 +99,6 @@ describe('questions at a terminal', () => {
     },
   );
 
-  it('questions ask for the payee of an instant transfer first, even with --yes', async () => {
-    const env = { PSD2_BROWSER: REFUSING_CUSTOMER };
-    const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
-    await psd2.prints(PAYEE);
-    await psd2.write('y\r');
-    const { code, stdout } = await psd2.ended;
-    expect(code, stdout).toBe(6);
-    expect(stdout).not.toMatch(CONFIRM);
-    expect(await newest()).toMatchObject({ state: 'rejected', instant: true });
-  });
-
-  it('psd2 pays no payee that is not verified', async () => {
-    const psd2 = await inTerminal([...ORDER, '--instant', '--quiet']);
-    await psd2.prints(PAYEE);
-    await psd2.write('n\r');
-    const { code, stdout } = await psd2.ended;
-    expect(code).toBe(2);
-    // Who decides sees the payment, also with --quiet.
-    expect(stdout).toMatch(/The bank has verified this transfer:[\s\S]*Amount +6\.00 EUR/);
-    expect(stdout).not.toMatch(CONFIRM);
-    expect(await newest()).toMatchObject({ state: 'cancelled' });
-  });
-
   it('questions are on the terminal while stdout goes to a file', async () => {
     const file = join(operator.folder, 'transfer.json');
     const psd2 = await inTerminal([...ORDER, '--json'], { to: file });
@@ -139,13 +108,6 @@ describe('questions at a terminal', () => {
     expect(code, stdout).toBe(0);
     const written = shapes.transfer.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect(written).toEqual(await newest());
-  });
-
-  it('psd2 asks nothing with --no-input', async () => {
-    const psd2 = await inTerminal([...ORDER, '--no-input']);
-    const { code, stdout } = await psd2.ended;
-    expect(code).toBe(2);
-    expect(stdout).toContain('psd2 cannot ask without a terminal');
   });
 
   it('psd2 does not echo a secret', async () => {
@@ -243,17 +205,6 @@ describe('the wait for the customer', () => {
     expect(stripVTControlCharacters(stdout).match(/Waiting for the customer to log in/g)).toHaveLength(1);
   });
 
-  it('over ssh the wait says how the browser comes back', async () => {
-    const port = await freePort();
-    const env = { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` };
-    const psd2 = await waiting(['auth', 'login'], { ...env, SSH_CONNECTION: '192.0.2.1 1 192.0.2.2 22' });
-    await psd2.prints(/Waiting for the customer/);
-    expect(await stop(psd2)).toContain(`ssh -N -L ${port}:127.0.0.1:${port} `);
-    const local = await waiting(['auth', 'login'], env);
-    await local.prints(/Waiting for the customer/);
-    expect(await stop(local)).not.toContain('ssh -');
-  });
-
   it('--qr shows a code for a phone, asks the bank for the decision, and opens nothing', async () => {
     const psd2 = await inTerminal([...ORDER, '--yes', '--qr']);
     await psd2.prints(/Waiting for the customer's decision/);
@@ -303,22 +254,6 @@ describe('the wait for the customer', () => {
     const screen = await stop(psd2);
     expect(screen).toMatch(/\n[^?\n]*ended with the exit code 3\. Open this address by hand:\n/);
   });
-
-  it('--no-browser opens nothing for SCA either', async () => {
-    const psd2 = await inTerminal([...ORDER, '--yes', '--no-browser']);
-    const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
-    await psd2.prints(/Waiting for the customer to authorise the transfer \(/);
-    await operator.psd2(['sandbox', 'customer', address]);
-    expect(await psd2.ended).toMatchObject({ code: 0 });
-  });
-
-  it('--qr shows only the address if the terminal is too small', async () => {
-    const psd2 = await waiting(['auth', 'login', '--qr'], {}, 30);
-    await psd2.prints(/Waiting for the customer/);
-    const screen = await stop(psd2);
-    expect(screen).toMatch(/too long for a\s+QR code/);
-    expect(screen).not.toContain('█▀▀▀▀▀█');
-  });
 });
 
 describe('a pager', () => {
@@ -342,22 +277,6 @@ describe('a pager', () => {
     expect(await psd2.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('caught') });
   });
 
-  const unpaged: [string, Environment][] = [
-    ['5', { PAGER: 'false' }],
-    ['100', { PAGER: '' }],
-    ['100', { PAGER: 'cat' }],
-    ['100', { PAGER: 'false', PSD2_PAGER: '' }],
-    ['100', { PAGER: 'no-such-pager' }],
-  ];
-  it.each(sample(unpaged, 2, JSON.stringify))(
-    'psd2 uses no pager for %s rows with %j',
-    async (limit, env) => {
-      const { code, stdout } = await (await list(limit, env)).ended;
-      expect(code).toBe(0);
-      expect(stripVTControlCharacters(stdout).match(/^\S+ +\d{4}-/gm)).toHaveLength(Number(limit));
-    },
-  );
-
   it('a pager gets no secret', async () => {
     const file = join(operator.folder, 'pager-environment');
     const env = { PAGER: `sh -c 'env > "${file}"; cat > /dev/null'`, PSD2_CLIENT_SECRET: 'not-for-pagers' };
@@ -375,54 +294,6 @@ describe('tables on a terminal', () => {
     expect(code, stdout).toBe(0);
     return stdout.replaceAll('\r\n', '\n').trimEnd().split('\n');
   };
-
-  it('tables have a heading, with the columns below it', async () => {
-    const [heading = '', ...rows] = (await shown(['accounts', 'list'])).map(stripVTControlCharacters);
-    expect(heading.split(/ {2,}/)).toEqual(['ACCOUNT', 'IBAN', 'CURRENCY', 'NAME', 'TYPE']);
-    expect(rows).toHaveLength(3);
-    const starts = ['IBAN', 'CURRENCY', 'NAME', 'TYPE'].map((title) => heading.indexOf(title));
-    for (const row of rows) {
-      expect(row).not.toContain('\t');
-      for (const start of starts) expect(row.slice(start - 2, start)).toBe('  ');
-      expect(row.slice(starts[1], starts[2]).trim()).toBe('EUR');
-    }
-  });
-
-  it('tables align amounts to the right', async () => {
-    const [heading = '', ...rows] = (await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'])).map(
-      stripVTControlCharacters,
-    );
-    const end = heading.indexOf('AMOUNT') + 'AMOUNT'.length;
-    expect(rows).toHaveLength(20);
-    for (const row of rows) {
-      expect(row.slice(0, end)).toMatch(/ [+-]\d+\.\d{2}$/);
-      expect(row.slice(end)).toMatch(/^ {2}EUR( |$)/);
-    }
-  });
-
-  it.each([[60], [80]])('tables fit into %i columns, with whole amounts', async (columns) => {
-    const wide = await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'], { columns: 200 });
-    const lines = await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'], { columns });
-    expect(Math.max(...wide.map((line) => line.length))).toBeGreaterThan(columns);
-    // A long text has further lines, without an amount.
-    const amounts = (rows: string[]) => rows.flatMap((row) => /[+-]\d+\.\d{2}/.exec(row)?.[0] ?? []);
-    expect(amounts(lines)).toEqual(amounts(wide));
-    for (const line of lines) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(columns);
-  });
-
-  it('tables are readable if the terminal does not know its width', async () => {
-    const lines = await shown(['accounts', 'list'], { columns: 0 });
-    expect(lines.join('\n')).toContain('IT89F0999001600000010482620');
-  });
-
-  it('tables become records if the terminal is too narrow', async () => {
-    const lines = await shown(['accounts', 'list'], { columns: 40 });
-    expect(lines.slice(0, 3).map(stripVTControlCharacters)).toEqual([
-      'ACCOUNT   0010482620',
-      'IBAN      IT89F0999001600000010482620',
-      'CURRENCY  EUR',
-    ]);
-  });
 
   it('tables show times in one form, as local time without a zone', async () => {
     const { flow = '', createdAt = '' } = (await newest()) ?? {};
@@ -443,59 +314,6 @@ describe('tables on a terminal', () => {
       expect(screen).not.toMatch(/\dT\d/);
     }
   });
-
-  it('records mark the chosen customer too', async () => {
-    const lines = (await shown(['auth', 'list'], { columns: 30 })).map(stripVTControlCharacters);
-    expect(lines[0]).toMatch(/^CUSTOMER +1048262 \*$/);
-    expect(lines[1]).toMatch(/^GRANT /);
-  });
-
-  it('tables show how long a consent and a login are valid', async () => {
-    const screen = async (args: string[]) =>
-      stripVTControlCharacters((await shown(args, { columns: 200 })).join('\n'));
-    expect(await screen(['consent', 'list'])).toMatch(
-      /confirmed +ACCOUNT_INFO, PAYMENTS +0010482620 .* 180 +1048262$/m,
-    );
-    expect(await screen(['auth', 'list'])).toMatch(/1048262 +authorization_code +good /);
-  });
-
-  it('JSON on a terminal is an indented document', async () => {
-    const lines = await shown(['accounts', 'list', '--json']);
-    expect(lines[0]).toBe('[');
-    expect(shapes.accounts.parse(JSON.parse(lines.join('\n')))).toHaveLength(3);
-  });
-});
-
-describe('output that is not a table', () => {
-  const screen = async (args: string[], env: Environment = {}) => {
-    const { stdout } = await (await inTerminal([...args, '--quiet'], { columns: 60, env })).ended;
-    return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
-  };
-
-  const printed = [
-    [['accounts', 'transactions', '--help']],
-    [['operation', '--help']],
-    [['help', 'environment']],
-    [['help', 'exit-codes']],
-    [['doctor']],
-    [['cert', 'check']],
-  ];
-  it.each(sample(printed, 2, JSON.stringify))(
-    'psd2 %j fits into a narrow terminal, broken between words',
-    async (args) => {
-      const lines = await screen(args);
-      expect(lines.length).toBeGreaterThan(5);
-      // Commands, addresses and paths stay whole, so that they can be copied.
-      const broken = lines.filter((line) => line.length > 60 && !/^ *\$ |^ *\S+$/.test(line));
-      expect(broken).toEqual([]);
-    },
-  );
-
-  it('psd2 cert check shows its checks one below the other', async () => {
-    const lines = await screen(['cert', 'check']);
-    expect(lines[0]).toBe('ok    QWAC');
-    expect(lines[1]).toMatch(/^ {6}valid until /);
-  });
 });
 
 describe('colour on a terminal', () => {
@@ -503,43 +321,6 @@ describe('colour on a terminal', () => {
     const { stdout } = await (await inTerminal(['accounts', 'list'])).ended;
     expect(stdout).toMatch(COLOUR);
   });
-
-  const colourless: [args: string[], env: Environment][] = [
-    [[], { NO_COLOR: '1' }],
-    [['--no-color'], {}],
-    [['--no-color'], { FORCE_COLOR: '1' }],
-  ];
-  it.each(sample(colourless, 1, JSON.stringify))('there is no colour with %j and %j', async (args, env) => {
-    const table = await (await inTerminal(['accounts', 'list', ...args], { env })).ended;
-    expect(table.code).toBe(0);
-    expect(table.stdout).not.toMatch(COLOUR);
-    const psd2 = await inTerminal([...ORDER, ...args], { env });
-    await psd2.prints(CONFIRM);
-    await psd2.write('y\r');
-    const { code, stdout } = await psd2.ended;
-    expect(code, stdout).toBe(0);
-    expect(stdout).not.toMatch(COLOUR);
-  });
-
-  const piped: [format: string[], env: Environment, isThere: boolean][] = [
-    [[], { FORCE_COLOR: '1' }, true],
-    [[], { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-    [['--no-color'], { FORCE_COLOR: '1' }, false],
-    [['--json'], { FORCE_COLOR: '1' }, false],
-    [['-o', 'csv'], { FORCE_COLOR: '1' }, false],
-    [[], {}, false],
-  ];
-  it.each(sample(piped, 2, JSON.stringify))(
-    'in a pipe with %j and %j, the amounts of a table have colour: %j',
-    async (format, env, isThere) => {
-      const rows = ['accounts', 'transactions', ACCOUNT, '--limit', '3', ...format];
-      const plain = await operator.psd2(rows);
-      const { code, stdout } = await operator.psd2(rows, { env });
-      expect(code).toBe(0);
-      expect(COLOUR.test(stdout)).toBe(isThere);
-      expect(stripVTControlCharacters(stdout)).toBe(plain.stdout);
-    },
-  );
 });
 
 const HIDE_CURSOR = '\u001b[?25l';

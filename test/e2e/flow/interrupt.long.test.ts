@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +15,6 @@ import {
   useLoggedIn,
 } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
-import { tokensFile } from '../support/tokens-file.ts';
 
 const ACCOUNT = '0010482620';
 const ORDER = [
@@ -57,17 +55,6 @@ const bookings = async () =>
   (await operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT])).length;
 
 describe('Ctrl-C while psd2 waits for the customer and a browser is connected', () => {
-  it('Ctrl-C ends a login, and the earlier login stays as it was', async () => {
-    const file = tokensFile(operator.config);
-    const tokens = readFileSync(file, 'utf8');
-    const waiting = await untilCustomer(['auth', 'login']);
-    const ended = await interrupt(waiting);
-    expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
-    expect(ended.stdout).toBe('');
-    expect(await isFree(waiting.port)).toBe(true);
-    expect(readFileSync(file, 'utf8')).toBe(tokens);
-  });
-
   it('Ctrl-C ends a consent request and names the consent, which resume completes', async () => {
     const waiting = await untilCustomer([
       ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'],
@@ -143,18 +130,6 @@ describe('Ctrl-C while psd2 waits for the customer and a browser is connected', 
     expect(readDocument(shapes.transfer, ended.stdout).state).toBe('authorizing');
     expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
     expect(await isFree(port)).toBe(true);
-  });
-
-  it('Ctrl-C names the command that continues, also without --json', async () => {
-    const psd2 = await operator.start(['transfer', 'create', ...ORDER], { PSD2_BROWSER: 'none' });
-    await psd2.prints(ADDRESS);
-    psd2.kill('SIGINT');
-    const { code, stdout, stderr } = await psd2.ended;
-    expect(code).toBe(130);
-    const [, flow = ''] = /^flow\t(\S+)$/m.exec(stdout) ?? [];
-    expect(stderr).toMatch(
-      new RegExp(`^psd2: Interrupted\\.\\n {2}Continue with: psd2 transfer resume ${flow}$`, 'm'),
-    );
   });
 });
 

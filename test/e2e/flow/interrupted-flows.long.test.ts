@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -70,38 +70,6 @@ it('each command at a terminal names a killed flow until someone resumes it', as
   expect(await next()).toEqual([]);
 });
 
-it('one line names several interrupted flows, each with its command, newest first', async () => {
-  const consent = ['consent', 'request', '--json', '--category', 'PAYMENTS', '--account', ACCOUNT];
-  const flows: string[] = [];
-  for (const args of [ORDER, consent, ORDER, ORDER]) {
-    const psd2 = await untilCustomer(args);
-    psd2.kill('SIGINT');
-    const ended = await psd2.ended;
-    expect(readError(ended).exitCode).toBe(130);
-    flows.unshift(JSON.parse(ended.stdout).flow);
-  }
-  const [a, b, c] = flows;
-  expect(await next()).toEqual([
-    'Interrupted: 4 flows. Continue with:',
-    `  Ask the bank again (never pays twice):  psd2 transfer resume ${a}`,
-    `  Ask the bank again (never pays twice):  psd2 transfer resume ${b}`,
-    `  Ask the bank again:                     psd2 consent resume ${c}`,
-    '  And 1 more: see psd2 transfer, consent and operation list.',
-  ]);
-
-  const folder = join(operator.config, 'flows', 'sandbox', 'open');
-  const weekAgo = Date.now() / 1000 - 7 * 24 * 60 * 60 - 60;
-  for (const file of readdirSync(folder)) utimesSync(join(folder, file), weekAgo, weekAgo);
-  expect(await next(), 'nobody resumed them for a week').toEqual([]);
-});
-
-it('a flow that failed is finished, and psd2 does not name it', async () => {
-  // A process that goes on has its flows under its name for some seconds.
-  const refused = await operator.psd2([...ORDER, '--name', 'SCA REFUSED'], { ownProcess: true });
-  expect(refused.code).toBe(6);
-  expect(await next()).toEqual([]);
-});
-
 describe('two transfers with one reference at the same time', () => {
   const STOP = fileURLToPath(new URL('stop-at-journal.mjs', import.meta.url));
   const held = { NODE_OPTIONS: `--import=${STOP}` };
@@ -141,28 +109,4 @@ describe('two transfers with one reference at the same time', () => {
     expect(error.message).toContain(`was used by transfer ${paid.flow}, which is executed`);
     expect((await withReference('LATE')).map(({ state }) => state).sort()).toEqual(['cancelled', 'executed']);
   });
-});
-
-it('finished flows leave no lock and no sign of work', async () => {
-  expect(await next()).toEqual([]);
-  const folder = join(operator.config, 'flows', 'sandbox');
-  expect(readdirSync(join(folder, 'open'))).toEqual([]);
-  expect(readdirSync(folder).filter((file) => file.endsWith('.lock'))).toEqual([]);
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.ndjson'))) {
-    expect(readFileSync(join(folder, file), 'utf8').endsWith('\n')).toBe(true);
-  }
-});
-
-it('the suggested command repeats a given --profile, and works without the variable', async () => {
-  const psd2 = await untilCustomer([...ORDER, '--profile', 'sandbox']);
-  psd2.kill('SIGINT');
-  const ended = await psd2.ended;
-  const { flow } = readDocument(shapes.transfer, ended.stdout);
-  const resumeCommand = ['--profile', 'sandbox', 'transfer', 'resume', flow];
-  expect(readError(ended).hint).toContain(`psd2 ${resumeCommand.join(' ')}`);
-  expect(await next('--profile', 'sandbox')).toEqual([
-    `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 ${resumeCommand.join(' ')}`,
-  ]);
-  const resumed = await operator.psd2([...resumeCommand, '--yes'], { env: { PSD2_PROFILE: undefined } });
-  expect(resumed.code, resumed.stderr).toBe(0);
 });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { useChromium } from '../support/customer.ts';
-import { readError } from '../support/errors.ts';
 import { ADDRESS, keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { tokensFile } from '../support/tokens-file.ts';
@@ -172,58 +171,4 @@ it('ten commands that find an ended token and the lock of a killed process renew
   const renewals = all.flatMap(callsOf).filter(({ path }) => path === '/auth/oauth/v2/token');
   expect(renewals).toHaveLength(1);
   expect(leftovers()).toEqual([]);
-});
-
-describe('profile remove', () => {
-  it('profile remove is refused while a transfer waits for the customer, and the transfer completes', async () => {
-    const psd2 = await operator.start([...ORDER, '--json'], { PSD2_BROWSER: 'none' });
-    const [, address = ''] = await psd2.prints(ADDRESS);
-    const [running] = await operator.json(shapes.transfers, ['transfer', 'list', '--limit', '1']);
-    const refused = readError(await operator.psd2(['profile', 'remove', 'sandbox', '--yes', '--json']));
-    expect(refused).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: expect.stringMatching(
-        new RegExp(`is working on ${running?.flow} of the profile sandbox: process ${psd2.pid} on `),
-      ),
-    });
-    const resumed = await operator.psd2(['transfer', 'resume', running?.flow ?? '', '--yes', '--json']);
-    expect(readError(resumed)).toMatchObject({
-      code: 'config',
-      message: expect.stringContaining(`${running?.flow} is in use by another psd2: process ${psd2.pid} on `),
-    });
-    expect(await operator.psd2(['sandbox', 'customer', address])).toMatchObject({ code: 0 });
-    const { code, stdout, stderr } = await psd2.ended;
-    expect(code, stderr).toBe(0);
-    expect(readDocument(shapes.transfer, stdout)).toMatchObject({ flow: running?.flow, state: 'executed' });
-  });
-
-  it('profile remove is refused while a payment is in doubt, and names the payment', async () => {
-    const { flow } = await operator.json(shapes.transfer, ORDER);
-    const journal = join(operator.config, 'flows', 'sandbox', `${flow}.ndjson`);
-    const whole = readFileSync(journal, 'utf8');
-    // The state after a crash between the request and its answer.
-    writeFileSync(journal, whole.split('\n').slice(0, -2).join('\n').concat('\n'));
-    const refused = readError(await operator.psd2(['profile', 'remove', 'sandbox', '--yes', '--json']));
-    expect(refused).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: expect.stringContaining(`${flow} (executing)`),
-      hint: expect.stringContaining(`psd2 --profile sandbox transfer resume ${flow}`),
-    });
-    expect(await operator.psd2(['transfer', 'resume', flow, '--yes'])).toMatchObject({ code: 0 });
-  });
-
-  it('profile remove names a transfer that was begun and left, and keeps its journal', async () => {
-    const psd2 = await operator.start([...ORDER, '--json'], { PSD2_BROWSER: 'none' });
-    await psd2.prints(ADDRESS);
-    psd2.kill('SIGKILL');
-    await psd2.ended;
-    const [left] = await operator.json(shapes.transfers, ['transfer', 'list', '--state', 'authorizing']);
-    const removed = await operator.psd2(['profile', 'remove', 'sandbox', '--yes', '--json']);
-    expect(removed.code, removed.stderr).toBe(0);
-    expect(removed.stderr).toContain(`${left?.flow} (authorizing)`);
-    expect(readdirSync(join(operator.config, 'flows', 'sandbox'))).toContain(`${left?.flow}.ndjson`);
-    expect(readdirSync(join(operator.config, 'tokens'))).toEqual([]);
-  });
 });

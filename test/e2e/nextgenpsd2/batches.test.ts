@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -10,9 +10,6 @@ import { useSecondDoor } from './second-door-customer.ts';
 
 const FROM = 'IT89F0999001600000010482620';
 const log = z.array(z.looseObject({ method: z.string(), path: z.string() }));
-const status = z.looseObject({
-  attention: z.array(z.looseObject({ kind: z.string(), next: z.array(z.string()) })),
-});
 
 describe.each([
   ['bulk', ['POST bulk-payments']],
@@ -29,9 +26,6 @@ describe.each([
     writeFileSync(path, `name,iban,amount\n${rows.join('')}`);
     return (await operator.json(shapes.batch, ['batch', 'add', path, '--from', FROM, '--json'])).batch;
   }
-  const run = (batch: string, ...options: string[]) =>
-    operator.psd2(['batch', 'run', batch, '--yes', '--json', '--as', as, ...options]);
-  const report = (batch: string) => operator.json(shapes.batchLines, ['batch', 'report', batch, '--json']);
   /** The calls that have initiated something. */
   async function initiated(): Promise<string[]> {
     const calls = await operator.json(log, ['log', '--limit', '1000', '--json']);
@@ -50,35 +44,5 @@ describe.each([
       ),
     );
     expect([both.map(({ code }) => code), await initiated()]).toEqual([[0, 0], initiations]);
-  });
-
-  it('the customer gets one link, and a later run asks what they decided', async () => {
-    const batch = await add();
-    const links = join(operator.folder, 'links.ndjson');
-    const given = () => readFileSync(links, 'utf8').trim().split('\n');
-    for (const _ of ['first', 'second']) expect((await run(batch, '--links', links)).code).toBe(6);
-    const [link = '', ...others] = given();
-    expect([JSON.parse(link), others]).toMatchObject([{ batch, lines: [1, 2], currency: 'EUR' }, []]);
-    await operator.psd2(['sandbox', 'customer', JSON.parse(link).url]);
-    expect((await run(batch, '--links', links)).code).toBe(0);
-  });
-
-  it('once a person has resolved each payment of one whose answer was lost, psd2 asks for nothing any more', async () => {
-    const batch = await add();
-    const lost = ['cut-after-effect', '--on', as === 'bulk' ? 'initiatePayment' : 'createSigningBasket'];
-    await operator.psd2(['sandbox', 'fault', 'add', ...lost, '--times', '1']);
-    expect((await run(batch)).code).toBe(9);
-    const attention = async () => {
-      const { stdout } = await operator.psd2(['status', '--json']);
-      return status.parse(JSON.parse(stdout)).attention.map(({ kind, next }) => [kind, ...next]);
-    };
-    const waits = ['transfer', 'transfer', 'operation'];
-    expect(await attention()).toEqual(waits.map((kind) => [kind, 'psd2', 'batch', 'run', batch]));
-    for (const { flow } of await report(batch)) {
-      const resolved = ['transfer', 'resolve', flow ?? '', '--not-executed', '--yes'];
-      expect((await operator.psd2(resolved)).code).toBe(0);
-    }
-    expect(await attention()).toEqual([]);
-    expect((await run(batch)).code).toBe(8);
   });
 });

@@ -1,9 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import * as shapes from '../support/shapes.ts';
 import { useSecondDoor } from './second-door-customer.ts';
 
 // The customer chooses the account to debit at the bank (payments.debtorAccount), and psd2 shows what the bank names afterwards.
@@ -29,16 +26,6 @@ describe.each(['optional', 'never'] as const)('at a bank with payments.debtorAcc
       state: expect.stringMatching(state),
       from: expect.stringMatching(IBAN),
     });
-  });
-
-  it.each(['single', 'bulk', 'basket'])('payments of a file have it, too: --as %s', async (as) => {
-    const path = join(operator.folder, `${as}.csv`);
-    const rows = ['Ada', 'Bea'].map((name, n) => `${name},DE89370400440532013000,${n + 2}.00,${as}\n`);
-    writeFileSync(path, `name,iban,amount,description\n${rows.join('')}`);
-    const { batch } = await operator.json(z.object({ batch: z.string() }), ['batch', 'add', path]);
-    expect(await operator.psd2(['batch', 'run', batch, '--yes', '--as', as])).toMatchObject({ code: 0 });
-    const lines = await operator.json(shapes.batchLines, ['batch', 'report', batch]);
-    expect(lines.map(({ from }) => from)).toEqual([expect.stringMatching(IBAN), expect.stringMatching(IBAN)]);
   });
 
   it('--from is taken, or refused before anything is sent', async () => {

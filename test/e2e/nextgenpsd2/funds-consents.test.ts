@@ -2,9 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { companyCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
 import { readError } from '../support/errors.ts';
-import { CUSTOMER } from '../support/psd2.ts';
 import { consent, useSecondDoor } from './second-door.ts';
 
 // Consents for confirmations of funds, beside those for readings.
@@ -12,7 +10,6 @@ import { consent, useSecondDoor } from './second-door.ts';
 const IBAN = 'IT89F0999001600000010482620';
 const PAN = '5254120000003017';
 const operator = useSecondDoor(['--variation', 'funds-consents,company-account']);
-const WAITS = 'FUNDS_AVAILABILITY, authorised by dora, waits for another person';
 const shown = z.looseObject({ flow: z.string(), state: z.string() });
 const ASK = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--json', '--account'];
 
@@ -75,45 +72,4 @@ it('the number of a card is nowhere but at the bank', async () => {
   expect(kept).toEqual([]);
   const inArgument = await operator.psd2([...ASK, `pan:${PAN}`]);
   expect(inArgument).toMatchObject({ code: 2, stderr: expect.not.stringContaining(PAN) });
-});
-
-it('that ended at the bank, an older one is used at once', async () => {
-  for (const card of ['2031-12-31', '2032-12-31']) await request(IBAN, '--card-expiry-date', card);
-  const listed = z.array(z.looseObject({ flow: z.string(), resourceId: z.string() }));
-  const [newer, older] = listed.parse(
-    JSON.parse((await operator.psd2(['consent', 'list', '--json'])).stdout),
-  );
-  const path = `/v2/consents/confirmation-of-funds/${newer?.resourceId}`;
-  expect((await operator.psd2(['api', 'DELETE', path, '--yes'])).code).toBe(0);
-  expect((await check(IBAN)).code).toBe(0);
-  expect((await operator.psd2(['consent', 'delete', older?.flow ?? ''])).code).toBe(0);
-  expect((await check(IBAN)).code).toBe(4);
-});
-
-it('whose answer was lost is not asked for with a masked number', async () => {
-  const on = ['--on', 'createConsentConfirmationOfFunds', '--times', '1'];
-  const fault = ['sandbox', 'fault', 'add', 'cut-before-effect', ...on];
-  expect((await operator.psd2(fault)).code).toBe(0);
-  const file = join(operator.folder, 'card');
-  writeFileSync(file, PAN);
-  const lost = readError(await operator.psd2([...ASK, IBAN, '--card-number', `@${file}`]));
-  const again = await operator.psd2(['consent', 'resume', lost.flow ?? '', '--json']);
-  expect([again.code, readError(again).message]).toEqual([
-    2,
-    'psd2 does not keep full card numbers, so it cannot ask again',
-  ]);
-});
-
-it('two persons give it', async () => {
-  const iban = companyCustomers[0]?.products[0]?.iban ?? '';
-  operator.env.PSD2_BROWSER = `${CUSTOMER} --user dora`;
-  const { ended, consent: first } = await request(iban, '--psu-id', 'dora');
-  expect([ended.code, first.state]).toEqual([6, 'authorizing']);
-  const { attention } = JSON.parse((await operator.psd2(['status', '--json'])).stdout);
-  expect(attention).toContainEqual(
-    expect.objectContaining({ id: first.flow, authorisedBy: ['dora'], waitsFor: [], message: WAITS }),
-  );
-  operator.env.PSD2_BROWSER = `${CUSTOMER} --user emil`;
-  expect((await operator.psd2(['consent', 'resume', first.flow, '--psu-id', 'emil'])).code).toBe(0);
-  expect((await check(iban)).code).toBe(0);
 });

@@ -3,32 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, REFUSING_CUSTOMER, readDocument } from '../support/psd2.ts';
+import { readDocument } from '../support/psd2.ts';
 import { accounts, consent, login, useSecondDoor } from './second-door-customer.ts';
 
 const logins = z.array(login);
 /** The door puts its own address there. */
 const METADATA = 'https://bank.example/.well-known/oauth-authorization-server';
-
-describe('at a bank without a login', () => {
-  const { psd2, json } = useSecondDoor();
-
-  it('psd2 auth login notes the customer, and ends with 0', async () => {
-    const noted = await psd2(['auth', 'login', '--customer', 'ada.1', '--json']);
-    expect(noted).toMatchObject({ code: 0, stderr: expect.stringContaining('no separate login') });
-    expect(await json(logins, ['auth', 'list'])).toMatchObject([
-      { customerId: 'ada.1', accessTokenExpiresAt: null, consent: null },
-    ]);
-    // The customer is the current one from now on.
-    expect(await json(login, ['auth', 'status'])).toMatchObject({ customerId: 'ada.1' });
-    expect(await psd2(['auth', 'logout'])).toMatchObject({ code: 0 });
-  });
-
-  it('an unknown customer has no status', async () => {
-    const ended = await psd2(['auth', 'status', '--customer', 'nobody', '--json']);
-    expect(readError(ended)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
-  });
-});
 
 describe.each([
   ['mtls', {}],
@@ -55,53 +35,7 @@ describe('where the customer logs in with the consent', () => {
   const operator = useSecondDoor(['--variation', 'start-link,multiple-consents'], {
     oauth: { mode: 'integrated' },
   });
-  const { psd2, json } = operator;
-
-  it('after psd2 auth logout the consent stays, and readings say what to do', async () => {
-    await operator.request();
-    const out = await psd2(['auth', 'logout']);
-    expect(out).toMatchObject({ code: 0, stderr: expect.stringContaining('consent delete co-') });
-    const read = readError(await psd2(['accounts', 'list', '--json']));
-    expect(read).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
-    expect(read.next).toEqual([['psd2', 'consent', 'request', '--customer', 'default']]);
-    expect(await json(logins, ['auth', 'list'])).toMatchObject([{ accessTokenExpiresAt: null }]);
-  });
-
-  it('a customer who refuses the login refuses the consent', async () => {
-    const env = { PSD2_BROWSER: REFUSING_CUSTOMER };
-    const ended = await psd2(['consent', 'request', '--yes', '--json'], { env });
-    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
-    expect(readDocument(consent, ended.stdout)).toMatchObject({ state: 'rejected' });
-  });
-
-  it('a consent without the login that belongs to it does not count, and psd2 says what to do', async () => {
-    const args = ['consent', 'request', '--yes', '--sca-timeout', '1', '--json'];
-    const late = await psd2(args, { env: { PSD2_BROWSER: 'none' } });
-    const { flow } = readDocument(consent, late.stdout);
-    const [, page = ''] = ADDRESS.exec(late.stderr) ?? [];
-    await psd2(['sandbox', 'customer', page]);
-    // The consent is in force, but psd2 has no tokens: it does not count yet.
-    expect(await json(consent, ['consent', 'status', flow])).toMatchObject({ state: 'authorizing' });
-    // This bank logs nobody in for a consent that is in force.
-    const resumed = readError(await psd2(['consent', 'resume', flow, '--json']));
-    expect(resumed).toMatchObject({ code: 'login_refused', exitCode: 6 });
-    expect(resumed.next?.slice(0, 2)).toEqual([
-      ['psd2', 'consent', 'delete', flow],
-      ['psd2', 'consent', 'request', '--customer', 'default'],
-    ]);
-    expect(await json(consent, ['consent', 'delete', flow])).toMatchObject({ state: 'cancelled' });
-  });
-
-  it('if the browser cannot return, psd2 asks for its address before the customer does anything', async () => {
-    const env = { PSD2_REDIRECT_URI: 'https://tpp.example/back', PSD2_BROWSER: 'none' };
-    const ended = await psd2(['consent', 'request', '--customer', 'bob', '--json'], { env });
-    const { flow } = readDocument(consent, ended.stdout);
-    expect(readError(ended)).toMatchObject({
-      exitCode: 2,
-      next: [expect.arrayContaining(['resume', flow, '--paste'])],
-    });
-    expect(ended.stderr).not.toMatch(ADDRESS);
-  });
+  const { json } = operator;
 
   it('two requests at the same time take turns at one redirect URI', async () => {
     const started = await Promise.all(

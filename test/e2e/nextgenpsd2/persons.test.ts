@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { companyCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
@@ -25,7 +23,6 @@ async function by(person: string, args: readonly string[], ...how: string[]) {
   const who = authorisations.map(({ psuId, scaStatus }) => `${psuId} ${scaStatus}`);
   return { code: ended.code, state, who, id, error: ended.code === 0 ? undefined : readError(ended) };
 }
-const link = z.looseObject({ psuId: z.string(), url: z.string() });
 const pay = (amount: string) => [
   ...['transfer', 'create', '--from', IBAN, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
   ...['--amount', amount, '--psu-id', 'dora'],
@@ -54,41 +51,4 @@ it('a payment is made once all have authorised it: who refuses, or authorises tw
     who: ['dora finalised', 'dora finalised', 'emil failed', 'emil finalised'],
   });
   expect((await by('emil', [...resume, '--psu-id', 'emil'])).state).toBe('executed');
-});
-
-it('a consent is in force once all have given it', async () => {
-  const first = await by('dora', ['consent', 'request', '--account', IBAN, '--psu-id', 'dora']);
-  expect(first).toMatchObject({ code: 6, state: 'authorizing', who: ['dora finalised'] });
-  const resume = ['consent', 'resume', first.id];
-  const refused = await by('emil', [...resume, '--psu-id', 'emil'], '--refuse');
-  expect(refused).toMatchObject({ code: 6, state: 'authorizing', error: { code: 'partly_authorised' } });
-  expect(await by('emil', [...resume, '--psu-id', 'emil'])).toMatchObject({ code: 0, state: 'confirmed' });
-  expect((await operator.psd2(['accounts', 'list', '--customer', 'shop'])).stdout).toContain(IBAN);
-});
-
-it('a batch says whose link it is, and takes the next person there', async () => {
-  const file = join(operator.folder, 'pay.csv');
-  writeFileSync(file, 'name,iban,amount,description\nAda Lovelace,DE89370400440532013000,7.00,Rent\n');
-  const added = await operator.psd2(['batch', 'add', file, '--from', IBAN, '--customer', 'shop', '--json']);
-  const { batch } = z.looseObject({ batch: z.string() }).parse(JSON.parse(added.stdout));
-  const links = join(operator.folder, 'links.ndjson');
-  const run = (...more: string[]) =>
-    operator.psd2([...['batch', 'run', batch, '--as', 'single', '--links', links, '--yes'], ...more]);
-  const last = () => link.parse(JSON.parse(readFileSync(links, 'utf8').trim().split('\n').at(-1) ?? ''));
-  const codes: number[] = [];
-  for (const [person, ...more] of [['dora'], ['emil', '--psu-id', 'emil']]) {
-    codes.push((await run(...more)).code ?? -1);
-    expect(last().psuId).toBe(person);
-    await operator.psd2(['sandbox', 'customer', last().url, '--user', person ?? '']);
-  }
-  codes.push((await run()).code ?? -1);
-  expect(codes).toEqual([6, 6, 0]);
-});
-
-it.each([
-  [['resume', '--all', '--psu-id', 'emil'], '--psu-id is for one transfer'],
-  [['resume', '--psu-id-type', 'x'], 'The person who authorises it needs --psu-id'],
-])('transfer %j is refused', async (args, why) => {
-  const error = readError(await operator.psd2(['transfer', ...args, '--yes', '--json']));
-  expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(why) });
 });

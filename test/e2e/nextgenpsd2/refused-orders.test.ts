@@ -1,9 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { playCustomer } from '../../../src/sandbox/player/play-customer.ts';
-import { readError } from '../support/errors.ts';
 import { PROGRAM } from '../support/psd2.ts';
 import { useSecondDoor } from './second-door-customer.ts';
 
@@ -12,45 +9,7 @@ const ORDER = [
   ...['transfer', 'create', '--from', IBAN, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
   ...['--amount', '12.50', '--json'],
 ];
-const calls = z.array(z.looseObject({ method: z.string(), path: z.string() }));
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-
-describe('an order that the guards or the bank file do not take', () => {
-  const operator = useSecondDoor();
-  const initiations = async () =>
-    (await operator.json(calls, ['log'])).filter(
-      ({ method, path }) => method === 'POST' && /\/payments\//.test(path),
-    ).length;
-  const script = (name: string, answer: object) => {
-    const path = join(operator.folder, name);
-    writeFileSync(path, `#!/bin/sh\ncat > /dev/null\necho '${JSON.stringify(answer)}'\n`, { mode: 0o700 });
-    return `'${path}'`;
-  };
-
-  it('without a confirmation, and after a payee check that finds another name, nothing is sent', async () => {
-    const before = await initiations();
-    const unasked = await operator.psd2(ORDER);
-    expect(readError(unasked)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
-    const other = { PSD2_PAYEE_CHECK: script('other', { result: 'none', name: 'Eve' }) };
-    const checked = await operator.psd2([...ORDER, '--yes'], { env: other });
-    expect(readError(checked)).toMatchObject({
-      code: 'confirmation_needed',
-      message: expect.stringMatching(/Eve/),
-    });
-    expect(await initiations()).toBe(before);
-  });
-
-  it('an account that is not the customer’s, if a consent covers all of them: nothing is sent', async () => {
-    await operator.request('--all-accounts');
-    const before = await initiations();
-    const ended = await operator.psd2([...ORDER, '--yes', '--from', 'DE02100100109307118603']);
-    expect(readError(ended)).toMatchObject({
-      ...{ code: 'usage', exitCode: 2 },
-      message: 'The account DE02100100109307118603 is not among the accounts of the customer',
-    });
-    expect(await initiations()).toBe(before);
-  });
-});
 
 describe('a payment that the customer authorises elsewhere', () => {
   const operator = useSecondDoor([], {

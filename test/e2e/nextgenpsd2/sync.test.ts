@@ -2,7 +2,6 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { readError } from '../support/errors.ts';
 import type { Ended } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
@@ -28,9 +27,6 @@ const stored = z.looseObject({
   ...{ id: z.string(), bookingDate: z.iso.date(), transactionId: z.string(), entryReference: z.string() },
   counterpartyName: z.string().nullable(),
 });
-const failedReads = z.array(
-  z.object({ customerId: z.string(), productId: z.string().nullable(), next: z.array(z.string()) }),
-);
 const PRESENT = ['--psu-ip', '192.0.2.1'];
 const [ACCOUNT, IBAN] = ['0010482620', 'IT89F0999001600000010482620'];
 const SAVINGS_IBAN = 'IT31P0999001600000010482638';
@@ -50,18 +46,6 @@ describe('a sync', () => {
     const again = await succeeded(...anna);
     expect(again.totals).toMatchObject({ synced: 1, newTransactions: 0 });
     expect(rowsOf('anna', ACCOUNT)).toEqual(rows);
-  });
-
-  it('with --since further back than the history reads from its earliest day, and says so', async () => {
-    const earliest = addDays(bankDay(new Date()), -90);
-    const ended = await sync(...anna, '--since', '2020-01-01', ...PRESENT);
-    expect(ended.stderr).toContain(`The bank shows no transactions before ${earliest}`);
-    expect(report(ended)).toMatchObject({ since: earliest, totals: { synced: 1 } });
-  });
-
-  it('of all customers has those who have only a consent', async () => {
-    const { totals } = await succeeded('--all-customers', '--cores', '2', ...PRESENT);
-    expect(totals).toMatchObject({ customers: 1, synced: 1, newTransactions: 0 });
   });
 });
 
@@ -90,21 +74,6 @@ describe('all customers', () => {
       { customerId: 'ended', status: 'failed', errors: [{ productId: null, code: 'not_logged_in' }] },
     ]);
   });
-
-  it('an account that the consent does not cover does not stop the others', async () => {
-    await consent(operator, 'ended', '--account', IBAN, '--balances');
-    const done = await sync('--customer', 'ended', ...PRESENT);
-    expect(readError(done)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
-    expect(report(done).customers).toMatchObject([
-      { status: 'partly', accounts: 1, errors: [{ productId: ACCOUNT, code: 'not_logged_in' }] },
-    ]);
-    // A login would not help at this bank.
-    const failed = await operator.json(failedReads, ['sync', 'status', '--failed']);
-    expect(failed).toContainEqual({
-      ...{ customerId: 'ended', productId: ACCOUNT },
-      next: ['psd2', '--customer', 'ended', 'consent', 'request'],
-    });
-  });
 });
 
 describe('the reads of a day', () => {
@@ -122,14 +91,6 @@ describe('the reads of a day', () => {
     await consent(operator, 'carla', '--frequency', '2');
     for (const _read of [1, 2]) expect((await succeeded(...carla)).totals).toMatchObject({ synced: 1 });
     expect(readError(await sync(...carla))).toMatchObject({ code: 'reads_used_up' });
-  });
-
-  it('that the operator limits further are fewer', async () => {
-    await consent(operator, 'carla');
-    expect((await succeeded(...carla, '--unattended-reads', '1')).totals).toMatchObject({ synced: 1 });
-    const ended = await sync(...carla, '--unattended-reads', '1');
-    expect(readError(ended)).toMatchObject({ code: 'reads_used_up' });
-    expect(ended.stderr).toContain('read 1 time today without the customer (--unattended-reads)');
   });
 
   it('that only the bank has counted are used up when it says so, and psd2 asks once', async () => {

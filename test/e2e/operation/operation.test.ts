@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { bankDate, untilWorkday } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, type EndedCall, keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { type EndedCall, keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { callsOf, stepsOf } from '../support/verbose.ts';
 
@@ -87,141 +87,6 @@ describe('psd2 operation run', () => {
     expect(await operator.json(operation, ['operation', 'show', flow])).toEqual(done);
     expect((await operator.json(z.array(operation), ['operation', 'list']))[0]).toEqual(done);
   });
-
-  it('without a terminal and without --yes, psd2 operation run sends nothing', async () => {
-    const ended = await run('run', 'standingOrder', '--account', ACCOUNT, '--data', standingOrder());
-    expect(readError(ended)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
-    expect(stepsOf(ended)).toEqual([]);
-  });
-
-  it('if the receipt cannot be saved, psd2 says that the operation is executed', async () => {
-    const ended = await run(
-      ...['run', 'standingOrder', '--account', ACCOUNT, '--yes', '--data', standingOrder()],
-      ...['--verify-data', TERM, '--receipt', join(operator.folder, 'no such folder', 'order.pdf')],
-    );
-    expect(readDocument(operation, ended.stdout)).toMatchObject({ state: 'executed' });
-    expect(readError(ended)).toMatchObject({
-      exitCode: 3,
-      hint: expect.stringMatching(/^The standingOrder is executed\. Do not make it again/),
-    });
-  });
-
-  it("psd2 operation run shows the bank's message when its data is refused", async () => {
-    const ended = await run(
-      'run',
-      'standingOrder',
-      '--account',
-      ACCOUNT,
-      '--yes',
-      '--data',
-      standingOrder('DAILY'),
-    );
-    expect(readError(ended)).toMatchObject({
-      exitCode: 7,
-      httpStatus: 417,
-      message: expect.stringContaining('frequency'),
-    });
-    const { flow, state, resourceId } = readDocument(operation, ended.stdout);
-    expect([state, resourceId]).toEqual(['failed', null]);
-    // The bank does not know the local id.
-    const status = await run('status', 'standingOrder', '--account', ACCOUNT, '--resource', flow);
-    expect(readError(status)).toMatchObject({
-      exitCode: 2,
-      message: `${flow} is failed and has no resource at the bank`,
-      hint: `See it with: psd2 operation show ${flow}`,
-    });
-    expect(stepsOf(status)).toEqual([]);
-  });
-});
-
-describe('psd2 operation, step by step', () => {
-  it('an operation is prepare, verify, verify with the resource, sca, status, execute: one transaction', async () => {
-    const name = ['standingOrder', '--account', ACCOUNT];
-    const prepared = await run('prepare', ...name);
-    expect(JSON.parse(prepared.stdout)).toMatchObject({ frequencies: ['WEEKLY', 'MONTHLY'] });
-
-    const verified = await run('verify', ...name, '--data', standingOrder());
-    const { resourceId, transactionId } = readDocument(operation, verified.stdout);
-    const resource = [...name, '--resource', resourceId ?? ''];
-    for (const step of ['sca', 'execute']) {
-      const early = await run(step, ...resource);
-      expect(readError(early)).toMatchObject({ exitCode: 2, hint: expect.stringContaining('verify2') });
-      expect(stepsOf(early)).toEqual([]);
-    }
-    const further = await run('verify', ...resource, '--data', TERM);
-    expect(readDocument(operation, further.stdout)).toMatchObject({ state: 'verified', nextStep: 'execute' });
-    const pending = await run('status', ...resource);
-    expect(JSON.parse(pending.stdout)).toMatchObject({ authorizationStatus: 'PENDING' });
-    for (const more of [[], ['--yes']]) {
-      const toofar = await run('verify', ...resource, '--data', TERM, ...more);
-      expect(readError(toofar)).toMatchObject({ exitCode: 2, hint: 'Its next step is sca.' });
-      expect(stepsOf(toofar)).toEqual([]);
-    }
-    const left = await operator.start(['operation', 'sca', ...resource, '--json'], { PSD2_BROWSER: 'none' });
-    await left.prints(ADDRESS);
-    left.kill('SIGINT');
-    await left.ended;
-    const tooSoon = await run('execute', ...resource);
-    expect(readError(tooSoon)).toMatchObject({ exitCode: 2, hint: 'Its next step is sca.' });
-    expect(stepsOf(tooSoon)).toEqual(['status']);
-    const sca = await run('sca', ...resource);
-    expect(readDocument(operation, sca.stdout)).toMatchObject({ state: 'authorized', nextStep: null });
-    // The steps of a flow do not report that flow as interrupted.
-    expect([further, pending, tooSoon, sca].map(({ stderr }) => stderr).join('')).not.toContain(
-      'Interrupted:',
-    );
-    const status = await run('status', ...resource);
-    expect(JSON.parse(status.stdout)).toEqual({
-      operation: 'standingOrder',
-      resourceId,
-      authorizationStatus: 'AUTHORIZED',
-      executionStatus: 'PENDING',
-    });
-    const executed = await run('execute', ...resource);
-    expect(readDocument(operation, executed.stdout)).toMatchObject({ state: 'executed' });
-    // If a step continues in another process, psd2 asks the bank first.
-    expect(stepsOf(executed)).toEqual(['status', 'execute']);
-    expectOneTransaction(transactionId, verified, further, pending, sca, status, executed);
-
-    const again = await run('execute', ...resource);
-    expect(readError(again).exitCode).toBe(2);
-    expect(stepsOf(again)).toEqual([]);
-  });
-});
-
-describe('a bank transfer', () => {
-  const NAMES = ['moneyTransfer', 'moneytransfer', 'MONEYTRANSFER'];
-  const at = ['--account', ACCOUNT];
-  const refused = {
-    code: 'usage',
-    exitCode: 2,
-    message: expect.stringContaining('psd2 operation does not make transfers'),
-    hint: expect.stringContaining('psd2 transfer'),
-  };
-
-  it.each<[step: string, args: string[]]>([
-    ['run', [...at, '--data', '{}', '--yes']],
-    ['prepare', at],
-    ['verify', [...at, '--data', '{}']],
-    ['sca', [...at, '--resource', 'r1']],
-    ['status', [...at, '--resource', 'r1']],
-    ['execute', [...at, '--resource', 'r1']],
-  ])(
-    'psd2 operation %s refuses a bank transfer in upper and lower case, and opens and sends nothing',
-    async (step, args) => {
-      const before = await operator.json(z.array(operation), ['operation', 'list']);
-      for (const name of NAMES) {
-        const ended = await run(step, name, ...args);
-        expect(readError(ended)).toMatchObject(refused);
-        expect(stepsOf(ended)).toEqual([]);
-        const nowhere = await operator.psd2(['operation', step, name, ...args, '--json'], {
-          env: { PSD2_PROFILE: 'there-is-none' },
-        });
-        expect(readError(nowhere)).toMatchObject(refused);
-      }
-      expect(await operator.json(z.array(operation), ['operation', 'list'])).toEqual(before);
-    },
-  );
 });
 
 describe('psd2 transfer', () => {
@@ -250,33 +115,5 @@ describe('psd2 transfer', () => {
     expect(readDocument(shapes.transfer, resumed.stdout)).toMatchObject({ state: 'executed', transactionId });
     expect(stepsOf(resumed)).toEqual(['verify2', 'approach', 'status', 'execute']);
     expectOneTransaction(transactionId, began, resumed);
-  });
-
-  it('psd2 transfer create takes the data of verify2', async () => {
-    const ended = await create('Verify second step', '--verify-data', '{"payeeAccepted":true}');
-    expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
-    expect(stepsOf(ended)).toEqual(['verify', 'verify2', 'approach', 'status', 'execute']);
-  });
-
-  it('psd2 transfer has a prepare, a status and a receipt, in the transaction of the transfer', async () => {
-    const prepared = await operator.psd2(['transfer', 'prepare', ACCOUNT, '--json']);
-    expect(JSON.parse(prepared.stdout)).toMatchObject({
-      sepa: true,
-      currency: 'EUR',
-      today: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-      holidays: expect.arrayContaining([expect.stringMatching(/^\d{4}-12-25$/)]),
-    });
-    const { flow, transactionId } = readDocument(shapes.transfer, (await create('Ada Lovelace')).stdout);
-    const status = await operator.psd2(['transfer', 'status', flow, '--json', '--verbose']);
-    expect(readDocument(shapes.transfer, status.stdout)).toMatchObject({
-      executionStatus: 'OK',
-      state: 'executed',
-    });
-    const file = join(operator.folder, 'receipt.pdf');
-    const receipt = await operator.psd2(['transfer', 'receipt', flow, '--file', file, '--verbose']);
-    expect(receipt.code, receipt.stderr).toBe(0);
-    expect(receipt.stdout).toBe('');
-    expect(readFileSync(file, 'latin1')).toMatch(/^%PDF-/);
-    expectOneTransaction(transactionId, status, receipt);
   });
 });

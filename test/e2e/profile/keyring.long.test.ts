@@ -1,11 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { type Server, startServer } from '../../store/postgres/server.ts';
 import { readError } from '../support/errors.ts';
-import { terminalOf } from '../support/in-terminal.ts';
 import { type Environment, readDocument, useLoggedIn } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import * as shapes from '../support/shapes.ts';
@@ -174,26 +172,6 @@ describe('a profile whose key is in the keyring', () => {
   });
 });
 
-describe('without a keyring', () => {
-  it.each([[[]], [['--keyring']]])(
-    'psd2 profile protect %j exits with 3, names the choices and changes nothing',
-    async (options) => {
-      const before = contentOf(operator.config);
-      expect(readError(await onServer('profile', 'protect', ...options, '--json'))).toMatchObject({
-        code: 'config',
-        exitCode: 3,
-        message: expect.stringMatching(
-          /^The system's keyring cannot be used: there is no D-Bus session here/,
-        ),
-        hint: expect.stringMatching(
-          /psd2 has changed nothing\..*PSD2_CONFIG_PASSPHRASE.*--passphrase-stdin.*keyring/,
-        ),
-      });
-      expect(contentOf(operator.config)).toBe(before);
-    },
-  );
-});
-
 describe('a keyring that is locked', () => {
   it('with a locked keyring psd2 profile protect exits with 3 where nobody can unlock it', async () => {
     const env = await openSession([], '');
@@ -206,24 +184,19 @@ describe('a keyring that is locked', () => {
 describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
   const PSD2_CONFIG_PASSPHRASE = 'staple battery horse correct';
   const WRONG = { PSD2_CONFIG_PASSPHRASE: 'another passphrase' };
-  const inTerminal = terminalOf(operator);
-  const recorder = fileURLToPath(new URL('../support/record-loaded.cjs', import.meta.url));
   let server: Server;
   let owner: Environment;
   /** A machine with a keyring, whose user of the database may not change tables. */
   let worker: Environment;
   /** The name of the entry in the keyring. */
   let account: string;
-  /** A database that nobody has used. */
-  let fresh: Environment;
 
   beforeAll(() => {
     server = startServer();
-    for (const database of ['bank', 'fresh']) server.create(database);
+    server.create('bank');
     server.sql('bank', 'create role worker login');
     owner = { ...desktop, PSD2_STORE: server.url('bank') };
     worker = { ...owner, PSD2_STORE: server.url('bank').replace('psd2@', 'worker@') };
-    fresh = { ...desktop, PSD2_STORE: server.url('fresh') };
     const host = new URL(server.url('bank').replace('@/', '@here/')).searchParams.get('host');
     account = `store ${host}:5432/bank`;
   });
@@ -231,7 +204,6 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
 
   const keep = (env: Environment) => psd2(['store', 'init', '--keyring', '--json'], { env });
   const list = (env: Environment) => psd2(['accounts', 'list', '--json'], { env });
-  const isMade = () => server.sql('fresh', `select to_regclass('psd2.store') is not null`) === 't';
 
   it('psd2 store init --keyring stores the passphrase, and copies and workers need no variable', async () => {
     const env = { ...owner, PSD2_CONFIG_PASSPHRASE };
@@ -245,34 +217,6 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     expect(server.sql('bank', 'select secrets from psd2.tokens')).toContain('sealed');
     expect(await list(worker)).toMatchObject({ code: 0 });
     expect(await entriesOf(account)).toBe(1);
-  });
-
-  it('without a keyring, a store in PostgreSQL needs PSD2_CONFIG_PASSPHRASE, and one sentence names both', async () => {
-    const { DBUS_SESSION_BUS_ADDRESS: _, ...server } = worker;
-    expect(readError(await list(server))).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: expect.stringMatching(
-        /^The passphrase for the tokens of sandbox is missing: PSD2_CONFIG_PASSPHRASE is not set, and the system's keyring cannot be used: there is no D-Bus session here/,
-      ),
-      next: [['psd2', 'store', 'init', '--keyring']],
-    });
-    expect(await list({ ...server, PSD2_CONFIG_PASSPHRASE })).toMatchObject({ code: 0 });
-  });
-
-  it('PSD2_CONFIG_PASSPHRASE comes before the keyring, and psd2 does not load the keyring then', async () => {
-    const LOADED_FILE = join(operator.temporary, 'loaded.json');
-    const loadsKeyring = async (env: Environment) => {
-      const NODE_OPTIONS = `--require="${recorder}"`;
-      expect(await list({ ...worker, ...env, NODE_OPTIONS, LOADED_FILE })).toMatchObject({ code: 0 });
-      return readFileSync(LOADED_FILE, 'utf8').includes('@napi-rs/keyring');
-    };
-    expect(await loadsKeyring({ PSD2_CONFIG_PASSPHRASE })).toBe(false);
-    expect(await loadsKeyring({})).toBe(true);
-    expect(readError(await list({ ...worker, ...WRONG }))).toMatchObject({
-      code: 'config',
-      message: expect.stringMatching(/^The passphrase does not open the tokens of sandbox at .+\/bank$/),
-    });
   });
 
   it('a worker without rights to the tables can remove and store the passphrase, but not a wrong one', async () => {
@@ -291,89 +235,6 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     const kept = await keep({ ...worker, PSD2_CONFIG_PASSPHRASE });
     expect(kept, kept.stderr).toMatchObject({ code: 0 });
     expect(await list(worker)).toMatchObject({ code: 0 });
-  });
-
-  it('psd2 says if the passphrase in the keyring does not open the tokens', async () => {
-    const key = server.sql('bank', 'select key from psd2.keys');
-    server.sql('bank', 'create table kept as select * from psd2.keys; delete from psd2.keys');
-    expect(await keep({ ...worker, ...WRONG })).toMatchObject({ code: 0 });
-    server.sql('bank', 'insert into psd2.keys select * from kept');
-    expect(server.sql('bank', 'select key from psd2.keys')).toBe(key);
-    expect(readError(await list(worker))).toMatchObject({
-      code: 'config',
-      message: expect.stringMatching(
-        /^The passphrase in this machine's keyring does not open the tokens of sandbox at .+\/bank$/,
-      ),
-    });
-    expect(await keep({ ...worker, PSD2_CONFIG_PASSPHRASE })).toMatchObject({ code: 0 });
-    expect(await list(worker)).toMatchObject({ code: 0 });
-  });
-
-  it('psd2 store init --keyring asks for the passphrase once if the database can check it, otherwise twice', async () => {
-    const ask = (env: Environment, answers: [RegExp, string][]) =>
-      onceMoreIfItCrashed(() => answer(env, answers));
-    const answer = async (env: Environment, answers: [RegExp, string][]) => {
-      const asked = await inTerminal(['store', 'init', '--keyring'], { env });
-      for (const [question, typed] of answers) {
-        await asked.prints(question);
-        await asked.write(`${typed}\r`);
-      }
-      return asked.ended;
-    };
-    const known = await ask(worker, [[/Passphrase of the store/, PSD2_CONFIG_PASSPHRASE]]);
-    expect(known.code, known.stdout).toBe(0);
-    const first: [RegExp, string] = [/New passphrase of the store/, 'one passphrase'];
-    const mistaken = await ask(fresh, [first, [/Repeat the passphrase/, 'one passphrasf']]);
-    expect(mistaken.code, mistaken.stdout).toBe(2);
-    expect(mistaken.stdout).toContain('The two passphrases are different');
-    const none = await ask(fresh, [[first[0], '']]);
-    expect(none.code, none.stdout).toBe(2);
-    expect(isMade()).toBe(false);
-    const agreed = await ask(fresh, [first, [/Repeat the passphrase/, 'one passphrase']]);
-    expect(agreed.code, agreed.stdout).toBe(0);
-    expect(isMade()).toBe(true);
-    server.sql('fresh', 'drop schema psd2 cascade');
-  });
-
-  it.each([
-    [
-      'without a passphrase and a terminal',
-      {},
-      [],
-      2,
-      'The passphrase is missing, and psd2 cannot ask for it without a terminal',
-    ],
-    [
-      'without a keyring',
-      { PSD2_CONFIG_PASSPHRASE, DBUS_SESSION_BUS_ADDRESS: undefined },
-      [],
-      3,
-      "The system's keyring cannot be used",
-    ],
-    ['with --plain-tokens', { PSD2_CONFIG_PASSPHRASE }, ['--plain-tokens'], 2, 'cannot be used together'],
-  ])('psd2 store init --keyring changes nothing %s', async (_when, env, options, exitCode, message) => {
-    const ended = await psd2(['store', 'init', '--keyring', '--json', ...options], {
-      env: { ...fresh, ...env },
-    });
-    expect(readError(ended)).toMatchObject({ exitCode, message: expect.stringContaining(message) });
-    expect(isMade()).toBe(false);
-    expect(await entriesOf(account.replace('bank', 'fresh'))).toBe(1);
-  });
-
-  it('psd2 store init --keyring leaves the keyring as it was if the tables cannot be made, or for tokens in clear text', async () => {
-    const env = { ...worker, PSD2_STORE: worker.PSD2_STORE?.replace('/bank', '/fresh'), ...WRONG };
-    const before = await psd2(['store', 'init', '--no-keyring'], { env: fresh });
-    expect(before, before.stderr).toMatchObject({ code: 0 });
-    server.sql('fresh', 'drop schema psd2 cascade; revoke create on database fresh from public');
-    expect(readError(await keep(env))).toMatchObject({ code: 'config', exitCode: 3 });
-    expect(await psd2(['store', 'init', '--plain-tokens'], { env: fresh })).toMatchObject({
-      code: 0,
-    });
-    expect(readError(await keep({ ...fresh, PSD2_CONFIG_PASSPHRASE }))).toMatchObject({
-      exitCode: 3,
-      message: expect.stringMatching(/^The store at .+ keeps tokens in clear text$/),
-    });
-    expect(await entriesOf(account.replace('bank', 'fresh'))).toBe(0);
   });
 });
 

@@ -1,25 +1,15 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
-import { sample } from '../../support/sample.ts';
-import { readError } from '../support/errors.ts';
 import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import * as shapes from '../support/shapes.ts';
 import { callsOf } from '../support/verbose.ts';
-import {
-  customerFile,
-  everything,
-  expectNoSecretIn,
-  PASSPHRASE,
-  protectedProfile,
-  useProfileCopies,
-} from './profile-copies.ts';
+import { customerFile, expectNoSecretIn, PASSPHRASE, useProfileCopies } from './profile-copies.ts';
 
 const operator = keepRunning(useLoggedIn());
-const { settings, original, copy, protectedCopy, own, run, protect, token } = useProfileCopies(operator);
+const { settings, original, copy, own, run, protect, token } = useProfileCopies(operator);
 
 describe('a profile that is protected by a passphrase', () => {
   it('a protected profile has no token, secret or key in clear on the disk, and works as before', async () => {
@@ -42,76 +32,6 @@ describe('a profile that is protected by a passphrase', () => {
     expect(await token(config)).not.toBe(await token(original()));
   });
 
-  it('psd2 says that a profile is protected, and shows what is not secret without the passphrase', async () => {
-    const config = copy();
-    const shown = z.looseObject({ protected: z.string() });
-    const show = async () => readDocument(shown, (await run(config, ['profile', 'show', '--json'])).stdout);
-    expect((await show()).protected).toBe('no');
-    await protect(config);
-    expect(await show()).toMatchObject({
-      protected: 'passphrase',
-      settings: { clientSecret: { value: 'encrypted' }, qwacKey: { value: 'encrypted' } },
-    });
-    expect(await run(config, ['auth', 'status'])).toMatchObject({ code: 0 });
-    expect(await run(config, ['transfer', 'list'])).toMatchObject({ code: 0 });
-  });
-
-  it.each(sample([[['cert', 'check']], [['cert', 'inspect']], [['doctor']]], 1))(
-    'psd2 %j works with a protected profile',
-    async (args) => {
-      const config = copy();
-      const before = await run(config, args);
-      await protect(config);
-      const { code, stdout, stderr } = await run(config, args, PASSPHRASE);
-      expect(code, stderr).toBe(before.code);
-      // The outputs differ in milliseconds, in days, and in which clock is ahead.
-      const steady = (text: string) => text.replaceAll(/\d+|(ahead of|behind)(?= the bank)/g, '');
-      expect(steady(stdout)).toBe(steady(before.stdout));
-      expect(await run(config, args)).toMatchObject({ code: 3 });
-    },
-  );
-
-  it.each([
-    ['without the passphrase', undefined, 'is protected by a passphrase', 'PSD2_CONFIG_PASSPHRASE'],
-    [
-      'with a wrong passphrase',
-      'guessed',
-      'The passphrase does not open the profile bank',
-      'PSD2_CONFIG_PASSPHRASE',
-    ],
-  ])('psd2 exits with 3 %s, before it sends or stores anything', async (_how, passphrase, message, hint) => {
-    const config = await protectedCopy();
-    expire(config);
-    const before = everything(config);
-    for (const args of [
-      ['accounts', 'list'],
-      ['auth', 'login'],
-      ['auth', 'login', '--client-credentials'],
-    ]) {
-      const ended = await run(config, [...args, '--json', '--verbose'], passphrase);
-      expect(readError(ended)).toMatchObject({
-        code: 'config',
-        exitCode: 3,
-        message: expect.stringContaining(message),
-        hint: expect.stringContaining(hint),
-      });
-      expect(callsOf(ended)).toEqual([]);
-    }
-    expect(everything(config)).toBe(before);
-  });
-
-  it('psd2 refuses a protected profile if one of its files was changed, and names the file', async () => {
-    const config = await protectedCopy();
-    const changed = JSON.parse(readFileSync(customerFile(config), 'utf8'));
-    changed.sealed.data = Buffer.from('something else').toString('base64');
-    writeFileSync(customerFile(config), JSON.stringify(changed));
-    expect(readError(await run(config, ['accounts', 'list', '--json'], PASSPHRASE))).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: expect.stringContaining(`${customerFile(config)} is damaged`),
-    });
-  });
-
   it('ten commands at the same time renew the token of a protected profile once', async () => {
     const config = copy();
     await logInAnew(config);
@@ -126,23 +46,6 @@ describe('a profile that is protected by a passphrase', () => {
     const renewals = ended.flatMap(callsOf).filter(({ path }) => path === '/auth/oauth/v2/token');
     expect(renewals.map(({ method, outcome }) => [method, outcome])).toEqual([['POST', '200']]);
     expect(secretsIn(config)).toEqual([]);
-  });
-
-  it('psd2 profile unprotect writes the profile in clear only after a confirmation', async () => {
-    const config = await protectedCopy();
-    expect(readError(await run(config, ['profile', 'unprotect', '--json'], PASSPHRASE))).toMatchObject({
-      code: 'confirmation_needed',
-      exitCode: 2,
-    });
-    expect(readError(await run(config, ['profile', 'unprotect', '--yes', '--json']))).toMatchObject({
-      exitCode: 3,
-    });
-    expect(secretsIn(config)).toEqual([]);
-    const ended = await run(config, ['profile', 'unprotect', '--yes', '--json'], PASSPHRASE);
-    expect(readDocument(protectedProfile, ended.stdout)).toEqual({ name: 'bank', protected: 'no' });
-    expect(new Set(secretsIn(config))).toEqual(new Set(secretsIn(original())));
-    expect(readdirSync(join(config, 'protection'))).toEqual([]);
-    expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
   });
 
   it('at a terminal psd2 asks for the passphrase of the profile without echo', async () => {
@@ -173,31 +76,6 @@ describe('a profile that is protected by a passphrase', () => {
     for (const { stdout } of [asked, listed])
       expect(stripVTControlCharacters(stdout)).not.toMatch(/typed|hand/);
   });
-
-  it('psd2 profile protect takes a new passphrase from standard input', async () => {
-    const config = await protectedCopy();
-    const changed = await operator.psd2(['profile', 'protect', '--passphrase-stdin'], {
-      env: own(config, PASSPHRASE),
-      input: 'another one\n',
-    });
-    expect(changed, changed.stderr).toMatchObject({ code: 0 });
-    expect(await run(config, ['accounts', 'list'], PASSPHRASE)).toMatchObject({ code: 3 });
-    expect(await run(config, ['accounts', 'list'], 'another one')).toMatchObject({ code: 0 });
-  });
-
-  it('a profile stays protected if it is added again, but not after it was removed', async () => {
-    const config = await protectedCopy();
-    const add = (passphrase?: string) =>
-      operator.psd2(['profile', 'add', 'bank', '--yes'], {
-        env: { ...settings(), ...own(config, passphrase) },
-      });
-    expect(await add()).toMatchObject({ code: 3 });
-    expect(await add(PASSPHRASE)).toMatchObject({ code: 0 });
-    expect(secretsIn(config)).toEqual([]);
-    expect(await run(config, ['profile', 'remove', 'bank', '--yes'])).toMatchObject({ code: 0 });
-    expect(await add()).toMatchObject({ code: 0 });
-    expect(secretsIn(config)).not.toEqual([]);
-  });
 });
 
 describe('protection from the start', () => {
@@ -213,30 +91,6 @@ describe('protection from the start', () => {
       expect(secretsIn(config)).toEqual([]);
     }
     expect(await run(config, ['accounts', 'list'], PASSPHRASE)).toMatchObject({ code: 0 });
-  });
-
-  it('psd2 profile add --protect stores nothing if it cannot keep the key', async () => {
-    const config = join(operator.folder, 'nothing-kept');
-    const env = { ...settings(), ...own(config) };
-    const ended = await operator.psd2(['profile', 'add', 'bank', '--protect', '--json'], { env });
-    expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
-    expect(secretsIn(config)).toEqual([]);
-    expect(await run(config, ['profile', 'show'])).toMatchObject({ code: 3 });
-  });
-
-  it('psd2 profile protect also protects the tokens of the profile "env"', async () => {
-    const config = join(operator.folder, 'environment');
-    const env = { ...settings(), ...own(config, PASSPHRASE), PSD2_PROFILE: 'env' };
-    for (const args of [
-      ['profile', 'protect'],
-      ['auth', 'login'],
-      ['accounts', 'list'],
-    ]) {
-      const ended = await operator.psd2(args, { env });
-      expect(ended, ended.stderr).toMatchObject({ code: 0 });
-    }
-    expect(readFileSync(customerFile(config, 'env'), 'utf8')).toContain('aes-256-gcm');
-    expect(secretsIn(config)).toEqual([]);
   });
 });
 

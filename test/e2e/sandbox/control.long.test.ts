@@ -2,7 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { keepRunning, logIn, useLoggedIn, useOperator, useSandbox } from '../support/psd2.ts';
+import { isBlockedPort } from '../../../src/domain/local-address.ts';
+import { keepRunning, useLoggedIn, useOperator, useSandbox } from '../support/psd2.ts';
 
 const CURRENT = '0010482620';
 const balance = z.object({ availableBalance: z.object({ amount: z.string() }) });
@@ -43,98 +44,6 @@ describe('a running sandbox', () => {
     expect(await json(z.array(faultRecord), ['sandbox', 'fault', 'list'])).toEqual([
       expect.objectContaining({ fault: 'cut-after-effect', fired: 1 }),
     ]);
-  });
-
-  test('a header makes one call fail', async () => {
-    const call = ['api', 'GET', '/private/customers/customerid-info', '--header', 'X-Sandbox-Fault:firewall'];
-    expect((await psd2(call)).code).toBe(5);
-    expect((await psd2(call.slice(0, 3))).code).toBe(0);
-  });
-
-  test('the commands move the time of the bank, and add, reset and revoke for a customer', async () => {
-    const status = z.object({ time: z.iso.datetime() });
-    const before = (await json(status, ['sandbox', 'status'])).time;
-    const clock = z.object({ time: z.iso.datetime(), aheadSeconds: z.int() });
-    const moved = await json(clock, ['sandbox', 'clock', '+1h']);
-    expect(moved.aheadSeconds).toBe(3600);
-    expect(Date.parse(moved.time)).toBeGreaterThanOrEqual(Date.parse(before) + 3_600_000);
-    const wrong = await psd2(['sandbox', 'clock', '90d']);
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('is not a time of the bank')]);
-    const added = await json(z.object({ customerId: z.string() }), ['sandbox', 'customer', 'add', 'dora']);
-    expect(added.customerId).toBe('6000001');
-    expect((await psd2(['sandbox', 'customer', 'reset', 'dora'])).code).toBe(0);
-    const revoked = await json(z.object({ revoked: z.int() }), [
-      'sandbox',
-      'customer',
-      'revoke-consent',
-      '6000001',
-    ]);
-    expect(revoked).toEqual({ revoked: 0 });
-    expect((await psd2(['sandbox', 'customer', 'reset', 'nobody'])).stderr).toContain(
-      'There is no customer nobody',
-    );
-    const fault = ['sandbox', 'fault', 'add', 'status=503', '--for', '2h', '--customer', 'bruno'];
-    expect(await json(z.object({ customer: z.string(), until: z.string() }), fault)).toMatchObject({
-      customer: 'bruno',
-    });
-  });
-
-  test('the sandbox lists and clears its faults', async () => {
-    expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('There are no faults.');
-    await psd2(['sandbox', 'fault', 'add', 'delay=5', '--on', 'GET /private/*', '--after', '2']);
-    const { stdout } = await psd2(['sandbox', 'fault', 'list']);
-    expect(stdout.split('\t').slice(1)).toEqual([
-      'delay=5',
-      'GET /private/*',
-      'everyone',
-      'after 2, always',
-      '0',
-      '0\n',
-    ]);
-    const cleared = await json(z.object({ cleared: z.int() }), ['sandbox', 'fault', 'clear']);
-    expect(cleared).toEqual({ cleared: 1 });
-    expect(await psd2(['sandbox', 'fault', 'clear', '99'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('There is no fault 99'),
-    });
-  });
-
-  test.each([
-    [['explode'], /There is no fault "explode"[\s\S]*cut-before-effect, .*status=<status>/],
-    [['status'], /needs its HTTP status, a whole number from 400 to 599/],
-    [['status=200'], /needs its HTTP status/],
-    [['empty=1'], /The fault empty has no value/],
-    [['empty', '--on', 'nowhere'], /There is no call "nowhere"[\s\S]*execute/],
-    [['empty', '--times', '0'], /--times "0" is not a whole number from 1/],
-    [['empty', '--after', '-1'], /--after "-1" is not a whole number from 0/],
-    [['empty', '--probability', '1.5'], /--probability "1.5" is not a decimal/],
-    [['empty', '--seed', 'x'], /--seed needs --probability/],
-  ])('sandbox fault add %j is a usage error', async (words, message) => {
-    expect(await psd2(['sandbox', 'fault', 'add', ...words])).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(message),
-    });
-  });
-
-  test('a reset gives the money back and ends the logins', async () => {
-    const amount = async () =>
-      (await json(balance, ['accounts', 'balance', CURRENT])).availableBalance.amount;
-    await psd2(['sandbox', 'reset']);
-    await logIn(operator);
-    const before = await amount();
-    expect((await psd2(PAY)).code).toBe(0);
-    expect(await amount()).not.toBe(before);
-    expect(await psd2(['sandbox', 'reset'])).toMatchObject({
-      code: 0,
-      stdout: '',
-      stderr: expect.stringMatching(/is reset to its start[\s\S]*auth login/),
-    });
-    expect((await psd2(['accounts', 'list'])).code).toBe(4);
-    await logIn(operator);
-    expect(await amount()).toBe(before);
-    expect(await json(z.object({ reset: z.boolean() }), ['sandbox', 'reset'])).toEqual({ reset: true });
-    await logIn(operator);
   });
 
   test('only its user can read the control token of the sandbox', async () => {
@@ -194,26 +103,15 @@ describe('a sandbox that is started when no profile is chosen', () => {
   });
 });
 
-describe('a sandbox that is not running', () => {
-  const { psd2, json } = useOperator();
+describe('a sandbox at a port beside one that browsers block', () => {
+  const { json } = keepRunning(useSandbox(['--port', '6565']));
 
-  test('a sandbox that is not running has nothing to reset or stop', async () => {
-    expect(await psd2(['sandbox', 'reset'])).toMatchObject({
-      code: 0,
-      stderr: 'The sandbox is not running.\n',
-    });
-    expect(await json(z.object({ reset: z.boolean() }), ['sandbox', 'reset'])).toEqual({ reset: false });
+  test('has its customer site at another one', async () => {
+    const addresses = z.looseObject({ baseUrl: z.string(), customerSiteUrl: z.string() });
+    const { baseUrl, customerSiteUrl } = await json(addresses, ['sandbox', 'status']);
+    expect(baseUrl).toBe('https://127.0.0.1:6565');
+    expect(isBlockedPort(Number(new URL(customerSiteUrl).port))).toBe(false);
   });
-
-  test.each([['fault', 'add', 'empty'], ['fault', 'list'], ['fault', 'clear'], ['console']])(
-    'sandbox %s %s needs a running sandbox',
-    async (...words) => {
-      expect(await psd2(['sandbox', ...words])).toMatchObject({
-        code: 3,
-        stderr: expect.stringContaining('The sandbox is not running'),
-      });
-    },
-  );
 });
 
 describe('a sandbox with generated customers', () => {
@@ -232,28 +130,5 @@ describe('a sandbox with generated customers', () => {
       ...['accounts', 'transactions', '0050001230'],
     ]);
     expect(rows.filter(({ status }) => status === 'booked')).toHaveLength(2500);
-  });
-
-  test('a customer who does not exist cannot log in', async () => {
-    const shown = await psd2(['auth', 'login', '--no-browser', '--sca-timeout', '1']);
-    expect(shown.code, shown.stderr).toBe(6);
-    const [url = ''] = /http:\S+/.exec(shown.stderr) ?? [];
-    const customer = ['sandbox', 'customer', url, '--user', 'customer-000201'];
-    expect(await psd2(customer)).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('User and password do not match'),
-    });
-  });
-
-  test.each([
-    ['--customers', '0'],
-    ['--customers', '1000000'],
-    ['--transactions', 'many'],
-    ['--page-size', '10001'],
-  ])('sandbox start %s %s is a usage error', async (option, value) => {
-    expect(await psd2(['sandbox', 'start', option, value])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`${option} "${value}" is not a whole number from 1 to`),
-    });
   });
 });

@@ -84,63 +84,6 @@ describe('psd2 refuses what others can change, and names the chmod that fixes it
     execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
     expect(await run(config, args)).toMatchObject({ code: 0 });
   });
-
-  it.each(['.', 'tokens/sandbox', 'flows/sandbox/open', 'profiles'])(
-    'psd2 refuses the folder %s if others can change it',
-    async (name) => {
-      const config = copyConfig();
-      const path = join(config, name);
-      chmodSync(path, 0o775);
-      const error = readError(await run(config, ['accounts', 'list']));
-      expect(error).toMatchObject({
-        exitCode: 3,
-        message: `${path} can be changed by others (mode 0775)`,
-        hint: `Run: chmod 700 ${path}`,
-      });
-      execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
-      expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
-    },
-  );
-
-  it('psd2 refuses a key and a certificate that others can change, by their paths', async () => {
-    const config = copyConfig();
-    const made = join(operator.config, 'sandbox/certificates');
-    const folder = join(operator.ownHands, 'keys');
-    cpSync(made, folder, { recursive: true });
-    const shown: { settings: Record<string, { value: string }> } = JSON.parse(
-      (await run(config, ['profile', 'show', 'sandbox'])).stdout,
-    );
-    const copyOf = (setting: string) => {
-      const original = readdirSync(made).find((name) => shown.settings[setting]?.value.endsWith(name)) ?? '';
-      return join(folder, original);
-    };
-    const variables = {
-      PSD2_CONFIG_DIR: config,
-      PSD2_QWAC_CERT: copyOf('qwacCertificate'),
-      PSD2_QWAC_KEY: copyOf('qwacKey'),
-    };
-    const call = () => operator.psd2(['accounts', 'list', '--json'], { env: variables });
-    chmodSync(variables.PSD2_QWAC_CERT, 0o644);
-    expect(await call()).toMatchObject({ code: 0 });
-    chmodSync(variables.PSD2_QWAC_CERT, 0o664);
-    expect(readError(await call())).toMatchObject({
-      exitCode: 3,
-      hint: `Run: chmod go-w ${variables.PSD2_QWAC_CERT}`,
-    });
-    chmodSync(variables.PSD2_QWAC_CERT, 0o644);
-    chmodSync(variables.PSD2_QWAC_KEY, 0o640);
-    expect(readError(await call())).toMatchObject({
-      exitCode: 3,
-      message: `${variables.PSD2_QWAC_KEY} can be read by others (mode 0640)`,
-      hint: `Run: chmod 600 ${variables.PSD2_QWAC_KEY}`,
-    });
-  });
-});
-
-it('psd2 uses a folder that others can list', async () => {
-  const config = copyConfig();
-  for (const name of ['.', 'tokens', 'tokens/sandbox', 'profiles']) chmodSync(join(config, name), 0o755);
-  expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
 });
 
 /** Only root can give files away. */

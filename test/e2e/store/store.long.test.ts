@@ -1,14 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -130,25 +121,6 @@ describe('psd2 store', () => {
       message: `${PGSERVICEFILE} contains a password, and can be read by others`,
     });
     expect(refused.stderr).not.toContain(PASSWORD);
-  });
-
-  it('psd2 store copy refuses a folder that is not there, and does not make it', async () => {
-    const nowhere = join(operator.folder, 'nowhere');
-    const args = ['store', 'copy', '--from', nowhere, '--to', 'postgres', '--json'];
-    const ended = await operator.psd2(args, { env: asOwner });
-    expect(readError(ended)).toMatchObject({ exitCode: 3, message: `There is no folder ${nowhere}` });
-    expect(existsSync(nowhere)).toBe(false);
-  });
-
-  it('psd2 store copy refuses an address with a password, and does not repeat it', async () => {
-    for (const address of [
-      `postgres://worker:${PASSWORD}@127.0.0.1/bank`,
-      `postgres://127.0.0.1/bank?password=${PASSWORD}`,
-    ]) {
-      const ended = await operator.psd2(['store', 'copy', '--from', 'files', '--to', address, '--json']);
-      expect(readError(ended)).toMatchObject({ exitCode: 2, hint: expect.stringContaining('PGPASSWORD') });
-      expect(ended.stderr).not.toContain(PASSWORD);
-    }
   });
 });
 

@@ -21,8 +21,6 @@ export type { Ended, EndedCall, Running };
 export const PROGRAM = fileURLToPath(new URL('../../../bin/psd2.js', import.meta.url));
 /** A `PSD2_BROWSER` that plays a customer who approves, in its own process. */
 export const CUSTOMER = `"${process.execPath}" "${PROGRAM}" sandbox customer`;
-/** A `PSD2_BROWSER` that plays a customer who refuses, in its own process. */
-export const REFUSING_CUSTOMER = `${CUSTOMER} --refuse`;
 
 /** The address for the customer, as psd2 prints it for a person and for a program. */
 export const ADDRESS = /(?:^ {2}|"event":"open","url":")(http[^\s"]+)(?:\n|")/m;

@@ -4,7 +4,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Server, startServer } from '../../store/postgres/server.ts';
-import { readError } from '../support/errors.ts';
 import { type Ended, giveRegistration, keepRunning, type Running, useOperator } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
@@ -151,13 +150,6 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
     },
     PATIENCE_MS,
   );
-
-  it('psd2 sync --all-customers exits with 4 if nobody is logged in', async () => {
-    server.sql(database, 'delete from psd2.tokens');
-    const ended = await operator.psd2([...SYNC, '--json']);
-    expect(readError(ended)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
-    expect(ended.stdout).toBe('');
-  });
 
   it(
     'a worker waits for a database that is gone, and continues when it is back',

@@ -43,8 +43,6 @@ const contentOf1 = (folder: string) =>
   ['transactions/0050000010.ndjson', 'transactions/0050000018.ndjson', 'current.ndjson'].map((name) =>
     lines(join(folder, '5000001', name)).map((row) => ({ ...Object(row), asOf: undefined })),
   );
-const contentOfCustomer = (folder: string, customer: string) =>
-  lines(join(folder, customer, 'current.ndjson'));
 const currentRow = z.looseObject({ kind: z.string() });
 const current = (folder: string, customer: string, kind: string) =>
   z
@@ -94,24 +92,6 @@ describe('psd2 sync', () => {
     expect(report.totals).toMatchObject({ synced: 3, accounts: 9 });
   });
 
-  it('a second psd2 sync adds nothing, and asks only for the last days', async () => {
-    const folder = out('twice');
-    const first = readReport(await sync(folder, '--all-customers'));
-    const content = contentOf(folder);
-    const second = readReport(await sync(folder, '--all-customers'));
-    expect(first.totals.newTransactions).toBeGreaterThan(0);
-    expect(second.totals.newTransactions).toBe(0);
-    expect(second.totals.calls).toBeLessThan(first.totals.calls);
-    expect(contentOf(folder)).toEqual(content);
-  });
-
-  it('psd2 sync without --all-customers takes the chosen customer', async () => {
-    const folder = out('one');
-    const ended = await sync(folder, '--customer', '5000002');
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
-    expect(readdirSync(folder)).toEqual(['5000002']);
-  });
-
   it.concurrent.each([1, 3, 5, 7, 9])(
     'psd2 sync continues after it was killed at call %i, without a lost or a double row',
     async (calls) => {
@@ -136,41 +116,6 @@ describe('psd2 sync', () => {
     },
   );
 
-  it('psd2 sync continues with the other customers if one fails, and says so', async () => {
-    const fault = ['sandbox', 'fault', 'add', 'status=403', '--on', 'GET /private/customers/5000002/*'];
-    expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
-    const folder = out('one-fails');
-    const ended = await sync(folder, '--all-customers');
-    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
-    expect(ended.code).toBe(5);
-    expect(readError(ended).message).toMatch(/^1 of 3 customers could not be synced completely/);
-    const report = readReport(ended);
-    expect(report.customers.map(({ status }) => status)).toEqual(['synced', 'failed', 'synced']);
-    expect(booked(folder, '5000003', '0050000038').length).toBeGreaterThan(0);
-  });
-
-  it('if a failing bank ends the sync of a customer, each product that was not read is named, with the command for that customer', async () => {
-    const failing = 'GET /private/customers/5000003/products/*';
-    const fault = ['sandbox', 'fault', 'add', 'status=503', '--on', failing];
-    expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
-    const ended = await sync(out('bank-fails'), '--all-customers');
-    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
-    const { customers } = readReport(ended);
-    const errors = customers.find(({ customerId }) => customerId === '5000003')?.errors ?? [];
-    const products = errors.map(({ productId }) => productId);
-    expect(products).toContain('0050000038');
-    expect(products).not.toContain(null);
-    const row = z.object({
-      customerId: z.string(),
-      productId: z.nullable(z.string()),
-      next: z.array(z.string()),
-    });
-    const rows = await operator.json(z.array(row), ['sync', 'status', '--failed', '--json']);
-    const ofCustomer = rows.filter(({ customerId }) => customerId === '5000003');
-    expect(ofCustomer.map(({ productId }) => productId).sort()).toEqual(products.sort());
-    for (const { next } of ofCustomer) expect(next.join(' ')).toContain('--customer 5000003 sync');
-  });
-
   it('psd2 sync continues with the other products of a customer if one fails', async () => {
     const pattern = 'GET /private/customers/5000001/products/0050000010/transactions/*';
     expect(await operator.psd2(['sandbox', 'fault', 'add', 'status=412', '--on', pattern])).toMatchObject({
@@ -184,14 +129,6 @@ describe('psd2 sync', () => {
     expect(customer).toMatchObject({ status: 'partly', errors: [{ productId: '0050000010' }] });
     expect(existsSync(join(folder, '5000001', 'transactions', '0050000010.ndjson'))).toBe(false);
     expect(booked(folder, '5000001', '0050000018').length).toBeGreaterThan(0);
-  });
-
-  it('psd2 sync waits when the bank limits the calls, and still reads everything', async () => {
-    const fault = ['sandbox', 'fault', 'add', 'status=420', '--times', '6', '--after', '3'];
-    expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
-    const ended = await sync(out('too-many'), '--all-customers');
-    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
   });
 
   it('two syncs of one folder at the same time write each row once', async () => {
@@ -314,62 +251,6 @@ describe('psd2 sync', () => {
     expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
     expect(readReport(ended).totals).toMatchObject({ customers: 3, synced: 3 });
   });
-
-  it('psd2 sync says where a file is damaged, and leaves it as it is', async () => {
-    const folder = out('damaged');
-    await sync(folder, '--customer', '5000001');
-    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
-    const damaged = readFileSync(path, 'utf8').replaceAll('"id"', '"ID"');
-    writeFileSync(path, damaged);
-    const error = readError(await sync(folder, '--customer', '5000001'));
-    expect(error).toMatchObject({ code: 'config', exitCode: 3 });
-    expect(error.message).toContain('0050000010.ndjson is damaged at byte');
-    expect(readFileSync(path, 'utf8')).toBe(damaged);
-  });
-
-  it('psd2 sync skips a customer who has no reads left today, and says when it continues', async () => {
-    const folder = out('budget');
-    const customer = ['--customer', '5000003'];
-    expect((await sync(folder, ...customer)).code).toBe(0);
-    const before = contentOfCustomer(folder, '5000003');
-    const skipped = await sync(folder, ...customer, '--unattended-reads', '1');
-    expect(readError(skipped)).toMatchObject({ code: 'reads_used_up', exitCode: 12 });
-    expect(skipped.stderr).toMatch(/Skipped: 1 customer, read 1 time today without the customer/);
-    const report = readReport(skipped);
-    expect(report).toMatchObject({ customers: [{ status: 'waiting' }], totals: { synced: 0, calls: 0 } });
-    expect(Date.parse(report.nextReadsAt ?? '')).toBeGreaterThan(Date.now());
-    expect(contentOfCustomer(folder, '5000003')).toEqual(before);
-
-    const attended = await sync(folder, ...customer, '--unattended-reads', '1', '--psu-ip', '203.0.113.7');
-    expect(readReport(attended)).toMatchObject({ nextReadsAt: null, customers: [{ status: 'synced' }] });
-  });
-
-  it.each<[string, string[], number, RegExp]>([
-    ['no --out', [], 2, /--out/],
-    ['an empty --out', ['--out', ''], 2, /--out is empty/],
-    [
-      'a concurrency of 0',
-      ['--out', 'x', '--concurrency', '0'],
-      2,
-      /--concurrency "0" is not a whole number/,
-    ],
-    ['a day that does not exist', ['--out', 'x', '--since', '2026-02-30'], 2, /--since "2026-02-30"/],
-    ['a day to come', ['--out', 'x', '--since', '2999-01-01'], 2, /is in the future/],
-    [
-      'both kinds of customers',
-      ['--out', 'x', '--customer', '5000001', '--all-customers'],
-      2,
-      /cannot be used together/,
-    ],
-    ['no reads at all', ['--out', 'x', '--unattended-reads', '0'], 2, /"0" is not a whole number from 1/],
-    ['a file in place of the folder', ['--out', 'file'], 3, /cannot create the folder/],
-  ])('psd2 sync refuses %s', async (_what, args, code, message) => {
-    writeFileSync(join(operator.folder, 'file'), '');
-    const error = readError(await operator.psd2(['sync', ...args, '--json']));
-    expect(error.exitCode).toBe(code);
-    expect(error.message).toMatch(message);
-    expect(existsSync(join(operator.folder, 'x'))).toBe(false);
-  });
 });
 
 it('psd2 sync serves its metrics and a health check, to this machine alone by default', async () => {
@@ -458,21 +339,5 @@ describe('reading from the store', () => {
     expect(ended.code, ended.stderr).toBe(complete ? 0 : 12);
     expect(accounts.filter(({ rows }) => rows > 0).length).toBeGreaterThan(3);
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(JSON.parse(ended.stdout));
-  });
-
-  it('a month with missing days ends with exit code 12, and says which days are missing', async () => {
-    expect((await sync(out('stored'), '--all-customers')).code).toBe(0);
-    const month = day(0).slice(0, 7);
-    const ended = await exported('--month', month, '--out', file('now'));
-    expect(readError(ended)).toMatchObject({ code: 'needs_attention', exitCode: 12 });
-    const { accounts } = manifest.read(JSON.parse(ended.stdout));
-    // Today may still get rows.
-    for (const { gaps } of accounts) expect(gaps.at(-1)?.from).toBe(day(0));
-    for (const wrong of [
-      ['--month', '2026-13'],
-      ['--month', month],
-      ['--out', file('x')],
-    ])
-      expect(readError(await exported(...wrong))).toMatchObject({ exitCode: 2 });
   });
 });

@@ -31,64 +31,12 @@ async function killedAfter(event: string, args: string[]): Promise<string> {
 const resume = (flow: string, args: string[] = [], env: Environment = {}) =>
   operator.psd2(['transfer', 'resume', flow, '--yes', '--json', '--verbose', ...args], { env });
 
-it('psd2 does not resume a transfer above the maximum amount', async () => {
-  const flow = await killedAfter('created', []);
-  const refused = await resume(flow, [], { PSD2_MAX_AMOUNT: '4.99' });
-  expect(readError(refused)).toMatchObject({
-    code: 'invalid_amount',
-    exitCode: 2,
-    message: expect.stringContaining('5.00 EUR is more than the 4.99 EUR'),
-  });
-  expect(stepsOf(refused)).toEqual([]);
-  expect(eventsOf(flow)).toEqual(['"type":"created"']);
-
-  const paid = await resume(flow, [], { PSD2_MAX_AMOUNT: '5.50' });
-  expect(paid.code, paid.stderr).toBe(0);
-});
-
 /** Changes the order of a transfer in its journal. */
 function change(flow: string, from: string, to: string): void {
   const before = readFileSync(journal(flow), 'utf8');
   expect(before).toContain(from);
   writeFileSync(journal(flow), before.replace(from, to));
 }
-
-it('psd2 does not resume an instant transfer whose payee nobody has verified', async () => {
-  const flow = await killedAfter('created', []);
-  change(flow, '"instant":false,"type":null', '"instant":true,"type":"INSTANT"');
-  const refused = await resume(flow);
-  expect(readError(refused)).toMatchObject({
-    code: 'confirmation_needed',
-    exitCode: 2,
-    message: 'An instant transfer needs a verified payee, and psd2 cannot ask without a terminal',
-  });
-  expect(stepsOf(refused)).toEqual([]);
-  expect(eventsOf(flow)).toEqual(['"type":"created"']);
-});
-
-it('psd2 does not resume a transfer that nobody has confirmed and nobody can confirm', async () => {
-  const flow = await killedAfter('created', []);
-  const refused = await operator.psd2(['transfer', 'resume', flow, '--json', '--verbose']);
-  expect(readError(refused)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
-  expect(stepsOf(refused)).toEqual([]);
-  expect(eventsOf(flow)).toEqual(['"type":"created"']);
-});
-
-it.each(['created', 'sca-started'])(
-  'psd2 does not resume a transfer with client credentials: %s',
-  async (event) => {
-    const flow = await killedAfter(event, []);
-    const before = eventsOf(flow);
-    const refused = await resume(flow, ['--grant', 'client_credentials']);
-    expect(readError(refused)).toMatchObject({
-      code: 'usage',
-      exitCode: 2,
-      message: expect.stringContaining('needs the customer'),
-    });
-    expect(stepsOf(refused)).toEqual([]);
-    expect(eventsOf(flow)).toEqual(before);
-  },
-);
 
 /** Gives a transfer another reference, as if it had stopped before it took the reference. */
 const giveReference = (flow: string, from: string, to: string) =>
