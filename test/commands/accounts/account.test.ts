@@ -84,39 +84,24 @@ describe('the history of a bank', () => {
     return { ...range, warnings };
   };
 
-  it('cuts what is further back, and says so', () => {
-    expect(within('2026-08-22', undefined, { earliestDay })).toEqual({
-      from: '2026-08-23',
-      to: undefined,
-      warnings: ['The bank shows no transactions before 2026-08-23, so psd2 reads from that day on.'],
-    });
-    expect(within('2026-08-23', '2026-08-23', { earliestDay })).toEqual({
-      ...{ from: '2026-08-23', to: '2026-08-23', warnings: [] },
-    });
-    expect(within(undefined, undefined, { earliestDay })).toEqual({
-      from: undefined,
-      to: undefined,
-      warnings: [],
-    });
+  const CUT = ['The bank shows no transactions before 2026-08-23, so psd2 reads from that day on.'];
+  it.each<[string | undefined, string | undefined, string | undefined, string[]]>([
+    ['2026-08-22', undefined, '2026-08-23', CUT],
+    ['2026-08-23', '2026-08-23', '2026-08-23', []],
+    [undefined, undefined, undefined, []],
+    ['2026-01-01', '2026-08-23', '2026-08-23', CUT],
+    [undefined, '2026-08-23', undefined, []],
+  ])('cuts what is further back, and says so: from %s to %s', (from, to, begin, warnings) => {
+    expect(within(from, to, { earliestDay })).toEqual({ from: begin, to, warnings });
   });
 
-  it('refuses a range that is before it', () => {
+  it('refuses a range that is before it, if the bank names one', () => {
     expect(() => within('2026-01-01', '2026-08-22', { earliestDay })).toThrow(
       new Psd2Error('invalid_date', 'The bank shows no transactions before 2026-08-23', {
         hint: 'Choose a --to that is not before 2026-08-23.',
       }),
     );
-    expect(within('2026-01-01', '2026-08-23', { earliestDay })).toMatchObject({ from: '2026-08-23' });
-    expect(within(undefined, '2026-08-23', { earliestDay })).toEqual({
-      ...{ from: undefined, to: '2026-08-23', warnings: [] },
-    });
-  });
-
-  it('of a bank that names none is not cut', () => {
-    expect(within('2020-01-01', '2020-01-02', {})).toEqual({
-      from: '2020-01-01',
-      to: '2020-01-02',
-      warnings: [],
-    });
+    const range = { from: '2020-01-01', to: '2020-01-02' };
+    expect(within(range.from, range.to, {})).toEqual({ ...range, warnings: [] });
   });
 });

@@ -87,12 +87,9 @@ it('of a header that is given twice, psd2 api sends the last value; other header
 
 it.each([
   [{ data: '{}', dryRun: true, curl: true }, '--dry-run and --curl cannot be used together'],
-  [{ paginate: true, dryRun: true }, '--paginate and --dry-run cannot be used together'],
-  [{ paginate: true, curl: true }, '--paginate and --curl cannot be used together'],
   [{ header: ['no colon'], dryRun: true }, '--header "no colon" is not of the form name:value'],
   [{ header: ['a b: c'], dryRun: true }, '--header "a b: c" is not of the form name:value'],
   [{ header: ['x: tab\there'], dryRun: true }, '--header "x: tab\\there" is not of the form name:value'],
-  [{ transaction: '', dryRun: true }, '--transaction "" is not a UUID'],
 ])('psd2 api with %j sends nothing, and says %s', async (options, message) => {
   await expect(shown('GET', ACCOUNTS, options)).rejects.toMatchObject({ code: 'usage', message });
 });

@@ -95,18 +95,6 @@ it('the call has the path, the headers and the body of the operator, and an id o
   expect(second && 'body' in second).toBe(false);
 });
 
-it.each([
-  ['x01234567-89ab-cdef-0123-456789abcdef'],
-  ['01234567-89ab-cdef-0123-456789abcdef0'],
-  ['01234567-89ab-cdef-456789abcdef'],
-])('%s is no UUID', async (text) => {
-  const { run, sent } = await operatorAt([]);
-  expect(endOf(await run(['api', 'GET', '/x', '--transaction', text]))).toEqual([
-    `exit 2, usage: --transaction "${text}" is not a UUID`,
-  ]);
-  expect(sent).toEqual([]);
-});
-
 it('what psd2 does not send is refused before and after the customer is in the path, unless it is only shown', async () => {
   const asked: string[] = [];
   const refusalOf: BankHere['interface']['refusalOf'] = (method, path) => {

@@ -10,6 +10,7 @@ import { useOperatorHere } from '../operator.ts';
 const operator = useOperatorHere();
 const folder = temporaryFolder();
 const INFO = '/private/customers/customerid-info';
+const UUID = '01234567-89ab-cdef-0123-456789abcdef';
 const ANSWER = z.looseObject({
   result: z.looseObject({ outcome: z.string() }),
   data: z.strictObject({ customerid: z.string() }),
@@ -82,7 +83,6 @@ describe('psd2 api --dry-run', () => {
     ...{ method: z.string(), url: z.string(), headers: z.record(z.string(), z.string()) },
     ...{ body: z.nullable(z.string()), signingString: z.string() },
   });
-  const UUID = '01234567-89ab-cdef-0123-456789abcdef';
 
   it('prints the request with its signing string, and no secret', async () => {
     const file = join(folder, 'body.json');
@@ -174,12 +174,13 @@ it.each<[string[], string, object]>([
   ],
   [['GET', '/a b'], 'The path contains a space or another character that must be percent-encoded', {}],
   [['GET', '/è'], 'The path contains a space or another character that must be percent-encoded', {}],
-  [['GET', INFO, '--transaction', 'x'], '--transaction "x" is not a UUID', {}],
-  [
-    ['GET', INFO, '--transaction', '01234567-89ab-cdef-0123-456789abcdef0'],
-    '--transaction "01234567-89ab-cdef-0123-456789abcdef0" is not a UUID',
-    {},
-  ],
+  ...['x', '', 'x01234567-89ab-cdef-0123-456789abcdef', `${UUID}0`, '01234567-89ab-cdef-456789abcdef'].map(
+    (id): [string[], string, object] => [
+      ['GET', INFO, '--transaction', id],
+      `--transaction "${id}" is not a UUID`,
+      {},
+    ],
+  ),
   [['GET', INFO, '--header', 'Date: x'], 'psd2 sets the header Date itself', { hint: 'Leave it out.' }],
   [['GET', INFO, '--header', ': x'], '--header ": x" is not of the form name:value', {}],
 ])('psd2 api %j sends nothing', async (words, message, advice) => {

@@ -77,25 +77,21 @@ describe('psd2 audit', () => {
     writeFileSync(`${folder.flows('env')}/${flow}.ndjson`, 'damaged');
     expect(await actions('--flow', flow)).toEqual(['began', 'cancelled']);
     rmSync(`${folder.flows('env')}/${flow}.ndjson`);
-    expect(await actions('--flow', flow)).toEqual(['began', 'cancelled']);
+    for (const reference of [flow, flow.slice(0, -2)])
+      expect(await actions('--flow', reference)).toEqual(['began', 'cancelled']);
+    expect(await actions('--flow', flow.slice(2))).toEqual([]);
   });
 
   it('--since, --flow and --customer choose lines', async () => {
-    expect(await actions('--since', '2026-04-01')).toEqual(['began', 'cancelled']);
+    for (const since of ['2026-04-01', MAY])
+      expect(await actions('--since', since)).toEqual(['began', 'cancelled']);
+    expect(await actions('--since', '2026-05-01T00:00:00.001Z')).toEqual([]);
     for (const reference of [flow, flow.slice(0, -2), 'resource-7', 'resource', 'inv  7'])
       expect(await actions('--flow', reference)).toEqual(['began', 'cancelled']);
     expect(await actions('--flow', 'INV 8')).toEqual([]);
     const { context, printed } = openCommand(folder, MAY, { globals: { customer: '1000001' } });
     await runIn(context, 'audit');
     expect(JSON.parse(printed())).toMatchObject([{ action: 'logged-in' }]);
-  });
-
-  it('--since takes the line of that very time, and --flow the beginning of an id that only the log has', async () => {
-    expect(await actions('--since', MAY)).toEqual(['began', 'cancelled']);
-    expect(await actions('--since', '2026-05-01T00:00:00.001Z')).toEqual([]);
-    rmSync(`${folder.flows('env')}/${flow}.ndjson`);
-    expect(await actions('--flow', flow.slice(0, -2))).toEqual(['began', 'cancelled']);
-    expect(await actions('--flow', flow.slice(2))).toEqual([]);
   });
 
   it('an interruption while psd2 looks for the flow ends it', async () => {
@@ -167,7 +163,6 @@ describe('psd2 audit', () => {
   });
 
   it.each([
-    [['--verify', '--since', '1d'], '--verify always checks all lines'],
     [['--since', 'soon'], '--since "soon" is not a time'],
     [['--flow', ''], 'The value of --flow is empty'],
   ])('refuses %j', async (words, message) => {
@@ -198,17 +193,9 @@ describe('psd2 audit', () => {
     await runIn(drawn.context, 'audit');
     const [titles = '', first = ''] = drawn.printed().split('\n');
     // Nobody has approved anything.
-    expect(titles.trim().split(/ {2,}/)).toEqual([
-      'TIME',
-      'ACTION',
-      'OPERATOR',
-      'USER',
-      'MACHINE',
-      'CUSTOMER',
-      'FLOW',
-      'ABOUT',
-      'VERSION',
-    ]);
+    expect(titles.trim().split(/ {2,}/).join(' ')).toBe(
+      'TIME ACTION OPERATOR USER MACHINE CUSTOMER FLOW ABOUT VERSION',
+    );
     // A person reads a time of theirs, without its milliseconds.
     expect(first).toMatch(/^2026-0[23]-\d\d \d\d:\d\d:\d\d {2}/);
     const none = openCommand(folder, MAY, how);
