@@ -48,6 +48,14 @@ const proof = z.looseObject({
   }),
 });
 const forgetAnna = (...more: string[]) => operator.json(proof, ['customer', 'forget', ANNA, ...more], YES);
+const forgetting = (customer: string, how: Parameters<typeof operator.run>[1] = YES) =>
+  operator.json(proof, ['customer', 'forget', customer], how);
+/** Nobody approves the batch. */
+const reject = (batch: string) =>
+  operator.run(['batch', 'reject', batch, '--by', 'bea', '--note', 'no'], YES);
+/** Rows of a file of payments: name, amount, and the account or the customer that pays. */
+const csv = (columns: string, ...rows: string[]) =>
+  [`name,iban,amount,${columns}`, ...rows.map((row) => row.replace(' ', `,${PAYEE},`)), ''].join('\n');
 const refusal = (...more: string[]) => failureOf(operator.run(['customer', 'forget', ANNA, ...more], YES));
 const isLoggedIn = async (customer: string) => {
   const { tokens } = await operator.open().context.store();
@@ -131,24 +139,19 @@ describe('what is not over', () => {
     expect((await forgetAnna()).pseudonymised.flows).toEqual([flow]);
   });
 
-  it('of seven payments the first five are named, and the first three can be continued', async () => {
+  it.each([
+    [5, ''],
+    [7, ', and 2 more'],
+  ])('of %i payments the first five are named, and the first three can be continued', async (count, more) => {
     const { context } = operator.open();
-    for (const reference of ['1', '2', '3', '4', '5', '6', '7'])
-      await storeTransfer(context, ANNA, 'unknown', { reference });
+    for (let number = 1; number <= count; number += 1)
+      await storeTransfer(context, ANNA, 'unknown', { reference: String(number) });
     const { message, next } = await refusal();
     const named = [...message.matchAll(/(tr-\S+) \(unknown\)/g)].map(([, flow]) => flow);
     expect(named).toHaveLength(5);
-    expect(message).toBe(
-      `Customer ${ANNA} has unfinished payments: ${named.map((flow) => `${flow} (unknown)`).join(', ')}, and 2 more`,
-    );
+    const payments = named.map((flow) => `${flow} (unknown)`).join(', ');
+    expect(message).toBe(`Customer ${ANNA} has unfinished payments: ${payments}${more}`);
     expect(next).toEqual(named.slice(0, 3).map((flow) => ['transfer', 'resume', flow]));
-  });
-
-  it('five payments are named, and no more', async () => {
-    const { context } = operator.open();
-    for (const reference of ['1', '2', '3', '4', '5'])
-      await storeTransfer(context, ANNA, 'unknown', { reference });
-    expect((await refusal()).message).toMatch(/\(unknown\)$/);
   });
 
   it('a transfer that the bank has accepted, and may soon reject, keeps its customer; a standing order does not', async () => {
@@ -200,7 +203,7 @@ describe('what is not over', () => {
   it('a batch with a line that is not paid keeps the customer of the line', async () => {
     const batch = await addBatch(
       operator,
-      `name,iban,amount,from,customer\nAda,${PAYEE},1,${ACCOUNT},${ANNA}\nBob,${PAYEE},2,0000099999,${BRUNO}\n`,
+      csv('from,customer', `Ada 1,${ACCOUNT},${ANNA}`, `Bob 2,0000099999,${BRUNO}`),
     );
     expect(await refusal()).toEqual({
       ...{ code: 'config', exitCode: 3 },
@@ -211,7 +214,7 @@ describe('what is not over', () => {
         ['batch', 'cancel', batch],
       ],
     });
-    await operator.run(['batch', 'reject', batch, '--by', 'bea', '--note', 'no'], YES);
+    await reject(batch);
     const { pseudonymised, pseudonym } = await forgetAnna();
     expect(pseudonymised.batches).toEqual([batch]);
     expect(await linesOf(batch)).toMatchObject([
@@ -219,15 +222,14 @@ describe('what is not over', () => {
       { customer: BRUNO, from: '0000099999' },
     ]);
     // Each of the two leaves the batch as they go.
-    const words = ['customer', 'forget', BRUNO];
-    expect((await operator.json(proof, words, YES)).pseudonymised.batches).toEqual([batch]);
+    expect((await forgetting(BRUNO)).pseudonymised.batches).toEqual([batch]);
   });
 
   it('a batch keeps its customer as long as one of its lines is not over, and no longer', async () => {
     const { context } = operator.open();
     const batch = await addBatch(
       operator,
-      `name,iban,amount,from,customer\nAda,${PAYEE},1,${ACCOUNT},${ANNA}\nBob,${PAYEE},2,${ACCOUNT},${ANNA}\n`,
+      csv('from,customer', `Ada 1,${ACCOUNT},${ANNA}`, `Bob 2,${ACCOUNT},${ANNA}`),
     );
     const { batches } = await context.store();
     const flow = await storeTransfer(context, ANNA, 'settled');
@@ -238,12 +240,10 @@ describe('what is not over', () => {
   });
 
   it('of three batches, those that are over do not let the customer go while one is not', async () => {
-    const rows = (name: string) => `name,iban,amount,from,customer\n${name},${PAYEE},1,${ACCOUNT},${ANNA}\n`;
     const batches: string[] = [];
-    for (const name of ['Ada', 'Bob', 'Eve']) batches.push(await addBatch(operator, rows(name)));
+    for (const name of ['Ada', 'Bob', 'Eve'])
+      batches.push(await addBatch(operator, csv('from,customer', `${name} 1,${ACCOUNT},${ANNA}`)));
     const [first = '', open = '', last = ''] = batches;
-    const reject = (batch: string) =>
-      operator.run(['batch', 'reject', batch, '--by', 'bea', '--note', 'no'], YES);
     await reject(first);
     await reject(last);
     expect((await refusal()).message).toBe(`A batch with payments of customer ${ANNA} is not over: ${open}`);
@@ -253,7 +253,7 @@ describe('what is not over', () => {
 
   it('a batch that somebody has changed keeps every customer, unless --leave-damaged says otherwise', async () => {
     await storeLogin(operator.open().context, ANNA);
-    const batch = await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},1,0000099999\n`);
+    const batch = await addBatch(operator, csv('from', 'Ada 1,0000099999'));
     const damage = changeBatch(operator, batch);
     expect(await refusal()).toEqual({
       ...{ code: 'config', exitCode: 3 },
@@ -439,9 +439,9 @@ describe('what is forgotten', () => {
     const { context } = operator.open();
     const batch = await addBatch(
       operator,
-      `name,iban,amount,from,customer\nAda,${PAYEE},1,0000099999,${ANNA}\nBob,${PAYEE},2,0000099999,${BRUNO}\n`,
+      csv('from,customer', `Ada 1,0000099999,${ANNA}`, `Bob 2,0000099999,${BRUNO}`),
     );
-    await operator.run(['batch', 'reject', batch, '--by', 'bea', '--note', 'no'], YES);
+    await reject(batch);
     const { personal, batches } = await context.store();
     const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
     await batches.pseudonymise(await batches.find(batch), (line) =>
@@ -455,22 +455,11 @@ describe('what is forgotten', () => {
     expect((await forgetAnna()).pseudonymised.batches).toEqual([batch]);
   });
 
-  it('of a customer with several payments, the one that has paid a line is enough', async () => {
-    const { context } = operator.open();
-    await storeTransfer(context, ANNA, 'settled', { reference: '1' });
-    const flow = await storeTransfer(context, ANNA, 'settled', { reference: '2' });
-    const batch = await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},1,0000099999\n`);
-    const { batches } = await context.store();
-    await batches.change(batch, () => ({ type: 'line-begun', line: 1, flow }));
-    expect((await forgetAnna()).pseudonymised.batches).toEqual([batch]);
-  });
-
   it('without a login the keys for the bank are not needed', async () => {
     const { context } = operator.open();
     const flow = await storeTransfer(context, ANNA, 'settled');
     const env = { PSD2_QWAC_CERT: join(temporary, 'none.pem') };
-    const words = ['customer', 'forget', ANNA];
-    const found = await operator.json(proof, words, { ...YES, env });
+    const found = await forgetting(ANNA, { ...YES, env });
     expect(found).toMatchObject({
       ...{ atBank: { tokens: [], consents: [], refused: [] }, pseudonymised: { flows: [flow] } },
     });
@@ -479,18 +468,17 @@ describe('what is forgotten', () => {
   it('a line of a batch that a payment of the customer has paid is theirs, whatever the account', async () => {
     const { context } = operator.open();
     const other = '0000099999';
+    const first = await storeTransfer(context, ANNA, 'settled', { reference: '0' });
     const [mine, theirs] = [
       await storeTransfer(context, ANNA, 'settled', { reference: '1' }),
       await storeTransfer(context, BRUNO, 'settled', { reference: '2' }),
     ];
-    const batch = await addBatch(
-      operator,
-      `name,iban,amount,from\nAda,${PAYEE},1,${other}\nBob,${PAYEE},2,${ACCOUNT}\n`,
-    );
+    const batch = await addBatch(operator, csv('from', `Ada 1,${other}`, `Bob 2,${ACCOUNT}`));
     const { batches } = await context.store();
     await batches.change(batch, () => ({ type: 'line-begun', line: 1, flow: mine }));
     await batches.change(batch, () => ({ type: 'line-begun', line: 2, flow: theirs }));
-    expect((await forgetAnna()).pseudonymised).toMatchObject({ flows: [mine], batches: [batch] });
+    const { flows, batches: theirsToo } = (await forgetAnna()).pseudonymised;
+    expect([flows.toSorted(), theirsToo]).toEqual([[first, mine].toSorted(), [batch]]);
     expect(await linesOf(batch)).toMatchObject([{ from: other }, { from: ACCOUNT, name: 'Bob' }]);
   });
 
@@ -569,38 +557,33 @@ describe('at a bank that can end a consent', () => {
     await customers.change(ANNA, (before) => ({ ...before, consents: [...before.consents, kept] }));
   }
 
-  it('psd2 ends those that it reads with and those that are open, of this customer alone', async () => {
-    const [kept, open, over, unread, other] = [
-      await consent(ANNA, 'kept', 'confirmed'),
-      await consent(ANNA, 'open', 'open'),
-      await consent(ANNA, 'over', 'cancelled'),
-      await consent(ANNA, 'unread', 'confirmed'),
-      await consent(BRUNO, 'other', 'open'),
-    ];
-    await keep('kept', kept);
+  it('psd2 ends those that it reads with and those that are open, of this customer alone, with the word of the bank', async () => {
+    const flows: string[] = [];
+    for (const [customer, id, end] of [
+      [ANNA, 'kept', 'confirmed'],
+      [ANNA, 'open', 'open'],
+      [ANNA, 'over', 'cancelled'],
+      [ANNA, 'revoked', 'revoked'],
+      [ANNA, 'unread', 'confirmed'],
+      [ANNA, 'never requested', 'created'],
+      [BRUNO, 'other', 'open'],
+    ] as const) {
+      const flow = await consent(customer, id, end);
+      flows.push(flow);
+      if (id === 'kept' || id === 'revoked') await keep(id, flow);
+    }
     const { asked, how } = bankWith();
-    const { atBank } = await operator.json(proof, ['customer', 'forget', ANNA], how);
-    expect(asked.sort()).toEqual(['kept', 'open']);
+    const { atBank } = await forgetting(ANNA, how);
+    expect(asked.sort()).toEqual(['kept', 'open', 'revoked']);
     expect({ ...atBank, consents: atBank.consents.sort() }).toEqual({
-      ...{ tokens: [], consents: ['kept', 'open'], refused: [] },
+      ...{ tokens: [], consents: ['kept', 'open', 'revoked'], refused: [] },
     });
-    const states = await Promise.all([kept, open, over, unread, other].map(stateOf));
-    expect(states).toEqual(['cancelled', 'cancelled', 'cancelled', 'confirmed', 'requested']);
-  });
-
-  it('the journal of each has the word of the bank, and the end of one that is over stays', async () => {
-    const [open, over] = [await consent(ANNA, 'open', 'open'), await consent(ANNA, 'over', 'revoked')];
-    await keep('over', over);
-    const created = await consent(ANNA, 'never requested', 'created');
-    const { asked, how } = bankWith();
-    await operator.json(proof, ['customer', 'forget', ANNA], how);
-    expect(asked.sort()).toEqual(['open', 'over']);
-    const { flows } = await operator.open().context.store();
-    const ends = await Promise.all([open, over, created].map((flow) => flows.find('consent', flow)));
-    expect(ends.map(({ state, bankStatus }) => [state, bankStatus])).toEqual([
-      ['cancelled', 'terminated'],
-      ['revoked', 'revoked'],
-      ['created', null],
+    const store = await operator.open().context.store();
+    const ends = await Promise.all(flows.map((flow) => store.flows.find('consent', flow)));
+    // The end of one that was over stays.
+    expect(ends.map(({ state, bankStatus }) => `${state} ${bankStatus}`)).toEqual([
+      ...['cancelled terminated', 'cancelled terminated', 'cancelled null', 'revoked revoked'],
+      ...['confirmed null', 'created null', 'requested null'],
     ]);
   });
 
@@ -613,7 +596,7 @@ describe('at a bank that can end a consent', () => {
     const second = await consent(ANNA, 'second', 'open');
     const { how } = bankWith();
     const without = { ...how, find: async () => ({ ...(await how.find()), has: new Set<'payments'>() }) };
-    const found = await operator.json(proof, ['customer', 'forget', ANNA], without);
+    const found = await forgetting(ANNA, without);
     expect([found.atBank.consents, await stateOf(second)]).toEqual([[], 'requested']);
   });
 
@@ -621,7 +604,7 @@ describe('at a bank that can end a consent', () => {
     for (const id of ['first', 'second']) await consent(ANNA, id, 'open');
     const batches: string[] = [];
     for (const amount of [1, 2]) {
-      const batch = await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},${amount},0000099999\n`);
+      const batch = await addBatch(operator, csv('from', `Ada ${amount},0000099999`));
       changeBatch(operator, batch);
       batches.push(batch);
     }
@@ -641,23 +624,18 @@ describe('at a bank that can end a consent', () => {
     expect(rows.get('Batches not read')?.split(', ').sort()).toEqual(batches.sort());
   });
 
-  it('--no-revoke asks the bank for nothing', async () => {
-    const open = await consent(ANNA, 'open', 'open');
-    const { asked, how } = bankWith();
-    await operator.json(proof, ['customer', 'forget', ANNA, '--no-revoke'], how);
-    expect([asked, await stateOf(open)]).toEqual([[], 'requested']);
-  });
-
   it.each(['bank_refused', 'forbidden', 'not_logged_in'] as const)(
     'a refusal (%s) does not keep the customer, and the next consent is ended all the same',
     async (code) => {
       await consent(ANNA, 'first', 'open');
-      await consent(ANNA, 'second', 'open');
-      const { how } = bankWith({ second: new Psd2Error(code, 'No such consent') });
+      for (const id of ['second', 'third']) await consent(ANNA, id, 'open');
+      const refused = new Psd2Error(code, 'No such consent');
+      const { how } = bankWith({ second: refused, third: refused });
       const { printed, said } = await operator.run(['customer', 'forget', ANNA], how);
       const { atBank } = proof.parse(JSON.parse(printed()));
-      expect(atBank).toEqual({ tokens: [], consents: ['first'], refused: ['No such consent'] });
-      expect(said()).toContain('The bank refused to end something: No such consent.');
+      const both = ['No such consent', 'No such consent'];
+      expect(atBank).toEqual({ tokens: [], consents: ['first'], refused: both });
+      expect(said()).toContain('The bank refused to end something: No such consent; No such consent.');
     },
   );
 
@@ -665,19 +643,9 @@ describe('at a bank that can end a consent', () => {
     await consent(ANNA, 'first', 'open');
     await consent(ANNA, 'second', 'open');
     const { how } = bankWith({ first: new Psd2Error('bank_failing', 'The bank is failing') });
-    const words = ['customer', 'forget', ANNA];
-    expect(await failureOf(operator.run(words, how))).toMatchObject({ exitCode: 11 });
+    expect(await failureOf(forgetting(ANNA, how))).toMatchObject({ exitCode: 11 });
     const again = bankWith();
-    expect((await operator.json(proof, words, again.how)).atBank.consents).toEqual(['first']);
+    expect((await forgetting(ANNA, again.how)).atBank.consents).toEqual(['first']);
     expect(again.asked).toEqual(['first']);
-  });
-
-  it('two refusals are one warning', async () => {
-    await consent(ANNA, 'first', 'open');
-    await consent(ANNA, 'second', 'open');
-    const refused = new Psd2Error('bank_refused', 'No such consent');
-    const { how } = bankWith({ first: refused, second: refused });
-    const { said } = await operator.run(['customer', 'forget', ANNA], how);
-    expect(said()).toContain('The bank refused to end something: No such consent; No such consent.');
   });
 });
