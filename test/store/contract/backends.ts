@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, inject } from 'vitest';
@@ -26,6 +26,8 @@ export interface Place {
   everything(): string;
   /** Records on the machine that psd2 forgets a customer. */
   forget(profile: string, customerId: string): Promise<void>;
+  /** The workers so far have been dead for a minute. */
+  killWorkers(profile: string): void;
   /** Damages the data of a flow. */
   damage(profile: string, flow: string): void;
   /** Brings back the journal of a flow from a backup that has only its first events. 0: the journal is lost. */
@@ -93,6 +95,11 @@ async function openOnDisk(root: string): Promise<Place> {
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
         .join('\n'),
+    killWorkers: (profile) => {
+      const markers = join(folder.flows(profile), 'open');
+      const then = new Date(Date.now() - 60_000);
+      for (const flow of readdirSync(markers)) utimesSync(join(markers, flow), then, then);
+    },
     damage: (profile, flow) => writeFileSync(join(folder.flows(profile), `${flow}.ndjson`), 'garbage'),
     restore: (profile, flow, events) => {
       const path = join(folder.flows(profile), `${flow}.ndjson`);
@@ -130,6 +137,7 @@ async function openInPostgres(root: string, running: ReadyDatabases): Promise<Pl
         .split('\n');
       return tables.map((table) => running.sql(database, `select * from psd2.${table}`)).join('\n');
     },
+    killWorkers: () => void running.sql(database, `update psd2.claims set until = '-infinity'`),
     damage: (_, flow) => {
       running.sql(database, `update psd2.flow_events set event = '{"garbage":true}' where flow = '${flow}'`);
     },

@@ -50,18 +50,6 @@ const copied = (flow: string) => new FlowCopies(to).add(recordOf(flow));
 const indexed = (folder: string, flow: string) => new FlowIndex(folder).read().get(flow);
 
 describe('flows that are read for a copy', () => {
-  it('come by kind and in the order in which they began', async () => {
-    const first = await transfer('A');
-    const consent = await begun(flowsOf(from), 'consent', {
-      transactionId: 't',
-      customerId: '42',
-      categories: consentCategories(),
-    });
-    const second = await transfer('B');
-    expect(new FlowCopies(from).all()).toEqual([first, second, consent.current.flow]);
-    expect(new FlowCopies(to).all()).toEqual([]);
-  });
-
   it('stop the copy if a journal is missing whose reference is taken: the copy would free it', async () => {
     const flow = await transfer('INV-1');
     rmSync(pathOf(from, flow));
@@ -123,28 +111,12 @@ describe('a flow that is added by a copy', () => {
     expect((await opened(flowsOf(to), 'transfer', flow)).current.state).toBe('unknown');
   });
 
-  it('that continues in the original is brought up to date in the index too', async () => {
-    const flow = await transfer(null, PAID.slice(0, 2));
-    await copied(flow);
-    expect(indexed(to, flow)).toEqual({ reference: null, resourceIds: new Set(['r1']), sent: null });
-    const open = await opened(flowsOf(from), 'transfer', flow);
-    for (const event of PAID.slice(2)) await open.record(event);
-    await copied(flow);
-    expect(indexed(to, flow)).toEqual({ reference: null, resourceIds: new Set(['r1', 'r2']), sent: 'r2' });
-  });
-
   it('that is copied again without a change adds nothing to the index', async () => {
     const flow = await transfer('INV-1', PAID.slice(0, 2));
     await copied(flow);
     const content = readFileSync(join(to, 'index'), 'utf8');
     await copied(flow);
     expect(readFileSync(join(to, 'index'), 'utf8')).toBe(content);
-  });
-
-  it('without a resource is in the index with its reference alone', async () => {
-    const flow = await transfer('INV-1');
-    await copied(flow);
-    expect(indexed(to, flow)).toEqual({ reference: 'INV-1' });
   });
 
   it('of another kind has no reference in the index', async () => {
@@ -170,15 +142,6 @@ describe('a flow that is added by a copy', () => {
     });
     expect(existsSync(join(to, 'open', flow))).toBe(true);
     expect(fs.statSync(join(to, 'open', flow)).mtimeMs).toBeLessThan(Date.now() - 20_000);
-  });
-
-  it('gets several missing events in one copy, each with its number', async () => {
-    const flow = await transfer(null);
-    await copied(flow);
-    const open = await opened(flowsOf(from), 'transfer', flow);
-    for (const event of PAID) await open.record(event);
-    await copied(flow);
-    expect(new FlowCopies(to).read(flow)?.events).toEqual(recordOf(flow).events);
   });
 });
 

@@ -179,11 +179,6 @@ describe('the records of a folder', () => {
     }
   });
 
-  it('a profile without data has no records', async () => {
-    expect(await sideOf(from).profiles()).toEqual([]);
-    expect(await recordsOf(from)).toEqual([]);
-  });
-
   it('files that psd2 did not write are not counts', async () => {
     const place = (name: string) => join(from.tokens('bank'), name);
     for (const name of ['client-credentials-calls', 'unattended-reads']) {
@@ -316,18 +311,6 @@ describe('a flow that is copied', () => {
     await holdingsOf(to).put(first);
     expect(readFileSync(pathOf(flow), 'utf8')).toBe(after);
     expect(statSync(pathOf(flow)).mode & 0o777).toBe(0o600);
-  });
-
-  it('a flow is under way in the copy for as long as it is in the original', async () => {
-    const { flow } = (await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'))).current;
-    const record = await recordOf(flow);
-    const marker = join(to.flows('bank'), 'open', flow);
-    await holdingsOf(to).put({ ...record, underWay: true });
-    expect(existsSync(marker)).toBe(true);
-    // It is silent since its last event, and not for less than the time that shows that nobody works on it.
-    expect(Date.now() - statSync(marker).mtimeMs).toBeGreaterThanOrEqual(20_000);
-    await holdingsOf(to).put({ ...record, underWay: false });
-    expect(existsSync(marker)).toBe(false);
   });
 
   it('a copied transfer takes its reference, unless it has failed', async () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkedLine } from '../../../src/store/files/flows/checked-lines.ts';
@@ -29,21 +29,6 @@ const transfer = (reference: string | null) =>
   });
 
 describe('the index of flows', () => {
-  it('has what was added, of each flow all its resource ids', () => {
-    const index = new FlowIndex(folder);
-    expect(index.read()).toEqual(new Map());
-    index.add({ flow: 'a', reference: 'INV-1' }, { flow: 'b', resourceId: null });
-    index.add({ flow: 'a', resourceId: 'r1' });
-    index.add({ flow: 'a', resourceId: 'r2' }, { flow: 'c', reference: null });
-    expect(index.read()).toEqual(
-      new Map([
-        ['a', { reference: 'INV-1', resourceIds: new Set(['r1', 'r2']) }],
-        ['b', { resourceIds: new Set() }],
-        ['c', { reference: null }],
-      ]),
-    );
-  });
-
   it('skips lines that are damaged, and ends a line that was cut', () => {
     const index = new FlowIndex(folder);
     index.add({ flow: 'a', reference: 'INV-1' });
@@ -63,13 +48,6 @@ describe('the index of flows', () => {
       message: `The index ${path} cannot be written: a folder has that name`,
       hint: 'Check the free space, and who owns the folder. If it is not a file, remove it. psd2 creates it again.',
     });
-  });
-
-  it('is not believed if another user may have written it', () => {
-    const index = new FlowIndex(folder);
-    index.add({ flow: 'a', reference: 'INV-1' });
-    chmodSync(path, 0o666);
-    expect(() => index.read()).toThrow(`${path} can be changed by others (mode 0666)`);
   });
 });
 
@@ -113,19 +91,6 @@ describe('the index and the resources of flows', () => {
   };
   const again = (resourceId: string) => record({ ...VERIFIED, resourceId });
   const pathOf = (flow: string) => join(folder, `${flow}.ndjson`);
-
-  it('without the index, every resource that a flow ever had is still its own', async () => {
-    const ids = ['r1', 'r2', 'r3'];
-    const { current } = await record(
-      ...ids.flatMap((resourceId) => [{ ...VERIFIED, resourceId }, { type: 'verify-again' } as const]),
-    );
-    for (const resourceId of ids) {
-      rmSync(path);
-      await expect(again(resourceId)).rejects.toThrow(`belongs to ${current.flow}`);
-    }
-    // The refused flow has no right to the resource, though its entry was the first one in a time without the index.
-    for (const resourceId of ids) await expect(again(resourceId)).rejects.toThrow('belongs to');
-  });
 
   it('an index from an old backup does not forget the flows since', async () => {
     const { flow } = (await transfer(null)).current;
@@ -174,15 +139,6 @@ describe('the index and the resources of flows', () => {
     const { flow } = (await record({ type: 'verify-sent', ...SENT })).current;
     new FlowIndex(folder).add({ flow, resourceId: 'r1', sent: null });
     expect((await opened(flowsOf(), 'transfer', flow)).current.state).toBe('created');
-  });
-
-  it('a late entry of a resource does not hide that execute was sent', () => {
-    const index = new FlowIndex(folder);
-    index.add({ flow: 'a', resourceId: 'r1', sent: null }, { flow: 'a', sent: 'r1' });
-    index.add({ flow: 'a', resourceId: 'r2', sent: null });
-    expect(index.read().get('a')?.sent).toBe('r1');
-    index.add({ flow: 'a', sent: null });
-    expect(index.read().get('a')?.sent).toBe(null);
   });
 
   it('if the index cannot say that execute is about to be sent, it is not sent, and the flow continues', async () => {

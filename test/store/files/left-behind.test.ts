@@ -7,7 +7,7 @@ import { makePrivateFolder } from '../../../src/store/disk/files.ts';
 import { withLock } from '../../../src/store/disk/lock.ts';
 import { FileFlows, type FlowsSetting } from '../../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { begun, begunTransfer, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { replaceForStore } from '../waiting.ts';
@@ -52,80 +52,12 @@ async function killed(resourceId?: string): Promise<string> {
 }
 
 describe('an interrupted flow', () => {
-  it('interrupted flows are named with their kind, state and resource at the bank, newest first', async () => {
-    const transfer = await killed('r1');
-    const consent = await begun(flowsOf(), 'consent', {
-      transactionId: 't2',
-      customerId: '1234567',
-      categories: consentCategories(),
-    });
-    await consent.record({ type: 'request-sent', ...intent });
-    writeFileSync(marker(consent.current.flow), DEAD, { mode: 0o600 });
-    expect(await flowsOf().leftBehind(5)).toEqual({
-      flows: [
-        { kind: 'consent', flow: consent.current.flow, state: 'created', resourceId: null },
-        { kind: 'transfer', flow: transfer, state: 'verified', resourceId: 'r1' },
-      ],
-      more: 0,
-    });
-  });
-
-  it('interrupted flows beyond the limit are counted', async () => {
-    const flows = [await killed('r1'), await killed('r2'), await killed('r3')];
-    const { flows: named, more } = await flowsOf().leftBehind(1);
-    expect(named.map(({ flow }) => flow)).toEqual([flows[2]]);
-    expect(more).toBe(2);
-  });
-
-  it.each([
-    ['the id of the flow', (flow: string) => flow],
-    ['the beginning of that id', (flow: string) => flow.slice(0, -1)],
-    ['the id of its resource', () => 'resource-1'],
-    ['the beginning of the resource id', () => 'resource'],
-  ])('a command about an interrupted flow, given as %s, does not name that flow', async (_, said) => {
-    const flow = await killed('resource-1');
-    const other = await killed('r2');
-    const { flows, more } = await flowsOf().leftBehind(5, said(flow));
-    expect(flows.map((each) => each.flow)).toEqual([other]);
-    expect(more).toBe(0);
-  });
-
-  it('a command about an interrupted flow does not count that flow', async () => {
-    const flow = await killed('r1');
-    const newest = await killed('r2');
-    const { flows, more } = await flowsOf().leftBehind(1, flow.slice(0, -1));
-    expect(flows.map((each) => each.flow)).toEqual([newest]);
-    expect(more).toBe(0);
-  });
-
   it('a command about another flow names an interrupted flow, even before it has a resource', async () => {
     const flow = await killed();
     const open = await opened(flowsOf(), 'transfer', flow);
     await open.record({ type: 'verify-sent', ...intent });
     writeFileSync(marker(flow), DEAD, { mode: 0o600 });
     expect((await flowsOf().leftBehind(5, 'r2')).flows.map((each) => each.flow)).toEqual([flow]);
-  });
-
-  it('a flow is not named as interrupted while a process works on it', async () => {
-    const flow = await killed('r1');
-    let during: unknown;
-    await flowsOf().resume('transfer', flow, async () => {
-      during = await flowsOf().leftBehind(5);
-    });
-    expect(during).toEqual({ flows: [], more: 0 });
-  });
-
-  it('a flow is named as interrupted after its work failed, and not after it was done', async () => {
-    const flow = await killed('r1');
-    const failing = flowsOf();
-    await expect(
-      failing.resume('transfer', flow, () => Promise.reject(new RangeError('the bank is away'))),
-    ).rejects.toThrow('the bank is away');
-    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
-    expect((await flowsOf().leftBehind(5)).flows.map((each) => each.flow)).toEqual([flow]);
-    await opened(flowsOf(), 'transfer', flow);
-    expect(existsSync(marker(flow))).toBe(false);
-    expect((await flowsOf().leftBehind(5)).flows).toEqual([]);
   });
 
   it('an interrupted flow is not named any more after a week', async () => {
@@ -171,17 +103,6 @@ describe('an interrupted flow that sent nothing to the bank', () => {
     expect((await flows.find('transfer', flow)).state).toBe('cancelled');
     expect(existsSync(marker(flow))).toBe(false);
     expect(readdirSync(folder.flows('p')).filter((file) => file.endsWith('.lock'))).toEqual([]);
-  });
-
-  it('an interrupted flow is not cancelled if one of its requests may have reached the bank', async () => {
-    const flow = await killed();
-    const open = await opened(flowsOf(), 'transfer', flow);
-    await open.record({ type: 'verify-sent', ...intent });
-    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
-    expect((await flowsOf().leftBehind(5)).flows).toEqual([
-      { kind: 'transfer', flow, state: 'created', resourceId: null },
-    ]);
-    expect((await flowsOf().find('transfer', flow)).state).toBe('created');
   });
 
   it('a flow that another process holds is left alone and named if the operator does not wait', async () => {
@@ -252,31 +173,6 @@ describe('the flows that processes work on', () => {
     writeFileSync(`${journalOf(flow)}.lock`, HOLDER);
     aSecondLaterAtEachLook();
     expect(await flowsOf().atWork()).toEqual([]);
-  });
-
-  it('a flow at work is named with its process', async () => {
-    const flow = await killed('r1');
-    await killed('r2');
-    let during: unknown;
-    await flowsOf().resume('transfer', flow, async () => {
-      during = await flowsOf().atWork();
-    });
-    expect(during).toEqual([
-      { flow, holder: expect.stringMatching(`^process ${process.pid} on ${hostname()} since 20`) },
-    ]);
-    expect(await flowsOf().atWork()).toEqual([]);
-  });
-
-  it('no flow is at work if no flow was ever begun', async () => {
-    expect(await flowsOf().atWork()).toEqual([]);
-  });
-});
-
-describe('the history of a flow', () => {
-  it('a flow that does not exist has no history, and neither has something that is not an id', async () => {
-    expect(await flowsOf().history('tr-0mi7x7x8x00000')).toBeNull();
-    const flow = await killed();
-    expect(await flowsOf().history(`../p/${flow}`)).toBeNull();
   });
 });
 

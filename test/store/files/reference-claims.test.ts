@@ -38,13 +38,6 @@ it('a letter with an accent is the same however it is composed', () => {
   expect(claims.take('CAFE\u0301', 'tr-2', isNotFree)).toBe('tr-1');
 });
 
-it('once its flow has definitely failed, one other flow can take a reference', () => {
-  claims.take('INV-1', 'tr-1', isNotFree);
-  const isFree = (flow: string) => flow === 'tr-1';
-  expect(claims.take('INV-1', 'tr-2', isFree)).toBe('tr-2');
-  expect(claims.take('INV-1', 'tr-3', isFree)).toBe('tr-2');
-});
-
 it('a flow whose reference another one has taken does not have it any more', () => {
   claims.take('INV-1', 'tr-1', isNotFree);
   claims.take('INV-1', 'tr-2', () => true);
@@ -78,12 +71,6 @@ it('a flow gets its reference even if an earlier run was killed while it took it
   writeFileSync(`${path}.tr-1`, 'tr', { mode: 0o600 });
   expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
   expect(readdirSync(join(folder, 'references'))).toEqual([claim]);
-});
-
-it('taking a reference leaves behind only the claim', () => {
-  claims.take('INV-1', 'tr-1', isNotFree);
-  claims.take('INV-1', 'tr-2', isNotFree);
-  expect(readdirSync(join(folder, 'references'))).toHaveLength(1);
 });
 
 it('a process that is overtaken while it takes a reference learns which flow has it', () => {

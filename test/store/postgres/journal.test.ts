@@ -111,12 +111,6 @@ it('a reference whose transfer failed while another one wanted it can be used a 
   expect((await begun(flows, 'transfer', TRANSFER_BEGIN('INV-1'))).current.state).toBe('created');
 });
 
-it('what is not a flow has no history', async () => {
-  await begun(flowsOfAnother(), 'transfer', TRANSFER_BEGIN('a'));
-  for (const flow of ['x', 'tr-', 'tr-0mi7x7x8x00001'])
-    expect(await flowsOfAnother().history(flow)).toBeNull();
-});
-
 it('a database that refuses a flow for another reason than its reference says so', async () => {
   stores.sql('alter table psd2.flows add constraint public_id unique (transaction_id)');
   const begin = TRANSFER_BEGIN('a');

@@ -45,49 +45,6 @@ describe('flows that were left behind', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('a flow that was continued and interrupted again was left behind', async () => {
-    const { flow } = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
-    expect(await left()).toEqual([]);
-    await expect(
-      flows().resume('transfer', flow, async (open) => {
-        await open.record(SENT);
-        throw new Error('gone');
-      }),
-    ).rejects.toThrow('gone');
-    expect(await find()).toEqual({
-      flows: [{ kind: 'transfer', flow, state: 'created', resourceId: null }],
-      more: 0,
-    });
-  });
-
-  it('as many are named as wanted, the newest first, and how many more there may be', async () => {
-    const names: string[] = [];
-    for (let number = 0; number < 3; number += 1) names.unshift(await interrupted());
-    const [third, second, first] = names;
-    expect(await left(3)).toEqual([third, second, first]);
-    const { flows: newest, more } = await find(2);
-    expect([newest.map(({ flow }) => flow), more]).toEqual([[third, second], 1]);
-    expect(await find(4)).toMatchObject({ more: 0 });
-  });
-
-  it('the flow that the command is about is not named, by its own id or the id at the bank', async () => {
-    const one = await interrupted();
-    const other = await interrupted();
-    stores.sql(`update psd2.flows set resource_id = 'at-the-bank' where flow = '${other}'`);
-    expect(await left()).toEqual([other, one]);
-    expect(await left(5, one)).toEqual([other]);
-    expect(await left(5, one.slice(0, -1))).toEqual([other]);
-    expect(await left(5, 'at-the')).toEqual([one]);
-    expect(await left(5, 'bank')).toEqual([other, one]);
-  });
-
-  it('a flow of which nothing reached the bank is cancelled, not named', async () => {
-    const flow = await interrupted(async () => {});
-    expect(await find()).toEqual({ flows: [], more: 0 });
-    expect(await flows().find('transfer', flow)).toMatchObject({ state: 'cancelled' });
-    expect((await flows().history(flow))?.map(({ type }) => type)).toEqual(['created', 'cancelled']);
-  });
-
   it('a flow that has ended is not named or changed, even if its worker was killed before it could say so', async () => {
     const flow = await interrupted(({ record }) => record({ type: 'cancelled' }));
     const underWay = () => stores.sql(`select under_way from psd2.flows where flow = '${flow}'`);
@@ -105,19 +62,6 @@ describe('flows that were left behind', () => {
     expect(await left()).toEqual([whole]);
   });
 
-  it('flows of every kind are named, with their ids at the bank', async () => {
-    const begin = { transactionId: crypto.randomUUID(), customerId: '42', categories: [] };
-    const working = flows().begin('consent', begin, async (open) => {
-      await open.record({ type: 'request-sent', requestId: 'r', digest: null });
-      await open.record({ type: 'requested', resourceId: 'at-the-bank', outcomes: [] });
-      throw new Error('gone');
-    });
-    await expect(working).rejects.toThrow('gone');
-    expect((await find()).flows).toMatchObject([
-      { kind: 'consent', state: 'requested', resourceId: 'at-the-bank' },
-    ]);
-  });
-
   it('if the database does not answer, none is named', async () => {
     await interrupted();
     stores.sql('alter table psd2.flows rename to gone');
@@ -126,15 +70,6 @@ describe('flows that were left behind', () => {
 });
 
 describe('what the store says of flows', () => {
-  it('the flows that workers work on now, and their workers', async () => {
-    const { flow } = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
-    expect(await flows().atWork()).toEqual([]);
-    await flows().resume('transfer', flow, async () => {
-      const holder = expect.stringMatching(`^process ${process.pid} on `);
-      expect(await flows().atWork()).toEqual([{ flow, holder }]);
-    });
-  });
-
   it('where flows are recorded, once there are some', async () => {
     expect(await flows().recordedIn()).toBeUndefined();
     await begun(flows(), 'transfer', TRANSFER_BEGIN('a'));
