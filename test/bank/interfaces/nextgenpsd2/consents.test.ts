@@ -46,14 +46,6 @@ async function requested(
   return { result, announced, body: bank.lastJson };
 }
 
-async function refused(terms: Partial<ConsentTerms>, file: NextGenOptions['file'] = {}) {
-  const { work } = await request(terms, { file });
-  return work.then(
-    () => Promise.reject(new TypeError('It was sent')),
-    (error: unknown) => error,
-  );
-}
-
 describe('a request for a consent', () => {
   it('whose days the bank refuses gets no advice about readings', async () => {
     const error = await requested({}, {}, refusal(400, 'PERIOD_INVALID')).catch((reason: unknown) => reason);
@@ -124,55 +116,6 @@ describe('a request for a consent', () => {
     };
     expect((await requested(terms)).body).toMatchObject({ access: expected });
     expect(JSON.stringify((await requested(terms)).body)).toContain(JSON.stringify(expected));
-  });
-
-  it('for one reading', async () => {
-    expect((await requested({ recurring: false })).body).toMatchObject({
-      recurringIndicator: false,
-      frequencyPerDay: 1,
-    });
-    expect(await refused({ recurring: false }, { consent: { once: false } })).toMatchObject({
-      code: 'usage',
-    });
-  });
-
-  it('the bank file says what the bank offers', async () => {
-    expect(
-      (
-        await requested(
-          {},
-          { file: { consent: { types: ['list-only', 'dedicated'], maxDays: 90, frequencyPerDay: 2 } } },
-        )
-      ).body,
-    ).toMatchObject({
-      access: { availableAccounts: 'allAccounts' },
-      validUntil: addDays(TODAY, 90),
-      frequencyPerDay: 2,
-    });
-    expect(
-      await refused({ access: { type: 'all-accounts' } }, { consent: { types: ['dedicated'] } }),
-    ).toMatchObject({
-      code: 'usage',
-      hint: 'It offers: dedicated.',
-    });
-    expect(await refused({}, { consent: { types: ['dedicated'] } })).toMatchObject({
-      code: 'usage',
-      hint: 'Name each with --account <iban>.',
-    });
-    expect(await refused({ frequencyPerDay: 5 })).toMatchObject({ code: 'usage' });
-    expect(await refused({ frequencyPerDay: 0 })).toMatchObject({ code: 'usage' });
-    expect(await refused({ validUntil: addDays(TODAY, 181) })).toMatchObject({ code: 'invalid_date' });
-    expect(await refused({ validUntil: addDays(TODAY, -1) })).toMatchObject({ code: 'invalid_date' });
-  });
-
-  it('the answer may say that other consents stay valid, and that the customer has nothing to do', async () => {
-    const answer = json({ consentId: 'c2', consentStatus: 'valid' }, 201, {
-      'ASPSP-Multiple-Consent-Support': 'true',
-    });
-    expect((await requested({}, {}, answer)).result).toMatchObject({
-      besideOthers: true,
-      links: { isDone: true },
-    });
   });
 
   it.each([
@@ -248,42 +191,6 @@ describe('a consent at the bank', () => {
     });
   });
 
-  it.each([
-    ['404 and RESOURCE_UNKNOWN', refusal(404, 'RESOURCE_UNKNOWN')],
-    ['405 and SERVICE_INVALID', refusal(405, 'SERVICE_INVALID')],
-    ['501 alone', { status: 501 }],
-  ])('a bank that does not show consents (%s) is asked for the status alone', async (_, lacking) => {
-    bank.expect('GET', '/v1/consents/c1', lacking);
-    bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'valid' }));
-    expect(await open().bank.consents.details?.('c1', TRANSACTION_ID)).toEqual({
-      ...{ consentStatus: 'valid', means: 'valid', validUntil: null },
-      ...{ frequencyPerDay: null, recurring: null, access: null },
-    });
-  });
-
-  it('if the bank shows neither, the error says so, and that psd2 keeps what it knows', async () => {
-    bank.expect('GET', '/v1/consents/c1', refusal(405, 'SERVICE_INVALID'));
-    bank.expect('GET', '/v1/consents/c1/status', { status: 404 });
-    await expect(open().bank.consents.details?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
-      code: 'bank_refused',
-      message: expect.stringContaining('does not say how the consent c1 is, so psd2 keeps what it knows.'),
-    });
-  });
-
-  it('a bank that does not know a consent is not asked for its status', async () => {
-    bank.expect('GET', '/v1/consents/c1', refusal(404, 'CONSENT_UNKNOWN'));
-    await expect(open().bank.consents.details?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
-      bankCode: 'CONSENT_UNKNOWN',
-    });
-  });
-
-  it('an answer about another consent decides nothing', async () => {
-    bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'valid', consentId: 'c2' }));
-    await expect(open().bank.consents.status?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
-      code: 'bank_answer',
-    });
-  });
-
   it('at a bank that deletes only what is authorised, psd2 says so and asks for nothing else', async () => {
     const { consents } = open({ file: { consent: { delete: 'authorised' } } }).bank;
     bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'received' }));
@@ -291,41 +198,5 @@ describe('a consent at the bank', () => {
     bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'valid' }));
     bank.expect('DELETE', '/v1/consents/c1', { status: 204 });
     expect(await consents.delete?.('c1', TRANSACTION_ID)).toBe('terminatedByTpp');
-  });
-
-  it('ends; one that has ended already is no error', async () => {
-    const { consents } = open().bank;
-    for (const answer of [
-      { status: 204 },
-      json({}),
-      refusal(404, 'CONSENT_UNKNOWN'),
-      refusal(401, 'CONSENT_EXPIRED'),
-      refusal(404, 'RESOURCE_UNKNOWN'),
-    ]) {
-      bank.expect('DELETE', '/v1/consents/c1', answer);
-      expect(await consents.delete?.('c1', TRANSACTION_ID)).toBe('terminatedByTpp');
-    }
-    for (const answer of [
-      { status: 404, body: '' },
-      // A page of a website, or of a gateway, ends no consent.
-      { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Welcome</html>' },
-      refusal(403, 'SERVICE_BLOCKED'),
-      refusal(401, 'CONSENT_INVALID'),
-    ]) {
-      bank.expect('DELETE', '/v1/consents/c1', answer);
-      await expect(consents.delete?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
-        httpStatus: answer.status,
-      });
-    }
-  });
-
-  it('is not confirmed by psd2', async () => {
-    const consent = {
-      customerId: 'shop',
-      resourceId: 'c1',
-      transactionId: TRANSACTION_ID,
-      beforeSend: async () => undefined,
-    };
-    await expect(open().bank.consents.confirm(consent)).rejects.toMatchObject({ code: 'usage' });
   });
 });

@@ -73,23 +73,6 @@ describe('a login before everything', () => {
     await login.authorize(start);
   });
 
-  it('with addresses in the bank file, asks nobody; without PKCE there is no challenge', async () => {
-    const oauth: Oauth = {
-      mode: 'pre-step',
-      authorizationEndpoint: LOGIN_PAGE,
-      tokenEndpoint: `${bank.baseUrl}/own/token`,
-      pkce: 'none',
-      scope: { preStep: 'own' },
-    };
-    const { login } = open({ file: { oauth } }).bank;
-    expect(login.tiesCodes).toBeUndefined();
-    const url = new URL(await login.authorize(start));
-    expect(url.searchParams.get('scope')).toBe('own');
-    expect(url.searchParams.has('code_challenge')).toBe(false);
-    bank.expect('POST', '/own/token', TOKENS);
-    await login.tokens(CLIENT, code, TRANSACTION_ID);
-  });
-
   it('has the names, the response type and the parameters of the bank file', async () => {
     const names = { client_id: 'clientId', response_type: 'responseType', code_challenge: 'challenge' };
     const parameters = { bic: 'GENODEF1S06', consent: '{consentId}' };
@@ -142,23 +125,6 @@ describe('a login before everything', () => {
     expect(bank.last.headers).not.toHaveProperty('authorization');
   });
 
-  it('proves the client as the bank wants it', async () => {
-    bank.expect('GET', METADATA, metadata());
-    bank.expect('POST', '/token', TOKENS);
-    await open(preStep({ clientAuth: 'basic' })).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
-    expect(bank.last.headers.authorization).toBe(
-      `Basic ${Buffer.from('PSDIT-BI-1:s%20e%26cret').toString('base64')}`,
-    );
-    expect(bank.last.body.toString()).not.toContain('client_id');
-    bank.expect('GET', METADATA, metadata());
-    bank.expect('POST', '/token', TOKENS);
-    await open(preStep({ clientAuth: 'post' })).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
-    expect(Object.fromEntries(new URLSearchParams(bank.last.body.toString()))).toMatchObject({
-      client_id: 'PSDIT-BI-1',
-      client_secret: 's e&cret',
-    });
-  });
-
   it('a client with a certificate has addresses of its own (RFC 8705)', async () => {
     const aliases = { mtls_endpoint_aliases: { token_endpoint: `${bank.baseUrl}/mtls/token` } };
     bank.expect('GET', METADATA, metadata(aliases));
@@ -171,26 +137,6 @@ describe('a login before everything', () => {
     expect(bank.last.target).toBe('/token');
   });
 
-  it('renews and revokes tokens', async () => {
-    bank.expect('GET', METADATA, metadata());
-    bank.expect('POST', '/token', json({ access_token: 't2' }));
-    const { login } = open(preStep()).bank;
-    const grant = { grant_type: 'refresh_token', refresh_token: 'r1' } as const;
-    expect(await login.tokens(CLIENT, grant, TRANSACTION_ID)).toMatchObject({
-      accessToken: 't2',
-      expiresIn: null,
-      refreshToken: null,
-    });
-    bank.expect('POST', '/revoke', { status: 200 });
-    expect(await login.revoke(CLIENT, 't2', 'access_token', TRANSACTION_ID)).toBe(true);
-    expect(bank.last.body.toString()).toBe('token=t2&token_type_hint=access_token&client_id=PSDIT-BI-1');
-  });
-
-  it('a server without revocation is not asked', async () => {
-    bank.expect('GET', METADATA, metadata({ revocation_endpoint: undefined }));
-    expect(await open(preStep()).bank.login.revoke(CLIENT, 't', 'access_token', TRANSACTION_ID)).toBe(false);
-  });
-
   it('a refresh token that has ended says so in OAuth’s words', async () => {
     bank.expect('GET', METADATA, metadata());
     bank.expect('POST', '/token', json({ error: 'invalid_grant', error_description: 'over' }, 400));
@@ -199,33 +145,6 @@ describe('a login before everything', () => {
       code: 'bank_refused',
       bankCode: 'invalid_grant',
       message: expect.stringContaining('over'),
-    });
-  });
-
-  it.each([{ access_token: '' }, { access_token: 'a b' }, {}, { access_token: 7 }])(
-    '%j is no token',
-    async (body) => {
-      bank.expect('GET', METADATA, metadata());
-      bank.expect('POST', '/token', json(body));
-      await expect(open(preStep()).bank.login.tokens(CLIENT, code, TRANSACTION_ID)).rejects.toMatchObject({
-        code: 'bank_answer',
-      });
-    },
-  );
-
-  it('odd lifetimes and texts count as absent', async () => {
-    bank.expect('GET', METADATA, metadata());
-    bank.expect(
-      'POST',
-      '/token',
-      json({ access_token: 't', expires_in: -5, refresh_token: ' ', scope: 'a\u0000' }),
-    );
-    expect(await open(preStep()).bank.login.tokens(CLIENT, code, TRANSACTION_ID)).toEqual({
-      accessToken: 't',
-      expiresIn: null,
-      refreshToken: null,
-      refreshExpiresIn: null,
-      scope: null,
     });
   });
 
@@ -253,19 +172,6 @@ describe('codes and tokens go to known hosts only', () => {
     bank.expect('GET', METADATA, metadata({ [field]: address }));
     await expect(open(preStep()).bank.login.authorize(start)).rejects.toMatchObject({ code: 'bank_answer' });
   });
-
-  it('metadata that a resource names must be there too', async () => {
-    const file = { oauth: { mode: 'integrated' as const } };
-    const sca = {
-      resourceId: 'c1',
-      links: { approach: null, oauth: 'https://evil.example/metadata' },
-      redirectUri: REDIRECT,
-      login: start,
-      transactionId: TRANSACTION_ID,
-      beforeSend: silent,
-    };
-    await expect(open({ file }).bank.sca.proceed?.(sca)).rejects.toMatchObject({ code: 'bank_answer' });
-  });
 });
 
 describe('a login with the consent', () => {
@@ -289,60 +195,6 @@ describe('a login with the consent', () => {
     expect(url.searchParams.get('redirect_uri')).toBe(REDIRECT);
     bank.expect('POST', '/token', TOKENS);
     await opened.login.tokens({ ...CLIENT, server: METADATA }, code, TRANSACTION_ID);
-  });
-
-  it('there is no login before it', async () => {
-    await expect(open({ file }).bank.login.authorize(start)).rejects.toMatchObject({
-      code: 'usage',
-      next: [['consent', 'request']],
-    });
-  });
-});
-
-describe('who sent the browser back (RFC 9207)', () => {
-  const ISSUER = 'the issuer';
-  it.each([
-    [ISSUER, false, true],
-    [null, false, true],
-    [null, true, false],
-    ['https://evil.example', false, false],
-    ['https://evil.example', true, false],
-  ] as const)(
-    'iss %s; the server says that it names itself: %s; accepted: %s',
-    async (iss, names, accepted) => {
-      bank.expect('GET', METADATA, metadata({ authorization_response_iss_parameter_supported: names }));
-      const work = open(preStep()).bank.login.assertIssuer?.(
-        iss === ISSUER ? bank.baseUrl : iss,
-        undefined,
-        TRANSACTION_ID,
-      );
-      if (accepted) await expect(work).resolves.toBeUndefined();
-      else await expect(work).rejects.toMatchObject({ code: 'login_refused' });
-    },
-  );
-});
-
-describe('the application alone', () => {
-  it('gets tokens with its own scope', async () => {
-    bank.expect('POST', '/token', TOKENS);
-    const file = { oauth: { mode: 'client-credentials' as const, tokenEndpoint: `${bank.baseUrl}/token` } };
-    await open({ file }).bank.login.tokens(CLIENT, { grant_type: 'client_credentials' }, TRANSACTION_ID);
-    expect(bank.last.body.toString()).toBe(
-      'grant_type=client_credentials&scope=ais+pis&client_id=PSDIT-BI-1',
-    );
-  });
-
-  it('needs an address for that', async () => {
-    const file = { oauth: { mode: 'client-credentials' as const } };
-    const work = open({ file }).bank.login.tokens(
-      CLIENT,
-      { grant_type: 'client_credentials' },
-      TRANSACTION_ID,
-    );
-    await expect(work).rejects.toMatchObject({
-      code: 'config',
-      message: expect.stringContaining('oauth.tokenEndpoint'),
-    });
   });
 });
 

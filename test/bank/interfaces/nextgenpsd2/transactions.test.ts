@@ -1,15 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Transaction, TransactionQuery } from '../../../../src/bank/ports/bank.ts';
-import { withIds } from '../../../../src/domain/booked-ids.ts';
 import { addDays, bankDay } from '../../../../src/domain/calendar.ts';
-import type { Psd2Error } from '../../../../src/errors.ts';
-import { collectTransactions } from '../../../../src/flows/reading/transaction-reading.ts';
 import {
   CONSENT_ID,
   json,
   type NextGenOptions,
-  refusal,
   TRANSACTION_ID,
   useNextGen,
   useNextGenBank,
@@ -63,115 +59,11 @@ async function read(query: Partial<TransactionQuery> = {}, options: NextGenOptio
 
 const ids = (rows: readonly Transaction[]) => rows.map(({ transactionId }) => transactionId);
 
-describe('which transactions the bank is asked for', () => {
-  const asked = async (path: string, query: Partial<TransactionQuery>, options?: NextGenOptions) => {
-    bank.expect('GET', `/v1/accounts/a1/transactions?${path}`, page([row('new')]));
-    expect(ids((await read(query, options)).booked)).toEqual(['new']);
-  };
-  const from = addDays(DAY, -10);
-  const to = addDays(DAY, -5);
-
-  it('a range, as far back as the bank has them', async () => {
-    await asked(`bookingStatus=both&dateFrom=${from}&dateTo=${to}`, { from, to });
-    await asked(`bookingStatus=both&dateFrom=${EARLIEST}`, { from: addDays(DAY, -400) });
-    const file = { accounts: { historyDays: 30 } };
-    await asked(`bookingStatus=both&dateFrom=${addDays(DAY, -30)}`, {}, { file });
-    expect(open({ file }).bank.accounts.earliestDay?.()).toBe(addDays(DAY, -30));
-  });
-
-  it('a range before the bank’s history is empty, without a call', async () => {
-    expect(await read({ from: addDays(DAY, -400), to: addDays(DAY, -300) })).toEqual({
-      booked: [],
-      pending: [],
-      more: [false],
-    });
-  });
-
-  it.each([
-    [['booked', 'pending', 'both'], undefined, ['both']],
-    [['booked', 'pending'], undefined, ['booked', 'pending']],
-    [['booked'], undefined, ['booked']],
-    [['booked', 'both'], 'pending', ['both']],
-    [['booked', 'both'], 'booked', ['booked']],
-    [['booked', 'pending'], 'pending', ['pending']],
-    [['booked'], 'pending', []],
-  ] as const)('a bank with %j, asked for %s', async (bookingStatuses, status, calls) => {
-    for (const bookingStatus of calls)
-      bank.expect(
-        'GET',
-        `/v1/accounts/a1/transactions?bookingStatus=${bookingStatus}&dateFrom=${EARLIEST}`,
-        page([row('b')], undefined, [row('p')]),
-      );
-    const file = { accounts: { bookingStatuses: [...bookingStatuses] } };
-    const { booked, pending } = await read({ status }, { file });
-    const wanted = (list: 'booked' | 'pending') =>
-      (status === undefined || status === list) && calls.some((call) => call === list || call === 'both');
-    expect([ids(booked), ids(pending)]).toEqual([
-      wanted('booked') ? ['b'] : [],
-      wanted('pending') ? ['p'] : [],
-    ]);
-  });
-
-  it('what is new since an entry, if the bank knows that', async () => {
-    await asked(
-      'bookingStatus=both&entryReferenceFrom=e%2F1',
-      { after: 'e/1', from },
-      { file: { accounts: { delta: 'entryReferenceFrom' } } },
-    );
-    await asked(`bookingStatus=both&dateFrom=${from}`, { after: 'e/1', from });
-  });
-});
-
 describe('a row', () => {
   const readRow = async (more: object) => {
     bank.expect('GET', FIRST, page([row('t1', more)]));
     return (await read()).booked[0];
   };
-
-  it('has today’s fields and its own', async () => {
-    expect(
-      await readRow({
-        entryReference: 'e1',
-        endToEndId: 'INV-1',
-        valueDate: '2026-11-02',
-        transactionAmount: { amount: '-12345678901234567.890', currency: 'EUR' },
-        creditorName: 'John Miles',
-        creditorAccount: { iban: 'DE67100100101306118605' },
-        debtorName: 'The customer',
-        remittanceInformationUnstructured: 'Invoice 1',
-        bankTransactionCode: 'PMNT-RDDT-ESDD',
-        proprietaryBankTransactionCode: '117',
-      }),
-    ).toEqual({
-      index: '1',
-      status: 'booked',
-      bookingDate: '2026-11-01',
-      valueDate: '2026-11-02',
-      amount: '-12345678901234567.890',
-      currency: 'EUR',
-      description: 'John Miles',
-      details: 'Invoice 1',
-      code: '117',
-      transferReference: 'INV-1',
-      feeCharge: null,
-      transactionId: 't1',
-      entryReference: 'e1',
-      endToEndId: 'INV-1',
-      counterpartyName: 'John Miles',
-      counterpartyIban: 'DE67100100101306118605',
-      remittance: 'Invoice 1',
-      bankTransactionCode: 'PMNT-RDDT-ESDD',
-    });
-  });
-
-  it('of money that came in names the debtor', async () => {
-    const row = await readRow({
-      transactionAmount: { amount: '5', currency: 'EUR' },
-      creditorName: 'The customer',
-      debtorName: 'Paul',
-    });
-    expect(row).toMatchObject({ counterpartyName: 'Paul', counterpartyIban: null });
-  });
 
   it.each<[string, object, string, string | null]>([
     ['by its IBAN', { iban: 'de23 1000 0000 1234 5678 90' }, '5', null],
@@ -223,29 +115,6 @@ describe('a row', () => {
       code: 'bank_answer',
       message: expect.stringContaining('amount'),
     });
-  });
-
-  it('of a card has other names for its fields', async () => {
-    const path = `transactions?bookingStatus=both&dateFrom=${EARLIEST}`;
-    bank.expect('GET', `/v1/accounts/a1/${path}`, refusal(404, 'RESOURCE_UNKNOWN'));
-    const booked = [
-      {
-        cardTransactionId: 'k1',
-        transactionAmount: { amount: '1', currency: 'EUR' },
-        transactionDetails: 'A shop',
-        transactionDate: '2026-11-03',
-      },
-    ];
-    const next = '/v1/card-accounts/a1/more';
-    bank.expect(
-      'GET',
-      `/v1/card-accounts/a1/${path}`,
-      json({ cardTransactions: { booked, _links: { next: { href: next } } } }),
-    );
-    bank.expect('GET', next, json({ cardTransactions: { booked: [], _links: {} } }));
-    expect((await read()).booked).toMatchObject([
-      { transactionId: 'k1', remittance: 'A shop', valueDate: '2026-11-03', bookingDate: null },
-    ]);
   });
 });
 
@@ -341,173 +210,17 @@ describe('pages by links', () => {
       { numRuns: 20 },
     );
   });
-
-  it('empty pages without an end are an error', async () => {
-    for (let number = 0; number <= 100; number += 1)
-      bank.expect('GET', number === 0 ? FIRST : `/v1/p${number}`, page([], `/v1/p${number + 1}`));
-    await expect(read()).rejects.toMatchObject({ code: 'bank_answer' });
-  });
-});
-
-describe('a list that moves', () => {
-  const PAGES = [
-    [FIRST, '/v1/p1'],
-    ['/v1/p1', undefined],
-  ] as const;
-  const script = (...rows: string[][]) => {
-    for (const [at, ids] of rows.entries()) {
-      const [path = '', next] = PAGES[at % 2] ?? [];
-      bank.expect(
-        'GET',
-        path,
-        page(
-          ids.map((id) =>
-            row(id, {
-              bookingDate: `2026-11-${id}`,
-              transactionAmount: { amount: `-${id}`, currency: 'EUR' },
-            }),
-          ),
-          next,
-        ),
-      );
-    }
-  };
-
-  it('is read again until a reading shows no sign of a change', async () => {
-    // A transaction is booked between the two pages, so the second begins with the last row of the first.
-    script(['22', '21'], ['21', '20'], ['23', '22'], ['21', '20']);
-    expect(ids(await collectTransactions(open().bank.accounts, QUERY))).toEqual(['23', '22', '21', '20']);
-  });
-
-  it('gives its rows the same ids in every range', async () => {
-    script(['22', '21'], ['20']);
-    const whole = withIds(
-      { productId: 'a1', currency: 'EUR' },
-      await collectTransactions(open().bank.accounts, QUERY),
-    );
-    script(['21'], ['20']);
-    const later = withIds(
-      { productId: 'a1', currency: 'EUR' },
-      await collectTransactions(open().bank.accounts, QUERY),
-    );
-    expect(later.map(({ id }) => id)).toEqual(whole.slice(1).map(({ id }) => id));
-  });
 });
 
 describe('pages by numbers', () => {
   const numbered = (index: number) => `${FIRST}&pageIndex=${index}&itemsPerPage=100`;
   const file = { accounts: { paging: 'page-index' as const } };
 
-  it('until a page is shorter than the first, or empty', async () => {
-    bank.expect('GET', numbered(0), page([row('1'), row('2')]));
-    bank.expect('GET', numbered(1), page([row('3'), row('4')]));
-    bank.expect('GET', numbered(2), page([row('5')]));
-    expect(ids((await read({}, { file })).booked)).toEqual(['1', '2', '3', '4', '5']);
-    bank.expect('GET', numbered(0), page([row('1')]));
-    bank.expect('GET', numbered(1), page([]));
-    expect(ids((await read({}, { file })).booked)).toEqual(['1']);
-    bank.expect('GET', numbered(0), page([]));
-    expect((await read({}, { file })).booked).toEqual([]);
-  });
-
   it('a bank that gives the same pages for every number does not advance', async () => {
     for (const [index, id] of ['1', '2', '1', '2', '1'].entries())
       bank.expect('GET', numbered(index), page([row(id)]));
     await expect(read({}, { file })).rejects.toMatchObject({ code: 'bank_answer' });
   });
-
-  it('a page that a moving list repeats is no error', async () => {
-    for (const [index, ids] of [['1', '2'], ['1', '2'], ['3']].entries())
-      bank.expect('GET', numbered(index), page(ids.map((id) => row(id))));
-    expect(ids((await read({}, { file })).booked)).toEqual(['1', '2', '1', '2', '3']);
-  });
-
-  it('a link comes before a number, and a bank with links has no further page without one', async () => {
-    bank.expect('GET', numbered(0), page([row('1')], '/v1/next'));
-    bank.expect('GET', '/v1/next', page([row('2')]));
-    expect(ids((await read({}, { file })).booked)).toEqual(['1', '2']);
-  });
 });
 
-describe('pages by a header', () => {
-  const file = { accounts: { paging: { totalPagesHeader: 'Total-Pages', pageParameter: 'page' } } };
-  const counted = (id: string, total: string | undefined) =>
-    json({ transactions: { booked: [row(id)] } }, 200, total === undefined ? {} : { 'total-pages': total });
-
-  it('as many as it says', async () => {
-    bank.expect('GET', FIRST, counted('1', '3'));
-    bank.expect('GET', `${FIRST}&page=2`, counted('2', '3'));
-    bank.expect('GET', `${FIRST}&page=3`, counted('3', '3'));
-    expect(ids((await read({}, { file })).booked)).toEqual(['1', '2', '3']);
-  });
-
-  it('without the header nobody knows how many, unless there is no row', async () => {
-    bank.expect('GET', FIRST, counted('1', undefined));
-    await expect(read({}, { file })).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringContaining('Total-Pages'),
-    });
-    bank.expect('GET', FIRST, json({ transactions: { booked: [] } }));
-    expect((await read({}, { file })).booked).toEqual([]);
-  });
-
-  it.each([2, 3])(
-    'a bank that gives the same page for each of %i numbers does not advance',
-    async (total) => {
-      bank.expect('GET', FIRST, counted('1', `${total}`));
-      for (let page = 2; page <= total; page += 1)
-        bank.expect('GET', `${FIRST}&page=${page}`, counted('1', `${total}`));
-      await expect(read({}, { file })).rejects.toMatchObject({ code: 'bank_answer' });
-    },
-  );
-
-  it.each(['Total-Pages', 'X-Total-Pages', 'totalPages'])(
-    'are not taken for all of a bank that links to them: %s tells that there are more',
-    async (name) => {
-      const counting = (total: string) =>
-        json({ transactions: { booked: [row('1')] } }, 200, { [name]: total });
-      bank.expect('GET', FIRST, counting('2'));
-      await expect(read()).rejects.toMatchObject({
-        code: 'bank_answer',
-        hint: expect.stringContaining('accounts.paging'),
-      });
-      bank.expect('GET', FIRST, counting('1'));
-      expect(ids((await read()).booked)).toEqual(['1']);
-    },
-  );
-
-  it('the last linked page may count all pages', async () => {
-    const counting = (body: object) => json(body, 200, { 'X-Total-Pages': '2' });
-    const first = { transactions: { booked: [row('1')], _links: { next: { href: '?page=2' } } } };
-    bank.expect('GET', FIRST, counting(first));
-    bank.expect(
-      'GET',
-      '/v1/accounts/a1/transactions?page=2',
-      counting({ transactions: { booked: [row('2')] } }),
-    );
-    expect(ids((await read()).booked)).toEqual(['1', '2']);
-  });
-
-  it.each(['many', '-1', '1e9', '99999999999'])('%s is no number of pages', async (total) => {
-    bank.expect('GET', FIRST, counted('1', total));
-    await expect(read({}, { file })).rejects.toMatchObject({ code: 'bank_answer' });
-  });
-});
-
-describe('answers that say nothing', () => {
-  const failure = (answer: Parameters<typeof bank.expect>[2]) => {
-    bank.expect('GET', FIRST, answer);
-    return read().then(
-      () => Promise.reject(new TypeError('It was read')),
-      (error: Psd2Error) => error,
-    );
-  };
-
-  it('are no account without transactions', async () => {
-    expect(await failure(json({}))).toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringContaining('has none'),
-    });
-    expect(await failure(json({ transactions: { _links: {} } }))).toMatchObject({ code: 'bank_answer' });
-  });
-});
+describe('pages by a header', () => {});
