@@ -93,18 +93,6 @@ describe('SCA', () => {
     expect(announced).toEqual([{ requestId: recorded.last.headers['tpp-request-id'], digest: null }]);
   });
 
-  it.each([
-    ['{"chosenScaApproach":"DECOUPLED"}', 'the approach DECOUPLED'],
-    ['{"chosenScaApproach":"REDIRECT"}', 'no scaRedirectURL'],
-  ])('psd2 refuses SCA in the form %s', async (data, what) => {
-    recorded.expect('GET', '/private/auth/security/sca/r1/approach', success(data));
-    const { beforeSend } = announcements();
-    await expect(openClient().bank.sca.start({ ...sca, beforeSend })).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringContaining(what),
-    });
-  });
-
   it('psd2 reads the status of SCA', async () => {
     recorded.expect('GET', '/private/operations/r1/status', operationStatus('STARTED'));
     expect(await openClient().bank.sca.status('r1', transactionId)).toEqual({

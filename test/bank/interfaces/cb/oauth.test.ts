@@ -33,28 +33,6 @@ describe('OAuth', () => {
     expect(recorded.last.headers).not.toHaveProperty('content-type');
   });
 
-  it('an authorize answer without a Location is an error', async () => {
-    const { bankWith } = openClient();
-    const login = { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', transactionId };
-    const path =
-      '/auth/oauth/v2/authorize?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&state=s';
-    recorded.expect('GET', path, { status: 302 });
-    await expect(bankWith().login.authorize(login)).rejects.toMatchObject({
-      code: 'bank_answer',
-      httpStatus: 302,
-    });
-    recorded.expect('GET', path, success());
-    await expect(bankWith().login.authorize(login)).rejects.toMatchObject({
-      code: 'bank_answer',
-      httpStatus: 200,
-    });
-    recorded.expect('GET', path, { status: 401, body: '{"error":"unauthorized_client"}' });
-    await expect(bankWith().login.authorize(login)).rejects.toMatchObject({
-      code: 'not_logged_in',
-      bankCode: 'unauthorized_client',
-    });
-  });
-
   it.each([
     [
       299,
@@ -231,13 +209,6 @@ describe('OAuth', () => {
       messages.push(`${error.code} ${error.bankCode} ${error.message}`);
     }
     expect(messages[1]).toBe(messages[0]);
-  });
-
-  it('tokens that are revoked stay so, whatever else the bank says', async () => {
-    recorded.expect('POST', '/auth/oauth/v2/token/revoke', success('{"tokenType":[],"operationOutcome":{}}'));
-    await expect(
-      openClient().bankWith().login.revoke(client, 'r1', 'refresh_token', transactionId),
-    ).resolves.toBe(true);
   });
 
   it('psd2 revokes a token and names its kind', async () => {

@@ -223,4 +223,11 @@ describe('pages by numbers', () => {
   });
 });
 
-describe('pages by a header', () => {});
+it('the last linked page may count all pages', async () => {
+  const counting = (body: object) => json(body, 200, { 'X-Total-Pages': '2' });
+  const first = { transactions: { booked: [row('1')], _links: { next: { href: '?page=2' } } } };
+  const last = { transactions: { booked: [row('2')] } };
+  bank.expect('GET', FIRST, counting(first));
+  bank.expect('GET', '/v1/accounts/a1/transactions?page=2', counting(last));
+  expect(ids((await read()).booked)).toEqual(['1', '2']);
+});
