@@ -3,8 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { buildProgram } from '../../../src/cli/program.ts';
-import { leaves } from '../../cli/leaves.ts';
+import { bankDay } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
 import { keepRunning, PROGRAM, readDocument, useOperator, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
@@ -26,145 +25,85 @@ beforeAll(async () => {
   flows = { transfer: transfer.flow, consent: consent.flow };
 });
 
-const running = z.strictObject({
-  baseUrl: z.url(),
-  customerSiteUrl: z.url(),
-  consoleUrl: z.url(),
-  pid: z.int(),
-  profile: z.literal('sandbox'),
-});
-/** With the bank's time. */
-const sandboxStatus = z.strictObject({ ...running.shape, time: z.iso.datetime() });
-const profile = z.strictObject({ name: z.string(), baseUrl: z.url(), current: z.boolean() });
-const source = z.enum(['option', 'environment', 'profile', 'default']);
-const setting = z.strictObject({ value: z.string(), source });
-const shownProfile = z.strictObject({
-  name: z.string(),
-  source,
-  protected: z.literal('no'),
-  settings: z.record(z.string(), setting),
-});
-const removedProfile = z.strictObject({ name: z.string(), removed: z.literal(true) });
-const terms = z.looseObject({
-  today: z.iso.date(),
-  currencies: z.array(z.looseObject({ code: z.string() })),
-});
-const anyLogin = z.union([shapes.login, shapes.applicationLogin]);
-const jsonSchema = z.looseObject({ $schema: z.literal('https://json-schema.org/draft/2020-12/schema') });
-/** Data of the bank whose shape the interface does not show. */
-const bankData = z.json();
-
-/** Commands with the shape of their one document, in an order that works. */
-const COMMANDS: [args: string[], shape: z.ZodType][] = [
-  [['schema'], z.array(z.strictObject({ command: z.string(), what: z.string(), schema: jsonSchema }))],
-  [['schema', 'accounts', 'transactions', '--chart'], jsonSchema],
-  [['sandbox', 'status'], sandboxStatus],
-  [['auth', 'login'], shapes.login],
-  [['auth', 'login', '--client-credentials'], shapes.applicationLogin],
-  [['auth', 'status'], shapes.login],
-  [['auth', 'status', '--grant', 'client_credentials'], shapes.applicationLogin],
-  [['auth', 'list'], z.array(anyLogin).length(2)],
-  [['auth', 'refresh'], shapes.login],
-  [['auth', 'token'], shapes.token],
-  [['customer', 'id'], shapes.customer],
-  [['customer', 'show'], bankData],
-  [['products', 'list'], bankData],
-  [['accounts', 'list'], shapes.accounts],
-  [['accounts', 'list', '--grant', 'client_credentials'], shapes.accounts],
-  [['accounts', 'show', ACCOUNT], bankData],
-  [['accounts', 'balance', ACCOUNT], shapes.balance],
-  [['accounts', 'transactions', ACCOUNT], shapes.transactions.min(1)],
-  [['accounts', 'transactions', ACCOUNT, '--to', '2000-01-01'], shapes.transactions.length(0)],
-  [['api', 'GET', '/private/customers/customerid-info'], bankData],
-  [['consent', 'request', ...CONSENT], shapes.consent],
-  [['consent', 'list'], shapes.consents.min(2)],
-  [['consent', 'show', '<consent>'], shapes.consent],
-  [['consent', 'resume', '<consent>'], shapes.consent],
-  [['transfer', 'prepare', ACCOUNT], terms],
-  [['transfer', 'create', ...ORDER], shapes.transfer],
-  [['transfer', ...ORDER], shapes.transfer],
-  [['transfer', 'list'], shapes.transfers.length(3)],
-  [['transfer', 'show', '<transfer>'], shapes.transfer],
-  [['transfer', 'status', '<transfer>'], shapes.transfer],
-  [['transfer', 'resume', '<transfer>'], shapes.transfer],
-  [['transfer', 'receipt', '<transfer>', '--file', 'receipt.pdf'], shapes.saved],
-  [['accounts', 'transactions', ACCOUNT, '--export', 'xls', '--file', 'transactions.xls'], shapes.saved],
-  [['accounts', 'report', ACCOUNT, '--file', 'report.html'], shapes.saved],
-  [['accounts', 'export', ACCOUNT, '--format', 'ofx', '--file', 'statement.ofx'], shapes.saved],
-  [['log', 'list', '--limit', '3'], shapes.log.length(3)],
-  [['log', 'bundle', '--limit', '2', '--file', 'log.json'], shapes.logBundle],
-  [['profile', 'list'], z.array(profile).length(2)],
-  [['profile', 'show'], shownProfile],
-  [['profile', 'use', 'sandbox'], profile],
-  [['profile', 'set', 'sandbox', '--cc-daily-limit', '1000'], shownProfile],
-  [['cert', 'inspect'], z.array(shapes.certificate).length(2)],
-  [['cert', 'check'], shapes.certificateChecks],
-  [['cert', 'generate', '--out', 'made'], shapes.generated],
-  [['cert', 'request', '--out', 'requested'], shapes.requested],
-  [['doctor'], shapes.checks],
-];
-/** Commands whose document other tests read: below, or in the named file. */
-const ELSEWHERE = [
-  ...['prepare', 'verify', 'sca', 'status', 'execute', 'resume', 'run'].map((step) => `operation ${step}`),
-  ...['operation list', 'operation show'], // operation/operation.test.ts
-  ...['transfer', 'operation', 'consent'].map((kind) => `${kind} resolve`), // resolve.test.ts
-  ...['transfer', 'operation', 'consent'].map((kind) => `${kind} cancel`), // cancel.test.ts
-  ...['consent status', 'consent delete'], // nextgenpsd2/consents.long.test.ts
-  ...['check', 'find', 'list', 'show'].map((step) => `bank ${step}`), // bank/bank-files.test.ts
-  'bank learn', // commands/bank/learn.test.ts
-  ...['transfer standing', 'funds check'], // nextgenpsd2/transfers.test.ts
-  'batch check', // commands/batch/check.test.ts
-  ...['add', 'approve', 'reject', 'run', 'list', 'show', 'status', 'report', 'retry', 'cancel'].map(
-    (step) => `batch ${step}`, // batch/batch.test.ts
-  ),
-  'log stats', // commands/log/stats.test.ts
-  ...['smoke run', 'smoke show'], // smoke/smoke.test.ts
-  ...['list', 'show', 'accept', 'forget'].map((step) => `smoke shapes ${step}`), // smoke/smoke.test.ts
-  'auth logout',
-  'auth move', // profile/other-base-url.test.ts
-  'profile add',
-  'profile edit', // profile-wizard.test.ts
-  'profile protect', // protection.test.ts
-  'profile remove',
-  'profile unprotect', // protection.test.ts
-  'sandbox console', // sandbox/control.test.ts
-  'sandbox customer play',
-  ...['add', 'reset', 'revoke-consent'].map((order) => `sandbox customer ${order}`), // sandbox/control.test.ts
-  'sandbox clock', // sandbox/control.test.ts
-  'store copy', // store.test.ts
-  'store init', // store.test.ts
-  'store status', // store.test.ts
-  ...['customer export', 'customer forget'], // customer/forget.test.ts
-  'store rekey', // crash/rekey.test.ts
-  ...['add', 'list', 'clear'].map((step) => `sandbox fault ${step}`),
-  'sandbox reset',
-  'sandbox env',
-  'sandbox start',
-  'sandbox stop',
-  ...['sandbox reset', 'sandbox fault add', 'sandbox fault list', 'sandbox fault clear'], // sandbox/control.test.ts
-  'audit', // commands/audit/audit.test.ts
-  'status', // commands/status/status.test.ts
-  'expiring', // expiring.test.ts
-  'sync run', // sync.test.ts
-  'sync status', // fleet.test.ts
-  'demo', // demo.test.ts
-  'completion', // prints a script
+/** Commands that print one document, in an order that works. The search after the tests compares all of them with their schemas. */
+const COMMANDS = [
+  ['schema'],
+  ['schema', 'accounts', 'transactions', '--chart'],
+  ['sandbox', 'status'],
+  ['sandbox', 'env'],
+  ['sandbox', 'fault', 'add', 'delay=1', '--on', 'token', '--times', '1'],
+  ['sandbox', 'fault', 'list'],
+  ['sandbox', 'fault', 'clear'],
+  ['auth', 'login'],
+  ['auth', 'login', '--client-credentials'],
+  ['auth', 'status'],
+  ['auth', 'status', '--grant', 'client_credentials'],
+  ['auth', 'list'],
+  ['auth', 'refresh'],
+  ['auth', 'token'],
+  ['customer', 'id'],
+  ['customer', 'show'],
+  ['products', 'list'],
+  ['accounts', 'list'],
+  ['accounts', 'list', '--grant', 'client_credentials'],
+  ['accounts', 'show', ACCOUNT],
+  ['accounts', 'balance', ACCOUNT],
+  ['accounts', 'transactions', ACCOUNT],
+  ['accounts', 'transactions', ACCOUNT, '--to', '2000-01-01'],
+  ['accounts', 'transactions', ACCOUNT, '--chart', '--from', bankDay(-80)],
+  ['api', 'GET', '/private/customers/customerid-info'],
+  ['consent', 'request', ...CONSENT],
+  ['consent', 'list'],
+  ['consent', 'show', '<consent>'],
+  ['consent', 'resume', '<consent>'],
+  ['transfer', 'prepare', ACCOUNT],
+  ['transfer', 'create', ...ORDER],
+  ['transfer', ...ORDER],
+  ['transfer', 'list'],
+  ['transfer', 'show', '<transfer>'],
+  ['transfer', 'status', '<transfer>'],
+  ['transfer', 'resume', '<transfer>'],
+  ['transfer', 'receipt', '<transfer>', '--file', 'receipt.pdf'],
+  ['accounts', 'transactions', ACCOUNT, '--export', 'xls', '--file', 'transactions.xls'],
+  ['accounts', 'report', ACCOUNT, '--file', 'report.html'],
+  ['accounts', 'export', ACCOUNT, '--format', 'ofx', '--file', 'statement.ofx'],
+  ['operation', 'list'],
+  ['batch', 'list'],
+  ['log', 'list', '--limit', '3'],
+  ['log', 'stats'],
+  ['log', 'bundle', '--limit', '2', '--file', 'log.json'],
+  ['audit'],
+  ['status'],
+  ['expiring'],
+  ['bank', 'list'],
+  ['bank', 'find', 'n26'],
+  ['bank', 'check', 'standard'],
+  ['store', 'status'],
+  ['profile', 'list'],
+  ['profile', 'show'],
+  ['profile', 'use', 'sandbox'],
+  ['profile', 'set', 'sandbox', '--cc-daily-limit', '1000'],
+  ['cert', 'inspect'],
+  ['cert', 'check'],
+  ['cert', 'generate', '--out', 'made'],
+  ['cert', 'request', '--out', 'requested'],
+  ['doctor'],
 ];
 
 describe('with --json stdout is one document', () => {
-  it.each(COMMANDS)('psd2 %j --json prints one document of its shape', async (args, shape) => {
+  it.each(COMMANDS.map((words) => [words]))('psd2 %j --json prints one document', async (args) => {
     const words = args.map((word) =>
       word === '<transfer>' ? flows.transfer : word === '<consent>' ? flows.consent : word,
     );
     const ended = await operator.psd2([...words, '--json', '--verbose']);
     expect(ended.code, ended.stderr).toBe(0);
-    readDocument(shape, ended.stdout);
+    readDocument(z.json(), ended.stdout);
     expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
   });
 
   it('psd2 profile add and remove --json print one document each', async () => {
     const added = await operator.json(
-      profile,
+      z.json(),
       [
         ...['profile', 'add', 'second', '--base-url', 'https://psd2.bank.example/api'],
         ...['--client-id', 'an-id', '--client-secret-stdin', '--app-name', 'an-app'],
@@ -177,17 +116,13 @@ describe('with --json stdout is one document', () => {
     expect(operator.secrets().map(({ bytes }) => bytes.toString())).toContain(
       'the-secret-of-the-second-profile',
     );
-    const shown = await operator.json(shownProfile, ['profile', 'show', 'second']);
+    const settings = z.looseObject({ clientSecret: z.unknown() });
+    const shown = await operator.json(z.looseObject({ settings }), ['profile', 'show', 'second']);
     expect(shown.settings.clientSecret).toEqual({ value: 'set', source: 'profile' });
-    await operator.json(removedProfile, ['profile', 'remove', 'second', '--yes']);
-  });
-
-  it('these tests cover every command', async () => {
-    const tested = COMMANDS.map(([args]) => args.join(' ')).concat(ELSEWHERE);
-    const untested = leaves(await buildProgram('0.0.0')).filter(
-      (name) => name !== 'help' && !tested.some((each) => each === name || each.startsWith(`${name} `)),
-    );
-    expect(untested).toEqual([]);
+    expect(await operator.json(z.json(), ['profile', 'remove', 'second', '--yes'])).toEqual({
+      name: 'second',
+      removed: true,
+    });
   });
 });
 
@@ -195,9 +130,9 @@ describe('psd2 sandbox start and stop with --json', () => {
   const other = useOperator();
 
   it('psd2 sandbox start and stop print one document each', async () => {
-    const started = await other.json(running, ['sandbox', 'start', '--detach', '--port', '0']);
+    const started = await other.json(z.looseObject({}), ['sandbox', 'start', '--detach', '--port', '0']);
     const [again, elsewhere] = await Promise.all([
-      other.json(sandboxStatus, ['sandbox', 'status']),
+      other.json(z.looseObject({}), ['sandbox', 'status']),
       other.psd2(['sandbox', 'start', '--port', '0', '--json']),
     ]);
     expect(again).toMatchObject(started);

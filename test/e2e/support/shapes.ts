@@ -93,10 +93,6 @@ export const consent = z.strictObject({
   resolution,
   ...flowTimes,
 });
-/** The list also says how long a consent is valid. */
-export const consents = z.array(
-  consent.extend({ expiresAt: time.nullable(), daysLeft: z.int().min(0).max(180).nullable() }),
-);
 
 /** Why a bank has refused or rejected a payment. */
 const bankReasons = z.array(
@@ -237,12 +233,6 @@ const check = z.strictObject({
   fix: z.string().nullable(),
 });
 export const checks = z.strictObject({ ok: z.boolean(), checks: z.array(check) });
-export const certificateChecks = z.strictObject({
-  ok: z.boolean(),
-  checks: z.array(
-    check.extend({ subject: z.string(), sha256: z.string(), notAfter: time, daysLeft: z.int() }),
-  ),
-});
 export const requested = z.strictObject({
   subject: z.string(),
   organizationIdentifier: z.string().nullable(),
@@ -372,11 +362,3 @@ export const loggedCall = z.strictObject({
 });
 
 export const log = z.array(loggedCall);
-
-/** What `psd2 log bundle` says about its file. */
-export const logBundle = z.strictObject({
-  file: z.string(),
-  calls: z.int(),
-  from: z.iso.datetime(),
-  to: z.iso.datetime(),
-});
