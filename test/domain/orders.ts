@@ -2,9 +2,15 @@ import { parseDate } from '../../src/domain/calendar.ts';
 import type { ConsentCategoryRequest } from '../../src/domain/consent.ts';
 import { parseProductId } from '../../src/domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../../src/domain/next-step.ts';
+import { applyOperationEvent, type GenericOrder, type Operation } from '../../src/domain/operation.ts';
 import { parseSepaIban } from '../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
-import { needsSettlement, type Transfer, type TransferOrder } from '../../src/domain/transfer.ts';
+import {
+  applyTransferEvent,
+  needsSettlement,
+  type Transfer,
+  type TransferOrder,
+} from '../../src/domain/transfer.ts';
 
 /** Returns an order, by default an instant transfer for today. `changes` replace its fields. */
 export function transferOrder(changes: Partial<TransferOrder> = {}): TransferOrder {
@@ -24,6 +30,28 @@ export function transferOrder(changes: Partial<TransferOrder> = {}): TransferOrd
     reference: null,
     ...changes,
   };
+}
+
+const BEGUN = { type: 'created', transactionId: 't', commits: 'on execute' } as const;
+const AT = '2026-11-22T10:00:00.000Z';
+
+/** The transfer `tr-1`, which has just begun. `changes` replace what is known of it. */
+export function begunTransfer(changes: Partial<Transfer> = {}, order: Partial<TransferOrder> = {}): Transfer {
+  const created = { ...BEGUN, flow: 'tr-1', order: transferOrder(order) };
+  return { ...applyTransferEvent(undefined, created, AT), ...changes };
+}
+
+/** The operation `op-1`, which has just begun, as {@link begunTransfer}. */
+export function begunOperation(
+  changes: Partial<Operation<GenericOrder>> = {},
+  order: Partial<GenericOrder> = {},
+): Operation<GenericOrder> {
+  const { customerId, from } = transferOrder();
+  const created = {
+    ...{ ...BEGUN, flow: 'op-1' },
+    order: { customerId, from, operation: 'standingOrder', data: '{}', ...order },
+  };
+  return { ...applyOperationEvent('operation', undefined, created, AT), ...changes };
 }
 
 /** The event that the bank verified an order as the resource `r1`, without further details. */

@@ -18,6 +18,7 @@ const ROWS = 'test/scenarios/memory.test.ts';
 
 /** The commands that pay. */
 const PAYING = commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds');
+const LOGINS = commands(90, 'auth', 'customer', 'open', 'cert', 'doctor', 'expiring', 'status');
 const READING = commands(90, 'accounts', 'sync', 'consent', 'products', 'api');
 
 /**
@@ -290,7 +291,8 @@ export const ROOMS = {
     left: 'defaults of values that always exist, which columns of a table stay whole, and comparisons at equality with the same result',
   },
   logins: {
-    ...commands(90, 'auth', 'customer', 'open', 'cert', 'doctor', 'expiring', 'status'),
+    ...LOGINS,
+    tests: [...LOGINS.tests, ROWS],
     left: 'second guards for what is missing, double filters, when a connection is closed, and texts of guards against faults of psd2',
   },
   settings: {

@@ -27,9 +27,7 @@ it('a basket whose run was interrupted goes on, and no payment is initiated twic
   };
   expect(told(await payer.run(AS_BASKET))).toMatchInlineSnapshot(`
     ["1 verified tr-1 ", "2 executing tr-2 ", "3 waiting  ",
-     "0 of 3 paid, 1 unknown, 1 awaits its customer.", "exit 130, interrupted: Interrupted",
-     "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-     "$ batch run batch-1"]
+     "0 of 3 paid, 1 unknown, 1 awaits its customer.", "exit 130: run batch-1"]
   `);
   expect(told(await payer.run(AS_BASKET))).toMatchInlineSnapshot(`
     ["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ",
@@ -48,9 +46,7 @@ it('if the bank fails while a basket is filled, no basket is begun, and the next
   bank.meets('verify', failing());
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
     [["1 unknown tr-1 The bank may have the transfer, but gave no usable answer to it: The bank is failing",
-      "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 unknown.", "exit 9, unknown 1 of 2: run batch-1"],
      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-2"]]
   `);
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
@@ -71,8 +67,7 @@ it('a line that waits for a person does not go into the basket of the others', a
       "3 executed tr-1 ",
       "Payment 1: The payee check of payment 1 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
       "Payment 2: The payee check of payment 2 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-      "1 of 3 paid (12.00 EUR).", "exit 8, payment_failed: 2 of 3 payments were not made",
-      "Go on with:", "$ batch run batch-1"],
+      "1 of 3 paid (12.00 EUR).", "exit 8, unpaid 2 of 3: run batch-1"],
      "["pay-1"]"]
   `);
   expect([
@@ -167,40 +162,31 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
   }
   expect(ends).toMatchInlineSnapshot(`
     [["the customer refuses", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
-      "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "status pay-3",
-      "status pay-3", "status pay-1", "status pay-2"],
+      "0 of 2 paid, 2 not paid.", "exit 8, unpaid 2 of 2: retry batch-1", "verify transfer",
+      "verify transfer", "verify signing basket", "sca pay-3", "status pay-3", "status pay-3",
+      "status pay-1", "status pay-2"],
      ["again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
-      "exit 8, payment_failed: 2 of 2 payments were not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+      "exit 8, unpaid 2 of 2: retry batch-1"],
      ["the customer is late", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
-      "0 of 2 paid, 2 not paid.", "exit 8, payment_failed: 2 of 2 payments were not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1",
-      "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "status pay-3",
-      "status pay-3", "status pay-1", "status pay-2"],
+      "0 of 2 paid, 2 not paid.", "exit 8, unpaid 2 of 2: retry batch-1", "verify transfer",
+      "verify transfer", "verify signing basket", "sca pay-3", "status pay-3", "status pay-3",
+      "status pay-1", "status pay-2"],
      ["again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
-      "exit 8, payment_failed: 2 of 2 payments were not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+      "exit 8, unpaid 2 of 2: retry batch-1"],
      ["the customer does not decide",
       "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
       "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
-      "0 of 2 paid, 2 await their customer.",
-      "exit 6, not_authorised: 2 of 2 payments await their customer",
-      "psd2 asks the bank for their decisions with:", "$ batch run batch-1", "verify transfer",
+      "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1", "verify transfer",
       "verify transfer", "verify signing basket", "sca pay-3", "status pay-3", "status pay-3",
       "status pay-1", "status pay-2"],
      ["again", "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
       "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
-      "0 of 2 paid, 2 await their customer.",
-      "exit 6, not_authorised: 2 of 2 payments await their customer",
-      "psd2 asks the bank for their decisions with:", "$ batch run batch-1", "status pay-3",
+      "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1", "status pay-3",
       "sca pay-3", "status pay-3", "status pay-3", "status pay-1", "status pay-2"],
      ["the answer to the basket is lost",
       "1 unknown tr-1 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
       "2 unknown tr-2 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
-      "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", "verify transfer",
+      "0 of 2 paid, 2 unknown.", "exit 9, unknown 2 of 2: run batch-1", "verify transfer",
       "verify transfer", "verify signing basket", "status pay-1", "status pay-2"],
      ["again", "1 executed tr-1 ", "2 executed tr-2 ",
       "The answer to the initiation was lost. Nobody has the link to authorise that signing basket, so psd2 initiates it again under the same reference.",
@@ -281,9 +267,7 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   const waits = { globals: { scaTimeout: '9' } };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed tr-2 ", "3 unknown tr-3 The bank has not said whether it was paid",
-      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 9, unknown 1 of 3: run batch-1"],
      ["accounts 1048262", "verify transfer", "verify transfer", "verify transfer",
       "verify signing basket", "sca pay-4", "status pay-4", "status pay-1", "status pay-2",
       "status pay-2", "status pay-3", "status pay-3", "status pay-3", "status pay-3", "status pay-3"]]
@@ -297,9 +281,7 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed tr-2 ", "3 unknown tr-3 The bank has not said whether it was paid",
-      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 9, unknown 1 of 3: run batch-1"],
      ["status pay-3", "status pay-3", "status pay-3", "status pay-3", "status pay-3"]]
   `);
   bank.calls.length = 0;
@@ -308,9 +290,7 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed tr-2 ", "3 unknown tr-3 The bank has not said whether it was paid",
-      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 130, interrupted: Interrupted",
-      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-      "$ batch run batch-1"],
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 130: run batch-1"],
      ["status pay-3"]]
   `);
   bank.meanwhile = async () => {};
@@ -318,8 +298,7 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   bank.payment('pay-3').became = 'executed';
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 not paid.",
-      "exit 8, payment_failed: 1 of 3 payments was not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+      "exit 8, unpaid 1 of 3: retry batch-1"],
      ["status pay-3"]]
   `);
   expect(payer.journal('tr-3').map(({ type }) => type)).toEqual([
@@ -384,9 +363,7 @@ it('instant payments of a basket end once the bank says that the payee has the m
   const waits = { globals: { scaTimeout: '4' } };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [["1 settled tr-1 ", "2 failed tr-2 Account closed", "3 executed tr-3 ",
-      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 9, unknown 1 of 3: run batch-1"],
      ["accounts 1048262", "verify transfer", "verify transfer", "verify transfer",
       "verify signing basket", "sca pay-4", "status pay-4", "status pay-1", "status pay-2",
       "status pay-3", "settlement pay-1", "settlement pay-2", "settlement pay-3", "settlement pay-3",
@@ -396,8 +373,7 @@ it('instant payments of a basket end once the bank says that the payee has the m
   bank.payment('pay-3').settlement = 'OK';
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [["1 settled tr-1 ", "2 failed tr-2 Account closed", "3 settled tr-3 ",
-      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 3: retry batch-1"],
      ["settlement pay-3"]]
   `);
   expect(payer.journal('tr-3').map(({ type }) => type)).toEqual([
@@ -425,8 +401,7 @@ it('what stops every payment stops a basket before it is begun, and the next run
   bank.meets('prepare', new Psd2Error('config', 'Not possible'));
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
     [["1 created tr-1 Not possible", "2 waiting  Not possible", "Payment 1: Not possible.",
-      "Payment 2: Not possible.", "0 of 2 paid.",
-      "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"],
+      "Payment 2: Not possible.", "0 of 2 paid.", "exit 8, unpaid 2 of 2: run batch-1"],
      []]
   `);
   expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
@@ -443,8 +418,7 @@ it('a basket that could not be sent stays written down, and nothing is asked abo
   };
   expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
     [["1 verified tr-1 Not possible", "2 verified tr-2 Not possible", "0 of 2 paid, 2 unknown.",
-      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "exit 9, unknown 2 of 2: run batch-1"],
      ["accounts 1048262", "verify transfer", "verify transfer"]]
   `);
   bank.meanwhile = async () => {};
@@ -484,8 +458,7 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   const run = () => payer.run([...AS_BASKET, '--links', links]);
   expect(told(await run())).toMatchInlineSnapshot(`
     ["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
-     "exit 6, not_authorised: 2 of 2 payments await their customer",
-     "psd2 asks the bank for their decisions with:", "$ batch run batch-1"]
+     "exit 6, awaited 2 of 2: run batch-1"]
   `);
   await payer.run(['operation', 'list']);
   const { read, batch } = await storeOf(payer);
@@ -498,8 +471,7 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   bank.calls.length = 0;
   expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
     [["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
-      "exit 6, not_authorised: 2 of 2 payments await their customer",
-      "psd2 asks the bank for their decisions with:", "$ batch run batch-1"],
+      "exit 6, awaited 2 of 2: run batch-1"],
      ["status pay-3"]]
   `);
 
@@ -514,9 +486,7 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   bank.calls.length = 0;
   expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 unknown tr-2 The bank has not said whether it was paid",
-      "1 of 2 paid (10.00 EUR), 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "1 of 2 paid (10.00 EUR), 1 unknown.", "exit 9, unknown 1 of 2: run batch-1"],
      ["status pay-3", "status pay-3", "status pay-1", "status pay-2"]]
   `);
   expect(await tokens.login(holder)).not.toBeUndefined();
@@ -552,13 +522,11 @@ it('a basket that somebody has changed in the store, or that the bank has no mor
   expect(ends).toMatchInlineSnapshot(`
     [["changed", "1 verified tr-1 What is stored is not what was asked for",
       "2 verified tr-2 What is stored is not what was asked for", "0 of 2 paid, 2 unknown.",
-      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
+      "exit 9, unknown 2 of 2: run batch-1", [],
       ["verify transfer", "verify transfer", "verify signing basket"]],
      ["no baskets", "1 verified tr-1 The bank no longer has signing baskets",
       "2 verified tr-2 The bank no longer has signing baskets", "0 of 2 paid, 2 unknown.",
-      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", [],
+      "exit 9, unknown 2 of 2: run batch-1", [],
       ["verify transfer", "verify transfer", "verify signing basket"]]]
   `);
 });

@@ -2,10 +2,9 @@ import { expect, it, vi } from 'vitest';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readLine, readLines } from '../../../src/flows/batch/known-lines.ts';
-import { CallLog } from '../../../src/store/machine/call-log.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
-import { endOf, NOW } from '../payer-here.ts';
+import { endOf } from '../payer-here.ts';
 import { beginLine, payeeCheck, RUN, storeOf, told, withPayees } from './with-batch.ts';
 
 // How a run ends that meets several things at once, and what a line has come to.
@@ -27,8 +26,7 @@ it('if the bank fails after a payment whose end is unknown, the unknown one coun
      "2 created tr-2 The bank is failing", "3 created tr-3 The bank is failing",
      "4 created tr-4 The bank is failing", "Payment 2: The bank is failing.",
      "Payment 3: The bank is failing.", "Payment 4: The bank is failing.", "0 of 4 paid, 1 unknown.",
-     "The bank is failing", "exit 9, outcome_unknown: The outcome of 1 of 4 payments is not known",
-     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
+     "The bank is failing", "exit 9, unknown 1 of 4: run batch-1"]
   `);
 });
 
@@ -52,7 +50,7 @@ it('a refusal by one answer alone counts for --stop-after, and is told apart fro
   bank.next = { becomes: null };
   expect(told(await payer.run([...RUN, '--stop-after', '1']))).toMatchInlineSnapshot(`
     ["1 failed tr-1 Not this one", "2 waiting  ", "3 waiting  ", "0 of 3 paid, 1 not paid.",
-     "exit 8, payment_failed: 3 of 3 payments were not made", "Go on with:", "$ batch run batch-1"]
+     "exit 8, unpaid 3 of 3: run batch-1"]
   `);
   bank.next = {};
   bank.meets('verify', refused());
@@ -75,22 +73,11 @@ it('what psd2 has refused before there was a transfer is not tried again', async
   const first = told(await payer.run(RUN, { env }));
   expect(first).toMatchInlineSnapshot(`
     ["1 failed  The payee check says: no match, the account is held by Other", "2 executed tr-1 ",
-     "1 of 2 paid (11.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 2 payments was not made",
-     "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-     "$ batch report batch-1"]
+     "1 of 2 paid (11.00 EUR), 1 not paid.", "exit 8, refused 1 of 2: report batch-1"]
   `);
   const calls = bank.calls.length;
   expect(told(await payer.run(RUN))).toEqual(first.filter((line) => !/address|https/.test(line)));
   expect(bank.calls.length).toBe(calls);
-});
-
-it('a line that waits for its customer has no reason, whatever the bank calls its state', async () => {
-  const { bank, payer } = await withBatch('Ada');
-  bank.customersAgree = false;
-  bank.next = { word: 'PATIENT' };
-  const { data } = await payer.run(RUN, { globals: { scaTimeout: '1' } });
-  expect(data[0]).toMatchObject({ state: 'authorizing' });
-  expect((await payer.run(['batch', 'report', 'batch-1'])).data[0]).toMatchObject({ reason: null });
 });
 
 it('a fault of the store is no end of a line, but a journal that is gone is an unknown one', async () => {
@@ -180,43 +167,6 @@ it.each<[string, TransferEvent[], string, string | null]>([
   const { data } = await payer.run(['batch', 'report', 'batch-1']);
   expect(data).toMatchObject([{ state, reason }]);
 });
-
-it.each([
-  [
-    201,
-    'The bank has answered the initiation, but the journal of tr-1 does not have the answer. It may be older than a link that the customer has, so psd2 initiates nothing',
-    ['verify transfer'],
-  ],
-  [null, null, ['verify transfer', 'verify transfer', 'sca pay-2']],
-])(
-  'a lost initiation is repeated unless the log of calls has its answer: %j',
-  async (status, reason, sent) => {
-    const bank = new BankHere({ commits: 'by the customer' });
-    const { payer } = await withPayees(temporary, bank, ['Ada']);
-    bank.meets('verify', 'lost');
-    await payer.run(RUN);
-    const begun = payer.journal('tr-1')[0];
-    expect(begun?.furtherData).toEqual([]);
-    const log = new CallLog(payer.folder.log);
-    const { flows } = await storeOf(payer);
-    for await (const { transactionId } of flows.list('transfer'))
-      log.append({
-        ...{
-          at: NOW,
-          profile: 'env',
-          host: 'bank.example',
-          method: 'POST',
-          path: '/payments',
-          failure: null,
-        },
-        ...{ status, milliseconds: 1, tppRequestId: 'request-1', requestId: null, apiTrackId: null },
-        ...{ flow: null, irrevocable: true, transactionId, route: '/payments', kind: 'pis' },
-      });
-    log.close();
-    const again = await payer.run(RUN);
-    expect([again.data[0]?.reason, bank.sent]).toEqual([reason, sent]);
-  },
-);
 
 it('payments that are made do not count for --stop-after', async () => {
   const { payer } = await withBatch('Ada', 'Bea', 'Cleo');

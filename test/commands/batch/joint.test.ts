@@ -34,12 +34,9 @@ async function interruptedBulk() {
 it('a bulk payment of which nobody has the link goes out once more, under the same references', async () => {
   const here = await interruptedBulk();
   const { bank, payer, first } = here;
-  expect(told(first)).toMatchInlineSnapshot(`
-    ["1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid, 2 unknown.",
-     "exit 130, interrupted: Interrupted",
-     "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-     "$ batch run batch-1"]
-  `);
+  expect(told(first)).toMatchInlineSnapshot(
+    `["1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid, 2 unknown.", "exit 130: run batch-1"]`,
+  );
   const again = await payer.run(RUN);
   expect([told(again), bank.payments.length, bank.sent]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 executed tr-2 ",
@@ -125,17 +122,14 @@ it('what somebody has changed in the store of a bulk payment is not sent', async
       "2 created tr-2 What is stored is not what was asked for",
       "Payment 1: What is stored is not what was asked for.",
       "Payment 2: What is stored is not what was asked for.", "0 of 2 paid.",
-      "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1", 0],
+      "exit 8, unpaid 2 of 2: run batch-1", 0],
      ["its purpose", "1 created tr-1 The journal of the bulk-payments op-1 is damaged",
       "2 created tr-2 The journal of the bulk-payments op-1 is damaged",
       "Payment 1: The journal of the bulk-payments op-1 is damaged. Restore it from a backup.",
       "Payment 2: The journal of the bulk-payments op-1 is damaged. Restore it from a backup.",
-      "0 of 2 paid.", "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:",
-      "$ batch run batch-1", 0],
+      "0 of 2 paid.", "exit 8, unpaid 2 of 2: run batch-1", 0],
      ["a line is in another bulk payment", "1 executed tr-1 ", "2 created tr-2 ",
-      "1 of 2 paid (10.00 EUR), 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1", 1],
+      "1 of 2 paid (10.00 EUR), 1 unknown.", "exit 9, unknown 1 of 2: run batch-1", 1],
      ["a line was cancelled alone", "1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).",
       "done", 1]]
   `);
@@ -154,9 +148,7 @@ it('a line whose transfer orders something else is not sent with the others, and
     `Payment 1: ${BROKEN}. Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.`,
     `Payment 2: ${BROKEN}. Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.`,
     '0 of 2 paid.',
-    'exit 8, payment_failed: 2 of 2 payments were not made',
-    'Go on with:',
-    '$ batch run batch-1',
+    'exit 8, unpaid 2 of 2: run batch-1',
   ]);
   expect(bank.payments).toEqual([]);
 });
@@ -222,8 +214,7 @@ it('a line that another run has put into its bulk payment is not put into a seco
   });
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "exit 9, unknown 1 of 3: run batch-1"],
      ["verify bulk payment", "sca pay-1"]]
   `);
   const orders: { reference: string }[] = JSON.parse(String(bank.last.asked));
@@ -259,8 +250,7 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
      "6 waiting  The payee check of payment 6 says: close match, the account is held by Other",
      "Payment 3: The payee check of payment 3 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
      "Payment 6: The payee check of payment 6 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-     "2 of 6 paid (23.00 EUR), 2 not paid.", "exit 8, payment_failed: 4 of 6 payments were not made",
-     "Go on with:", "$ batch run batch-1"]
+     "2 of 6 paid (23.00 EUR), 2 not paid.", "exit 8, unpaid 4 of 6: run batch-1"]
   `);
   // The transfer of before, those of two lines, and no other.
   expect(payer.flows()).toBe(4);
@@ -274,9 +264,7 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
      "3 executed tr-4 ", "4 executed tr-3 ",
      "5 failed  The reference "R-5" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
      "6 executed tr-5 ", "4 of 6 paid (50.00 EUR), 2 not paid.",
-     "exit 8, payment_failed: 2 of 6 payments were not made",
-     "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-     "$ batch report batch-1"]
+     "exit 8, refused 2 of 6: report batch-1"]
   `);
 });
 
@@ -290,9 +278,7 @@ it('with --links, a bulk payment has one link for its customer, and nobody gets 
     '1 authorizing tr-1 ',
     '2 authorizing tr-2 ',
     '0 of 2 paid, 2 await their customer.',
-    'exit 6, not_authorised: 2 of 2 payments await their customer',
-    'psd2 asks the bank for their decisions with:',
-    '$ batch run batch-1',
+    'exit 6, awaited 2 of 2: run batch-1',
   ];
   expect(told(await run())).toEqual(awaited);
   const { read, batch } = await storeOf(payer);
@@ -309,9 +295,7 @@ it('with --links, a bulk payment has one link for its customer, and nobody gets 
   expect([told(await payer.run(RUN, { globals: { scaTimeout: '1' } })), bank.sent]).toMatchInlineSnapshot(`
     [["1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
       "2 authorizing tr-2 The customer did not authorise the bulk payment within 1 s",
-      "0 of 2 paid, 2 await their customer.",
-      "exit 6, not_authorised: 2 of 2 payments await their customer",
-      "psd2 asks the bank for their decisions with:", "$ batch run batch-1"],
+      "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1"],
      ["verify bulk payment", "sca pay-1", "sca pay-1"]]
   `);
   Object.assign(bank.payment('pay-1'), { decision: 'AUTHORIZED', became: 'executed' });
@@ -332,7 +316,7 @@ it('if the bank has no bulk payments any more, nothing of one that has begun is 
      "2 created tr-2 The bank file no longer has bulk payments",
      "Payment 1: The bank file no longer has bulk payments.",
      "Payment 2: The bank file no longer has bulk payments.", "0 of 2 paid.",
-     "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"]
+     "exit 8, unpaid 2 of 2: run batch-1"]
   `);
   expect([bank.sent, at.sent]).toEqual([[], []]);
 });
@@ -344,8 +328,7 @@ it('a bulk payment is that of the customer who began it', async () => {
       "2 created tr-2 The customer 2073915 is not logged in with the profile "env"",
       "Payment 1: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
       "Payment 2: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
-      "0 of 2 paid.", "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:",
-      "$ batch run batch-1"],
+      "0 of 2 paid.", "exit 8, unpaid 2 of 2: run batch-1"],
      []]
   `);
 });
@@ -356,8 +339,7 @@ it('a bulk payment that could not be sent stays written down, and the next run s
   bank.meets('prepare', new Psd2Error('config', 'Not possible'));
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
     ["1 created tr-1 Not possible", "2 created tr-2 Not possible", "0 of 2 paid, 2 unknown.",
-     "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
+     "exit 9, unknown 2 of 2: run batch-1"]
   `);
   await payer.run(['operation', 'list']);
   expect([eventsOf(here, 'op-1'), eventsOf(here, 'tr-1')]).toMatchInlineSnapshot(
@@ -389,16 +371,12 @@ it('lines that somebody cancels or rejects before the bulk payment is written do
   }
   expect(ends).toMatchInlineSnapshot(`
     [["lines-cancelled",
-      ["1 waiting  ", "2 cancelled  ", "0 of 2 paid, 1 not paid.",
-       "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"],
+      ["1 waiting  ", "2 cancelled  ", "0 of 2 paid, 1 not paid.", "exit 8, unpaid 2 of 2: run batch-1"],
       "cancelled", 0, []],
      ["1 executed tr-1 ", "2 cancelled  ", "1 of 2 paid (10.00 EUR), 1 not paid.",
-      "exit 8, payment_failed: 1 of 2 payments was not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+      "exit 8, unpaid 1 of 2: retry batch-1"],
      ["verify bulk payment", "sca pay-1"],
-     ["rejected",
-      ["1 waiting  ", "2 waiting  ", "0 of 2 paid.",
-       "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"],
+     ["rejected", ["1 waiting  ", "2 waiting  ", "0 of 2 paid.", "exit 8, unpaid 2 of 2: run batch-1"],
       "cancelled", 0, []],
      ["exit 2, usage: bob has rejected the batch: No", "psd2 pays nothing of it. See it with:",
       "$ batch show batch-1"],
@@ -412,11 +390,9 @@ it('a run that stopped before it wrote a bulk payment down begins its lines anew
   bank.meanwhile = async (call) => {
     if (call === 'write 2 orders') throw interrupted();
   };
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
-    ["1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid.", "exit 130, interrupted: Interrupted",
-     "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
-     "$ batch run batch-1"]
-  `);
+  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(
+    `["1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid.", "exit 130: run batch-1"]`,
+  );
   bank.meanwhile = async () => {};
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(
     `["1 executed tr-3 ", "2 executed tr-4 ", "2 of 2 paid (21.00 EUR).", "done"]`,
@@ -435,9 +411,7 @@ it('an order that the bank does not take in a bulk payment refuses its line alon
   };
   expect([told(await payer.run(RUN)), bank.sent, payer.flows()]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed  The name is too long", "3 executed tr-2 ",
-      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-      "$ batch report batch-1"],
+      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, refused 1 of 3: report batch-1"],
      ["verify bulk payment", "sca pay-1"], 3]
   `);
 });
@@ -449,8 +423,7 @@ it('a failure while a bulk payment is prepared begins nothing', async () => {
   };
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
     [["1 waiting  Not possible", "2 waiting  Not possible", "Payment 1: Not possible.",
-      "Payment 2: Not possible.", "0 of 2 paid.",
-      "exit 8, payment_failed: 2 of 2 payments were not made", "Go on with:", "$ batch run batch-1"],
+      "Payment 2: Not possible.", "0 of 2 paid.", "exit 8, unpaid 2 of 2: run batch-1"],
      []]
   `);
   expect((await payer.run(['transfer', 'list'])).data).toEqual([]);
@@ -466,8 +439,7 @@ it('a line that is cancelled while its transfer is written down stops no other o
   };
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
     [["1 cancelled  ", "2 executed tr-1 ", "3 executed tr-2 ", "2 of 3 paid (23.00 EUR), 1 not paid.",
-      "exit 8, payment_failed: 1 of 3 payments was not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+      "exit 8, unpaid 1 of 3: retry batch-1"],
      ["verify bulk payment", "sca pay-1"]]
   `);
   const { printed } = await payer.run(['transfer', 'list', '--state', 'cancelled']);
@@ -482,8 +454,7 @@ it('lines that another run has taken meanwhile are not sent', async () => {
   };
   expect([told(await payer.run(RUN)), bank.sent, (await read()).bulks.size]).toMatchInlineSnapshot(`
     [["1 waiting  ", "2 unknown tr-1 No flow of this profile matches "tr-1"", "0 of 2 paid, 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "exit 9, unknown 1 of 2: run batch-1"],
      [], 0]
   `);
 });
@@ -493,12 +464,9 @@ it('a line that is in another bulk payment by now does not send the first one', 
   await flows.resume('transfer', transfers[1] ?? '', (open) =>
     open.record({ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }),
   );
-  expect([told(await payer.run([...RUN, '--only', '2'])), bank.sent]).toMatchInlineSnapshot(`
-    [["2 created tr-1 ", "0 of 1 paid, 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 1 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
-     []]
-  `);
+  expect([told(await payer.run([...RUN, '--only', '2'])), bank.sent]).toMatchInlineSnapshot(
+    `[["2 created tr-1 ", "0 of 1 paid, 1 unknown.", "exit 9, unknown 1 of 1: run batch-1"], []]`,
+  );
   expect((await flows.find('operation', joint)).state).toBe('created');
 });
 
@@ -514,8 +482,7 @@ it('a bulk payment that may have left is not sent again if a line of it is elsew
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
     [["1 created tr-1 The transfer of payment 2 is not what the batch orders",
       "2 created tr-2 The transfer of payment 2 is not what the batch orders",
-      "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "0 of 2 paid, 2 unknown.", "exit 9, unknown 2 of 2: run batch-1"],
      []]
   `);
 });
@@ -529,8 +496,7 @@ it('a payment in a basket of another run is not begun alone', async () => {
   });
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 unknown.",
-      "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "exit 9, unknown 1 of 3: run batch-1"],
      ["verify bulk payment", "sca pay-1"]]
   `);
 });
@@ -540,9 +506,7 @@ it('if psd2 has refused every line, no bulk payment is begun', async () => {
   const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none', Bea: 'none' }) };
   expect(told(await payer.run(RUN, { env })).slice(2)).toEqual([
     '0 of 2 paid, 2 not paid.',
-    'exit 8, payment_failed: 2 of 2 payments were not made',
-    'psd2 refused them and sent nothing: their reasons say what to correct. See them with:',
-    '$ batch report batch-1',
+    'exit 8, refused 2 of 2: report batch-1',
   ]);
   expect([bank.sent, payer.flows()]).toEqual([[], 0]);
   // Nothing is left for the next run.
@@ -556,9 +520,49 @@ it('a bulk payment that nobody can authorise and that the bank has not cancelled
   expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
     ["1 unknown tr-1 The link is unusable", "2 unknown tr-2 The link is unusable",
      "Payment 1: The link is unusable. No customer has the link, but the bank has the bulk payment, and has not cancelled it: Not now. psd2 goes on, and pays nothing twice, with: psd2 batch run batch-1",
-     "0 of 2 paid, 2 unknown.", "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
-     "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"]
+     "0 of 2 paid, 2 unknown.", "exit 9, unknown 2 of 2: run batch-1"]
   `);
   expect(told(await payer.run(RUN)).slice(-2)).toEqual(['2 of 2 paid (21.00 EUR).', 'done']);
   expect(bank.payments).toHaveLength(1);
+});
+
+// Lines that their customer authorises once, in a store that was damaged.
+
+it('what was approved is what is paid, also if the file of the lines is damaged while psd2 asks for a confirmation', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const store = await storeOf(payer);
+  await beginLine(store, 1);
+  await beginLine(store, 2);
+  await beginBulk(store);
+  const lines = join(payer.folder.flows('env'), 'batches', store.batch, 'lines.ndjson');
+  const ran = await payer.run(RUN, {
+    yes: false,
+    changes: ({ terminal }) => ({
+      terminal: {
+        ...terminal,
+        canAsk: true,
+        confirm: async () => {
+          writeFileSync(lines, 'damaged\n');
+          return true;
+        },
+      },
+    }),
+  });
+  expect([told(ran), bank.sent]).toMatchInlineSnapshot(`
+    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify bulk payment", "sca pay-1"]]
+  `);
+});
+
+it('a line of a bulk payment that has no transfer does not go with it, and is paid by another one', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const store = await storeOf(payer);
+  await beginLine(store, 1);
+  await beginLine(store, 2, { isNoted: false });
+  const joint = await beginBulk(store);
+  await store.change({ type: 'bulk-begun', flow: joint, lines: [1, 2] });
+  expect([told(await payer.run(RUN)), bank.sent, bank.payments.length]).toMatchInlineSnapshot(`
+    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
+     ["verify bulk payment", "sca pay-1", "verify bulk payment", "sca pay-2"], 2]
+  `);
 });

@@ -47,8 +47,7 @@ it('what the bank says of a payment counts more than a booking, and nobody reads
   bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00'), booking('R-3', '12.00')];
   expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed tr-2 RJCT", "3 executed tr-3 ",
-      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, payment_failed: 1 of 3 payments was not made",
-      "Make a new batch of those that are known not to be paid with:", "$ batch retry batch-1"],
+      "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 3: retry batch-1"],
      ["accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
       "bookings 0000012345 from TODAY, booked"]]
   `);
@@ -77,9 +76,7 @@ it('if the bank says nothing of the payments, the bookings do, and what was book
     [["1 executed tr-1 ",
       "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
       "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
-      "1 of 3 paid (10.00 EUR), 2 unknown.",
-      "exit 9, outcome_unknown: The outcome of 2 of 3 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "1 of 3 paid (10.00 EUR), 2 unknown.", "exit 9, unknown 2 of 3: run batch-1"],
      ["accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
       "bookings 0000012345 from TODAY, booked"]]
   `);
@@ -88,9 +85,7 @@ it('if the bank says nothing of the payments, the bookings do, and what was book
     [["1 executed tr-1 ",
       "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
       "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
-      "1 of 3 paid (10.00 EUR), 2 unknown.",
-      "exit 9, outcome_unknown: The outcome of 2 of 3 payments is not known",
-      "Do not make them again. psd2 asks the bank with:", "$ batch run batch-1"],
+      "1 of 3 paid (10.00 EUR), 2 unknown.", "exit 9, unknown 2 of 3: run batch-1"],
      ["entries pay-1", "accounts 1048262", "bookings 0000012345 from TODAY, booked"]]
   `);
   bank.booked = [booking('R-2', '11.00', { counterpartyIban: null }), booking('R-3', '12.00')];

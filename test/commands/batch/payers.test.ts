@@ -18,8 +18,7 @@ it('the lines of a customer who has no login stop no line of another one', async
       "3 executed tr-2 ", "4 waiting  The customer 2073915 is not logged in with the profile "env"",
       "Payment 1: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
       "Payment 4: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
-      "2 of 4 paid (5.00 EUR).", "exit 8, payment_failed: 2 of 4 payments were not made", "Go on with:",
-      "$ batch run batch-1"],
+      "2 of 4 paid (5.00 EUR).", "exit 8, unpaid 2 of 4: run batch-1"],
      ["verify transfer", "sca pay-1", "status pay-1", "execute pay-1", "verify transfer", "sca pay-2",
       "status pay-2", "execute pay-2"]]
   `);
@@ -42,9 +41,7 @@ it('an account that is named by its IBAN is found among those of the customer, w
   expect([told(await payer.run(RUN)), bank.calls]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed  The account DE75512108001245126199 is not one of customer 1048262",
       "3 executed tr-2 ", "2 of 3 paid (4.00 EUR), 1 not paid.",
-      "exit 8, payment_failed: 1 of 3 payments was not made",
-      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
-      "$ batch report batch-1"],
+      "exit 8, refused 1 of 3: report batch-1"],
      ["accounts 1048262", "verify transfer", "sca pay-1", "status pay-1", "execute pay-1",
       "verify transfer", "sca pay-2", "status pay-2", "execute pay-2"]]
   `);

@@ -1,8 +1,11 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { OperationState } from '../../../src/domain/operation.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
-import { applyTransferEvent, type Transfer } from '../../../src/domain/transfer.ts';
+import type { Transfer } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { transferOrder } from '../../domain/orders.ts';
+import type { OpenFlow } from '../../../src/store/ports/flows.ts';
+import { useCommands } from '../../cli/in-process.ts';
+import { begunTransfer, transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -117,14 +120,7 @@ async function refusalOf(changes: Partial<Transfer>) {
     globals: { yes: true },
   });
   const data = await context.store();
-  const created = {
-    type: 'created',
-    flow: 'tr-1',
-    transactionId: 't',
-    commits: 'on execute',
-    order: transferOrder(),
-  } as const;
-  const transfer = { ...applyTransferEvent(undefined, created, '2026-11-22T10:00:00.000Z'), ...changes };
+  const transfer = begunTransfer(changes);
   const flows = Object.assign(Object.create(data.flows), { find: async () => transfer });
   const within = { ...context, store: async () => ({ ...data, flows }) };
   return failureOf(runIn(within, ...CANCEL));
@@ -153,4 +149,80 @@ it('what the customer may make run, alone or with others, is not cancelled, and 
        message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can no longer cancel it",
        next: [["batch", "run", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]] }]
   `);
+});
+
+// Another psd2 may finish a flow after a command has read it and before the command has it for itself.
+
+const { run, said } = useCommands();
+
+beforeEach(() => {
+  vi.stubEnv('PSD2_BASE_URL', 'https://bank.example');
+});
+
+const flowIn = (state: OperationState, changes: Partial<Transfer> = {}) =>
+  begunTransfer({ state, ...changes });
+
+/** A flow that is in one state when it is read, and in another once no other psd2 works on it. */
+function flowThat(was: OperationState, is: OperationState, changes: Partial<Transfer> = {}) {
+  const recorded: unknown[] = [];
+  const open: OpenFlow<Transfer, unknown> = {
+    current: flowIn(is, changes),
+    record: async (event) => {
+      recorded.push(event);
+      return flowIn(is);
+    },
+    assertOurs: async () => {},
+    reread: async () => flowIn(is),
+  };
+  /** Runs a command whose store has this flow. */
+  const command = (...words: string[]) =>
+    run(
+      async (context) => {
+        const data = await context.store();
+        const flows = Object.assign(Object.create(data.flows), {
+          find: async () => flowIn(was, changes),
+          resume: (_kind: string, _flow: string, work: (of: typeof open) => Promise<void>) => work(open),
+        });
+        await runIn({ ...context, store: async () => ({ ...data, flows }) }, ...words);
+      },
+      { yes: true },
+    );
+  return { recorded, command };
+}
+
+it('psd2 does not cancel a transfer for which another psd2 has meanwhile sent execute', async () => {
+  const { command, recorded } = flowThat('authorized', 'executing');
+  await command('transfer', 'cancel', 'tr-1');
+  expect(said()).toContain('psd2 has sent execute, so it can no longer cancel the transfer');
+  expect(process.exitCode).toBe(2);
+  expect(recorded).toEqual([]);
+});
+
+it.each([
+  [
+    'verified',
+    true,
+    'The transfer tr-1 is verified. The bank may execute it without psd2, so psd2 can no longer cancel it',
+  ],
+  ['authorizing', true, 'transfer resolve tr-1 --not-executed'],
+  ['verified', false, undefined],
+] as const)(
+  'a transfer that the customer commits is %s, and may run: %s. psd2 refuses to cancel it: %j',
+  async (state, mayExecuteWithoutUs, refusal) => {
+    const { command, recorded } = flowThat(state, state, { commits: 'by the customer', mayExecuteWithoutUs });
+    await command('transfer', 'cancel', 'tr-1');
+    if (refusal !== undefined) expect(said()).toContain(refusal);
+    expect(process.exitCode).toBe(refusal === undefined ? undefined : 2);
+    expect(recorded).toEqual(refusal === undefined ? [{ type: 'cancelled' }] : []);
+  },
+);
+
+it('psd2 does not resolve a transfer whose outcome another psd2 has meanwhile found', async () => {
+  const { command, recorded } = flowThat('unknown', 'executed', {
+    order: transferOrder({ instant: false }),
+  });
+  await command('transfer', 'resolve', 'tr-1', '--not-executed');
+  expect(said()).toContain('The transfer tr-1 is executed, so its outcome is not unknown');
+  expect(process.exitCode).toBe(2);
+  expect(recorded).toEqual([]);
 });

@@ -1,10 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Context } from '../../../src/commands/context.ts';
+import { forFlow, refuseOtherCustomer } from '../../../src/commands/flow/customer.ts';
 import { commandThatContinues, refuseInJoint } from '../../../src/commands/flow/next-command.ts';
 import { applyConsentEvent, type ConsentEvent } from '../../../src/domain/consent.ts';
-import { applyOperationEvent, type GenericOrder, type Operation } from '../../../src/domain/operation.ts';
-import { applyTransferEvent, type Transfer, type TransferOrder } from '../../../src/domain/transfer.ts';
+import type { Transfer } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { transferOrder } from '../../domain/orders.ts';
+import { begunOperation, begunTransfer } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeLogin } from '../access.ts';
+import { openCommand } from '../command.ts';
 
 type Initiation = NonNullable<Transfer['initiation']>;
 const INITIATION: Initiation = {
@@ -16,33 +20,8 @@ const AT = '2026-11-26T10:00:00Z';
 const BATCH = 'b'.repeat(64);
 const inBatch = { batch: { batch: BATCH, line: 1 } } as const;
 
-function transfer(changes: Partial<Transfer> = {}, order: Partial<TransferOrder> = {}): Transfer {
-  const created = {
-    type: 'created',
-    flow: 'tr-1',
-    transactionId: 't',
-    commits: 'on execute',
-    order: transferOrder(order),
-  } as const;
-  return { ...applyTransferEvent(undefined, created, AT), ...changes };
-}
-
-function operation(
-  name: string,
-  data: string,
-  initiation: Initiation | null = INITIATION,
-): Operation<GenericOrder> {
-  const { customerId, from } = transferOrder();
-  const order: GenericOrder = { customerId, from, operation: name, data };
-  const created = {
-    type: 'created',
-    flow: 'op-1',
-    transactionId: 't',
-    commits: 'on execute',
-    order,
-  } as const;
-  return { ...applyOperationEvent('operation', undefined, created, AT), initiation };
-}
+const operation = (name: string, data: string, initiation: Initiation | null = INITIATION) =>
+  begunOperation({ initiation }, { operation: name, data });
 
 const RUN = ['batch', 'run', BATCH];
 const RESUME = ['operation', 'resume', 'op-1'];
@@ -50,10 +29,14 @@ const batchIn = (batch: unknown) => JSON.stringify({ batch });
 
 describe('the command that continues', () => {
   it.each([
-    ['a transfer', transfer(), ['transfer', 'resume', 'tr-1']],
-    ['a transfer of a batch', transfer({}, inBatch), ['transfer', 'resume', 'tr-1']],
-    ['a transfer of a batch in a bulk payment', transfer({ bulk: 'op-1' }, inBatch), RUN],
-    ['a transfer in a bulk payment of no batch', transfer({ bulk: 'op-1' }), ['transfer', 'resume', 'tr-1']],
+    ['a transfer', begunTransfer(), ['transfer', 'resume', 'tr-1']],
+    ['a transfer of a batch', begunTransfer({}, inBatch), ['transfer', 'resume', 'tr-1']],
+    ['a transfer of a batch in a bulk payment', begunTransfer({ bulk: 'op-1' }, inBatch), RUN],
+    [
+      'a transfer in a bulk payment of no batch',
+      begunTransfer({ bulk: 'op-1' }),
+      ['transfer', 'resume', 'tr-1'],
+    ],
     ['a bulk payment', operation('bulk-payments', batchIn(BATCH)), RUN],
     ['a signing basket', operation('signing-baskets', batchIn(BATCH)), RUN],
     ['one that a bank calls so', operation('bulk-payments', batchIn(BATCH), null), RESUME],
@@ -77,8 +60,8 @@ describe('the command that continues', () => {
 
 describe('a transfer that the customer authorises with others', () => {
   it.each([
-    ['a bulk payment', transfer({ bulk: 'op-1' }, inBatch), 'bulk payment'],
-    ['a signing basket', transfer({ bulk: 'op-1', initiation: INITIATION }, inBatch), 'signing basket'],
+    ['a bulk payment', begunTransfer({ bulk: 'op-1' }, inBatch), 'bulk payment'],
+    ['a signing basket', begunTransfer({ bulk: 'op-1', initiation: INITIATION }, inBatch), 'signing basket'],
   ])('in %s is not continued alone', (_, flow, what) => {
     expect(() => refuseInJoint(flow)).toThrow(
       new Psd2Error('usage', `The transfer tr-1 is one of the ${what} op-1`, {
@@ -90,7 +73,46 @@ describe('a transfer that the customer authorises with others', () => {
   });
 
   it('any other one is', () => {
-    expect(() => refuseInJoint(transfer({}, inBatch))).not.toThrow();
-    expect(() => refuseInJoint(transfer({ bulk: 'op-1' }))).not.toThrow();
+    expect(() => refuseInJoint(begunTransfer({}, inBatch))).not.toThrow();
+    expect(() => refuseInJoint(begunTransfer({ bulk: 'op-1' }))).not.toThrow();
   });
 });
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+const FLOW = begunTransfer({}, { customerId: '1000001' });
+
+let folder: ReturnType<typeof newConfigFolder>;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+/** A command with this customer, as an option or from the environment. */
+function commandOf(customer: string | undefined, source: 'option' | 'environment' = 'option'): Context {
+  const { context } = openCommand(folder, NOW, { globals: { customer } });
+  return { ...context, sourceOf: () => source };
+}
+
+it("psd2 refuses a --customer that is not the flow's, and takes PSD2_CUSTOMER as a mere default", () => {
+  expect(() => refuseOtherCustomer(commandOf('1000002'), FLOW)).toThrow(
+    'The transfer tr-1 belongs to customer 1000001, not to "1000002"',
+  );
+  for (const command of [commandOf('1000001'), commandOf('1000002', 'environment')])
+    refuseOtherCustomer(command, FLOW);
+});
+
+it.each([
+  ['1000001', undefined, undefined],
+  ['1000002', undefined, '1000001'],
+  [undefined, undefined, '1000001'],
+  ['1000001', '1000002', '1000001'],
+  ['1000001', '1000001', '1000001'],
+])(
+  'after a login of %s and with PSD2_CUSTOMER=%s, messages name the customer %s of the flow',
+  async (login, customer, said) => {
+    const context = commandOf(customer, 'environment');
+    if (login !== undefined) await storeLogin(context, login);
+    const acting = await forFlow(context, FLOW);
+    expect(acting.globals.customer).toBe('1000001');
+    expect(context.repeated.customer).toBe(said);
+  },
+);

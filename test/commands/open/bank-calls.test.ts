@@ -368,23 +368,20 @@ describe('around a call', () => {
     expect(await hintOf(ada(), {})).toBe(nothing);
   });
 
-  it.each<[string, How]>([
-    ['--yes', { globals: { customer: 'ada', yes: true } }],
-    ['a terminal', { ...ada(), operator: {} }],
-  ])('with %s the customer is sent, and the call is made again', async (_, how) => {
+  it.each<[string, How, BankCall['method'], boolean]>([
+    ['--yes', { globals: { customer: 'ada', yes: true } }, 'GET', true],
+    ['a terminal', { ...ada(), operator: {} }, 'GET', true],
+    ['--yes, for a call that changes something', { globals: { customer: 'ada', yes: true } }, 'PUT', false],
+  ])('with %s the customer is sent, and the call is made again: %j %s %s', async (_, how, method, isSent) => {
     await storeTokens('ada');
     const redirect = { PSD2_BROWSER: 'none', PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
-    const { ask, said, callerOf, opened } = await openAt(CUSTOMER, { ...how, env: redirect });
-    expect(callerOf(opened)).toBeDefined();
-    let asked = 0;
-    const read = ({ status }: { status: number }) => {
-      asked += 1;
-      if (asked === 1) throw new Psd2Error('sca_required', 'SCA', { resourceId: 'r1' });
-      return { notices: [], status };
+    const { ask, said } = await openAt(CUSTOMER, { ...how, env: redirect });
+    const read = () => {
+      throw new Psd2Error('sca_required', 'SCA', { resourceId: 'r1' });
     };
-    await failureOf(ask(reading('list'), read));
-    expect(said()).toContain('The bank requires the customer to authenticate again first.');
-    expect(said()).toContain('https://customers.toy.example/r1');
+    await failureOf(ask(reading('list', { method }), read));
+    const sends = ['The bank requires the customer to authenticate again first.', 'toy.example/r1'];
+    for (const text of sends) expect(said().includes(text)).toBe(isSent);
   });
 
   it('the end of a consent is noticed, but not with --raw', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ClientCredentials } from '../../../src/bank/ports/customer.ts';
 import { openAccessNotes } from '../../../src/commands/open/call-records.ts';
-import { refusePasting, returnPortsOf } from '../../../src/commands/open/returns.ts';
+import { returnPortsOf } from '../../../src/commands/open/returns.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
@@ -9,7 +9,6 @@ import type { Questions } from '../../../src/terminal/prompts.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { openCommand } from '../command.ts';
-import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
@@ -126,14 +125,4 @@ it('what the bank wants the customer to do is said, without what could change th
   ports.say('Confirm in your \u001b[31mapp');
   expect(said()).toBe('Confirm in your \ufffd[31mapp\n');
   expect(ports.client()).toEqual(client());
-});
-
-it('--paste needs a terminal', async () => {
-  const { context } = await open();
-  expect(await failureOf((async () => refusePasting(context))())).toEqual({
-    ...{ code: 'usage', exitCode: 2 },
-    message: '--paste asks for an address, and psd2 cannot ask without a terminal',
-    hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
-  });
-  refusePasting({ terminal: { ...context.terminal, canAsk: true } });
 });

@@ -1,7 +1,11 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { findOperation } from '../../../src/commands/operation/name.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
+import { openCommand, runIn } from '../command.ts';
 import { endOf, payerAt } from '../payer-here.ts';
 
 // Where each command about an operation stops, what it needs to be confirmed, and what it sends once only.
@@ -143,4 +147,64 @@ it('the data of the first step must be JSON too', async () => {
     endOf(await payer.run(operation('run', '--data', '{'))),
   );
   expect(bank.calls).toEqual([]);
+});
+
+const STANDING = ['standingOrder', '--account', '0000012345'];
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+const run = async (verb: string, ...words: string[]) => {
+  const { context } = openCommand(folder, '2026-03-01T10:00:00.000Z', { globals: { yes: true } });
+  await runIn(context, 'operation', verb, ...words);
+};
+
+it.each([
+  ['run', [...STANDING, '--data', ''], '--data is not JSON'],
+  ['run', [...STANDING, '--data', '{', '--verify-data', '{'], '--verify-data is not JSON'],
+  ['run', [...STANDING, '--data', '@'], '--data'],
+  [
+    'run',
+    [...STANDING, '--data', '{}', '--verify-data', '{}', '--verify-data', ''],
+    '--verify-data is not JSON',
+  ],
+  ['run', [...STANDING, '--verify-data', '-', '--verify-data', '-'], 'read standard input'],
+  ['run', [...STANDING, '--data', '-', '--verify-data', '-'], 'read standard input'],
+  ['run', ['standingOrder', '--account', ''], '""'],
+  ['run', ['', '--account', '0000012345'], 'The operation name "" is not a word'],
+  ['run', [...STANDING, '--receipt', ''], 'file for the document is missing'],
+  ['verify', [...STANDING, '--data', 'false', '--resource', ''], 'empty'],
+  ['sca', [...STANDING, '--resource', ''], 'empty'],
+  ['execute', [...STANDING, '--resource', ''], 'empty'],
+  ['status', [...STANDING, '--resource', ''], 'empty'],
+  ['resume', [''], 'empty'],
+])('psd2 operation %s %j begins and sends nothing', async (verb, words, message) => {
+  await expect(run(verb, ...words)).rejects.toMatchObject({ message: expect.stringContaining(message) });
+  const { context, printed } = openCommand(folder, '2026-03-01T10:00:00.000Z');
+  await runIn(context, 'operation', 'list');
+  expect(JSON.parse(printed())).toEqual([]);
+});
+
+const PRODUCT = '0000012345';
+
+it('a step of an operation needs the name and the account that the operation began with', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
+  const { flows } = await context.store();
+  const order = {
+    ...{ customerId: '1000001', from: parseProductId(PRODUCT), operation: 'standingOrder', data: '{}' },
+  };
+  const begin = { transactionId: context.world.newId(), commits: 'on execute' as const, order };
+  const flow = await flows.begin('operation', begin, async ({ current }) => current.flow);
+  expect(await findOperation(context, 'standingOrder', PRODUCT, flow)).toMatchObject({ flow });
+  for (const [name, product] of [
+    ['standingOrder', '0000067890'],
+    ['periodicPayment', PRODUCT],
+  ] as const) {
+    await expect(findOperation(context, name, product, flow)).rejects.toMatchObject({
+      code: 'usage',
+      message: `${flow} is a standingOrder of the account ${PRODUCT}`,
+    });
+  }
 });

@@ -2,13 +2,11 @@ import { expect, it } from 'vitest';
 import { printFlow } from '../../../src/commands/flow/describe.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
 import { TRANSFERS } from '../../../src/commands/transfer/transfers.ts';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { applyOperationEvent } from '../../../src/domain/operation.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
-import { applyTransferEvent, type Transfer, type TransferOrder } from '../../../src/domain/transfer.ts';
+import type { Transfer } from '../../../src/domain/transfer.ts';
 import { openOutput } from '../../../src/terminal/output/output.ts';
-import { transferOrder } from '../../domain/orders.ts';
+import { begunOperation, begunTransfer } from '../../domain/orders.ts';
 import { INITIATION } from '../../flows/stored-transfers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openStream } from '../../terminal/stream.ts';
@@ -19,19 +17,8 @@ import { openCommand } from '../command.ts';
 const temporary = temporaryFolder();
 const AT = '2026-11-22T10:00:00.000Z';
 
-function transferWith(changes: Partial<Transfer> = {}, order: Partial<TransferOrder> = {}): Transfer {
-  const created = {
-    type: 'created',
-    flow: 'tr-1',
-    transactionId: 't',
-    commits: 'on execute',
-    order: transferOrder(order),
-  } as const;
-  return { ...applyTransferEvent(undefined, created, AT), ...changes };
-}
-
 /** All that can be known of one. */
-const WHOLE = transferWith(
+const WHOLE = begunTransfer(
   {
     initiation: INITIATION,
     verification: {
@@ -91,7 +78,7 @@ it('a person reads all that is known of a transfer', () => {
 });
 
 it('a terminal leaves out what is not known', () => {
-  expect(printed(transferWith({}, { instant: false, type: null }), 'table', 80)).toMatchInlineSnapshot(`
+  expect(printed(begunTransfer({}, { instant: false, type: null }), 'table', 80)).toMatchInlineSnapshot(`
     "Transfer         tr-1
     State            created
     Customer         1234567
@@ -107,33 +94,20 @@ it('a terminal leaves out what is not known', () => {
   `);
 });
 
-it('a program reads the same, with null for what is not known', () => {
-  expect([
-    JSON.parse(printed(WHOLE, 'json')),
-    JSON.parse(printed(transferWith(), 'json')),
-  ]).toMatchInlineSnapshot(`
-    [{ amount: "12.50", authorisations: [], authorizationStatus: "ACSC", bankName: "Banca Rossa",
-       bankReasons: [], commissions: { amount: "0.50", currency: "EUR" },
-       createdAt: "2026-11-22T10:00:00.000Z", cro: "0012345678", currency: "EUR", customerId: "1234567",
-       description: "Invoice 7", endToEndId: "INV-1", executionDate: "2026-11-21",
-       executionStatus: "KO", executionStatusDescription: "Account closed", flow: "tr-1",
-       from: "0000012345", instant: true, kind: "transfer", messages: ["One", "two"],
-       name: "Mario Rossi", payeeCheck: { name: "Maria Rossi", problem: null, result: "close" },
-       payeeSource: "payer", product: "sepa-credit-transfers", reference: "INV-1",
-       remittanceStructured: null,
-       resolution: { at: "2026-11-22T10:00:00.000Z", by: "ada@pisp", note: null, outcome: "executed" },
-       resourceId: "r1", scaStatus: "finalised", state: "executed", to: "IT60X0542811101000000123456",
-       totalAmount: { amount: "13.00", currency: "EUR" }, transactionId: "t", transactionStatus: "ACSC",
-       updatedAt: "2026-11-22T10:00:00.000Z" },
-     { amount: "12.50", authorisations: [], authorizationStatus: null, bankName: null, bankReasons: [],
-       commissions: null, createdAt: "2026-11-22T10:00:00.000Z", cro: null, currency: "EUR",
-       customerId: "1234567", description: "Invoice 7", endToEndId: null, executionDate: "2026-11-21",
-       executionStatus: null, executionStatusDescription: null, flow: "tr-1", from: "0000012345",
-       instant: true, kind: "transfer", messages: [], name: "Mario Rossi", payeeCheck: null,
-       payeeSource: null, product: null, reference: null, remittanceStructured: null, resolution: null,
-       resourceId: null, scaStatus: null, state: "created", to: "IT60X0542811101000000123456",
-       totalAmount: null, transactionId: "t", transactionStatus: null,
-       updatedAt: "2026-11-22T10:00:00.000Z" }]
+it('a program reads the same', () => {
+  expect(JSON.parse(printed(WHOLE, 'json'))).toMatchInlineSnapshot(`
+    { amount: "12.50", authorisations: [], authorizationStatus: "ACSC", bankName: "Banca Rossa",
+      bankReasons: [], commissions: { amount: "0.50", currency: "EUR" },
+      createdAt: "2026-11-22T10:00:00.000Z", cro: "0012345678", currency: "EUR", customerId: "1234567",
+      description: "Invoice 7", endToEndId: "INV-1", executionDate: "2026-11-21", executionStatus: "KO",
+      executionStatusDescription: "Account closed", flow: "tr-1", from: "0000012345", instant: true,
+      kind: "transfer", messages: ["One", "two"], name: "Mario Rossi",
+      payeeCheck: { name: "Maria Rossi", problem: null, result: "close" }, payeeSource: "payer",
+      product: "sepa-credit-transfers", reference: "INV-1", remittanceStructured: null,
+      resolution: { at: "2026-11-22T10:00:00.000Z", by: "ada@pisp", note: null, outcome: "executed" },
+      resourceId: "r1", scaStatus: "finalised", state: "executed", to: "IT60X0542811101000000123456",
+      totalAmount: { amount: "13.00", currency: "EUR" }, transactionId: "t", transactionStatus: "ACSC",
+      updatedAt: "2026-11-22T10:00:00.000Z" }
   `);
 });
 
@@ -142,16 +116,8 @@ it('the state has the colour of its meaning, for a transfer and for an operation
   const paintState = (state: string) => `<${state}>`;
   const output = openOutput(stream, { format: 'table', colour: true, paintState, say: () => {} });
   const context = { ...openCommand(newConfigFolder(temporary), AT).context, output };
-  printFlow(context, TRANSFERS, transferWith());
-  const order = { customerId: '1', from: parseProductId('0000012345'), operation: 'order', data: '{}' };
-  const created = {
-    type: 'created',
-    flow: 'op-1',
-    transactionId: 't',
-    commits: 'on execute',
-    order,
-  } as const;
-  printFlow(context, OPERATIONS, applyOperationEvent('operation', undefined, created, AT));
+  printFlow(context, TRANSFERS, begunTransfer());
+  printFlow(context, OPERATIONS, begunOperation());
   expect(
     written()
       .match(/.*<.*/g)
@@ -163,17 +129,17 @@ it('the state has the colour of its meaning, for a transfer and for an operation
 });
 
 it.each([
-  ['alone', transferWith(), false],
-  ['alone, and its execute has no answer', transferWith({ state: 'unknown' }), true],
-  ['alone, and its execute was sent', transferWith({ state: 'executing' }), true],
-  ['in a bulk payment that is executing', transferWith({ state: 'executing', bulk: 'op-1' }), false],
-  ['in a bulk payment whose outcome is unknown', transferWith({ state: 'unknown', bulk: 'op-1' }), true],
+  ['alone', begunTransfer(), false],
+  ['alone, and its execute has no answer', begunTransfer({ state: 'unknown' }), true],
+  ['alone, and its execute was sent', begunTransfer({ state: 'executing' }), true],
+  ['in a bulk payment that is executing', begunTransfer({ state: 'executing', bulk: 'op-1' }), false],
+  ['in a bulk payment whose outcome is unknown', begunTransfer({ state: 'unknown', bulk: 'op-1' }), true],
   [
     'in a bulk payment with a refusal alone',
-    transferWith({ state: 'failed', refusedUnconfirmed: true, bulk: 'op-1' }),
+    begunTransfer({ state: 'failed', refusedUnconfirmed: true, bulk: 'op-1' }),
     true,
   ],
-  ['in a bulk payment that failed', transferWith({ state: 'failed', bulk: 'op-1' }), false],
+  ['in a bulk payment that failed', begunTransfer({ state: 'failed', bulk: 'op-1' }), false],
 ])('a person may decide the outcome of a transfer %s: %s', (_, transfer, isUnknown) => {
   expect(TRANSFERS.isUnknown(transfer)).toBe(isUnknown);
 });
@@ -182,7 +148,7 @@ it.each([
   [{ instant: true }, '2026-11-21, instant'],
   [{ instant: false }, '2026-11-21'],
 ])('a question about a transfer %j says when it is executed: %s', (order, day) => {
-  expect(TRANSFERS.describe(transferWith({}, order))).toEqual([
+  expect(TRANSFERS.describe(begunTransfer({}, order))).toEqual([
     ['From', '0000012345'],
     ['Payee', 'Mario Rossi'],
     ['IBAN', 'IT60 X054 2811 1010 0000 0123 456'],
@@ -193,5 +159,5 @@ it.each([
 });
 
 it('an interruption names the payment that may have been executed', () => {
-  expect(TRANSFERS.payment?.(transferWith())).toBe('payment of 12.50 EUR to Mario Rossi');
+  expect(TRANSFERS.payment?.(begunTransfer())).toBe('payment of 12.50 EUR to Mario Rossi');
 });
