@@ -8,11 +8,16 @@ import { sample } from '../support/sample.ts';
 const operator = keepRunning(useLoggedIn());
 const { original, copy, own, run, protect, token } = useProfileCopies(operator);
 
-const KILLER = fileURLToPath(new URL('kill-at-rename.mjs', import.meta.url));
+const KILLER = fileURLToPath(new URL('kill-at-step.js', import.meta.url));
+/** A file is put in place by a rename or a link. Compiled code does not count: it is no file of the user. */
+const IN_PLACE = '^before (?:rename|link) (?!.*\\.code$)';
 /** Runs a command that is killed just before it puts its n-th file in place. @returns whether it got that far */
 const killedAt = async (config: string, n: number, args: string[]) => {
   const { signal, code, stderr } = await operator.psd2(args, {
-    env: { ...own(config, PASSPHRASE), NODE_OPTIONS: `--import=${KILLER}`, KILL_AT_RENAME: String(n) },
+    env: {
+      ...own(config, PASSPHRASE),
+      ...{ NODE_OPTIONS: `--import=${KILLER}`, KILL_AT: IN_PLACE, KILL_NTH: String(n) },
+    },
   });
   if (signal === null) expect(code, stderr).toBe(0);
   return signal === 'SIGKILL';

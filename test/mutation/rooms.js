@@ -151,8 +151,6 @@ export const ROOMS = {
       'secrets/protected-profile',
       'machine/settings',
       'files/tokens',
-      'files/token-files',
-      'files/token-records',
       'files/copy-folders',
       'contract/tokens',
     ].map((name) => `test/store/${name}.test.ts`),
@@ -197,7 +195,6 @@ export const ROOMS = {
       ...[
         'flow/find-flow',
         'files/flow-index',
-        'files/flow-resources',
         'files/journal',
         'flow/kinds',
         'files/left-behind',

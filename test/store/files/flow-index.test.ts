@@ -1,32 +1,285 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkedLine } from '../../../src/store/files/flows/checked-lines.ts';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
-import { FlowIndex } from '../../../src/store/files/flows/lookup.ts';
+import {
+  entriesOf,
+  FlowFolder,
+  FlowIndex,
+  FlowLookup,
+  type IndexEntry,
+} from '../../../src/store/files/flows/lookup.ts';
+import { FlowResources } from '../../../src/store/files/flows/references.ts';
+import { KINDS } from '../../../src/store/flow/kinds.ts';
 import type { EventOf } from '../../../src/store/ports/flows.ts';
-import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { thrownBy } from '../../support/thrown.ts';
-import { begun, opened } from '../flows.ts';
+import { begun, begunTransfer, opened } from '../flows.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { replace } from '../waiting.ts';
 
 const temporary = temporaryFolder();
+const SENT = { requestId: 'q', digest: null };
+const verified = (resourceId: string) => ({ ...VERIFIED, resourceId });
+const AUTHORIZED = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' } as const;
+const EXECUTE = { type: 'execute-sent', ...SENT } as const;
 let folder: string;
 let path: string;
+let index: FlowIndex;
+let flows: FlowFolder;
+let resources: FlowResources;
 beforeEach(() => {
   folder = newConfigFolder(temporary).flows('p');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   path = join(folder, 'index');
+  index = new FlowIndex(folder);
+  flows = new FlowFolder(folder);
+  resources = new FlowResources(flows, index);
 });
 
+/** The flows, as another process opens them. */
 const flowsOf = () => new FileFlows(folder, { now: () => new Date(), random: Math.random });
-const transfer = (reference: string | null) =>
-  begun(flowsOf(), 'transfer', {
-    transactionId: 't',
-    commits: 'on execute',
-    order: { ...transferOrder(), reference },
+const begin = (reference: string | null) => begunTransfer(flowsOf(), { reference });
+async function transfer(events: EventOf<'transfer'>[], reference: string | null = null): Promise<string> {
+  const open = await begin(reference);
+  for (const event of events) await open.record(event);
+  return open.current.flow;
+}
+const currentOf = (flow: string) => {
+  const read = flows.read(KINDS.transfer, flow);
+  if (!read) throw new TypeError(`${flow} is not there`);
+  return read.current;
+};
+/** What the index would learn from a journal. */
+const learnt = (flow: string) =>
+  entriesOf(flows, KINDS.transfer, currentOf(flow)).map(({ flow: of, ...entry }) => {
+    expect(of).toBe(flow);
+    return entry;
   });
+/** The index has only these entries. */
+function onlyIndexed(...entries: IndexEntry[]): void {
+  rmSync(path, { force: true });
+  if (entries.length > 0) index.add(...entries);
+}
+
+describe('what the index learns from a journal', () => {
+  it.each<[string, EventOf<'transfer'>[], Omit<IndexEntry, 'flow'>[]]>([
+    ['a flow that may still get a resource gives nothing yet', [], []],
+    [
+      'a flow that ended without a resource has none',
+      [{ type: 'cancelled' }],
+      [{ resourceId: null, sent: null }],
+    ],
+    ['a resource whose execute was not sent', [verified('r1')], [{ resourceId: 'r1', sent: null }]],
+    [
+      'a resource whose execute was sent',
+      [verified('r1'), AUTHORIZED, EXECUTE],
+      [{ resourceId: 'r1', sent: 'r1' }],
+    ],
+    [
+      'all that it ever had, the last one with what became of it',
+      [verified('r1'), { type: 'verify-again' }, verified('r2'), AUTHORIZED, EXECUTE],
+      [{ resourceId: 'r1' }, { resourceId: 'r2', sent: 'r2' }],
+    ],
+    [
+      'a resource that it had lost and got again is the last one',
+      [verified('r1'), { type: 'verify-again' }, verified('r2'), { type: 'verify-again' }, verified('r1')],
+      [{ resourceId: 'r2' }, { resourceId: 'r1', sent: null }],
+    ],
+    [
+      'a flow that has lost its resource has had it',
+      [verified('r1'), { type: 'verify-again' }],
+      [{ resourceId: 'r1' }, { resourceId: null, sent: null }],
+    ],
+  ])('%s', async (_what, events, expected) => {
+    expect(learnt(await transfer(events))).toEqual(expected);
+  });
+});
+
+describe('the entries of the index', () => {
+  it('the first flow with a resource has it, whatever the case of its letters', () => {
+    index.add({ flow: 'tr-1', reference: 'r1' }, { flow: 'tr-2', resourceId: null });
+    expect(index.firstWith('r1')).toBeUndefined();
+    index.add({ flow: 'tr-3', resourceId: 'R1', sent: null }, { flow: 'tr-4', resourceId: 'r1', sent: null });
+    expect([index.firstWith('r1'), index.firstWith('R1'), index.firstWith('r')]).toEqual([
+      'tr-3',
+      'tr-3',
+      undefined,
+    ]);
+  });
+
+  it('the newest word about execute counts, except for the late entry of a resource', () => {
+    const sent = (...entries: Omit<IndexEntry, 'flow'>[]) => {
+      onlyIndexed(...entries.map((entry) => ({ flow: 'a', ...entry })));
+      return index.read().get('a')?.sent;
+    };
+    expect(sent({ resourceId: 'r1' })).toBeUndefined();
+    expect(sent({ resourceId: 'r1', sent: null })).toBeNull();
+    expect(sent({ resourceId: 'r1', sent: null }, { sent: 'r1' }, { sent: null })).toBeNull();
+    expect(sent({ sent: 'r1' }, { resourceId: 'r2', sent: null })).toBe('r1');
+    expect(sent({ sent: 'r1' }, { resourceId: null, sent: null })).toBe('r1');
+    expect(sent({ sent: 'r1' }, { resourceId: 'r2', sent: 'r2' })).toBe('r2');
+    expect(sent({ resourceId: 'r1', sent: 'r1' }, { resourceId: 'r2' })).toBe('r1');
+  });
+
+  it('an index that others can read is not believed, and an empty line is none', () => {
+    onlyIndexed({ flow: 'a', reference: null });
+    writeFileSync(path, `${readFileSync(path, 'utf8')}00000000 \n`);
+    expect([...index.read().keys()]).toEqual(['a']);
+    chmodSync(path, 0o640);
+    expect(() => index.read()).toThrow(`${path} can be read by others (mode 0640)`);
+  });
+});
+
+describe('the resources of flows', () => {
+  it('each step of a flow is in the index before the journal has it', () => {
+    resources.take('tr-1', 'r1');
+    expect(index.read().get('tr-1')).toEqual({ resourceIds: new Set(['r1']), sent: null });
+    resources.announce('tr-1', 'r1');
+    expect(index.read().get('tr-1')?.sent).toBe('r1');
+    resources.revoke('tr-1');
+    expect(index.read().get('tr-1')).toEqual({ resourceIds: new Set(['r1']), sent: null });
+    resources.announce('tr-1', 'r1');
+    resources.drop('tr-1');
+    // The flow has had it, and what was announced stays announced.
+    expect(index.read().get('tr-1')).toEqual({ resourceIds: new Set(['r1']), sent: 'r1' });
+    resources.take('tr-1', 'R1');
+    expect(() => resources.take('tr-2', 'r1')).toThrow('belongs to tr-1');
+  });
+
+  it('if the index is removed at the same moment, nobody has the resource', () => {
+    const { fsyncSync } = fs;
+    replace(fs, 'fsyncSync', (file: never) => {
+      fsyncSync(file);
+      rmSync(path, { force: true });
+    });
+    expect(thrownBy(() => resources.take('tr-1', 'r1'))).toMatchObject({
+      code: 'config',
+      message: 'The index of flows was removed while psd2 wrote it',
+      hint: 'Run this again.',
+    });
+  });
+
+  it('flows of every kind are learnt before one takes a resource, and those that are known are not read again', async () => {
+    const of = flowsOf();
+    const first = await transfer([verified('r1')]);
+    const consent = await begun(of, 'consent', {
+      transactionId: 't',
+      customerId: '7',
+      categories: consentCategories(),
+    });
+    await consent.record({ type: 'requested', resourceId: 'c1', outcomes: [] });
+    const operation = await begun(of, 'operation', {
+      transactionId: 't',
+      commits: 'on execute',
+      order: { ...transferOrder(), operation: 'standingOrder', data: '{}' },
+    });
+    await operation.record(verified('o1'));
+    onlyIndexed();
+    for (const [resourceId, owner] of [
+      ['r1', first],
+      ['c1', consent.current.flow],
+      ['o1', operation.current.flow],
+    ] as const)
+      expect(() => resources.take('tr-9', resourceId)).toThrow(`belongs to ${owner}`);
+    // What the index knows by now is not added again.
+    const lines = readFileSync(path, 'utf8').length;
+    resources.take('tr-9', 'r9');
+    const added = readFileSync(path, 'utf8').slice(lines);
+    expect(added.split('\n').filter(Boolean)).toEqual([
+      expect.stringMatching(/^[0-9a-f]{8} \{"flow":"tr-9","resourceId":"r9","sent":null\}$/),
+    ]);
+  });
+
+  it('a journal that others can change stops it, since it may say anything', async () => {
+    const flow = await transfer([verified('r1')]);
+    onlyIndexed();
+    chmodSync(flows.pathOf(flow), 0o666);
+    expect(() => resources.take('tr-9', 'r9')).toThrow('can be changed by others (mode 0666)');
+    await expect(transfer([], 'INV-1')).rejects.toThrow('can be changed by others (mode 0666)');
+    expect(() => new FlowLookup(flows, index).find(KINDS.transfer, 'r9')).toThrow(
+      'can be changed by others (mode 0666)',
+    );
+  });
+});
+
+describe('whether execute was sent without a word in the journal', () => {
+  const isSent = (flow: string) => resources.isSentUnnoticed(KINDS.transfer, currentOf(flow));
+  const isOlder = (flow: string) =>
+    `The journal ${flows.pathOf(flow)} is older than what psd2 knows about ${flow}`;
+
+  it('it was, if the index says so of the resource that the journal has', async () => {
+    const flow = await transfer([verified('r1')]);
+    expect(isSent(flow)).toBe(false);
+    onlyIndexed({ flow, resourceId: 'r1', sent: 'r1' });
+    expect(isSent(flow)).toBe(true);
+    onlyIndexed();
+    expect(isSent(flow)).toBe(false);
+  });
+
+  it('psd2 cannot tell, if it was for a resource that the journal does not have', async () => {
+    for (const flow of [await transfer([verified('r1')]), await transfer([])]) {
+      onlyIndexed({ flow, resourceId: 'r2', sent: 'r2' });
+      expect(() => isSent(flow)).toThrow(isOlder(flow));
+    }
+  });
+
+  it('it was not unnoticed, if the journal has it', async () => {
+    const flow = await transfer([verified('r1'), AUTHORIZED, EXECUTE]);
+    onlyIndexed({ flow, resourceId: 'r2', sent: 'r2' });
+    expect(isSent(flow)).toBe(false);
+  });
+});
+
+describe('flows that are looked up', () => {
+  const lookup = () => new FlowLookup(flows, index);
+
+  it('by a resource or a reference, what the index did not know is learnt at once', async () => {
+    const flow = await transfer([verified('r1'), { type: 'verify-again' }, verified('r2')], 'INV-1');
+    const other = await transfer([]);
+    onlyIndexed();
+    expect(lookup().find(KINDS.transfer, 'r2')).toBe(flow);
+    expect(index.read().get(flow)).toEqual({ resourceIds: new Set(['r1', 'r2']), sent: null });
+    // A flow without a resource may still get one, so nothing is learnt.
+    expect(index.read().has(other)).toBe(false);
+    expect(lookup().withReference('inv-1')).toMatchObject([{ flow, transfer: { state: 'verified' } }]);
+    expect(index.read().get(flow)?.reference).toBe('INV-1');
+    expect(index.read().get(other)).toEqual({ reference: null });
+    const content = readFileSync(path, 'utf8');
+    lookup().find(KINDS.transfer, 'r2');
+    lookup().withReference('INV-1');
+    expect(readFileSync(path, 'utf8')).toBe(content);
+  });
+
+  it('by a resource that the flow has lost, it is not found', async () => {
+    await transfer([verified('r1'), { type: 'verify-again' }]);
+    for (const isKnown of [true, false]) {
+      if (!isKnown) onlyIndexed();
+      expect(() => lookup().find(KINDS.transfer, 'r1')).toThrow('No flow of this profile matches "r1"');
+    }
+  });
+
+  it('with a damaged journal, the index finds the resource, and the reference stays used', async () => {
+    const flow = await transfer([verified('r1')], 'INV-1');
+    const [first] = readFileSync(flows.pathOf(flow), 'utf8').split('\n');
+    writeFileSync(flows.pathOf(flow), `${first}\ngarbage\ngarbage\n`);
+    expect(lookup().find(KINDS.transfer, 'r1')).toBe(flow);
+    expect(lookup().withReference('INV-1')).toMatchObject([{ flow, damage: { code: 'config' } }]);
+    expect(thrownBy(() => lookup().find(KINDS.transfer, 'r7'))).toMatchObject({
+      code: 'flow_not_found',
+      hint: 'Give the id that psd2 printed, or the resource id.',
+    });
+    onlyIndexed();
+    expect(thrownBy(() => lookup().find(KINDS.transfer, 'r7'))).toMatchObject({
+      code: 'flow_not_found',
+      hint: expect.stringMatching(
+        /^Give the id that psd2 printed, or the resource id\. Not all flows could be searched: .*damaged.*\.$/,
+      ),
+    });
+  });
+});
 
 describe('the index of flows', () => {
   it('skips lines that are damaged, and ends a line that was cut', () => {
@@ -53,7 +306,7 @@ describe('the index of flows', () => {
 
 describe('without the index', () => {
   it('a reference and a resource id are still found, in the journals', async () => {
-    const open = await transfer('INV-1');
+    const open = await begin('INV-1');
     await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
     await open.record(VERIFIED);
     const { flow, verification } = open.current;
@@ -61,39 +314,37 @@ describe('without the index', () => {
       rmSync(path);
       if (isFolder) mkdirSync(path);
       expect((await flowsOf().find('transfer', verification?.resourceId ?? '')).flow).toBe(flow);
-      await expect(transfer('INV-1')).rejects.toThrow(`was used by transfer ${flow}`);
+      await expect(begin('INV-1')).rejects.toThrow(`was used by transfer ${flow}`);
     }
   });
 
   it('a journal whose beginning is damaged may have any reference, so none is free', async () => {
-    const { flow } = (await transfer('INV-1')).current;
+    const { flow } = (await begin('INV-1')).current;
     const journal = join(folder, `${flow}.ndjson`);
     const [first = ''] = readFileSync(journal, 'utf8').split('\n');
     for (const content of ['garbage\n', `${first.replace('"created"', '"sca-started"')}\n`]) {
       rmSync(path, { force: true });
       writeFileSync(journal, content);
-      await expect(transfer('INV-2')).rejects.toMatchObject({
+      await expect(begin('INV-2')).rejects.toMatchObject({
         code: 'config',
         message: expect.stringContaining(`so psd2 cannot tell which reference ${flow} has`),
         hint: expect.stringMatching(/ Or leave out --reference\.$/),
       });
-      expect((await transfer(null)).current.state).toBe('created');
+      expect((await begin(null)).current.state).toBe('created');
     }
   });
 });
 
 describe('the index and the resources of flows', () => {
-  const SENT = { requestId: 'q', digest: null };
   const record = async (...events: EventOf<'transfer'>[]) => {
-    const open = await transfer(null);
+    const open = await begin(null);
     for (const event of events) await open.record(event);
     return open;
   };
   const again = (resourceId: string) => record({ ...VERIFIED, resourceId });
-  const pathOf = (flow: string) => join(folder, `${flow}.ndjson`);
 
   it('an index from an old backup does not forget the flows since', async () => {
-    const { flow } = (await transfer(null)).current;
+    const { flow } = (await begin(null)).current;
     const backup = readFileSync(path);
     await (await opened(flowsOf(), 'transfer', flow)).record({ ...VERIFIED, resourceId: 'r1' });
     const later = await again('r2');
@@ -105,7 +356,7 @@ describe('the index and the resources of flows', () => {
   it('if two journals have one resource, it belongs to the older flow', async () => {
     const first = await again('r1');
     const second = await again('r2');
-    const journal = pathOf(second.current.flow);
+    const journal = flows.pathOf(second.current.flow);
     writeFileSync(journal, readFileSync(journal, 'utf8').replace('"r2"', '"r1"'));
     rmSync(path);
     await expect(again('r1')).rejects.toThrow(`belongs to ${first.current.flow}`);
@@ -113,14 +364,14 @@ describe('the index and the resources of flows', () => {
 
   it('a journal that is missing keeps its resource', async () => {
     const { flow } = (await again('r1')).current;
-    rmSync(pathOf(flow));
+    rmSync(flows.pathOf(flow));
     await expect(again('r1')).rejects.toThrow(`belongs to ${flow}`);
   });
 
   it('a damaged journal does not stop others from being verified', async () => {
     const { flow } = (await again('r1')).current;
     rmSync(path);
-    writeFileSync(pathOf(flow), 'garbage\n');
+    writeFileSync(flows.pathOf(flow), 'garbage\n');
     expect((await again('r2')).current.state).toBe('verified');
   });
 
@@ -130,8 +381,8 @@ describe('the index and the resources of flows', () => {
     await open.record({ type: 'executed', cro: null });
     rmSync(path);
     await again('r2');
-    const lines = readFileSync(pathOf(flow), 'utf8').split('\n').slice(0, 3);
-    writeFileSync(pathOf(flow), `${lines.join('\n')}\n`);
+    const lines = readFileSync(flows.pathOf(flow), 'utf8').split('\n').slice(0, 3);
+    writeFileSync(flows.pathOf(flow), `${lines.join('\n')}\n`);
     expect((await opened(flowsOf(), 'transfer', flow)).current.state).toBe('unknown');
   });
 

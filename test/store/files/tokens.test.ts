@@ -1,92 +1,431 @@
-import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import fs, {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { countBanks, LOGIN_SPACE, tokenGeneration } from '../../../src/store/files/token-file.ts';
 import { FileTokens } from '../../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import type { Holder, StoredTokens, TokenSlot, Tokens } from '../../../src/store/ports/tokens.ts';
+import type { Holder, ReadTokens, StoredTokens } from '../../../src/store/ports/tokens.ts';
+import { placeOfTokens } from '../../../src/store/secrets/sealed.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
+import { openBelow } from '../open-files.ts';
+import { useKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, once, replace, secondsWhileWaiting } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const bank = new URL('https://bank.example/psd2');
-const tokens: StoredTokens = {
-  accessToken: 'access-1',
+const login: StoredTokens = {
+  accessToken: 'secret-access',
   accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
-  refreshToken: 'refresh-1',
+  refreshToken: 'secret-refresh',
   refreshTokenExpiresAt: null,
   scope: 'oob',
 };
-
 let folder: StoreFolder;
-let store: FileTokens;
+let notices: string[];
 
 beforeEach(() => {
   folder = newConfigFolder(temporary);
-  store = new FileTokens(folder, 'sandbox', bank);
+  notices = [];
 });
 
-/** Writes the tokens of a new login. */
-function write(store: Tokens, holder: Holder, login: StoredTokens): Promise<void> {
-  return store.change(holder, (slot) => slot.write(login));
+/** The tokens, as another process opens them. */
+const tokens = (of: URL | undefined = bank) =>
+  new FileTokens(folder, 'bank', of, (text) => notices.push(text));
+const write = (holder: Holder, stored = login, of = bank) =>
+  tokens(of).change(holder, (slot) => slot.write(stored));
+async function read(): Promise<ReadTokens> {
+  const found = await tokens().read('42');
+  if (!found) throw new TypeError('There are no tokens');
+  return found;
 }
-
-/** A slot for writes of another process, which has lost its claim. */
-function lateSlot(store: Tokens): Promise<TokenSlot> {
-  return store.change('1234567', async (slot) => slot);
+const place = (...names: string[]) => join(folder.tokens('bank'), ...names);
+const protect = () => new Vault(folder, 'bank').protect({ kind: 'keyring' });
+function put(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, content, { mode: 0o600 });
 }
+/** Tokens of another customer, as psd2 keeps them. */
+const putKept = (customerId: string) =>
+  put(place(`customer-${customerId}`, '1.json'), JSON.stringify({ ...login, baseUrl: bank.href }));
 
-it('only the owner can read tokens', async () => {
-  await write(store, '1234567', tokens);
-  await store.remember('1234567');
-  const place = folder.tokens('sandbox');
-  expect(statSync(place).mode & 0o777).toBe(0o700);
-  const stored = readdirSync(place, { recursive: true, withFileTypes: true });
-  expect(stored.map(({ name }) => name).sort()).toEqual(['1.json', 'customer-1234567', 'last-login.json']);
-  for (const entry of stored)
-    expect(statSync(join(entry.parentPath, entry.name)).mode & 0o777).toBe(entry.isFile() ? 0o600 : 0o700);
-});
+describe('a logout', () => {
+  it('a logout leaves one generation without tokens, however often it is repeated', async () => {
+    await write('42');
+    for (let times = 0; times < 3; times += 1) await tokens().forget('42');
+    expect(readdirSync(place('customer-42'))).toEqual(['2.json']);
+    expect(readFileSync(place('customer-42', '2.json'), 'utf8')).toBe('null');
+    expect(await tokens().read('42')).toBeUndefined();
+    expect(await tokens().login('42')).toBeUndefined();
+    expect(await tokens().customers()).toEqual([]);
+  });
 
-it('psd2 does not trust a login in a folder that others can write to', async () => {
-  await write(store, '1234567', tokens);
-  const login = join(folder.tokens('sandbox'), 'customer-1234567');
-  chmodSync(login, 0o777);
-  await expect(store.read('1234567')).rejects.toMatchObject({
-    code: 'config',
-    message: `${login} can be changed by others (mode 0777)`,
-    hint: `Run: chmod 700 ${login}`,
+  it('a logout of a customer who never logged in writes nothing', async () => {
+    await tokens().forget('42');
+    expect(readdirSync(place())).toEqual([]);
+  });
+
+  it('a logout removes damaged tokens', async () => {
+    const name = '1.json';
+    put(place('customer-42', name), 'garbage');
+    expect(await tokens().customers()).toEqual(['42']);
+    await tokens().forget('42');
+    expect(await tokens().read('42')).toBeUndefined();
+    expect(existsSync(place('customer-42', name))).toBe(false);
+  });
+
+  it('a logout from everything waits for nobody who has ended, and leaves the other profiles', async () => {
+    for (const holder of ['42', 'x y', null]) await write(holder);
+    putKept('7');
+    put(place('notes'), '');
+    const other = new FileTokens(folder, 'other', bank);
+    await other.change('42', (slot) => slot.write(login));
+    await tokens().forgetAll();
+    expect(readdirSync(dirname(place()))).toEqual(['other']);
+    expect(await other.read('42')).toMatchObject(login);
+  });
+
+  it.each([
+    ['a customer', '42', 'customer-42', 'The login of customer 42'],
+    ['the application', null, 'client-credentials', 'The login of the application'],
+  ])('a logout waits for %s whose tokens are renewed', async (_, holder, name, what) => {
+    await write(holder);
+    const lock = place(`${name}.json.lock`);
+    const beat = (at: number) => {
+      writeFileSync(lock, '{"pid":7,"host":"h","since":"now"}');
+      utimesSync(lock, at, at);
+    };
+    const busy = { code: 'config', message: `${what} is in use by another psd2: process 7 on h since now` };
+    beat(0);
+    const time = secondsWhileWaiting(beat);
+    await expect(tokens().forgetAll()).rejects.toMatchObject(busy);
+    expect(time.seconds).toBe(151);
+    await expect(tokens().forget(holder)).rejects.toMatchObject(busy);
+    expect(await tokens().read(holder)).toMatchObject(login);
   });
 });
 
-it('a damaged file of tokens is refused without showing its content', async () => {
-  await write(store, '1234567', tokens);
-  const file = join(folder.tokens('sandbox'), 'customer-1234567', '1.json');
-  writeFileSync(file, '{"accessToken":"access-1","refreshToken":"refr');
-  await expect(store.read('1234567')).rejects.toMatchObject({
-    code: 'config',
-    message: `${file} is damaged: it is not JSON`,
+describe('what is in the folder of tokens', () => {
+  it('holders are those with tokens of any psd2, and those who log in for the first time', async () => {
+    await write('42');
+    putKept('7');
+    put(place('customer-8.json.lock'), '');
+    put(place('client-credentials.json.lock'), '');
+    for (const name of ['last-login.json', 'my-customer-9', 'client-credentials2']) put(place(name), '');
+    expect(tokens().holders().sort()).toEqual(['42', '7', '8', null]);
+  });
+
+  it('customers are those with tokens that count, in order', async () => {
+    for (const customerId of ['7', '42', '8']) await write(customerId);
+    await write(null);
+    await tokens().forget('8');
+    putKept('5');
+    for (const name of ['my-customer-9.json', 'customer-10.json.old', 'customer-A.json'])
+      put(place(name), '{}');
+    expect(await tokens().customers()).toEqual(['42', '5', '7']);
+  });
+
+  it('damaged tokens are kept when new ones replace them, and found again', async () => {
+    put(place('customer-42', '1.json'), 'garbage');
+    put(place('client-credentials', '1.json'), 'garbage');
+    put(place('my-customer-9', '1.json.damaged-x'), '');
+    expect(await tokens().damaged()).toEqual([]);
+    await write('42');
+    await write(null);
+    const damaged = await tokens().damaged();
+    expect(damaged.sort()).toEqual([
+      expect.stringMatching(`^${place('client-credentials', '1.json.damaged-')}\\d+T\\d+Z$`),
+      expect.stringMatching(`^${place('customer-42', '1.json.damaged-')}\\d+T\\d+Z$`),
+    ]);
+    expect(notices).toHaveLength(2);
+    expect(await tokens().read('42')).toMatchObject({ ...login, generation: 2 });
+    expect(await tokens().customers()).toEqual(['42']);
+  });
+
+  it.each([
+    ['a line break in a token', { accessToken: 'a\nb' }],
+    ['a letter that no header carries', { accessToken: 'a\u0100' }],
+    ['no token', { accessToken: undefined }],
+    ['no bank', { baseUrl: undefined }],
+    ['a number for a time', { accessTokenExpiresAt: 7 }],
+    ['a number for the scope', { scope: 7 }],
+    ['a session id with a line break', { apiTrackId: 'a\nb' }],
+    ['half a generation', { origin: 1.5 }],
+  ])('a file with %s is damaged', async (_, change) => {
+    const content = { ...login, baseUrl: bank.href, ...change };
+    put(place('customer-42', '1.json'), JSON.stringify(content));
+    await expect(tokens().read('42')).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(`^${place('customer-42', '1.json')} is damaged: `),
+    });
+  });
+
+  it('tokens with a session id and tabs or accents are whole', async () => {
+    await write('42', { ...login, accessToken: 'a\tb ~\u00e9', apiTrackId: 'track-1' });
+    expect(await tokens().read('42')).toMatchObject({ accessToken: 'a\tb ~\u00e9', apiTrackId: 'track-1' });
+  });
+
+  it('space for tokens is reserved until it is given back', async () => {
+    const giveBack = await tokens().ready();
+    expect(readdirSync(place())).toEqual([]);
+    await giveBack();
+    await giveBack();
   });
 });
 
-describe('tokens that the bank gave for a refresh token', () => {
-  const newer: StoredTokens = { ...tokens, accessToken: 'access-2', refreshToken: 'refresh-2' };
-  const read = async () => {
-    const stored = await store.read('1234567');
-    if (!stored) throw new TypeError('There are no tokens');
-    return stored;
-  };
+describe('tokens of a profile that becomes protected', () => {
+  const everything = () =>
+    readdirSync(place(), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
+      .join();
+
+  it('rewritten tokens are encrypted, keep their origin, and leave nothing half-written', async () => {
+    useKeyring();
+    await write('42');
+    await write(null, { ...login, refreshToken: null });
+    putKept('7');
+    await tokens().forget('9');
+    for (const name of ['customer-42.json.tmp-1', 'client-credentials.json.tmp-1'])
+      put(place(name), 'secret-');
+    await protect();
+    await tokens().rewrite();
+    expect(everything()).not.toContain('secret-');
+    expect(await tokens().read('42')).toMatchObject({ ...login, generation: 2, origin: 1 });
+    expect(await tokens().read(null)).toMatchObject({ refreshToken: null, generation: 2, origin: 1 });
+    expect(await tokens().read('7')).toMatchObject({ ...login, generation: 2, origin: 1 });
+    await tokens().rewrite();
+    expect(await tokens().read('42')).toMatchObject({ ...login, generation: 3, origin: 1 });
+  });
+
+  it('a rewrite does not bring back a login', async () => {
+    useKeyring();
+    await write('42');
+    await tokens().forget('42');
+    await protect();
+    await tokens().rewrite();
+    expect(readdirSync(place('customer-42'))).toEqual(['2.json']);
+  });
+
+  it('encrypted tokens do not open for another customer or another bank', async () => {
+    useKeyring();
+    await protect();
+    await write('42');
+    const stored = readFileSync(place('customer-42', '1.json'), 'utf8');
+    expect(stored).not.toContain('secret-');
+    put(place('customer-43', '1.json'), stored);
+    put(place('client-credentials', '1.json'), stored);
+    put(place('customer-44', '1.json'), stored.replace('bank.example', 'evil.example'));
+    for (const holder of ['43', null])
+      await expect(tokens().read(holder)).rejects.toThrow('was written for another place');
+    await expect(tokens(new URL('https://evil.example/psd2')).read('44')).rejects.toThrow(
+      `${place('customer-44', '1.json')} is damaged`,
+    );
+  });
+
+  it('without the key, encrypted tokens are neither read nor replaced, and the error says what to do', async () => {
+    useKeyring();
+    await protect();
+    await write('42');
+    rmSync(folder.protection('bank'));
+    const gone = (path: string) => ({
+      code: 'config',
+      message: `${path} is encrypted, and the profile's key is gone`,
+      hint: `Restore the folder protection, or remove the file (rm ${path}) and log in again:`,
+      next: [['auth', 'login']],
+    });
+    await expect(tokens().read('42')).rejects.toMatchObject(gone(place('customer-42', '1.json')));
+    await expect(write('42')).rejects.toMatchObject(gone(place('customer-42.json')));
+    // What is not encrypted can be used.
+    expect(await tokens().login('42')).toMatchObject({ scope: 'oob' });
+    put(place('customer-43', '1.json'), 'garbage');
+    await write('43');
+    expect(await tokens().read('43')).toMatchObject(login);
+  });
+
+  it('tokens that the bank refused stay encrypted', async () => {
+    useKeyring();
+    await protect();
+    await write('42');
+    await tokens().change('42', async (slot) => {
+      const read = await slot.read();
+      if (read) await slot.refuse(read);
+    });
+    expect(everything()).not.toContain('secret-');
+    expect(await tokens().read('42')).toMatchObject({
+      accessToken: 'secret-access',
+      refreshToken: null,
+      generation: 2,
+      origin: 1,
+    });
+  });
+});
+
+describe('the files of a login', () => {
+  it('only the owner can read tokens', async () => {
+    await write('42');
+    await tokens().remember('42');
+    expect(statSync(place()).mode & 0o777).toBe(0o700);
+    const stored = readdirSync(place(), { recursive: true, withFileTypes: true });
+    expect(stored.map(({ name }) => name).sort()).toEqual(['1.json', 'customer-42', 'last-login.json']);
+    for (const entry of stored)
+      expect(statSync(join(entry.parentPath, entry.name)).mode & 0o777).toBe(entry.isFile() ? 0o600 : 0o700);
+  });
+
+  it('psd2 does not trust a login in a folder that others can write to', async () => {
+    await write('42');
+    chmodSync(place('customer-42'), 0o777);
+    await expect(tokens().read('42')).rejects.toMatchObject({
+      code: 'config',
+      message: `${place('customer-42')} can be changed by others (mode 0777)`,
+      hint: `Run: chmod 700 ${place('customer-42')}`,
+    });
+  });
+
+  it('a damaged file of tokens is refused without showing its content', async () => {
+    put(place('customer-42', '1.json'), '{"accessToken":"access-1","refreshToken":"refr');
+    await expect(tokens().read('42')).rejects.toMatchObject({
+      code: 'config',
+      message: `${place('customer-42', '1.json')} is damaged: it is not JSON`,
+    });
+  });
 
   it('late tokens do not bring back a login that was removed with its folder', async () => {
-    await write(store, '1234567', tokens);
+    await write('42');
     const spent = await read();
-    const place = join(folder.tokens('sandbox'), 'customer-1234567');
-    const vault = new Vault(folder, 'sandbox');
-    const slow = await lateSlot(new FileTokens(folder, 'sandbox', bank, () => {}, vault));
+    const vault = new Vault(folder, 'bank');
+    // A slot for writes of another process, which has lost its claim.
+    const slow = await new FileTokens(folder, 'bank', bank, () => {}, vault).change(
+      '42',
+      async (slot) => slot,
+    );
     vi.spyOn(vault, 'key').mockImplementation(async () => {
-      rmSync(place, { recursive: true, force: true });
+      rmSync(place('customer-42'), { recursive: true, force: true });
       return undefined;
     });
-    expect(await slow.replace(spent, newer)).toBeUndefined();
+    expect(await slow.replace(spent, { ...login, accessToken: 'access-2' })).toBeUndefined();
     await slow.refuse(spent);
-    expect(existsSync(place)).toBe(false);
+    expect(existsSync(place('customer-42'))).toBe(false);
   });
+});
+
+describe('logins at other banks', () => {
+  const of = (baseUrl: string, count: number) => ({ baseUrl, count });
+
+  it('the bank with the most logins comes first, then they are in order', () => {
+    expect(countBanks(['b', 'a', 'c', undefined, 'd', 'c', 'd', 'd'], undefined)).toEqual([
+      of('d', 3),
+      of('c', 2),
+      of('a', 1),
+      of('b', 1),
+    ]);
+    expect(countBanks(['a', 'b', 'a'], undefined)).toEqual([of('a', 2), of('b', 1)]);
+    expect(countBanks(['c', 'b', 'a'], 'b')).toEqual([of('a', 1), of('c', 1)]);
+    expect(countBanks(['a', 'c', 'b'], 'b')).toEqual([of('a', 1), of('c', 1)]);
+    expect(countBanks([undefined], undefined)).toEqual([]);
+  });
+
+  it('damaged tokens count for no bank', async () => {
+    const other = new URL('https://other.example/');
+    await write('42', login, other);
+    put(place('customer-43', '1.json'), 'garbage');
+    expect(await tokens().otherBanks()).toEqual([{ baseUrl: other.href, logins: 1 }]);
+  });
+});
+
+describe('the form of stored tokens', () => {
+  it('tokens are sealed for a generation of a holder at a bank, which stays so', () => {
+    const of = { baseUrl: 'https://bank.example/', generation: 7 };
+    const place = (holder: string) => ['tokens', holder, 'https://bank.example/', '7'];
+    expect(placeOfTokens({ ...of, holder: '42' })).toEqual(place('customer-42'));
+    expect(placeOfTokens({ ...of, holder: null })).toEqual(place('client-credentials'));
+  });
+
+  it('tokens are unproven or nothing is said about it', () => {
+    const stored = { ...login, baseUrl: bank.href };
+    expect(tokenGeneration.parse({ ...stored, unproven: true })).toEqual({ ...stored, unproven: true });
+    expect(tokenGeneration.parse(null)).toBeNull();
+    for (const unproven of [false, 1, 'true'])
+      expect(tokenGeneration.safeParse({ ...stored, unproven }).success).toBe(false);
+  });
+
+  it('each field has a line of its own, and new tokens repeat no generation', async () => {
+    await write('42');
+    expect(readFileSync(place('customer-42', '1.json'), 'utf8')).toBe(
+      JSON.stringify({ ...login, baseUrl: bank.href }, null, '\t'),
+    );
+  });
+
+  it('a login needs space for its tokens and for six names', async () => {
+    expect(LOGIN_SPACE.bytes).toBeGreaterThanOrEqual(16_384);
+    expect(LOGIN_SPACE.names).toBeGreaterThanOrEqual(6);
+    const giveBack = await tokens().ready();
+    expect(openBelow(folder.root)).toHaveLength(LOGIN_SPACE.names);
+    await giveBack();
+    expect(openBelow(folder.root)).toEqual([]);
+    once('openSync', failing('ENOSPC'));
+    await expect(tokens().ready()).rejects.toMatchObject({ code: 'config' });
+  });
+});
+
+it('proven tokens are still those of the generation in which the bank gave them', async () => {
+  await write('42', { ...login, unproven: true });
+  await tokens().rewrite();
+  expect(await read()).toMatchObject({ unproven: true, generation: 2, origin: 1 });
+  const unproven = await read();
+  await tokens().change('42', (slot) => slot.prove(unproven, true));
+  const proven = await read();
+  expect(proven).toMatchObject({ ...login, generation: 3, origin: 1 });
+  expect(proven).not.toHaveProperty('unproven');
+});
+
+describe('tokens that are copied', () => {
+  it.each([true, undefined])('stay unproven if they are (%s)', async (unproven) => {
+    await write('42', { ...login, ...(unproven && { unproven }) });
+    const kept = await tokens().kept('42');
+    expect(kept?.tokens?.unproven).toBe(unproven);
+    expect(Object.hasOwn(kept?.tokens ?? {}, 'unproven')).toBe(unproven === true);
+    if (kept) await tokens().keep({ ...kept, holder: '43' });
+    expect((await tokens().read('43'))?.unproven).toBe(unproven);
+  });
+
+  it('repeat an earlier generation only if they did before', async () => {
+    const record = { kind: 'login', holder: '42', generation: 3, baseUrl: bank.href, tokens: login } as const;
+    await tokens().keep({ ...record, origin: 3 });
+    expect(await read()).toEqual({ ...login, baseUrl: bank.href, generation: 3 });
+    await tokens().keep({ ...record, generation: 5, origin: 4 });
+    expect(await read()).toMatchObject({ generation: 5, origin: 4 });
+  });
+});
+
+it('nobody is at work on tokens that nobody changes', async () => {
+  await write('42');
+  await write(null);
+  expect(await tokens().atWork()).toEqual([]);
+});
+
+it('customers are in order, however the disk lists them', async () => {
+  for (const customerId of ['1', '2', '3']) await write(customerId);
+  const { readdirSync: list } = fs;
+  replace(fs, 'readdirSync', (...args: never[]) => {
+    const names: unknown = Reflect.apply(list, fs, args);
+    return Array.isArray(names) ? names.reverse() : names;
+  });
+  expect(await tokens().customers()).toEqual(['1', '2', '3']);
+});
+
+it('in a folder that was copied away no tokens are changed', async () => {
+  const moved = { id: 'x', movedTo: { id: 'y', place: '/new' }, copiedFrom: null };
+  put(join(folder.root, 'store.json'), JSON.stringify(moved));
+  await expect(write('42')).rejects.toThrow('was copied to /new');
 });

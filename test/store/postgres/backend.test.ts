@@ -1,59 +1,30 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { parseDate } from '../../../src/domain/calendar.ts';
-import { actorOf } from '../../../src/store/machine/actor.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { PostgresStore } from '../../../src/store/postgres/backend.ts';
-import { Database } from '../../../src/store/postgres/database.ts';
+import type { PostgresStore } from '../../../src/store/postgres/backend.ts';
 import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
 import { SCHEMA_VERSION } from '../../../src/store/postgres/schema.ts';
 import { append, rowOf } from '../row-of.ts';
-import { openDatabases } from './databases.ts';
-import type { Databases } from './server.ts';
+import { BANK } from '../whole-store.ts';
+import { useStores } from './stores.ts';
 
 const day = (text: string) => parseDate('--date', text);
-const BANK = new URL('https://bank.example');
-let server: Databases;
-let count = 0;
+const stores = useStores('roles');
 let store: PostgresStore;
-let database: string;
-
-beforeAll(() => {
-  server = openDatabases('roles');
-});
-afterAll(() => server.stop());
-
-function openStore(passphrase = 'correct horse', signal?: AbortSignal): PostgresStore {
-  return new PostgresStore(parseAddress(server.url(database), {}), {
-    now: () => new Date(),
-    random: Math.random,
-    clock: () => performance.now(),
-    sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-    signal,
-    keys: { passphrase: async () => passphrase, signal: new AbortController().signal },
-    mayBePlain: false,
-    actor: actorOf({}),
-  });
-}
 
 beforeEach(async () => {
-  count += 1;
-  database = `psd2_${count}`;
-  server.create(database);
-  const admin = new Database(parseAddress(server.url(database), {}), undefined);
-  expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(0);
-  expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(SCHEMA_VERSION);
-  await admin.close();
-  store = openStore();
-  return () => store.close();
+  expect(await stores.init({ roles: true, plainTokens: false })).toBe(0);
+  expect(await stores.init({ roles: true, plainTokens: false })).toBe(SCHEMA_VERSION);
+  store = stores.worker();
 });
 
 it('a statement that changes many rows takes as long as it needs, and no other one does', async () => {
-  const { config, ...address } = parseAddress(server.url(database), {});
-  const hurried = new Database(
-    { ...address, config: { ...config, statement_timeout: 100, query_timeout: 200 } },
-    undefined,
-  );
+  const { config, ...address } = stores.address();
+  const hurried = stores.database({
+    ...address,
+    config: { ...config, statement_timeout: 100, query_timeout: 200 },
+  });
   const row = z.object({ done: z.boolean() });
   const slow = 'select pg_sleep(0.4) is not null as done';
   await expect(hurried.transaction((statements) => statements.query(row, slow))).rejects.toThrow();
@@ -62,23 +33,20 @@ it('a statement that changes many rows takes as long as it needs, and no other o
     return statements.query(row, slow);
   });
   expect(done).toEqual([{ done: true }]);
-  await hurried.close();
 });
 
 it('a user who may not create roles learns which right is missing', async () => {
-  server.sql(
-    database,
-    `create role builder login; drop schema psd2 cascade; alter database ${database} owner to builder;
-     alter role psd2_worker rename to worker_before`,
+  stores.sql(`create role builder login; drop schema psd2 cascade; alter database ${stores.name()} owner to builder;
+     alter role psd2_worker rename to worker_before`);
+  const admin = stores.database(
+    parseAddress(stores.server().url(stores.name()).replace('psd2@', 'builder@'), {}),
   );
-  const admin = new Database(parseAddress(server.url(database).replace('psd2@', 'builder@'), {}), undefined);
   await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject({
     code: 'config',
     hint: expect.stringContaining('alter role <owner> createrole'),
   });
-  server.sql(database, 'alter role worker_before rename to psd2_worker');
+  stores.sql('alter role worker_before rename to psd2_worker');
   expect(await initStore(admin, { roles: false, plainTokens: false })).toBe(0);
-  await admin.close();
 });
 
 describe('tokens in PostgreSQL', () => {
@@ -93,19 +61,17 @@ describe('tokens in PostgreSQL', () => {
 
   it('a wrong passphrase opens nothing, and without a passphrase nothing is written in plain text', async () => {
     await store.open('p', BANK).tokens.change('42', (slot) => slot.write(TOKENS));
-    const wrong = openStore('wrong');
+    const wrong = stores.worker({ passphrase: 'wrong' });
     await expect(wrong.open('p', BANK).tokens.read('42')).rejects.toMatchObject({ code: 'config' });
-    await wrong.close();
-    const none = openStore('');
+    const none = stores.worker({ passphrase: '' });
     await expect(none.open('q', BANK).tokens.change('42', async () => {})).rejects.toMatchObject({
       code: 'config',
     });
-    await none.close();
   });
 
   it('what the bank issued is stored even after Ctrl-C', async () => {
     const interrupted = new AbortController();
-    const stopped = openStore(undefined, interrupted.signal);
+    const stopped = stores.worker({ signal: interrupted.signal });
     const { tokens } = stopped.open('p', BANK);
     await tokens.change('42', (slot) => slot.write(TOKENS));
     await tokens.change('42', async (slot) => {
@@ -114,7 +80,6 @@ describe('tokens in PostgreSQL', () => {
       await slot.replace(spent, { ...TOKENS, accessToken: 'given' });
     });
     expect(await store.open('p', BANK).tokens.read('42')).toMatchObject({ accessToken: 'given' });
-    await stopped.close();
   });
 });
 
@@ -156,11 +121,11 @@ describe('a sync in PostgreSQL', () => {
       );
     expect(await run([row('a', '2026-11-01'), row('b', '2026-10-01'), row('c', null)])).toBe(3);
     expect(await run([row('a', '2026-11-01'), row('d', '2026-11-02')])).toBe(1);
-    expect(server.sql(database, 'select id, amount, booking_date from psd2.transactions order by id')).toBe(
+    expect(stores.sql('select id, amount, booking_date from psd2.transactions order by id')).toBe(
       'a|-12.50|2026-11-01\nb|-12.50|2026-10-01\nc|-12.50|\nd|-12.50|2026-11-02',
     );
-    expect(server.sql(database, 'select kind, amount from psd2.balances')).toBe('account_balance|1.10');
-    expect(server.sql(database, 'select count(*) from psd2.pending_transactions')).toBe('1');
+    expect(stores.sql('select kind, amount from psd2.balances')).toBe('account_balance|1.10');
+    expect(stores.sql('select count(*) from psd2.pending_transactions')).toBe('1');
   });
 
   it('a run that another has overtaken writes nothing', async () => {
@@ -168,11 +133,11 @@ describe('a sync in PostgreSQL', () => {
     const lost = sync(undefined).run(new AbortController().signal, ({ customer }) =>
       customer('42', async (to) => {
         await append(await to.booked('001', false), [row('a', '2026-11-01')]);
-        server.sql(database, 'update psd2.claims set number = number + 1');
+        stores.sql('update psd2.claims set number = number + 1');
       }),
     );
     await expect(lost).rejects.toMatchObject({ code: 'overtaken' });
-    expect(server.sql(database, 'select count(*) from psd2.transactions')).toBe('0');
+    expect(stores.sql('select count(*) from psd2.transactions')).toBe('0');
   });
 });
 
@@ -189,20 +154,19 @@ it('a customer whom another worker has taken over is not dealt again to the firs
   if ('dueIn' in round) expect.unreachable();
   const dealt = await round.next(1);
   if (typeof dealt === 'string') expect.unreachable(dealt);
-  server.sql(database, `update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1`);
+  stores.sql(`update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1`);
   dealt.again();
   expect(await round.next(1)).not.toHaveProperty('customerId');
   await round.leave();
 });
 
 it('a schema that a newer psd2 has updated is not set back', async () => {
-  server.sql(database, 'update psd2.store set version = 1000');
-  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  stores.sql('update psd2.store set version = 1000');
+  const admin = stores.database();
   const newer = { code: 'config', message: expect.stringContaining('has schema 1000, and this psd2 knows') };
   await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject(newer);
   await expect(sqlFor(admin, { roles: true, plainTokens: false })).rejects.toMatchObject(newer);
-  await admin.close();
-  expect(server.sql(database, 'select version from psd2.store')).toBe('1000');
+  expect(stores.sql('select version from psd2.store')).toBe('1000');
 });
 
 it('doctor reports the state of the store', async () => {

@@ -31,6 +31,7 @@ export interface Stores {
     isPlain?: boolean;
     mayBePlain?: boolean;
     now?: () => Date;
+    signal?: AbortSignal;
   }): PostgresStore;
   /** Begins a transaction with this statement, which stays open until `end`, or until the test ends. */
   holding(statement: string): Promise<{ end(): Promise<unknown> }>;
@@ -87,13 +88,14 @@ export function useStores(needs?: 'roles'): Stores {
       isPlain = false,
       mayBePlain = isPlain,
       now = () => new Date(),
+      signal,
     } = {}) => {
       const store = new PostgresStore(at, {
         now,
         random: Math.random,
         clock: () => performance.now(),
         sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-        signal: undefined,
+        signal,
         keys: {
           passphrase: async () => (isPlain ? undefined : passphrase),
           signal: new AbortController().signal,
