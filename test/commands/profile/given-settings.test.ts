@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
@@ -44,7 +44,7 @@ function write(name: string, content: string | Buffer): string {
   writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
-const usage = (message: string) => ({ code: 'usage', exitCode: 2, message });
+const usage = (message: unknown) => ({ code: 'usage', exitCode: 2, message });
 const qwac = () => ({ qwacCertificate: { path: files.qwacCertFile }, qwacKey: { path: files.qwacKeyFile } });
 const qseal = () => ({
   ...{ qsealCertificate: { path: files.qsealCertFile }, qsealKey: { path: files.qsealKeyFile } },
@@ -72,39 +72,32 @@ describe('a secret', () => {
     expect(stored()).toMatchObject({ clientSecret: 'of env', ccClientSecret: 'cc' });
   });
 
+  const EMPTY = 'so psd2 cannot read the secret from it';
+  const FROM = ['stdin', 'file', 'env'].map((from) => `--client-secret-${from}`);
+  const [STDIN = '', FILE = '', ENV = ''] = FROM;
+  const both = (one: string, other: string) => usage(`${one} and ${other} cannot be used together`);
   it.each<[string, string[], How, object]>([
     [
       'standard input is blank',
-      ['--client-secret-stdin'],
+      [STDIN],
       stdin(' \n'),
       usage('The client secret from standard input is empty'),
     ],
-    [
-      'its variable is not set',
-      ['--client-secret-env'],
-      {},
-      usage('PSD2_CLIENT_SECRET is not set, so psd2 cannot read the secret from it'),
-    ],
+    ['its variable is not set', [ENV], {}, usage(`PSD2_CLIENT_SECRET is not set, ${EMPTY}`)],
     [
       'its variable is blank',
       ['--cc-client-secret-env'],
       { env: { PSD2_CC_CLIENT_SECRET: ' ' } },
-      usage('PSD2_CC_CLIENT_SECRET is not set, so psd2 cannot read the secret from it'),
+      usage(`PSD2_CC_CLIENT_SECRET is not set, ${EMPTY}`),
     ],
-    [
-      'it comes from two places',
-      ['--client-secret-env', '--client-secret-stdin'],
-      stdin('hush'),
-      usage('--client-secret-stdin and --client-secret-env cannot be used together'),
-    ],
+    ['it comes from two places', [ENV, STDIN], stdin('hush'), both(STDIN, ENV)],
+    ['it comes from two others', [FILE, 'x', STDIN], stdin('hush'), both(STDIN, FILE)],
+    ['it comes from the two that are left', [FILE, 'x', ENV], { env: HUSH }, both(FILE, ENV)],
     [
       'its file does not exist',
-      ['--client-secret-file', '/does/not/exist'],
+      [FILE, '/does/not/exist'],
       {},
-      {
-        ...{ code: 'usage', exitCode: 2 },
-        message: expect.stringMatching(/^The secret file \/does\/not\/exist /),
-      },
+      usage(expect.stringMatching(/^The secret file \/does\/not\/exist /)),
     ],
   ])('changes nothing if %s', async (_, words, how, failure) => {
     await store({ clientSecret: 'before' });
@@ -112,13 +105,18 @@ describe('a secret', () => {
     expect(stored()?.clientSecret).toBe('before');
   });
 
-  it('is not taken from a blank file', async () => {
-    await store({ clientSecret: 'before' });
-    const path = write('blank.txt', ' \n');
-    expect(await failureOf(set(['--client-secret-file', path]))).toEqual(
-      usage(`The client secret from ${path} is empty`),
-    );
-  });
+  it.each(['client-secret', 'cc-client-secret'])(
+    'is not taken from a file that others can read: %s',
+    async (option) => {
+      const path = write(option, 'hush');
+      chmodSync(path, 0o644);
+      await store({ clientSecret: 'before' });
+      expect(await failureOf(set([`--${option}-file`, path]))).toMatchObject({
+        ...{ code: 'config', message: `${path} can be read by others (mode 0644)` },
+      });
+      expect(stored()).toEqual({ ...BANK, clientSecret: 'before' });
+    },
+  );
 });
 
 describe('psd2 profile set', () => {
@@ -192,14 +190,16 @@ describe('psd2 profile set', () => {
     ]);
   });
 
-  it('a setting that was not there was not set', async () => {
+  it('a setting that was not there was not set, and psd2 warns of a variable that overrides it', async () => {
     await store();
-    const words = ['set', 'bank', '--max-amount', '5.00', '--bank', 'sparkassen', '--signer', 'sign --pin 1'];
-    const { said } = await run(words.slice(0, 6), { format: 'table' });
+    const words = ['set', 'bank', '--max-amount', '5.00', '--bank', 'sparkassen', '--client-id', 'other'];
+    const { said } = await run(words, { format: 'table', env: { PSD2_MAX_AMOUNT: '9.00' } });
     expect(said.split('\n')).toEqual([
       'The profile bank has changed:',
       '  bank: not set → Sparkassen (S-Payment), stored in the profile',
+      '  clientId: id → other',
       '  maxAmount: not set → 5.00',
+      'PSD2_MAX_AMOUNT is set and counts where it is stricter.',
       '',
     ]);
   });
@@ -301,27 +301,19 @@ describe('psd2 profile add', () => {
     expect(stored('other')?.baseUrl).toBe(BANK.baseUrl);
   });
 
+  const sealKey = () => [...QWAC(), '--qseal-key', files.qsealKeyFile];
+  const seal = () => [...QWAC(), '--qseal-cert', files.qsealCertFile];
+  const signer = () => ['--qwac-cert', files.qwacCertFile, '--signer', 'sign'];
   it.each<[string, () => string[], string, string]>([
-    [
-      'the QSealC key without its certificate',
-      () => [...QWAC(), '--qseal-key', files.qsealKeyFile],
-      'The QSealC certificate is missing',
-      'Add --qseal-cert <file>, or set PSD2_QSEAL_CERT.',
-    ],
-    [
-      'the QSealC without its key',
-      () => [...QWAC(), '--qseal-cert', files.qsealCertFile],
-      'The QSealC key is missing',
-      'Add --qseal-key <file>, or set PSD2_QSEAL_KEY.',
-    ],
-    [
-      'a signer in place of the key of the QWAC',
-      () => ['--qwac-cert', files.qwacCertFile, '--signer', 'sign'],
-      'The QWAC key is missing',
-      'Add --qwac-key <file>, or set PSD2_QWAC_KEY.',
-    ],
-  ])('takes %s for a mistake', async (_, words, message, hint) => {
-    expect(await failureOf(add([...SETTINGS(), ...words()]))).toEqual({ ...usage(message), hint });
+    ['the QSealC key without its certificate', sealKey, 'QSealC certificate', 'qseal-cert'],
+    ['the QSealC without its key', seal, 'QSealC key', 'qseal-key'],
+    ['a signer in place of the key of the QWAC', signer, 'QWAC key', 'qwac-key'],
+  ])('takes %s for a mistake', async (_, words, what, option) => {
+    const variable = `PSD2_${option.replace('-', '_').toUpperCase()}`;
+    expect(await failureOf(add([...SETTINGS(), ...words()]))).toEqual({
+      ...usage(`The ${what} is missing`),
+      hint: `Add --${option} <file>, or set ${variable}.`,
+    });
     expect(stored()).toBeUndefined();
   });
 
@@ -366,15 +358,6 @@ describe('psd2 profile show', () => {
 describe('psd2 profile protect', () => {
   const env = { PSD2_CONFIG_PASSPHRASE: 'a word' };
   const stdin = (text: string): How => ({ changes: () => ({ readStdin: async () => text }) });
-
-  it('of the profile in use needs no name', async () => {
-    await store({ clientSecret: 'hush' });
-    await store({ clientSecret: 'hush' }, 'other');
-    await run(['use', 'other']);
-    const { printed } = await run(['protect', '--passphrase'], { env });
-    expect(JSON.parse(printed)).toEqual({ name: 'other', protected: 'passphrase' });
-    expect([stored()?.clientSecret, stored('other')?.clientSecret]).toEqual(['hush', undefined]);
-  });
 
   it('a line break within a passphrase belongs to it, the last one does not', async () => {
     await store({ clientSecret: 'hush' });

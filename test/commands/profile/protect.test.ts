@@ -63,39 +63,6 @@ it.each([
   },
 );
 
-it.each([
-  ['standard input', { passphraseStdin: true }, 'from stdin'],
-  ['the environment', { passphrase: true }, 'from the environment'],
-  ['the environment, without an option', {}, 'from the environment'],
-])('if several give a passphrase, that of %s counts', async (_, options, passphrase) => {
-  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
-    env: { PSD2_CONFIG_PASSPHRASE: 'from the environment' },
-  });
-  const chosen = await chooseProtector({ ...context, readStdin: async () => 'from stdin' }, 'bank', {
-    ...BY_ENVIRONMENT,
-    ...options,
-  });
-  expect(chosen).toEqual({ kind: 'passphrase', passphrase });
-});
-
-it.each([[{ keyring: true, passphrase: true }], [{ keyring: true, passphraseStdin: true }]])(
-  'psd2 profile protect refuses %j together',
-  async (options) => {
-    const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z');
-    await expect(
-      chooseProtector({ ...context, readStdin: async () => 'x' }, 'bank', { ...BY_ENVIRONMENT, ...options }),
-    ).rejects.toMatchObject({ code: 'usage' });
-  },
-);
-
-it.each(['', '\n'])('the empty passphrase %j is refused', async (given) => {
-  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z');
-  const options = { ...BY_ENVIRONMENT, passphraseStdin: true };
-  await expect(
-    chooseProtector({ ...context, readStdin: async () => given }, 'bank', options),
-  ).rejects.toMatchObject({ code: 'usage' });
-});
-
 it.each<[string, object, boolean, object | undefined]>([
   ['what protects it stays', {}, false, undefined],
   ['what protects it stays at a terminal, too', {}, true, undefined],

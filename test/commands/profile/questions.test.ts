@@ -135,23 +135,6 @@ describe('psd2 profile add without options', () => {
     expect(stored()).toMatchObject({ environment: 'production' });
   });
 
-  it('asks for the second application if there is one', async () => {
-    const answers: Answers = {
-      ...(await answersForSandbox()),
-      'Is there also': [true],
-      'Its client id': ['cc'],
-      'Its client secret': ['cc secret'],
-      'Its application name': ['cc-app'],
-    };
-    const { asked } = await talk(['add', 'bank'], answers);
-    expect(asked.filter((question) => question.startsWith('Its '))).toEqual([
-      ...['Its client id', 'Its client secret', 'Its application name'],
-    ]);
-    expect(stored()).toMatchObject({
-      ...{ ccClientId: 'cc', ccClientSecret: 'cc secret', ccApplicationName: 'cc-app' },
-    });
-  });
-
   it('asks for the name too, until it can be one', async () => {
     const answers: Answers = { ...(await answersForSandbox()), 'Name of the profile': ['My Bank', 'mybank'] };
     const { wrong, asked } = await talk(['add', '--reference'], answers);
@@ -342,27 +325,6 @@ describe('psd2 profile edit', () => {
     expect(suggested['Which bank is it?']).toEqual([suggestion, ...BANKS]);
   });
 
-  it('needs a word for no limit if there is one, and does not store a default', async () => {
-    await store({ maxAmount: '5.00' });
-    const first = await talk(['edit', 'bank'], {
-      'Largest amount': ['', 'none'],
-      'Store the profile': [true],
-    });
-    const question = 'Largest amount of one transfer (none: no limit)';
-    expect([first.suggested[question], first.failure]).toEqual(['5.00', null]);
-    expect(stored()).toEqual(ofSandbox());
-    const second = await talk(['edit', 'bank'], { 'Store the profile': [true] });
-    expect(second.asked).toContain('Largest amount of one transfer (empty: no limit)');
-    const uri = `http://127.0.0.1:${await freePort()}/callback`;
-    await talk(['edit', 'bank'], { 'Redirect URI': [uri], 'Store the profile': [true] });
-    expect(stored()).toEqual({ ...ofSandbox(), redirectUri: uri });
-    await talk(['edit', 'bank'], {
-      'Redirect URI': ['http://127.0.0.1:8910/callback'],
-      'Store the profile': [true],
-    });
-    expect(stored()?.redirectUri).toBe('http://127.0.0.1:8910/callback');
-  });
-
   it('keeps, replaces or takes out the other files', async () => {
     await store({ bankSigningCertificate: { path: files().bankSigningCertFile } });
     const first = await talk(['edit', 'bank', '--reference'], {
@@ -381,23 +343,6 @@ describe('psd2 profile edit', () => {
       'Store the profile': [true],
     });
     expect(stored()).toEqual(ofSandbox());
-  });
-
-  it('asks for a stored pair that does not pass, and takes it after a yes', async () => {
-    await store({
-      qwacCertificate: { path: files().qsealCertFile },
-      qwacKey: { path: files().qsealKeyFile },
-    });
-    const before = stored();
-    const { asked } = await talk(['edit', 'bank'], { 'Use it anyway?': [true], 'Store the profile': [true] });
-    expect(asked.filter((question) => /^(Keep the Q|Use it)/.test(question))).toEqual([
-      ...[
-        'Keep the QWAC certificate and its key?',
-        'Use it anyway?',
-        'Keep the QSealC certificate and its key?',
-      ],
-    ]);
-    expect(stored()).toEqual(before);
   });
 
   it('without --reference stores the contents of new files', async () => {

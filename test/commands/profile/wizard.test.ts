@@ -129,24 +129,6 @@ describe('psd2 profile edit', () => {
     );
   });
 
-  it('the name that is given counts more than --profile, and that more than the profile in use', async () => {
-    for (const name of ['given', 'option', 'used']) await store(name);
-    const { profiles } = operator.open().context;
-    await profiles.use('used');
-    const raise = async (words: string[], globals = {}) => {
-      const { operator: someone } = person({ 'Largest amount': ['7.00'] });
-      await operator.run(['profile', 'edit', ...words], {
-        env: NO_ENVIRONMENT(),
-        operator: someone,
-        globals,
-      });
-      return ['given', 'option', 'used'].filter((name) => stored(name)?.maxAmount === '7.00');
-    };
-    expect(await raise(['given'], { profile: 'option' })).toEqual(['given']);
-    expect(await raise([], { profile: 'option' })).toEqual(['given', 'option']);
-    expect(await raise([])).toEqual(['given', 'option', 'used']);
-  });
-
   it('stores nothing if another psd2 has changed the profile meanwhile', async () => {
     await store('bank');
     const someone = person({ 'Largest amount': ['7.00'] });
