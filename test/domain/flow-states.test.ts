@@ -71,10 +71,6 @@ describe.each(ALL)('a flow in the state %s', (state) => {
     );
   });
 
-  it('can be cancelled only before the request that cannot be taken back', () => {
-    expect(isOpen({ state, refusedUnconfirmed: false })).toBe(standing === 'open');
-  });
-
   it('may send the request that cannot be taken back only if it was not sent before', () => {
     expect(maySend({ state })).toBe(standing === 'open');
   });
@@ -92,10 +88,6 @@ describe.each(ALL)('a flow in the state %s', (state) => {
     expect(isPlainlyFailed(running)).toBe(standing === 'refused');
     for (const reached of [true, false])
       if (standing === 'open') expect(needsAttention({ ...running, reached }, false)).toBe(true);
-  });
-
-  it('frees its reference only if it certainly had no effect', () => {
-    expect(isPlainlyFailed({ state, refusedUnconfirmed: false })).toBe(standing === 'refused');
   });
 
   it('needs a person if its outcome is not known or it can be continued, and then only', () => {

@@ -121,10 +121,6 @@ describe('an operation that the customer commits', () => {
   ];
   const authorized: StepEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' };
 
-  it('keeps what its first event says, and psd2 commits if it says nothing', () => {
-    expect([customers.commits, before.commits]).toEqual(['by the customer', 'on execute']);
-  });
-
   it.each<[string, StepEvent[], boolean]>([
     ['the initiation was sent', [{ type: 'verify-sent', ...intent }], true],
     ['it never left', [{ type: 'verify-sent', ...intent }, { type: 'verify-not-begun' }], false],
@@ -164,11 +160,6 @@ describe('an operation that the customer commits', () => {
     const authorizing = having(...initiated, { type: 'sca-started' });
     expect(asksForOutcome(authorizing, true)).toBe(false);
     expect(nextOperationStep(authorizing, true)).toBe('await-authorization');
-  });
-
-  it('knows the request of its initiation until there is an answer', () => {
-    expect(having({ type: 'verify-sent', ...intent }).executeRequestId).toBe('q1');
-    expect(having(...initiated).executeRequestId).toBeNull();
   });
 
   it('can be initiated again if the initiation never left, even if psd2 did not know it at first', () => {
@@ -219,10 +210,6 @@ it('a further step counts, and its values replace those of the first', () => {
   expect(apply(nothingKnown, { type: 'further-verified', ...silent }).verification).toEqual(silent);
 });
 
-it('an operation counts as known to the bank as soon as a request may have reached it', () => {
-  expect(apply({ ...before, reached: false }, { type: 'verify-sent', ...intent }).reached).toBe(true);
-});
-
 it('a flow begins only once', () => {
   expect(() => apply(before, created)).toThrow('A flow begins once');
 });
@@ -245,24 +232,6 @@ it.each([
     verification: { ...verification, nextStep },
   };
   expect(nextOperationStep(operation, false)).toBe(step);
-});
-
-it('the states are the ones that the commands name', () => {
-  expect(OPERATION_STATES).toEqual([
-    'created',
-    'verified',
-    'authorizing',
-    'authorized',
-    'executing',
-    'ordered',
-    'executed',
-    'settled',
-    'failed',
-    'rejected',
-    'expired',
-    'cancelled',
-    'unknown',
-  ]);
 });
 
 it.each(OPERATION_STATES.map((state) => [state, ['executing', 'unknown', 'executed'].includes(state)]))(

@@ -120,18 +120,6 @@ describe('a payment', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('a bank that demands the day, a text and the account’s currency gets them', async () => {
-    const required = [
-      'requestedExecutionDate',
-      'debtorAccount.currency',
-      'remittanceInformationUnstructured',
-    ];
-    const paying = await payment({ required }, { order: { description: '' } });
-    bank.initiate({ transactionStatus: 'RJCT' });
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'payment_failed' });
-    expect(posts()).toHaveLength(1);
-  });
-
   it.each([NEVER, {}])(
     'the bank refuses the token: psd2 sends it once more with a new one (%j)',
     async (payments) => {
@@ -175,17 +163,6 @@ describe('a payment', () => {
     expect(await errorOf(cut.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(await cut.stored()).toMatchObject({ mayExecuteWithoutUs: true });
     expect((await other.stored()).mayExecuteWithoutUs).toBe(true);
-  });
-
-  it('after its minutes the bank may make another payment: psd2 does not repeat', async () => {
-    const paying = await payment({ ...REPEATS, repeatMinutes: 1 });
-    bank.clock();
-    bank.initiate('cut before the answer');
-    await errorOf(paying.run());
-    paying.world.pass(61_000);
-    bank.clock(paying.world.now());
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(posts()).toHaveLength(1);
   });
 
   it.each<[string, { clock: number; bank: number | null; headers?: object; isRepeated?: true }]>([
@@ -348,8 +325,6 @@ describe('a payment', () => {
 const CANCELLATIONS = '/v1/payments/sepa-credit-transfers/p1/cancellation-authorisations';
 const CANCELLATION = `${CANCELLATIONS}/c1`;
 const PASSWORD = { updatePsuAuthentication: { href: CANCELLATION } };
-/** A customer who closes the browser at the bank. */
-const NEVER_BACK = fakeCustomer({}, null);
 
 describe('the customer', () => {
   it('SCA has failed, and the bank has not accepted it after that: it has ended unpaid', async () => {
@@ -412,22 +387,6 @@ describe('the customer', () => {
     expect(await errorOf(paying.run())).toMatchObject({ code: 'not_authorised' });
   });
 
-  it.each<[string, ScriptedAnswer, times: number]>([
-    ['fails', { status: 503 }, 4],
-    ['is away', 'cut before the answer', 4],
-    ['has a page of a website in its place', { status: 200, body: '<html>Soon back</html>' }, 1],
-    ['is hidden by a gateway', { status: 403, body: '<html>Soon back</html>' }, 1],
-  ])('psd2 asks again if the bank %s while they decide', async (_what, answer, times) => {
-    const paying = await payment();
-    bank.initiate();
-    bank.sca('started');
-    for (let time = 0; time < times; time += 1) recorded.expect('GET', STATUS, answer);
-    bank.sca('finalised');
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
-    expect(paying.customer.visited).toEqual([PAGE]);
-  });
-
   it('an authorisation that they have completed is not opened again after a kill', async () => {
     const paying = await newPayment(temporary, open().bank, {}, fakeCustomer({ scaTimeoutMs: 1 }, null));
     bank.initiate();
@@ -471,30 +430,6 @@ describe('the customer', () => {
     bank.sca('finalised');
     bank.is('ACSC');
     expect((await (await payment({}, { journal: paying.lines() })).run()).state).toBe('executed');
-  });
-
-  it.each(['ACTC', 'RCVD'])('an instant one that stays %s is unknown after 15 seconds', async (status) => {
-    const paying = await payment({}, { order: { instant: true } });
-    bank.initiate({}, '/v1/payments/instant-sepa-credit-transfers');
-    const own = '/v1/payments/instant-sepa-credit-transfers/p1/status';
-    bank.sca('finalised');
-    for (let asked = 0; asked < 6; asked += 1)
-      recorded.expect('GET', own, json({ transactionStatus: status }));
-    bank.sca('finalised');
-    recorded.expect('GET', own, json({ transactionStatus: status }));
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(paying.world.elapsed()).toBeLessThan(16_000);
-  });
-
-  it('another authorisation of the payment is still there: a failed one decides nothing', async () => {
-    const paying = await payment();
-    bank.initiate();
-    bank.sca('failed');
-    bank.is('RCVD');
-    bank.authorisations('a1', 'a2');
-    bank.sca('failed');
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
   });
 
   describe.each([
@@ -627,43 +562,11 @@ describe('the bank’s own word for a payment', () => {
       expect(standingOf(kept)).toBe('sent');
     });
 
-    it('one of its authorisations is done: it is ordered', async () => {
-      const paying = await payment(LATER, { order: inADay });
-      bank.initiate(WITHOUT_LINK);
-      bank.is('ACTC');
-      bank.authorisations('a1', 'a2');
-      bank.sca('finalised');
-      expect((await paying.run()).state).toBe('ordered');
-    });
-
     describe('and the bank does not list authorisations', () => {
       const says = (status: string) => {
         bank.is(status);
         recorded.expect('GET', LIST, refused('SERVICE_INVALID', 405));
       };
-
-      it('its status is another one than before: it is ordered', async () => {
-        const paying = await payment(LATER, { order: inADay });
-        bank.initiate({ ...WITHOUT_LINK, transactionStatus: 'RCVD' });
-        says('ACTC');
-        expect((await paying.run()).state).toBe('ordered');
-      });
-
-      it.each([
-        ['for a later day', inADay],
-        ['for today', {}],
-      ])('%s, and its status is as before: its outcome is not known', async (_day, order) => {
-        const paying = await payment(LATER, { order });
-        paying.customer.scaTimeoutMs = 100;
-        bank.initiate(WITHOUT_LINK);
-        says('ACTC');
-        expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-        const kept = await paying.stored();
-        expect(kept).toMatchObject({ state: 'unknown', transactionStatus: 'ACTC' });
-        expect(standingOf(kept)).toBe('sent');
-        bank.is('ACSC');
-        expect((await paying.run()).state).toBe('executed');
-      });
 
       it('its status is as before, and psd2 has not seen the browser return: the customer gets the link again', async () => {
         const paying = await payment(LATER, { order: inADay });
@@ -677,34 +580,7 @@ describe('the bank’s own word for a payment', () => {
         expect((await paying.run()).state).toBe('executed');
         expect(paying.customer.visited).toEqual([PAGE, PAGE]);
       });
-
-      it('nothing leads to an authorisation, and the bank begins none: its status counts', async () => {
-        const paying = await payment(LATER, { order: inADay });
-        bank.initiate({ transactionStatus: 'ACTC', _links: {} });
-        recorded.expect('POST', LIST, refused('SERVICE_INVALID', 405));
-        says('ACTC');
-        expect((await paying.run()).state).toBe('ordered');
-      });
     });
-
-    it('the bank fails to list authorisations: nothing is decided, and psd2 asks again', async () => {
-      const paying = await payment(LATER, { order: inADay });
-      bank.initiate(WITHOUT_LINK);
-      bank.is('ACTC');
-      fails('authorisations');
-      bank.is('ACTC');
-      bank.authorisations('a1');
-      bank.sca('finalised');
-      expect((await paying.run()).state).toBe('ordered');
-    });
-  });
-
-  it('decides, although the bank does not say how far the authorisation is', async () => {
-    const paying = await payment();
-    bank.initiate();
-    fails('authorisations/a1');
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
   });
 
   it('does not decide, and the bank does not say how far the authorisation is: a person may', async () => {
@@ -727,29 +603,14 @@ describe('the bank’s own word for a payment', () => {
     expect(said).toMatchObject({ outcome: null, events: [] });
     expect(said.sentences.join(' ')).toContain('RCVD');
   });
-
-  it('does not decide, and the bank fails to list the authorisations: the payment stays open', async () => {
-    const paying = await payment(NEVER);
-    paying.customer.scaTimeoutMs = 100;
-    bank.initiate();
-    bank.sca('failed');
-    bank.is('RCVD');
-    fails('authorisations');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
-    expect(await paying.stored()).toMatchObject({ state: 'authorizing', scaStatus: 'failed' });
-  });
 });
 
 describe('a cancellation', () => {
-  const executed = async (customer = fakeCustomer()) => {
-    const { bank: opened } = open({ file: { sca: { pollSeconds: 1 } } });
-    const paying = await newPayment(temporary, opened, {}, customer);
+  const executed = async () => {
+    const paying = await payment();
     bank.initiate();
-    // Once while psd2 waits for a browser that does not come back.
-    for (const _ of customer === NEVER_BACK ? [1, 2] : [1]) {
-      bank.sca('finalised');
-      bank.is('ACSP');
-    }
+    bank.sca('finalised');
+    bank.is('ACSP');
     await paying.run();
     return paying;
   };
@@ -763,15 +624,6 @@ describe('a cancellation', () => {
     await paying.cancel();
     const request = recorded.received.find(({ method }) => method === 'DELETE');
     expect(request?.headers['tpp-redirect-uri']).toBe('http://127.0.0.1:9999/elsewhere?state=s1');
-  });
-
-  it('the browser does not come back: psd2 asks the bank meanwhile', async () => {
-    const paying = await executed(NEVER_BACK);
-    bank.cancel(json({ _links: linksTo({ scaStatus: { href: CANCELLATION } }) }, 202));
-    recorded.expect('GET', CANCELLATION, json({ scaStatus: 'finalised' }));
-    bank.sca('finalised');
-    bank.is('CANC');
-    expect((await paying.cancel()).state).toBe('cancelled');
   });
 
   it('the bank wants the customer’s password for it (embedded SCA) once the authorisation starts: nothing leads there again', async () => {

@@ -159,13 +159,6 @@ describe('a pain.001', () => {
     expect(await saidAfter(before, `${element}${before}`)).toEqual([`error ${FIRST}/${path}: ${message}`]);
   });
 
-  test('is wrong with two headers', async () => {
-    const header = `<GrpHdr>${PLAIN.split('<GrpHdr>')[1]?.split('</GrpHdr>')[0]}</GrpHdr>`;
-    expect(await saidAfter(header, `${header}${header}`)).toEqual([
-      `error ${AT}/GrpHdr: The element comes twice`,
-    ]);
-  });
-
   test('may be longer than any text in it may be', async () => {
     const many = document([
       information(
