@@ -59,19 +59,6 @@ describe('an operation', () => {
     );
   });
 
-  it.each([{}, { next: { method: 'PUT', href: 'r1/execute' } }])(
-    'a verify that names no resource (%j) is an error, because nothing could be executed',
-    async (more) => {
-      recorded.expect('POST', `${BASE}/verify`, success('{}', more));
-      const { beforeSend } = announcements();
-      await expect(callsOf(openClient().bank, target).verify(beforeSend)).rejects.toMatchObject({
-        code: 'bank_answer',
-        message: "The bank's answer to verify has no resources.resourceId",
-        transactionId,
-      });
-    },
-  );
-
   it('psd2 executes an operation with the body {}', async () => {
     recorded.expect('PUT', `${BASE}/r1/execute`, success('{}'));
     const { beforeSend } = announcements();

@@ -17,18 +17,6 @@ const callsOf = (order: TransferOrder) => openClient().bank.payments.transfer({ 
 describe('a transfer', () => {
   const order = transferOrder({ urgent: true, executionDate: parseDate('--date', '2026-12-01') });
 
-  it('psd2 prepares a transfer', async () => {
-    recorded.expect(
-      'GET',
-      `${TRANSFER}/prepare`,
-      success('{"today":"21/11/2026","holidays":["26/12/2026","25/12/2026"],"initialData":{}}'),
-    );
-    expect(await openClient().bank.payments.terms(order, transactionId)).toMatchObject({
-      today: '2026-11-21',
-      holidays: ['2026-12-25', '2026-12-26'],
-    });
-  });
-
   it.each(['INSTANT', null])(
     'psd2 verifies a transfer of the type %s in data, with amounts as strings',
     async (type) => {
@@ -107,18 +95,4 @@ describe('a transfer', () => {
       );
     },
   );
-
-  it('psd2 reads the execution status of a transfer', async () => {
-    recorded.expect(
-      'GET',
-      `${TRANSFER}/r1/execution/status`,
-      success('{"executionStatus":"KO","executionStatusDescription":"Account closed"}'),
-    );
-    expect(await callsOf({ ...order, instant: true }).executionStatus?.('r1')).toEqual({
-      executionStatus: 'KO',
-      status: 'KO',
-      executionStatusDescription: 'Account closed',
-      reasons: [{ level: 'payment', code: null, proprietary: null, text: 'Account closed' }],
-    });
-  });
 });
