@@ -53,6 +53,19 @@ it('a consent that is killed after any event is resumed to its end, and kept for
   }
 });
 
+it.each([
+  { type: 'funds', account: 'pan:525412******3017' },
+  { type: 'funds', account: 'DE89370400440532013000', cardNumber: '525412******3017' },
+])('a consent whose answer was lost is not asked for with what is kept of a card: %j', async (access) => {
+  const [created = '', ...later] = await wholeJournal();
+  const begun = created.replace('"terms":{}', `"terms":${JSON.stringify({ access })}`);
+  const consent = cutAfter(temporary, [begun, ...later.slice(0, 1)]);
+  expect(await errorOf(consent.run(open().bank))).toMatchObject({
+    code: 'usage',
+    message: 'psd2 does not keep full card numbers, so it cannot ask again',
+  });
+});
+
 it('a consent is kept for readings before its journal says that it is granted', async () => {
   const consent = cutAfter(temporary, await undecided());
   consent.keeps = async () => {

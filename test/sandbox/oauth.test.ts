@@ -64,6 +64,7 @@ describe('authorize', () => {
     [{ response_type: 'token' }, 400, 'PARAMETER_INVALID'],
     [{ response_type: '' }, 400, 'PARAMETER_INVALID'],
     [{ redirect_uri: '' }, 400, 'PARAMETER_INVALID'],
+    [{ redirect_uri: 'http://tpp.example/callback' }, 400, 'REDIRECT_URI_INVALID'],
     [{ client_id: 'unknown' }, 400, 'CLIENT_INVALID'],
   ])('authorize refuses %o', async (changes, status, code) => {
     const reply = await bank.tpp.send({ path: bank.tpp.authorizePath(changes) });

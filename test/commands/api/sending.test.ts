@@ -98,10 +98,14 @@ describe('psd2 api --dry-run', () => {
       '--header',
       'x-one: 1',
     ];
-    const request = await operator.json(REQUEST, ['api', ...words]);
+    const globals = { psuIp: '198.51.100.7', lang: 'it-IT', trace: 'balances' };
+    const request = await operator.json(REQUEST, ['api', ...words], { globals });
     expect(request).toMatchObject({
       ...{ method: 'POST', url: `${operator.env.PSD2_BASE_URL}${INFO}`, body: '{ "a": 1 }\n' },
-      headers: { authorization: 'Bearer <access token>', 'tpp-transaction-id': UUID, 'x-one': '1' },
+      headers: {
+        ...{ authorization: 'Bearer <access token>', 'tpp-transaction-id': UUID, 'x-one': '1' },
+        ...{ 'psu-ip-address': '198.51.100.7', 'accept-language': 'it-IT', 'cb-trace-id': 'viewId=balances' },
+      },
     });
     expect(request.signingString).toMatch(/^\(request-target\): post \//);
     const table = (await api(words, { format: 'table' })).printed().split('\n');

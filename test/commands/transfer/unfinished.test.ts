@@ -186,6 +186,8 @@ it('--all is for all transfers, so the options for one are refused', async () =>
     await payer.run([...all, '--payee-verified']),
     await payer.run([...all, '--paste']),
     await payer.run([...all, '--verify-data', '{}']),
+    await payer.run([...all, '--psu-id', 'emil']),
+    await payer.run(['transfer', 'resume', '--psu-id-type', 'x']),
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
     [["exit 2, usage: --all and the name of a transfer cannot be used together"],
@@ -194,7 +196,11 @@ it('--all is for all transfers, so the options for one are refused', async () =>
      ["exit 2, usage: --paste is for one transfer, so it cannot be used with --all",
       "Continue that transfer by its name."],
      ["exit 2, usage: --verify-data is for one transfer, so it cannot be used with --all",
-      "Continue that transfer by its name."]]
+      "Continue that transfer by its name."],
+     ["exit 2, usage: --psu-id is for one transfer, so it cannot be used with --all",
+      "Continue that transfer by its name."],
+     ["exit 2, usage: The person who authorises it needs --psu-id",
+      "--psu-id-type and --psu-corporate-id say more of that person."]]
   `);
   expect(bank.calls).toEqual([]);
 });

@@ -33,6 +33,7 @@ it.concurrent.each<[what: string, args: string[], code: string, message: RegExp]
   ['confirmation', ORDER, 'confirmation_needed', /cannot ask without a terminal/],
   ['payee', [...ORDER, '--yes', '--instant'], 'confirmation_needed', /needs a verified payee/],
   ['grant', [...ORDER, '--yes', '--grant', 'client_credentials'], 'usage', /needs the customer/],
+  ['query', [...ORDER, '--yes', '--query', 'state['], 'usage', /is not JMESPath at character 7/],
   ['option', ['accounts', 'list', '--colour'], 'usage', /[Uu]nknown option '--colour'/],
   ['command', ['acounts', 'list'], 'usage', /unknown command 'acounts'/i],
   ['flow', ['transfer', 'resume', 'tr-nothing'], 'flow_not_found', /No flow of this profile/],

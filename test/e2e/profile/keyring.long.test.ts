@@ -216,6 +216,9 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     expect(copied, copied.stderr).toMatchObject({ code: 0 });
     expect(server.sql('bank', 'select secrets from psd2.tokens')).toContain('sealed');
     expect(await list(worker)).toMatchObject({ code: 0 });
+    // A passphrase that is set comes before that of the keyring.
+    const wrong = readError(await list({ ...worker, ...WRONG })).message;
+    expect(wrong).toMatch(/^The passphrase does not open the tokens of sandbox at /);
     expect(await entriesOf(account)).toBe(1);
   });
 

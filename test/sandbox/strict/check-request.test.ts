@@ -233,6 +233,8 @@ describe('Digest and Signature', () => {
       'Digest does not match the 7 bytes of the body',
       `Expected: ${digestOf('{"a":1}')}. Received: ${digestOf('{"a": 1}')}.`,
     ]);
+    const lower = withHeader(signed(post), 'Digest', digestOf(post.body).replace('SHA', 'sha'));
+    expect(answerTo(() => check(lower))[0]).toBe('DIGEST_MISMATCH');
     expect(check(withHeader(signed(), 'Digest', digestOf('')))).toBe('app');
     expect(answerTo(() => check(withHeader(signed(), 'Digest', digestOf('{}'))))[1]).toBe(
       'Digest does not match the 0 bytes of the body',
@@ -247,9 +249,13 @@ describe('Digest and Signature', () => {
     ]);
   });
 
+  const BARE = '(request-target) tpp-request-id date';
   it.each([
-    ['without', {}, '(request-target) tpp-request-id date', '(request-target) digest tpp-request-id date'],
-    ['with', post, '(request-target) digest tpp-request-id date', '(request-target) tpp-request-id date'],
+    ['without', {}, BARE, '(request-target) digest tpp-request-id date'],
+    ['without', {}, BARE, 'date (request-target) tpp-request-id'],
+    ['without', {}, BARE, `${BARE} accept`],
+    ['without', {}, BARE, '(request-target) TPP-Request-ID Date'],
+    ['with', post, '(request-target) digest tpp-request-id date', BARE],
   ])('a request %s a body signs exactly the prescribed headers', (what, call, prescribed, names) => {
     expect(answerTo(() => check(signed({ ...call, names })))).toEqual([
       'SIGNATURE_HEADERS',

@@ -24,11 +24,15 @@ export interface Stores {
   sql(text: string): string;
   /** A connection pool, closed after the test. */
   database(address?: Address, isForCopying?: boolean): Database;
-  /** A worker of the store, closed after the test. A plain one has no passphrase, and may store tokens in clear text. */
+  /**
+   * A worker of the store, closed after the test. A plain one has no passphrase, and may store tokens in clear text. One that is
+   * kept has that of the keyring.
+   */
   worker(more?: {
     address?: Address;
     passphrase?: string;
     isPlain?: boolean;
+    isKept?: boolean;
     mayBePlain?: boolean;
     now?: () => Date;
     signal?: AbortSignal;
@@ -86,6 +90,7 @@ export function useStores(needs?: 'roles'): Stores {
       address: at = address(),
       passphrase = 'correct horse',
       isPlain = false,
+      isKept = false,
       mayBePlain = isPlain,
       now = () => new Date(),
       signal,
@@ -97,7 +102,7 @@ export function useStores(needs?: 'roles'): Stores {
         sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
         signal,
         keys: {
-          passphrase: async () => (isPlain ? undefined : passphrase),
+          passphrase: async (_, kept) => (isKept ? kept?.() : isPlain ? undefined : passphrase),
           signal: new AbortController().signal,
         },
         mayBePlain,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { mayKeepPlainTokens } from '../../../src/store/postgres/keys.ts';
+import { mayKeepPlainTokens, passphraseEntry } from '../../../src/store/postgres/keys.ts';
 import { KEY_BYTES, seal } from '../../../src/store/secrets/sealed.ts';
 import { thrownBy } from '../../support/thrown.ts';
+import { useKeyring } from '../system-keyring.ts';
 import { BANK, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
@@ -92,6 +93,30 @@ describe('a database that says that tokens are in clear text', () => {
       message: expect.stringContaining('are encrypted, and this machine has no passphrase'),
       hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines.',
     });
+  });
+});
+
+it('the passphrase of the keyring opens tokens, or is named as wrong; a keyring that fails leaves it missing', async () => {
+  await stores.init({ plainTokens: false });
+  await worker().tokens.change('42', (slot) => slot.write(login));
+  let works = true;
+  useKeyring(() => works || Promise.reject(new Error('locked')));
+  const entry = await passphraseEntry(stores.database(), new AbortController().signal);
+  const read = () => stores.worker({ isKept: true }).open('p', BANK).tokens.read('42');
+  await entry.write('correct horse');
+  expect(await read()).toMatchObject(login);
+  await entry.write('wrong horse');
+  await expect(read()).rejects.toMatchObject({
+    ...{ code: 'config', next: [['store', 'init', '--keyring']] },
+    message: expect.stringMatching(
+      /^The passphrase in this machine's keyring does not open the tokens of p /,
+    ),
+  });
+  works = false;
+  await expect(read()).rejects.toMatchObject({
+    ...{ code: 'config', next: [['store', 'init', '--keyring']] },
+    message:
+      "The passphrase for the tokens of p is missing: PSD2_CONFIG_PASSPHRASE is not set, and the system's keyring cannot be used: locked",
   });
 });
 
