@@ -146,6 +146,8 @@ describe('a repetition', () => {
     ['differ: that of the second machine is an hour slow', { passed: 5, here: -55 }, false],
     ['differ: that of the second machine is an hour fast', { passed: 5, here: 65 }, false],
     ['differ: the bank’s was set back', { passed: 2, here: 12 }, false],
+    ['differ, though the time is over by neither', { passed: 2, here: 8 }, false],
+    ['agree, but by the bank’s the time is over', { passed: 9.6, here: 9.3 }, false],
     ['agree, but psd2 stood still since', { passed: 9, sinceAsked: 1 }, false],
     ['agree, but this one was set back since', { passed: 5, sinceAsked: -1 }, false],
     ['are not known', { passed: 1, sent: SENT_UNTIMED }, false],

@@ -255,6 +255,14 @@ const statuses = [
     meets: { status: status('XXXX').slice(0, 2) },
     ends: '6 not_authorised rejected',
   }),
+  at(
+    {},
+    'the customer refuses it, but somebody else has authorised it (PATC): nothing has ended, and its reference stays taken',
+    0,
+    { words: PAY, customer: 'refuses', meets: is('PATC'), ends: '6 partly_authorised authorizing' },
+    again('2 duplicate_reference'),
+    { words: RESUME, meets: is('ACSC'), ends: '0 executed' },
+  ),
   ...(
     [
       ['PATC', '6 partly_authorised authorizing'],
