@@ -18,14 +18,18 @@ const reflectMetadataFirst = {
   },
 };
 
-// conf brings when-exit, which ends the process on Ctrl-C by sending the signal again. psd2 ends the process on its own,
-// after it has printed how to continue. conf writes each file in one step, so it has nothing to clean up at the exit.
-const withoutWhenExit = {
-  name: 'without-when-exit',
-  setup({ onLoad }) {
-    onLoad({ filter: /node_modules[\\/]when-exit[\\/]dist[\\/]/ }, () => ({
-      contents: 'export default () => () => {};',
-      loader: 'js',
+// Of conf, psd2 uses only how it writes a file. when-exit ends the process on Ctrl-C by sending the signal again: psd2 ends the
+// process on its own, after it has printed how to continue. The others check schemas and move files to new versions, which
+// psd2 does itself: loading them takes longer than writing a file.
+const confAlone = {
+  name: 'conf-alone',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(when-exit|ajv\/dist\/2020\.js|ajv-formats|debounce-fn|semver)$/ }, ({ path }) => ({
+      path,
+      namespace: 'conf-alone',
+    }));
+    onLoad({ filter: /./, namespace: 'conf-alone' }, () => ({
+      contents: 'export default () => () => {}; export const Ajv2020 = undefined;',
     }));
   },
 };
@@ -69,7 +73,7 @@ export function bundle(outdir) {
     mainFields: ['module', 'main'],
     // A native addon.
     external: ['@napi-rs/keyring'],
-    plugins: [reflectMetadataFirst, withoutWhenExit, withoutChildProcess, clientAlone],
+    plugins: [reflectMetadataFirst, confAlone, withoutChildProcess, clientAlone],
     define: {
       PSD2_VERSION: JSON.stringify(version),
       PSD2_BANK_FILE_RULES: JSON.stringify(

@@ -45,7 +45,8 @@ async function packagesOfBundle(): Promise<string[]> {
     outdir: 'nowhere',
     splitting: true,
     mainFields: ['module', 'main'],
-    external: ['@napi-rs/keyring'],
+    // The build leaves out what psd2 does not use of conf.
+    external: ['@napi-rs/keyring', 'ajv', 'ajv-formats', 'debounce-fn', 'semver', 'when-exit'],
     logLevel: 'silent',
   });
   const folders = Object.keys(metafile.inputs).flatMap(
