@@ -21,6 +21,21 @@ describe("the bank's clock", () => {
     expect(bankTimestamp(new Date(instant))).toBe(expected);
     expect(bankDay(new Date(instant))).toBe(expected.slice(0, 10));
   });
+
+  test('it shows each day from 1996 to 2050 as the tables of time zones do, around 01:00 UTC, when clocks change', () => {
+    const rome = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: 'Europe/Rome',
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    });
+    for (
+      let at = new Date('1996-01-01T00:59:59Z');
+      at.getUTCFullYear() < 2051;
+      at.setUTCDate(at.getUTCDate() + 1)
+    )
+      for (const instant of [at, new Date(at.getTime() + 1000)])
+        expect(bankTimestamp(instant)).toBe(rome.format(instant).replace(' ', 'T'));
+  });
 });
 
 describe('dates', () => {

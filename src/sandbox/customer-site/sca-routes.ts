@@ -149,11 +149,9 @@ function ibanText(iban: string): string {
   return iban.replace(/(.{4})(?=.)/g, '$1 ');
 }
 
-const LONG_DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-
 /** `21 November 2026` for `2026-11-21`. */
 function dateText(isoDate: string): string {
-  return LONG_DATE.format(new Date(isoDate));
+  return new Date(isoDate).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 }
 
 const CATEGORIES = new Map([
