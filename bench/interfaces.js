@@ -33,7 +33,7 @@ export async function interfaces(node, version, seconds) {
           what: `CPU time of a call of psd2 sync at ${what}, Node ${version}`,
           ratio: of((round) => round[id].own / round[CB].own),
           against: 'the same at cb, with files',
-          ...(id === NEXTGENPSD2 && { limit: 1.1 }),
+          limit: id === NEXTGENPSD2 ? 1.1 : 1.2,
           detail: `${ms(id)} against ${ms(CB)}; ${of((round) => round[id].calls)} calls against ${of((round) => round[CB].calls)}`,
         }),
       );

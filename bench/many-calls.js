@@ -57,7 +57,7 @@ async function manyCustomers(node, version, seconds) {
         what: `CPU time of a call of psd2 sync of ${MANY_CUSTOMERS} customers, Node ${version}`,
         ratio: of(({ first, script }) => first.own / script.own),
         against: 'a minimal script with undici that makes the same calls and files (bench/sync-undici.js)',
-        limit: 1.7,
+        limit: 1.85,
         detail: `${own('first')}, ${own('script')} by the script; ${rounds.length} rounds`,
       }),
       figure({
