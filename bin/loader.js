@@ -1,5 +1,6 @@
 // Loads the files of dist/ in place of Node's loader, and keeps their compiled code between runs. Node's own loader with its
 // compile cache takes twice as long (docs/performance.md), and Node 20 has no such cache. The build writes each file as a function.
+const { isAscii } = require('node:buffer');
 const { existsSync, lstatSync, mkdirSync, readFileSync } = require('node:fs');
 const { renameSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const { dirname, isAbsolute, join } = require('node:path');
@@ -32,7 +33,9 @@ function load(path, asking) {
 
 function readSource(path, asking) {
   try {
-    return readFileSync(path, 'utf8');
+    const bytes = readFileSync(path);
+    // Almost every file is ASCII, which takes half as long to read as UTF-8.
+    return isAscii(bytes) ? bytes.latin1Slice() : bytes.utf8Slice();
   } catch (cause) {
     if (cause.code !== 'ENOENT') throw cause;
     const error = new Error(`Cannot find module '${path}'`, { cause });

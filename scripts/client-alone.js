@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 // psd2 uses only undici's HTTP/1.1 client with bodies of bytes. This plugin leaves out HTTP/2 and forms, and replaces
 // node:http, which is slow to load, by the two exports that undici uses.
 export const clientAlone = {
@@ -10,6 +12,15 @@ export const clientAlone = {
       },
       () => ({
         contents: 'module.exports = {};',
+        loader: 'js',
+      }),
+    );
+    // psd2 imports the bytes of the parser (src/bank/transport/answer-parser.ts). Of a Buffer, esbuild would copy each byte as a
+    // property of the imported module.
+    onLoad(
+      { filter: /node_modules[\\/]undici[\\/]lib[\\/]llhttp[\\/]llhttp_simd-wasm\.js$/ },
+      ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replace(/Buffer\.from\(.*?\)/, '$&.buffer'),
         loader: 'js',
       }),
     );

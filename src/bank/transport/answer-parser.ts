@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import parser from 'undici/lib/llhttp/llhttp_simd-wasm.js';
 import { Psd2Error } from '../../errors.ts';
 
 /**
@@ -19,18 +20,23 @@ export function checkAddressSpace(): void {
 
 /** How V8 compiles WebAssembly by default: each function at its first call, and often called ones again, for speed. */
 const DEFAULTS = ['wasm-lazy-compilation', 'wasm-tier-up', 'wasm-dynamic-tiering'];
-let isCompiled = false;
+/** V8 keeps the code for as long as the module is there. */
+let compiled: WebAssembly.Module | undefined;
 
 /**
- * Lets V8 compile undici's parser at once, and never again for speed. V8 would do so after the first answers, which takes longer
- * than the rest of a short command, or after hundreds, which takes 35 MB. Call it just before undici compiles the parser. Later the
- * flags are as before, because V8 uses no code cache under changed flags: neither Node's own nor psd2's.
+ * Compiles undici's parser at once: V8 gives undici this code when it compiles the same bytes. By default V8 would compile it
+ * again for speed after the first answers, which takes longer than the rest of a short command, or after hundreds, which takes
+ * 35 MB. Call it while psd2 waits for the bank to answer the handshake. Afterwards the flags are as before, because V8 uses no
+ * code cache under changed flags: neither Node's own nor psd2's.
  */
 export function compileParserOnce(): void {
-  if (isCompiled) return;
-  isCompiled = true;
+  if (compiled) return;
   for (const flag of DEFAULTS) setFlagsFromString(`--no-${flag}`);
-  setImmediate(() => {
+  try {
+    compiled = new WebAssembly.Module(parser);
+  } catch {
+    // A processor without SIMD: undici takes another parser.
+  } finally {
     for (const flag of DEFAULTS) setFlagsFromString(`--${flag}`);
-  });
+  }
 }

@@ -6,10 +6,11 @@ type Decoder = (body: Buffer, limit: Pick<ZlibOptions, 'maxOutputLength'>) => Bu
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
   ['identity', (body) => body],
-  ['gzip', gunzipSync],
-  ['x-gzip', gunzipSync],
-  ['deflate', inflateSync],
-  ['br', brotliDecompressSync],
+  // The build loads node:zlib when one of these first runs.
+  ['gzip', (body, limit) => gunzipSync(body, limit)],
+  ['x-gzip', (body, limit) => gunzipSync(body, limit)],
+  ['deflate', (body, limit) => inflateSync(body, limit)],
+  ['br', (body, limit) => brotliDecompressSync(body, limit)],
 ]);
 
 /** @param coding in lower case, as `Content-Encoding` names it */

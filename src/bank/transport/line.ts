@@ -97,6 +97,8 @@ export class Line {
           },
           (error) => callback(new NotConnected(error), null),
         );
+        // The handshake has begun by then.
+        setImmediate(compileParserOnce);
       },
       pipelining: 1,
       // Set explicitly, so that NODE_OPTIONS cannot override it.

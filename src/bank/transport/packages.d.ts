@@ -9,8 +9,16 @@ declare module 'undici/lib/dispatcher/client.js' {
   export default Client;
 }
 
+declare module 'undici/lib/llhttp/llhttp_simd-wasm.js' {
+  const bytes: Buffer;
+  export default bytes;
+}
+
 // Node.js has WebAssembly, but only the browsers' types declare it.
 declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
   class Memory {
     constructor(descriptor: { initial: number });
   }

@@ -145,7 +145,7 @@ export function passphraseIn(env: Environment): string | undefined {
 /** @throws Psd2Error `config` if the profile does not have the setting */
 export function requireSetting(profile: Profile, key: TextSetting): string {
   const value = profile.settings[key] ?? missingSetting(profile, key);
-  if (!/\p{Cc}/u.test(value)) return value;
+  if (/^[\x20-\x7e\xa0-\uffff]*$/.test(value)) return value;
   throw new Psd2Error(
     'config',
     `The ${SETTINGS[key].label} contains a line break or another control character`,

@@ -421,7 +421,7 @@ function toTransaction(row: WireTransaction, status: Transaction['status']): Tra
 
 /** Encodes any text as one segment of a path. An unpaired surrogate cannot be encoded and becomes U+FFFD. */
 export function pathSegment(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\u{FFFD}'));
+  return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, '\u{FFFD}'));
 }
 
 /** The path of a customer's resources. */

@@ -109,7 +109,7 @@ export function meaning(
 
 /** Encodes any text as one segment of a path. An unpaired surrogate cannot be encoded and becomes U+FFFD. */
 export function pathSegment(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\u{FFFD}')).replace(/^\.{1,2}$/, (dots) =>
+  return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, '\u{FFFD}')).replace(/^\.{1,2}$/, (dots) =>
     dots.replaceAll('.', '%2E'),
   );
 }
