@@ -168,22 +168,12 @@ describe('input that is not PEM', () => {
 describe('input that is DER', () => {
   const derOf = (pem: string) => Buffer.from(pem.replace(/-----.*-----/g, ''), 'base64').toString('utf8');
 
-  it('the error for a DER certificate has the command that converts it', () => {
-    expect(() => read({ ...made.right, cert: derOf(made.right.cert) })).toThrow(
-      refusal(
-        'The QWAC certificate is not a PEM certificate',
-        /^It looks like DER. Convert it: openssl x509 -inform der -in <file> -out <file>.pem$/,
-      ),
-    );
-  });
-
-  it('the error for a DER key has the command that converts it', () => {
-    expect(() => read({ ...made.right, key: derOf(made.right.key) })).toThrow(
-      refusal(
-        'The QWAC key is not a PEM private key',
-        /^It looks like DER. Convert it: openssl pkey -inform der -in <file> -out <file>.pem$/,
-      ),
-    );
+  it.each([
+    ['x509', { cert: derOf(made.right.cert) }, 'The QWAC certificate is not a PEM certificate'],
+    ['pkey', { key: derOf(made.right.key) }, 'The QWAC key is not a PEM private key'],
+  ])('the error has the command of OpenSSL that converts it: %s', (command, der, message) => {
+    const hint = `^It looks like DER. Convert it: openssl ${command} -inform der -in <file> -out <file>.pem$`;
+    expect(() => read({ ...made.right, ...der })).toThrow(refusal(message, new RegExp(hint)));
   });
 });
 
@@ -194,19 +184,12 @@ describe('a certificate whose key is stored elsewhere', () => {
     expect(readValidCertificate('QSealC', made.right.cert, now).subject).toBe('CN=tpp.example');
   });
 
+  const END = new Date(validTo.getTime() + 1000);
+  const EXPIRED = `The QSealC certificate expired on ${validTo.toISOString().slice(0, 10)}`;
+  const KIND = 'The key of the QSealC certificate has the type ed25519. psd2 works with RSA and EC keys';
   it.each([
-    [
-      'is neither RSA nor EC',
-      made.ed25519.cert,
-      now,
-      'The key of the QSealC certificate has the type ed25519. psd2 works with RSA and EC keys',
-    ],
-    [
-      'has expired',
-      made.right.cert,
-      new Date(validTo.getTime() + 1000),
-      `The QSealC certificate expired on ${validTo.toISOString().slice(0, 10)}`,
-    ],
+    ['is neither RSA nor EC', made.ed25519.cert, now, KIND],
+    ['has expired', made.right.cert, END, EXPIRED],
     ['is no certificate', made.right.key, now, 'The QSealC certificate is not a PEM certificate'],
   ])('psd2 refuses a certificate that %s, even if it does not see the key', (_, pem, at, message) => {
     expect(() => readValidCertificate('QSealC', pem, at)).toThrow(refusal(message));

@@ -65,57 +65,28 @@ describe('qcStatements', () => {
     expect(decodeQcStatements(encoded(sequence(sequence(QC_TYPE, sequence(other, WEB))))).qcType).toBe('web');
   });
 
-  it.each([
-    ['no content', [], { roles: [], ncaName: '', ncaId: '' }],
-    [
-      'a role that psd2 does not know',
-      [sequence(sequence(other, utf8('PSP_XX')), sequence(PISP, utf8('PSP_PI')))],
-      { roles: ['1.2.3.4', 'PSP_PI'], ncaName: '', ncaId: '' },
-    ],
-    [
-      'texts of other kinds',
-      [sequence(), new BmpString({ value: 'Bank \u00e8' }), new PrintableString({ value: 'IT-BI' })],
-      { roles: [], ncaName: 'Bank \u00e8', ncaId: 'IT-BI' },
-    ],
-    [
-      'explicit tags',
-      [
-        tagged(sequence(tagged(sequence(tagged(PISP), utf8('PSP_PI'))))),
-        tagged(utf8('BI')),
-        tagged(tagged(utf8('IT-BI'))),
-      ],
-      { roles: ['PSP_PI'], ncaName: 'BI', ncaId: 'IT-BI' },
-    ],
-    [
-      'an implicit tag',
-      [
-        sequence(),
-        new Primitive({
-          idBlock: { tagClass: 3, tagNumber: 1 },
-          valueHex: Uint8Array.from(Buffer.from('B\u00e8')).buffer,
-        }),
-        utf8('IT-BI'),
-      ],
-      { roles: [], ncaName: 'B\u00e8', ncaId: 'IT-BI' },
-    ],
-    [
-      'the roles that came later',
-      [sequence(...['5', '6', '51', '52', '7'].map((n) => sequence(oid(`0.4.0.19495.1.${n}`), utf8('x'))))],
-      { roles: ['PSP_CB', 'PSP_PA', 'VOP_RS', 'VOP_VS', '0.4.0.19495.1.7'], ncaName: '', ncaId: '' },
-    ],
-    [
-      'a role with another name than its identifier',
-      [sequence(sequence(PISP, utf8('PSP_AI')))],
-      { roles: ['PSP_PI'], ncaName: '', ncaId: '' },
-    ],
-    [
-      'an authority that is not a text',
-      [sequence(), sequence(utf8('BI')), utf8('IT-BI')],
-      { roles: [], ncaName: '', ncaId: 'IT-BI' },
-    ],
-  ])('psd2 reads a PSD2 statement with %s', (_, content, psd2) => {
+  const roles = (...named: [AsnType, string][]) =>
+    sequence(...named.map(([role, name]) => sequence(role, utf8(name))));
+  const [BMP, PRINTABLE] = [new BmpString({ value: 'Bank \u00e8' }), new PrintableString({ value: 'IT-BI' })];
+  const implicit = new Primitive({
+    idBlock: { tagClass: 3, tagNumber: 1 },
+    valueHex: Uint8Array.from(Buffer.from('B\u00e8')).buffer,
+  });
+  const explicit = [tagged(sequence(tagged(sequence(tagged(PISP), utf8('PSP_PI'))))), tagged(utf8('BI'))];
+  const later = ['5', '6', '51', '52', '7'].map((n): [AsnType, string] => [oid(`0.4.0.19495.1.${n}`), 'x']);
+  const LATER = ['PSP_CB', 'PSP_PA', 'VOP_RS', 'VOP_VS', '0.4.0.19495.1.7'];
+  it.each<[string, AsnType[], string[], ncaName: string, ncaId: string]>([
+    ['no content', [], [], '', ''],
+    ['an unknown role', [roles([other, 'PSP_XX'], [PISP, 'PSP_PI'])], ['1.2.3.4', 'PSP_PI'], '', ''],
+    ['texts of other kinds', [sequence(), BMP, PRINTABLE], [], 'Bank \u00e8', 'IT-BI'],
+    ['explicit tags', [...explicit, tagged(tagged(utf8('IT-BI')))], ['PSP_PI'], 'BI', 'IT-BI'],
+    ['an implicit tag', [sequence(), implicit, utf8('IT-BI')], [], 'B\u00e8', 'IT-BI'],
+    ['the roles that came later', [roles(...later)], LATER, '', ''],
+    ['a role with another name than its identifier', [roles([PISP, 'PSP_AI'])], ['PSP_PI'], '', ''],
+    ['an authority that is no text', [sequence(), sequence(utf8('BI')), utf8('IT-BI')], [], '', 'IT-BI'],
+  ])('psd2 reads a PSD2 statement with %s', (_, content, found, ncaName, ncaId) => {
     const der = encoded(sequence(sequence(PSD2, sequence(...content))));
-    expect(decodeQcStatements(der)).toEqual({ ...NONE, psd2 });
+    expect(decodeQcStatements(der)).toEqual({ ...NONE, psd2: { roles: found, ncaName, ncaId } });
   });
 
   it.each([

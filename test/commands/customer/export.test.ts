@@ -195,24 +195,6 @@ it('--file saves the document for its owner alone, and prints how much is in it'
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-it('in a table --file prints nothing but that it is saved', async () => {
-  await storeLogin(operator.open().context, ANNA);
-  const file = join(operator.folder.root, 'anna.json');
-  const { printed, said } = await operator.run(['customer', 'export', ANNA, '--file', file], {
-    format: 'table',
-  });
-  expect(printed()).toBe('');
-  expect(said()).toContain(`to ${file}`);
-});
-
-it('an empty --file, and a customer that is none, are refused before anything is read', async () => {
-  expect(await failureOf(operator.run(['customer', 'export', ANNA, '--file', '']))).toEqual({
-    ...{ code: 'usage', exitCode: 2, message: 'The file for the document is missing' },
-    hint: 'Add --file <path>.',
-  });
-  expect(await failureOf(operator.run(['customer', 'export', 'anna']))).toMatchObject({ exitCode: 2 });
-});
-
 it.each([
   [1, ''],
   [2, ' 1 more is damaged.'],

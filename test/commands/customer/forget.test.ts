@@ -11,7 +11,7 @@ import { readCalls } from '../../../src/store/machine/call-log.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeConsent, storeLogin } from '../access.ts';
+import { storeLogin } from '../access.ts';
 import { failureOf } from '../failure.ts';
 import { useOperatorHere } from '../operator.ts';
 import { addBatch, changeBatch, logCall, type Reached, storeTransfer } from './stored.ts';
@@ -237,18 +237,6 @@ describe('what is not over', () => {
     expect((await refusal()).message).toBe(`A batch with payments of customer ${ANNA} is not over: ${batch}`);
     await batches.change(batch, () => ({ type: 'line-refused', line: 2, reason: 'No' }));
     expect((await forgetAnna()).pseudonymised).toMatchObject({ flows: [flow], batches: [batch] });
-  });
-
-  it('of three batches, those that are over do not let the customer go while one is not', async () => {
-    const batches: string[] = [];
-    for (const name of ['Ada', 'Bob', 'Eve'])
-      batches.push(await addBatch(operator, csv('from,customer', `${name} 1,${ACCOUNT},${ANNA}`)));
-    const [first = '', open = '', last = ''] = batches;
-    await reject(first);
-    await reject(last);
-    expect((await refusal()).message).toBe(`A batch with payments of customer ${ANNA} is not over: ${open}`);
-    await reject(open);
-    expect((await forgetAnna()).pseudonymised.batches.toSorted()).toEqual(batches.toSorted());
   });
 
   it('a batch that somebody has changed keeps every customer, unless --leave-damaged says otherwise', async () => {
@@ -480,15 +468,6 @@ describe('what is forgotten', () => {
     const { flows, batches: theirsToo } = (await forgetAnna()).pseudonymised;
     expect([flows.toSorted(), theirsToo]).toEqual([[first, mine].toSorted(), [batch]]);
     expect(await linesOf(batch)).toMatchObject([{ from: other }, { from: ACCOUNT, name: 'Bob' }]);
-  });
-
-  it('a customer with a consent alone has its journal under a pseudonym', async () => {
-    const { context } = operator.open();
-    await storeConsent(context, ANNA, [{ name: 'ACCOUNT_INFO', products: [] }]);
-    const { pseudonym, pseudonymised } = await forgetAnna();
-    const { flows } = await operator.open().context.store();
-    const [flow = ''] = pseudonymised.flows;
-    expect(await flows.find('consent', flow)).toMatchObject({ customerId: pseudonym });
   });
 });
 

@@ -90,40 +90,29 @@ describe('psd2 store copy', () => {
     expect(command.said()).toContain(`Use ${to} from now on. ${from} is unchanged, and refuses workers.\n`);
   });
 
-  it('a store that is none is refused with what names one', async () => {
+  const NAMES =
+    'files, a folder, postgres (the database of PSD2_STORE), or postgres://user@host:5432/database';
+  const UNSET =
+    '--from postgres means the database of PSD2_STORE, but PSD2_STORE is not set, nor is the store of the profile';
+  const missing = join(temporary, 'missing');
+  it.each<[string, string, string?]>([
+    ...['', ' ', 'nowhere', 'false'].map((from): [string, string] => [
+      from,
+      `--from does not name a store. Use ${NAMES}`,
+    ]),
+    ['postgres', UNSET, 'Set it, or give postgres://user@host:5432/database.'],
+    [missing, `There is no folder ${missing}`, 'Check --from.'],
+    ['postgres://a:secret@127.0.0.1/x', expect.stringMatching(/contains a password/), expect.any(String)],
+  ])('from %j changes nothing', async (from, message, hint) => {
     await storeTransfer(folder, 'one');
-    const copy = (from: string, to: string) =>
-      failureOf(runIn(openCommand(folder, NOW).context, 'store', 'copy', '--from', from, '--to', to));
-    const usage = (message: string) => ({ code: 'usage', exitCode: 2, message });
-    const NAMES =
-      'files, a folder, postgres (the database of PSD2_STORE), or postgres://user@host:5432/database';
-    expect(await copy('nowhere', other.root)).toEqual(usage(`--from does not name a store. Use ${NAMES}`));
-    expect(await copy('files', 'secret')).toEqual(usage(`--to does not name a store. Use ${NAMES}`));
-    expect(await copy('postgres', other.root)).toEqual({
-      ...usage(
-        '--from postgres means the database of PSD2_STORE, but PSD2_STORE is not set, nor is the store of the profile',
-      ),
-      hint: 'Set it, or give postgres://user@host:5432/database.',
-    });
-    const missing = join(temporary, 'missing');
-    expect(await copy(missing, other.root)).toEqual({
-      ...{ code: 'config', exitCode: 3, message: `There is no folder ${missing}`, hint: 'Check --from.' },
-    });
-  });
-
-  it.each([
-    ['', 'does not name a store'],
-    [' ', 'does not name a store'],
-    ['nowhere', 'does not name a store'],
-    ['false', 'does not name a store'],
-    ['./nowhere', 'There is no folder'],
-    ['postgres', 'PSD2_STORE is not set'],
-    ['postgres://a:secret@127.0.0.1/x', 'contains a password'],
-  ])('from %j changes nothing', async (from, message) => {
-    const { error } = await run(['copy', '--from', from, '--to', other.root]);
-    expect(error).toMatchObject({ message: expect.stringContaining(message) });
-    expect(error?.message).not.toContain('secret');
+    const copy = (of: string, to: string) =>
+      failureOf(runIn(openCommand(folder, NOW).context, 'store', 'copy', '--from', of, '--to', to));
+    const failure = await copy(from, other.root);
+    expect(failure).toMatchObject({ message, ...(hint !== undefined && { hint }) });
+    expect(failure.code).toBe(from === missing ? 'config' : 'usage');
+    expect(JSON.stringify(failure)).not.toContain('secret');
     expect(await flowsIn(other)).toEqual([]);
+    expect((await copy('files', 'secret')).message).toBe(`--to does not name a store. Use ${NAMES}`);
   });
 
   it('to the store itself changes nothing', async () => {
@@ -159,22 +148,6 @@ describe('psd2 store rekey', () => {
     expect([await opens('new'), await opens(' new '), await opens(' new \n')]).toEqual([false, true, true]);
   });
 
-  it('with an empty new passphrase, or none, changes nothing', async () => {
-    await protect();
-    for (const env of [
-      { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: '' },
-      { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: '\n' },
-      OLD,
-    ]) {
-      const { error } = await run(['rekey'], env);
-      expect(error).toMatchObject({
-        code: 'usage',
-        message: expect.stringContaining('passphrase is missing'),
-      });
-    }
-    expect(await opens('old')).toBe(true);
-  });
-
   it('changes each profile that the passphrase protects, leaves the others, and the audit log says so', async () => {
     await protect();
     const settings = { baseUrl: 'https://bank.example', clientSecret: 'hush' };
@@ -200,9 +173,60 @@ describe('psd2 store rekey', () => {
     expect([await changes('bank'), await changes('env'), await changes('plain')]).toEqual([both, both, []]);
   });
 
-  it('with nothing that a passphrase protects says so', async () => {
-    const { error } = await run(['rekey'], { PSD2_NEW_CONFIG_PASSPHRASE: 'new' });
-    expect(error).toMatchObject({ code: 'config', message: 'Nothing here is protected by a passphrase' });
+  const rekey = async (words: string[], how: Parameters<typeof openCommand>[2]) => {
+    const command = openCommand(folder, NOW, how);
+    await runIn(command.context, 'store', 'rekey', ...words);
+    return { printed: command.printed(), said: command.said() };
+  };
+  const asking = (...answers: string[]) => {
+    const questions: string[] = [];
+    const askSecret = async (question: string) => {
+      questions.push(question);
+      return answers.shift() ?? '';
+    };
+    return { questions, how: { env: OLD, format: 'table', operator: { askSecret } } as const };
+  };
+
+  it('--keep-old lets both open the keys, and the next one only the new', async () => {
+    await protect();
+    const { questions, how } = asking('new', 'new', 'new', 'new');
+    expect(await rekey(['--keep-old'], how)).toEqual({
+      printed: '',
+      said: 'Both passphrases open env. Give all workers the new one, then run this again without --keep-old.\n',
+    });
+    expect((await rekey([], how)).said).toBe('Only the new passphrase opens env.\n');
+    expect(questions).toEqual([
+      ...['New passphrase', 'Repeat the new passphrase', 'New passphrase', 'Repeat the new passphrase'],
+    ]);
+  });
+
+  it.each([
+    [['one', 'two'], 'The two passphrases are different'],
+    [[''], 'The passphrase is empty'],
+  ])('%j is no new passphrase', async (answers, message) => {
+    await protect();
+    expect(await failureOf(rekey([], asking(...answers).how))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message, hint: 'Nothing was changed.' },
+    });
+  });
+
+  it.each([undefined, '', '\n'])('without a terminal, %j is no new passphrase either', async (passphrase) => {
+    await protect();
+    const env = { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: passphrase };
+    expect(await failureOf(rekey([], { env }))).toEqual({
+      ...{ code: 'usage', exitCode: 2 },
+      message: 'The new passphrase is missing, and psd2 cannot ask for it without a terminal',
+      hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.',
+    });
+    expect(await opens('old')).toBe(true);
+  });
+
+  it('with nothing to protect leads to the protection of the profile', async () => {
+    expect(await failureOf(rekey([], asking('new', 'new').how))).toEqual({
+      ...{ code: 'config', exitCode: 3, message: 'Nothing here is protected by a passphrase' },
+      hint: 'Nothing was changed. To protect a profile with a passphrase:',
+      next: [['profile', 'protect', 'env', '--passphrase']],
+    });
   });
 });
 
@@ -363,74 +387,6 @@ describe('psd2 store status of what a database has', () => {
     });
     await runIn(context, 'store', 'status');
     expect([said(), asked]).toEqual([expected, ['env']]);
-  });
-});
-
-describe('psd2 store rekey as a person reads it', () => {
-  const OLD = { PSD2_CONFIG_PASSPHRASE: 'old' };
-  const protect = async () => {
-    const { context } = openCommand(folder, NOW, { env: OLD });
-    await storeLogin(context, '1000001');
-    await runIn(openCommand(folder, NOW, { env: OLD }).context, 'profile', 'protect', 'env', '--passphrase');
-  };
-  const rekey = async (words: string[], how: Parameters<typeof openCommand>[2]) => {
-    const command = openCommand(folder, NOW, how);
-    await runIn(command.context, 'store', 'rekey', ...words);
-    return { printed: command.printed(), said: command.said() };
-  };
-  const asking = (...answers: string[]) => {
-    const questions: string[] = [];
-    const askSecret = async (question: string) => {
-      questions.push(question);
-      return answers.shift() ?? '';
-    };
-    return { questions, how: { env: OLD, format: 'table', operator: { askSecret } } as const };
-  };
-
-  it('--keep-old lets both open the keys, and the next one only the new', async () => {
-    await protect();
-    const { questions, how } = asking('new', 'new', 'new', 'new');
-    expect(await rekey(['--keep-old'], how)).toEqual({
-      printed: '',
-      said: 'Both passphrases open env. Give all workers the new one, then run this again without --keep-old.\n',
-    });
-    expect((await rekey([], how)).said).toBe('Only the new passphrase opens env.\n');
-    expect(questions).toEqual([
-      ...['New passphrase', 'Repeat the new passphrase', 'New passphrase', 'Repeat the new passphrase'],
-    ]);
-  });
-
-  it('prints where the new passphrase works', async () => {
-    await protect();
-    const env = { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: 'new' };
-    const { printed } = await rekey([], { env });
-    expect(JSON.parse(printed)).toEqual({ place: folder.root, profiles: ['env'], oldWorks: false });
-  });
-
-  it.each([
-    [['one', 'two'], 'The two passphrases are different'],
-    [[''], 'The passphrase is empty'],
-  ])('%j is no new passphrase', async (answers, message) => {
-    await protect();
-    expect(await failureOf(rekey([], asking(...answers).how))).toEqual({
-      ...{ code: 'usage', exitCode: 2, message, hint: 'Nothing was changed.' },
-    });
-  });
-
-  it('without a terminal and a new passphrase says how to give it', async () => {
-    expect(await failureOf(rekey([], { env: OLD }))).toEqual({
-      ...{ code: 'usage', exitCode: 2 },
-      message: 'The new passphrase is missing, and psd2 cannot ask for it without a terminal',
-      hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.',
-    });
-  });
-
-  it('with nothing to protect leads to the protection of the profile', async () => {
-    expect(await failureOf(rekey([], asking('new', 'new').how))).toEqual({
-      ...{ code: 'config', exitCode: 3, message: 'Nothing here is protected by a passphrase' },
-      hint: 'Nothing was changed. To protect a profile with a passphrase:',
-      next: [['profile', 'protect', 'env', '--passphrase']],
-    });
   });
 });
 

@@ -139,36 +139,21 @@ async function withRows(
   return command;
 }
 
-it.each<[string, [string, string | null, number][], string[]]>([
+it.each([
+  ['the latest first', ['1 A 1', '2 A 3', '3 A 2'], ['2 A', '3 A', '1 A']],
+  ['of the same time, by the customer', ['2 A 1', '3 A 1', '1 A 1'], ['1 A', '2 A', '3 A']],
   [
-    'the latest first',
-    [
-      ['1', 'A', 1],
-      ['2', 'A', 3],
-      ['3', 'A', 2],
-    ],
-    ['2 A', '3 A', '1 A'],
-  ],
-  [
-    'of the same time, by the customer',
-    [
-      ['2', 'A', 1],
-      ['3', 'A', 1],
-      ['1', 'A', 1],
-    ],
-    ['1 A', '2 A', '3 A'],
-  ],
-  [
-    'of one customer, the whole customer before the accounts',
-    [
-      ['1', 'B', 1],
-      ['1', 'A', 1],
-      ['1', null, 1],
-    ],
+    'of one customer, the whole before the accounts',
+    ['1 B 1', '1 A 1', '1 null 1'],
     ['1 null', '1 A', '1 B'],
   ],
 ])('failures are sorted: %s', async (_, rows, order) => {
-  const { context, printed } = await withRows(rows);
+  const { context, printed } = await withRows(
+    rows.map((row) => {
+      const [customer = '', product = '', hour] = row.split(' ');
+      return [customer, product === 'null' ? null : product, Number(hour)];
+    }),
+  );
   await runIn(context, 'sync', 'status', '--failed');
   const found: { customerId: string; productId: string | null }[] = JSON.parse(printed());
   expect(found.map(({ customerId, productId }) => `${customerId} ${productId}`)).toEqual(order);
@@ -310,27 +295,16 @@ const CHECK = {
   ...{ late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 },
 };
 
+const KEPT_BACK = "the bank's balance differs by -3.50 from the stored transactions";
+const LATE =
+  '1 transaction arrived late, for days that had been read; 2 transactions changed text or day, and no id of the bank names them for certain';
+const COMING = '1 transaction of a day to come vanished, and marked cancelled';
+const DAYS = 'only days from 2026-11-01 on are certain';
 it.each<[string, Partial<CustomerReport['checks'][number]>, string]>([
-  [
-    'a row that the bank keeps back',
-    { balanced: false, difference: '-3.50' },
-    "the bank's balance differs by -3.50 from the stored transactions",
-  ],
-  [
-    'days that the bank does not show',
-    { complete: false, certainFrom: '2026-11-01' },
-    'only days from 2026-11-01 on are certain',
-  ],
-  [
-    'rows that nothing names for certain',
-    { balanced: true, difference: '0.00', late: 1, changed: 2 },
-    '1 transaction arrived late, for days that had been read; 2 transactions changed text or day, and no id of the bank names them for certain',
-  ],
-  [
-    'rows to come',
-    { coming: 1, cancelled: 1 },
-    '1 transaction of a day to come vanished, and marked cancelled',
-  ],
+  ['a row that the bank keeps back', { balanced: false, difference: '-3.50' }, KEPT_BACK],
+  ['days that the bank does not show', { complete: false, certainFrom: '2026-11-01' }, DAYS],
+  ['rows that nothing names', { balanced: true, difference: '0.00', late: 1, changed: 2 }, LATE],
+  ['rows to come', { coming: 1, cancelled: 1 }, COMING],
 ])('sync status says %s, and nothing after a sync that is certain', async (_, found, message) => {
   const folder = newConfigFolder(temporary);
   const status = async (format: 'json' | 'table', columns?: number) => {
