@@ -1,25 +1,30 @@
 import type { Context } from '../../src/commands/context.ts';
-import type { ConsentCategoryRequest } from '../../src/domain/consent.ts';
+import type { ConsentCategoryRequest, ConsentEvent } from '../../src/domain/consent.ts';
+import { parseProductId } from '../../src/domain/identifiers.ts';
+import type { GenericOrder, StepEvent } from '../../src/domain/operation.ts';
+import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
+import type { Begin } from '../../src/store/ports/flows.ts';
 import type { StoredTokens } from '../../src/store/ports/tokens.ts';
+import { transferOrder } from '../domain/orders.ts';
 
-/** Logs a customer in, as `auth login` stores it. By default the bank named no ends. */
+/** Logs a customer or the application (null) in, as `auth login` stores it. By default the bank named no ends. */
 export async function storeLogin(
   context: Context,
-  customerId: string,
+  customerId: string | null,
   ends: Partial<StoredTokens> = {},
 ): Promise<void> {
   const { tokens } = await context.store();
   await tokens.change(customerId, (slot) =>
     slot.write({
       accessToken: 'a1',
-      refreshToken: 'r1',
+      refreshToken: customerId === null ? null : 'r1',
       accessTokenExpiresAt: null,
       refreshTokenExpiresAt: null,
       scope: null,
       ...ends,
     }),
   );
-  await tokens.remember(customerId);
+  if (customerId !== null) await tokens.remember(customerId);
 }
 
 /**
@@ -39,5 +44,53 @@ export async function storeConsent(
     const outcomes = categories.map(({ name }) => ({ name, outcome: !refused.includes(name) }));
     await open.record({ type: 'requested', resourceId: context.world.newId(), outcomes });
     await open.record({ type: 'confirmed' });
+  });
+}
+
+/** Stores a transfer with these events. @returns its flow */
+export async function storeTransfer(
+  context: Context,
+  order: Partial<TransferOrder>,
+  ...events: TransferEvent[]
+): Promise<string> {
+  const { flows } = await context.store();
+  const begin = { transactionId: context.world.newId(), commits: 'on execute' as const };
+  return flows.begin('transfer', { ...begin, order: transferOrder(order) }, async (open) => {
+    for (const event of events) await open.record(event);
+    return open.current.flow;
+  });
+}
+
+/** Stores an operation with these events, by default a standing order. @returns its flow */
+export async function storeOperation(
+  context: Context,
+  order: Partial<GenericOrder>,
+  ...events: StepEvent[]
+): Promise<string> {
+  const { flows } = await context.store();
+  const begin = { transactionId: context.world.newId(), commits: 'on execute' as const };
+  const usual = { customerId: '1000001', from: parseProductId('0000012345'), operation: 'standingOrder' };
+  const whole = { ...begin, order: { ...usual, data: '{}', ...order } };
+  return flows.begin('operation', whole, async (open) => {
+    for (const event of events) await open.record(event);
+    return open.current.flow;
+  });
+}
+
+/** Stores a consent with these events, of which `FLOW` as the resource is the flow itself. @returns its flow */
+export async function storeConsentFlow(
+  context: Context,
+  begin: Partial<Begin<'consent'>>,
+  ...events: ConsentEvent[]
+): Promise<string> {
+  const { flows } = await context.store();
+  const usual = { transactionId: context.world.newId(), customerId: '1000001', categories: [] };
+  return flows.begin('consent', { ...usual, ...begin }, async (open) => {
+    const { flow } = open.current;
+    for (const event of events)
+      await open.record(
+        'resourceId' in event && event.resourceId === 'FLOW' ? { ...event, resourceId: flow } : event,
+      );
+    return flow;
   });
 }

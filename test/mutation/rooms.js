@@ -13,7 +13,7 @@ function commands(least, ...nouns) {
   };
 }
 
-/** The rows of test/scenarios in memory: payments, consents, batches. */
+/** The rows of test/scenarios in memory: logins, consents, payments, batches. */
 const ROWS = 'test/scenarios/memory.test.ts';
 
 /** The commands that pay. */

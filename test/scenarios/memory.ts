@@ -78,7 +78,7 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage & { pass(millise
     const tokens = await bank.tpp.login('anna');
     await storeLogin(open(cb).context, ANNA, tokens);
     return {
-      ...{ name: `row${rows}`, relay, config: folder.root, amount: (rows / 100).toFixed(2) },
+      ...{ name: `row${rows}`, relay, config: folder.root, profile: 'env', amount: (rows / 100).toFixed(2) },
       run: async (words, env) => {
         const redirect = `http://127.0.0.1:${await freePort()}/callback`;
         return run(words, { ...settings, PSD2_BROWSER: 'none', PSD2_REDIRECT_URI: redirect, ...env });

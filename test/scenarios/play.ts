@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import * as z from 'zod';
 import { type Relay, sendCustomer } from '../crash/relay.ts';
+import { tokensFile } from '../e2e/support/tokens-file.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { type BankOfRow, nameOf, type Row, type Step } from './row.ts';
 
@@ -21,8 +22,9 @@ export interface Stage {
   /** Names the place for the relay. */
   name: string;
   relay: Relay;
-  /** The configuration folder of psd2. */
+  /** The configuration folder of psd2, and its profile. */
   config: string;
+  profile: string;
   /** Nobody else orders this amount. */
   amount: string;
   run(words: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended>;
@@ -61,6 +63,7 @@ export async function play(stage: Stage, row: Row): Promise<void> {
   const plain = (text: string) =>
     (['FLOW', 'BATCH', 'REFERENCE'] as const).reduce((all, name) => all.replaceAll(names[name], name), text);
   if (row.payments) writeFileSync(FILE, real(csvOf(row.payments)));
+  if (row.tokenHasEnded) endToken(stage);
   for (const [index, step] of row.steps.entries()) {
     const calls = meet(stage, step);
     const { exitCode, error, stdout, told } = await stage.run(step.words.map(real), step.env ?? {});
@@ -88,6 +91,13 @@ export async function play(stage: Stage, row: Row): Promise<void> {
   if (row.events !== undefined)
     expect(eventsOf(stage.config, names.FLOW).join(' ')).toMatch(new RegExp(`(^| )${row.events}$`));
   expect(await stage.booked(), 'bookings in the ledger').toBe(row.paid);
+}
+
+/** The access token of the customer ended a year before, and the bank does not know it. */
+function endToken({ config, profile }: Stage): void {
+  const path = tokensFile(config, profile);
+  const ended = { accessToken: 'ended', accessTokenExpiresAt: '2025-11-21T12:00:00.000Z' };
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...ended }));
 }
 
 /** Payments of `AMOUNT` each to these names, some with a reference. */

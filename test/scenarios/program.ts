@@ -37,7 +37,7 @@ function useProgram(kind: BankOfRow) {
     const amount = (rows / 100).toFixed(2);
     const name = `row${rows}`;
     return {
-      ...{ name, relay, config: operator.config, amount },
+      ...{ name, relay, config: operator.config, profile: profileOf(kind), amount },
       run: async (words: readonly string[], env: Readonly<Record<string, string>>) => {
         const through = {
           PSD2_PROFILE: profileOf(kind),

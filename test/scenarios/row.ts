@@ -30,6 +30,8 @@ export interface Row {
   bank: BankOfRow;
   /** The payments in `FILE`, of `AMOUNT` each: a name, or a name and a reference (`Ada,RENT`). */
   payments?: readonly string[];
+  /** The access token of the customer's login has ended. */
+  tokenHasEnded?: true;
   /** Commands, one after the other. The first that prints a flow names `FLOW`, and the first that prints a batch `BATCH`. */
   steps: readonly Step[];
   /** The last events in the journal of the flow, in order. */

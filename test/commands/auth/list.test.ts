@@ -47,13 +47,7 @@ describe('as JSON', () => {
     const { context } = openCommand(folder, NOW);
     await storeLogin(context, '1000002', { scope: 'all' });
     await storeLogin(context, '1000001', { accessTokenExpiresAt: AFTER });
-    const { tokens } = await context.store();
-    await tokens.change(null, (slot) =>
-      slot.write({
-        ...{ accessToken: 'secret', refreshToken: null, accessTokenExpiresAt: AFTER },
-        ...{ refreshTokenExpiresAt: null, scope: null },
-      }),
-    );
+    await storeLogin(context, null, { accessTokenExpiresAt: AFTER });
     const { printed, said } = await listIn(folder);
     const data: unknown = JSON.parse(printed);
     const application = { grantType: 'client_credentials', accessTokenExpiresAt: AFTER };
@@ -129,13 +123,7 @@ describe('at a terminal', () => {
   it('nobody is the customer of the last login if nobody has logged in last', async () => {
     const folder = newConfigFolder(temporary);
     const { context } = openCommand(folder, NOW);
-    const { tokens } = await context.store();
-    await tokens.change(null, (slot) =>
-      slot.write({
-        ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt: AFTER },
-        ...{ refreshTokenExpiresAt: null, scope: null },
-      }),
-    );
+    await storeLogin(context, null, { accessTokenExpiresAt: AFTER });
     const { printed } = await listIn(folder, { format: 'table' });
     expect(printed.split('\t').slice(0, 4)).toEqual([' ', '', 'client_credentials', 'good']);
   });

@@ -136,12 +136,7 @@ describe('as a person reads it', () => {
     const find = bankWhere({ customers: 'named by the operator' });
     const { context } = operator.open();
     const { tokens } = await context.store();
-    await tokens.change(null, (slot) =>
-      slot.write({
-        ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt },
-        ...{ refreshTokenExpiresAt: null, scope: null },
-      }),
-    );
+    await storeLogin(context, null, { accessTokenExpiresAt });
     const application = () => operator.json(z.unknown(), ['auth', 'status'], { find, ...APPLICATION });
     const known = { profile: 'env', grantType: 'client_credentials', scope: null, accessTokenExpiresAt };
     const ofDay = { refreshTokenExpiresAt: null, callsToday: 0, dailyLimit: null };

@@ -45,18 +45,6 @@ describe('psd2 auth token', () => {
     });
   });
 
-  it('a token that has ended is renewed first', async () => {
-    const { refreshToken } = await operator.bank.tpp.login('anna');
-    const ended = { accessTokenExpiresAt: '2026-01-01T00:00:00.000Z', refreshToken };
-    await storeLogin(operator.open().context, ANNA, { accessToken: 'ended', ...ended });
-    const found = await operator.json(printedToken, ['auth', 'token']);
-    expect(found.accessToken).not.toBe('ended');
-    expect(found).toEqual({
-      accessToken: (await stored(ANNA))?.accessToken,
-      expiresAt: (await stored(ANNA))?.accessTokenExpiresAt,
-    });
-  });
-
   it('without a login there is no token', async () => {
     expect(await failureOf(operator.run(['auth', 'token']))).toEqual({
       ...{ code: 'not_logged_in', exitCode: 4, message: 'Nobody is logged in with the profile "env"' },
@@ -99,12 +87,6 @@ describe('psd2 auth refresh', () => {
       ...{ code: 'not_logged_in', exitCode: 4, message: 'Nobody is logged in with the profile "env"' },
       next: [['--profile', 'env', 'auth', 'login', '--client-credentials']],
     });
-  });
-
-  it('a refused renewal keeps what is stored', async () => {
-    await storeLogin(operator.open().context, ANNA, { accessToken: 'old', refreshToken: 'unknown' });
-    expect(await failureOf(operator.run(['auth', 'refresh']))).toMatchObject({ exitCode: 4 });
-    expect(await stored(ANNA)).toMatchObject({ accessToken: 'old' });
   });
 });
 

@@ -2,11 +2,10 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { check } from '../../../src/commands/batch/check.ts';
-import type { TransferOrder } from '../../../src/domain/transfer.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { document, information, transaction } from '../../batch-file/reading.ts';
-import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeTransfer } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
 import type { Json } from '../payer-here.ts';
@@ -48,15 +47,12 @@ async function checked(
 }
 
 /** Stores a transfer that is not over. @returns its local id */
-async function storeTransfer(changes: Partial<TransferOrder>, now = NOW): Promise<string> {
-  const { context } = openCommand(folder, now);
-  const { flows } = await context.store();
-  const order = transferOrder({ instant: false, type: null, ...changes });
-  return flows.begin('transfer', { transactionId: 't-1', commits: 'on execute', order }, async (open) => {
-    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
-    return open.current.flow;
-  });
-}
+const storeUnfinished = (reference: string) =>
+  storeTransfer(
+    openCommand(folder, NOW).context,
+    { instant: false, type: null, reference },
+    { type: 'verify-sent', requestId: 'r', digest: null },
+  );
 
 describe('psd2 batch check', () => {
   test('counts and adds up what each account pays on each day, with the SCAs', async () => {
@@ -332,7 +328,7 @@ Bob,${IBAN},-1,1000001,0000012345,
   });
 
   test('has no hash of the content if only an earlier payment is in its way', async () => {
-    await storeTransfer({ reference: 'Inv 7' });
+    await storeUnfinished('Inv 7');
     const { data } = await checked(`${HEAD},reference\nAda,${IBAN},1,Inv 7\n`);
     expect([data.sha256, data.lines]).toEqual([null, 1]);
     const other = await checked(`${HEAD},reference\nAda,${IBAN},1,Inv 8\n`);
@@ -340,8 +336,8 @@ Bob,${IBAN},-1,1000001,0000012345,
   });
 
   test('warns of a transfer that it cannot read, and compares the file with the others', async () => {
-    const damaged = await storeTransfer({ reference: 'Inv 7' });
-    const other = await storeTransfer({ reference: 'Inv 8' });
+    const damaged = await storeUnfinished('Inv 7');
+    const other = await storeUnfinished('Inv 8');
     const flows = folder.flows('env');
     const file = readdirSync(flows).find((name) => name.startsWith(damaged)) ?? '';
     writeFileSync(join(flows, file), 'no journal');

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsentFlow } from '../access.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const temporary = temporaryFolder();
@@ -45,18 +46,11 @@ it('the list says when a consent was granted, not when it was asked for', async 
   const asked = clock.now();
   const { context } = operator.open();
   const { flows } = await context.store();
-  const begin = {
-    transactionId: 't1',
-    customerId: '1',
-    categories: [{ name: 'PAYMENTS' as const, products: [] }],
-  };
-  await flows.begin('consent', begin, async (open) => {
+  const outcomes = [{ name: 'PAYMENTS', outcome: true }];
+  const flow = await storeConsentFlow(context, { categories: [{ name: 'PAYMENTS', products: [] }] });
+  await flows.resume('consent', flow, async (open) => {
     clock.advance(60_000);
-    await open.record({
-      type: 'requested',
-      resourceId: 'r1',
-      outcomes: [{ name: 'PAYMENTS', outcome: true }],
-    });
+    await open.record({ type: 'requested', resourceId: 'r1', outcomes });
     clock.advance(60_000);
     await open.record({ type: 'confirmed' });
   });
@@ -70,5 +64,5 @@ it('the list says when a consent was granted, not when it was asked for', async 
     expiresAt: end.toISOString(),
   });
   const table = (await operator.run(['consent', 'list'], { format: 'table' })).printed();
-  expect(table.trimEnd().split('\t').slice(4)).toEqual([granted.toISOString(), '180', '1']);
+  expect(table.trimEnd().split('\t').slice(4)).toEqual([granted.toISOString(), '180', '1000001']);
 });

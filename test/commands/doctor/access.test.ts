@@ -4,7 +4,7 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeConsent, storeLogin } from '../access.ts';
+import { storeConsent, storeConsentFlow, storeLogin } from '../access.ts';
 import { openCommand } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
 
@@ -37,21 +37,12 @@ it('the doctor counts the days of a consent that a person resolved from its requ
   const folder = newConfigFolder(temporary);
   const { context } = openCommand(folder, NOW);
   await storeLogin(context, CUSTOMER);
-  const { flows } = await context.store();
-  const begin = {
-    transactionId: 't1',
-    customerId: CUSTOMER,
-    categories: [{ name: 'PAYMENTS' as const, products }],
-  };
-  const flow = await flows.begin('consent', begin, async (open) => {
-    await open.record({
-      type: 'requested',
-      resourceId: 'r1',
-      outcomes: [{ name: 'PAYMENTS', outcome: true }],
-    });
-    await open.record({ type: 'confirm-unanswered' });
-    return open.current.flow;
-  });
+  const flow = await storeConsentFlow(
+    context,
+    { customerId: CUSTOMER, categories: [{ name: 'PAYMENTS', products }] },
+    { type: 'requested', resourceId: 'r1', outcomes: [{ name: 'PAYMENTS', outcome: true }] },
+    { type: 'confirm-unanswered' },
+  );
   const later = openCommand(folder, days(100)).context;
   await (await later.store()).flows.resume('consent', flow, (open) =>
     open.record({ type: 'resolved', outcome: 'executed', by: 'ada', note: null }),

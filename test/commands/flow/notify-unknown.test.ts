@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
 import { notifyOfOutcome, notifyOfUnknown } from '../../../src/commands/flow/notify-unknown.ts';
-import type { GenericOrder, Operation, StepEvent } from '../../../src/domain/operation.ts';
+import type { StepEvent } from '../../../src/domain/operation.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { FlowOf, Kind } from '../../../src/store/ports/flows.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeOperation } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
 import { ANNA, payerAt } from '../payer-here.ts';
 
@@ -61,22 +62,10 @@ async function transfer(isUnanswered = true): Promise<Transfer> {
   );
 }
 
-async function standingOrder(): Promise<Operation<GenericOrder>> {
-  const { flows } = await context.store();
-  const order = {
-    customerId: ANNA,
-    from: transferOrder().from,
-    operation: 'standingOrder',
-    data: '{"amount":"1"}',
-  };
-  return flows.begin(
-    'operation',
-    { transactionId: crypto.randomUUID(), commits: 'on execute', order },
-    async (open) => {
-      for (const event of eventsUntil(true)) await open.record(event);
-      return open.current;
-    },
-  );
+async function standingOrder() {
+  const order = { customerId: ANNA, data: '{"amount":"1"}' };
+  const flow = await storeOperation(context, order, ...eventsUntil(true));
+  return (await context.store()).flows.find('operation', flow);
 }
 
 async function end(flow: Transfer): Promise<Transfer> {

@@ -51,13 +51,7 @@ describe('the customer of a command', () => {
     const application = { globals: { grant: 'client_credentials' } } as const;
     expect(await failureOf(customerOf(open()))).toEqual(nobody);
     expect(await failureOf(customerOf(open(application)))).toEqual(nobody);
-    const { tokens } = await open().store();
-    await tokens.change(null, (slot) =>
-      slot.write({
-        ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt: null },
-        ...{ refreshTokenExpiresAt: null, scope: null },
-      }),
-    );
+    await storeLogin(open(), null);
     expect(await failureOf(customerOf(open(application)))).toEqual({
       ...{ code: 'not_logged_in', exitCode: 4, message: 'No customer has logged in yet' },
       hint: 'Name one with --customer <id>.',

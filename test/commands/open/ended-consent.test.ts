@@ -7,6 +7,7 @@ import { type ErrorContext, Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsentFlow } from '../access.ts';
 import { openCommand } from '../command.ts';
 import { callsTo, type Outcome, reading, statusOf } from './calls.ts';
 
@@ -20,15 +21,13 @@ const open = () => openCommand(folder, NOW).context;
 
 /** Stores a consent of a customer, which readings use. Its id is that of the flow's resource. @returns its flow */
 async function grant(consentId: string, more: Partial<KeptConsent> = {}): Promise<string> {
-  const { flows, customers } = await open().store();
-  const begin = { transactionId: 't', customerId: 'ada', categories: [] };
-  const flow = await flows.begin('consent', begin, async (opened) => {
-    await opened.record({ type: 'requested', resourceId: consentId, outcomes: [] });
-    await opened.record({
-      ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4, recurring: true },
-    });
-    return opened.current.flow;
-  });
+  const flow = await storeConsentFlow(
+    open(),
+    { customerId: 'ada' },
+    { type: 'requested', resourceId: consentId, outcomes: [] },
+    { type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4, recurring: true },
+  );
+  const { customers } = await open().store();
   await customers.change('ada', (before) => ({
     ...before,
     consents: [

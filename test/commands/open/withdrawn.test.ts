@@ -1,8 +1,10 @@
 import { beforeEach, expect, it } from 'vitest';
 import { whyWithdrawn, withdrawnConsents, withdrawnFunds } from '../../../src/commands/open/withdrawn.ts';
+import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { granting } from '../../store/whole-store.ts';
+import { storeConsentFlow } from '../access.ts';
 import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
@@ -15,26 +17,17 @@ const at = (day: number) => openCommand(folder, `2026-03-0${day}T00:00:00.000Z`)
 type End = 'open' | 'granted' | 'revoked' | 'expired' | 'cancelled' | 'revoked before it was granted';
 
 /** Stores a consent of a customer, from a day of March on. @returns its flow */
-async function consent(customerId: string, day: number, end: End, account?: string): Promise<string> {
-  const { flows } = await at(day).store();
+function consent(customerId: string, day: number, end: End, account?: string): Promise<string> {
   const terms = account === undefined ? {} : { terms: { access: { type: 'funds' as const, account } } };
-  return flows.begin(
-    'consent',
-    { transactionId: 't', customerId, categories: [], ...terms },
-    async (open) => {
-      await open.record({ type: 'requested', resourceId: open.current.flow, outcomes: [] });
-      if (end === 'granted' || end === 'revoked' || end === 'expired' || end === 'cancelled')
-        await open.record({
-          ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4 },
-          recurring: true,
-        });
-      if (end === 'revoked' || end === 'expired' || end === 'cancelled')
-        await open.record({ type: 'ended', state: end, bankStatus: null });
-      if (end === 'revoked before it was granted')
-        await open.record({ type: 'ended', state: 'revoked', bankStatus: null });
-      return open.current.flow;
-    },
-  );
+  const events: ConsentEvent[] = [{ type: 'requested', resourceId: 'FLOW', outcomes: [] }];
+  if (end !== 'open' && end !== 'revoked before it was granted')
+    events.push({
+      ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4 },
+      recurring: true,
+    });
+  const state = end === 'revoked before it was granted' ? 'revoked' : end;
+  if (state !== 'open' && state !== 'granted') events.push({ type: 'ended', state, bankStatus: null });
+  return storeConsentFlow(at(day), { customerId, ...terms }, ...events);
 }
 /** A customer with a record, from which the consents have been removed. */
 async function note(...names: string[]): Promise<void> {

@@ -4,6 +4,7 @@ import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeOperation } from '../access.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { openCommand, runIn } from '../command.ts';
 import { endOf, payerAt } from '../payer-here.ts';
@@ -191,12 +192,7 @@ const PRODUCT = '0000012345';
 
 it('a step of an operation needs the name and the account that the operation began with', async () => {
   const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
-  const { flows } = await context.store();
-  const order = {
-    ...{ customerId: '1000001', from: parseProductId(PRODUCT), operation: 'standingOrder', data: '{}' },
-  };
-  const begin = { transactionId: context.world.newId(), commits: 'on execute' as const, order };
-  const flow = await flows.begin('operation', begin, async ({ current }) => current.flow);
+  const flow = await storeOperation(context, { from: parseProductId(PRODUCT) });
   expect(await findOperation(context, 'standingOrder', PRODUCT, flow)).toMatchObject({ flow });
   for (const [name, product] of [
     ['standingOrder', '0000067890'],

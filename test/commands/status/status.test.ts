@@ -5,14 +5,15 @@ import { describe, expect, inject, it } from 'vitest';
 import { item } from '../../../src/commands/status/item.ts';
 import { status } from '../../../src/commands/status/status.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
+import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
-import { transferOrder } from '../../domain/orders.ts';
+import { VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeConsent, storeLogin } from '../access.ts';
+import { storeConsent, storeConsentFlow, storeLogin, storeOperation, storeTransfer } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
@@ -48,27 +49,17 @@ it.each([
   await storeLogin(before, '1000001', ends);
   await storeLogin(before, '1000002', { ...ends, refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
   await storeConsent(before, '1000001', [{ name: 'ACCOUNT_INFO', products: [] }]);
-  const { flows, notes, tokens } = await before.store();
-  const order = transferOrder({
-    customerId: '1000002',
-    amount: parsePaymentAmount('12.50'),
-    name: 'Ada',
-    reference: 'inv-7',
-  });
+  const { notes, tokens } = await before.store();
+  const order = { customerId: '1000002', name: 'Ada', reference: 'inv-7' };
   const sent = { requestId: 'q', digest: null };
-  let flow = '';
-  await flows.begin(
-    'transfer',
-    { transactionId: before.world.newId(), commits: 'on execute', order },
-    async (open) => {
-      flow = open.current.flow;
-      await open.record({ type: 'verify-sent', ...sent });
-      const verified = { totalAmount: null, commissions: null, bankName: null, nextStep: 'execute' };
-      await open.record({ type: 'verified', resourceId: 'r1', ...verified });
-      await open.record({ type: 'accepted' });
-      await open.record({ type: 'execute-sent', ...sent });
-      await open.record({ type, description: 'Busy' });
-    },
+  const flow = await storeTransfer(
+    before,
+    order,
+    { type: 'verify-sent', ...sent },
+    VERIFIED,
+    { type: 'accepted' },
+    { type: 'execute-sent', ...sent },
+    { type, description: 'Busy' },
   );
   const login = await tokens.login('1000002');
   if (login) await notes.refreshRefused('1000002', login, { at: MAY, message: 'The bank refused' });
@@ -127,16 +118,8 @@ const ADA = { by: 'ada', user: 'ada', machine: 'm' };
 it('a payment or a batch that psd2 cannot read needs a person, even if nothing else does', async () => {
   const folder = newConfigFolder(temporary);
   const { context: before } = openCommand(folder, MARCH);
-  const { flows, batches } = await before.store();
-  let flow = '';
-  await flows.begin(
-    'transfer',
-    { transactionId: before.world.newId(), commits: 'on execute', order: transferOrder() },
-    async (open) => {
-      flow = open.current.flow;
-      await open.record({ type: 'cancelled' });
-    },
-  );
+  const { batches } = await before.store();
+  const flow = await storeTransfer(before, {}, { type: 'cancelled' });
   const added = batchAdded(ADA);
   const { batch } = await batches.add({ added, lines: [LINE], again: false });
   rmSync(join(folder.flows('env'), 'batches', batch, 'events', '1'));
@@ -264,16 +247,8 @@ describe('as a person reads it', () => {
     const folder = newConfigFolder(temporary);
     const files = await loadOrCreateRegistration(inject('registration'));
     const { context: before } = openCommand(folder, MARCH);
-    const { flows } = await before.store();
-    const order = transferOrder({ customerId: '1000001', amount: parsePaymentAmount('12.50'), name: 'Ada' });
-    const flow = await flows.begin(
-      'transfer',
-      { transactionId: 't', commits: 'on execute', order },
-      async (open) => {
-        await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
-        return open.current.flow;
-      },
-    );
+    const order = { customerId: '1000001', name: 'Ada' };
+    const flow = await storeTransfer(before, order, { type: 'verify-sent', requestId: 'q', digest: null });
     const end = new Date(new X509Certificate(readFileSync(files.qwacCertFile)).validTo);
     const now = new Date(end.getTime() - 24 * 60 * 60 * 1000).toISOString();
     const { context, printed } = openCommand(folder, now, {
@@ -333,38 +308,20 @@ it('consents and operations stand with what they are about, the oldest of a kind
   const folder = newConfigFolder(temporary);
   const { context: before } = openCommand(folder, MARCH);
   const later = openCommand(folder, MAY).context;
-  const { flows } = await before.store();
   const products = [parseProductId('0000012345')];
   const both = [
     { name: 'ACCOUNT_INFO' as const, products },
     { name: 'PAYMENTS' as const, products },
   ];
-  const flowsOfConsents: string[] = [];
-  for (const [context, categories] of [
-    [before, both],
-    [later, []],
-  ] as const) {
-    const { flows: own } = await context.store();
-    const begin = { transactionId: 't', customerId: '1000001', categories: [...categories] };
-    await own.begin('consent', begin, async (open) => {
-      await open.record({ type: 'requested', resourceId: open.current.flow, outcomes: [] });
-      flowsOfConsents.push(open.current.flow);
-    });
-  }
-  const order = {
-    customerId: '1000002',
-    from: parseProductId('0000012345'),
-    operation: 'standingOrder',
-    data: '{}',
-  };
-  const operation = await flows.begin(
-    'operation',
-    { transactionId: 't', commits: 'on execute', order },
-    async (open) => {
-      await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
-      return open.current.flow;
-    },
-  );
+  const requested: ConsentEvent = { type: 'requested', resourceId: 'FLOW', outcomes: [] };
+  const flowsOfConsents = [
+    await storeConsentFlow(before, { categories: both }, requested),
+    await storeConsentFlow(later, {}, requested),
+  ];
+  const order = { customerId: '1000002' };
+  const operation = await storeOperation(before, order, {
+    ...{ type: 'verify-sent', requestId: 'q', digest: null },
+  });
   const { context, printed } = openCommand(folder, OCTOBER);
   context.repeated.profile = 'bank';
   await failureOf(runIn(context, 'status'));
@@ -466,23 +423,18 @@ it('a failure that a later read has made good is no reason, and who was never re
 it('a consent that its customer has withdrawn stands once for each customer, and not if another one is left', async () => {
   const folder = newConfigFolder(temporary);
   const { context: before } = openCommand(folder, MARCH);
-  const { flows, customers } = await before.store();
-  const withdrawn = async (customerId: string, state: 'revoked' | 'expired') => {
-    const begin = { transactionId: 't', customerId, categories: [] };
-    return flows.begin('consent', begin, async (open) => {
-      const { flow } = open.current;
-      await open.record({ type: 'requested', resourceId: flow, outcomes: [] });
-      await open.record({
-        type: 'granted',
-        bankStatus: 'valid',
-        validUntil: null,
-        frequencyPerDay: null,
+  const { customers } = await before.store();
+  const withdrawn = (customerId: string, state: 'revoked' | 'expired') =>
+    storeConsentFlow(
+      before,
+      { customerId },
+      { type: 'requested', resourceId: 'FLOW', outcomes: [] },
+      {
+        ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: null },
         recurring: null,
-      });
-      await open.record({ type: 'ended', state, bankStatus: null });
-      return flow;
-    });
-  };
+      },
+      { type: 'ended', state, bankStatus: null },
+    );
   const flowOf = new Map<string, string>();
   for (const [customer, state] of [
     ['ada', 'revoked'],

@@ -51,14 +51,6 @@ async function listed(
   return flows;
 }
 
-it('--since begins at midnight in the time zone of the bank', async () => {
-  const stored: Parameters<typeof listed>[1] = [
-    ['tr-2', '2026-11-21T23:00:00.000Z', 'executed'],
-    ['tr-1', '2026-11-21T22:59:59.999Z', 'executed'],
-  ];
-  expect(await listed({ since: '2026-11-22' }, stored)).toEqual(['tr-2']);
-});
-
 it('--state may be repeated, and --limit counts the transfers that match', async () => {
   const stored: Parameters<typeof listed>[1] = [
     ['tr-4', '2026-11-22T10:00:00.000Z', 'unknown'],
@@ -68,14 +60,6 @@ it('--state may be repeated, and --limit counts the transfers that match', async
   ];
   expect(await listed({ state: ['unknown', 'executing'] }, stored)).toEqual(['tr-4', 'tr-2', 'tr-1']);
   expect(await listed({ state: ['unknown', 'executing'], limit: '2' }, stored)).toEqual(['tr-4', 'tr-2']);
-});
-
-it('--until has its whole last day, and a range that ends before it begins is refused', async () => {
-  const stored: Parameters<typeof listed>[1] = [
-    ['tr-2', '2026-11-22T23:00:00.000Z', 'executed'],
-    ['tr-1', '2026-11-22T22:59:59.999Z', 'executed'],
-  ];
-  expect(await listed({ until: '2026-11-22' }, stored)).toEqual(['tr-1']);
 });
 
 it('--payee, --amount and --reference choose transfers', async () => {
