@@ -17,42 +17,23 @@ describe('psd2 refuses a wrong value of the environment before it sends anything
   const long = 'a'.repeat(100_000);
   it.each<[variable: string, value: string, exitCode: number, said: RegExp]>([
     ['PSD2_BASE_URL', 'http://bank.example', 3, /is not https/],
-    ['PSD2_BASE_URL', 'file:///etc/passwd', 3, /is not https/],
     ['PSD2_BASE_URL', 'javascript:alert(1)', 3, /is not https/],
-    ['PSD2_BASE_URL', 'bank.example', 3, /is not a URL/],
-    ['PSD2_BASE_URL', '=', 3, /is not a URL/],
-    ['PSD2_BASE_URL', 'https://', 3, /is not a URL/],
     ['PSD2_BASE_URL', 'https://user:hush@bank.example', 3, /^The base URL contains a user name or password$/],
-    ['PSD2_BASE_URL', 'https://bank.example?a=b', 3, /contains a query or a fragment/],
-    ['PSD2_BASE_URL', 'https://bank.example#a', 3, /contains a query or a fragment/],
     ['PSD2_BASE_URL', 'https://bank.ex\nample', 3, /The base URL contains a line break/],
-    ['PSD2_BASE_URL', 'https://bank\t.example', 3, /The base URL contains a line break/],
-    ['PSD2_APP_NAME', 'a"b', 3, /contains a character that the Signature header cannot carry/],
     ['PSD2_APP_NAME', 'a\r\nX-Evil: 1', 3, /contains a line break/],
-    ['PSD2_APP_NAME', 'é', 3, /contains a character that the Signature header cannot carry/],
     ['PSD2_REDIRECT_URI', 'javascript:alert(1)', 3, /is not an http or https URL/],
-    ['PSD2_REDIRECT_URI', 'http://127.0.0.1:1/a\nb', 3, /The redirect URI contains a line break/],
-    ['PSD2_CLIENT_ID', 'a\nb', 3, /The client id contains a line break/],
     ['PSD2_CLIENT_SECRET', 'a\nhush', 3, /The client secret contains a line break/],
     ['PSD2_LANG', 'it\r\nX-Evil: 1', 2, /is not a language tag/],
     ['PSD2_LANG', long, 2, /is not a language tag/],
     ['PSD2_TRACE', 'a\r\nX-Evil: 1', 2, /is not the name of a component/],
-    ['PSD2_TRACE', 'a\n', 2, /is not the name of a component/],
     ['PSD2_PSU_IP', '127.0.0.1\r\nX-Evil: 1', 2, /is not an IP address/],
-    ['PSD2_PSU_IP', long, 2, /is not an IP address/],
-    ['PSD2_TIMEOUT', '1\n', 2, /is not a number of seconds/],
     ['PSD2_TIMEOUT', '9'.repeat(400), 2, /is not a number of seconds/],
     ['PSD2_GRANT', 'client_credentials\n', 2, /is invalid/],
     ['PSD2_PROFILE', '../../etc/passwd', 2, /is not usable/],
-    ['PSD2_PROFILE', 'a\nb', 2, /is not usable/],
     ['PSD2_PROFILE', '', 4, /Nobody is logged in/],
     ['PSD2_CUSTOMER', '../1', 2, /is not a number/],
-    ['PSD2_CUSTOMER', '1\n', 2, /is not a number/],
     ['PSD2_CONFIG_DIR', 'y'.repeat(300), 3, /cannot be used: ENAMETOOLONG/],
-    ['HTTPS_PROXY', ':::', 3, /The proxy that the environment names/],
     ['HTTPS_PROXY', 'socks5://127.0.0.1:1', 3, /The proxy that the environment names/],
-    ['HTTPS_PROXY', 'javascript:alert(1)', 3, /The proxy that the environment names/],
-    ['https_proxy', 'http://[::1', 3, /The proxy that the environment names/],
   ])('psd2 refuses %s=%j before it sends anything', async (variable, value, exitCode, said) => {
     bank.behave((socket) => write(socket, success()));
     // A login needs all of the settings.
@@ -67,78 +48,23 @@ describe('psd2 refuses a wrong value of the environment before it sends anything
     expect(bank.heard).toEqual([]);
   });
 
-  it.each([
-    'X-A: b\r\nX-Evil: 1',
-    'X-A: b\nX-Evil: 1',
-    'X-A\r\nX-Evil: b',
-    'X-A: \u0000',
-    'X A: b',
-    ': b',
-    'X-A',
-    'X-A: é',
-    'Authorization: Bearer x',
-    'transfer-encoding: chunked',
-    'Content-Length: 0',
-    'Host: evil.example',
-    'Connection: close',
-    'Expect: 100-continue',
-    'TE: trailers',
-    'Upgrade: h2c',
-  ])('psd2 refuses --header %j before it sends anything', async (header) => {
-    bank.behave((socket) => write(socket, success()));
-    const ended = await run([...CALL, '--header', header]);
-    expect(readError(ended)).toMatchObject({ exitCode: 2 });
-    expect(bank.heard).toEqual([]);
-  });
+  it.each(['X-A: b\r\nX-Evil: 1', 'X-A: \u0000', 'X-A: é', 'transfer-encoding: chunked'])(
+    'psd2 refuses --header %j before it sends anything',
+    async (header) => {
+      bank.behave((socket) => write(socket, success()));
+      const ended = await run([...CALL, '--header', header]);
+      expect(readError(ended)).toMatchObject({ exitCode: 2 });
+      expect(bank.heard).toEqual([]);
+    },
+  );
 });
 
 describe('unusual values of the environment', () => {
-  it('psd2 ignores the line break at the end of a mounted file', async () => {
-    bank.behave((socket) => write(socket, success('{"access_token":"abc","expires_in":600}')));
-    const ended = await run(['auth', 'login', '--client-credentials'], {
-      PSD2_BASE_URL: `${bank.baseUrl}\n`,
-      PSD2_CC_CLIENT_ID: ' the-id\r\n',
-      PSD2_CC_CLIENT_SECRET: 'the secret \n',
-      PSD2_CC_APP_NAME: 'the application\n',
-    });
-    expect(ended).toMatchObject({ code: 0 });
-    expect(JSON.parse(bank.heard[0]?.body ?? '')).toMatchObject({
-      client_id: 'the-id',
-      client_secret: 'the secret',
-    });
-  });
-
-  it.each<[variable: string, value: string]>([
-    ['PSD2_BASE_URL', ' '],
-    ['PSD2_CLIENT_ID', '\n'],
-  ])('psd2 takes %s=%j as not set', async (variable, value) => {
-    const ended = await run(['auth', 'login'], {
-      [variable]: value,
-      PSD2_REDIRECT_URI: 'http://127.0.0.1:1/',
-    });
-    expect(readError(ended)).toMatchObject({
-      exitCode: 3,
-      message: expect.stringMatching(/has no client id|No profile/),
-    });
-  });
-
   it('psd2 refuses an unknown format before it sends anything', async () => {
     bank.behave((socket) => write(socket, success()));
     const ended = await bank.operator.psd2(CALL, { env: { PSD2_OUTPUT: 'json\n' } });
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('is not known') });
     expect(bank.heard).toEqual([]);
-  });
-
-  it('an empty variable of a global option counts as not set', async () => {
-    bank.behave((socket) => write(socket, success()));
-    const empty = {
-      PSD2_GRANT: '',
-      PSD2_TIMEOUT: '',
-      PSD2_SCA_TIMEOUT: '',
-      PSD2_OUTPUT: '',
-      PSD2_PSU_IP: '',
-    };
-    expect(await run(CALL, empty)).toMatchObject({ code: 0 });
   });
 
   it('psd2 ignores names that mean something only to JavaScript', async () => {
@@ -155,14 +81,12 @@ describe('unusual values of the environment', () => {
     expect(await run(CALL, { PSD2_UNKNOWN: 'a'.repeat(100_000) })).toMatchObject({ code: 0 });
   });
 
-  it.each([
-    ['a user name that is not percent-encoded', 'http://%zz:%zz@127.0.0.1:1'],
-    ['no scheme', '127.0.0.1:1'],
-  ])('psd2 uses a proxy with %s', async (_, proxy) => {
-    const ended = await run(['api', 'GET', '/x'], { HTTPS_PROXY: proxy, PSD2_TIMEOUT: '0.5' });
+  it('psd2 uses a proxy whose user name is not percent-encoded, and does not show it', async () => {
+    const ended = await run(['api', 'GET', '/x'], {
+      ...{ HTTPS_PROXY: 'http://%zz:%zz@127.0.0.1:1', PSD2_TIMEOUT: '0.5' },
+    });
     expect(readError(ended)).toMatchObject({
-      exitCode: 11,
-      message: expect.stringContaining('127.0.0.1:1, the proxy'),
+      ...{ exitCode: 11, message: expect.stringContaining('127.0.0.1:1, the proxy') },
     });
     expect(ended.stderr).not.toContain('%zz');
   });

@@ -4,7 +4,6 @@ import { createServer } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { readError } from '../support/errors.ts';
 import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import { callsOf } from '../support/verbose.ts';
@@ -72,65 +71,6 @@ describe('psd2 api', () => {
       expect(ended.stderr).toContain('psd2 auth refresh');
     },
   );
-
-  it("psd2 api prints the bank's own bytes with --raw; so do the inquiries, but no other command", async () => {
-    const path = '/private/customers/1048262/accounts';
-    const document = await operator.psd2(['api', 'GET', path]);
-    const raw = await operator.psd2(['api', 'GET', path, '--raw']);
-    const inquiry = await operator.psd2(['accounts', 'list', '--raw']);
-    const masked = (text: string) => text.replace(/"requestId":"\d+"/, '');
-    // The bank's answer ends without a line feed; a document ends with one.
-    expect(raw.stdout.endsWith('}')).toBe(true);
-    expect(document.stdout.endsWith('}\n')).toBe(true);
-    expect(masked(inquiry.stdout)).toBe(masked(raw.stdout));
-    expect(JSON.parse(masked(document.stdout).replace(',,', ','))).toEqual(
-      JSON.parse(masked(raw.stdout).replace(',,', ',')),
-    );
-    for (const other of [
-      ['transfer', 'list'],
-      ['auth', 'status'],
-      ['consent', 'list'],
-    ]) {
-      const ended = await operator.psd2([...other, '--raw']);
-      expect(ended.code).toBe(2);
-      expect(ended.stdout).toBe('');
-    }
-  });
-
-  it('psd2 api --paginate reads all pages, also with --raw', async () => {
-    const path = `/private/customers/{customerId}/products/${ACCOUNT}/transactions/retrieve`;
-    const page = z.object({ data: z.object({ transactionsAccounting: z.array(z.unknown()) }) });
-    const read = ['api', 'GET', path, '--paginate'];
-    const pages = await operator.json(z.array(page), read);
-    expect(pages.length).toBeGreaterThan(1);
-    const raw = await operator.psd2([...read, '--raw']);
-    expect(raw.stdout.match(/"transactionsAccounting"/g)).toHaveLength(pages.length);
-    const refused = await operator.psd2([...read, '--json', '--no-token']);
-    expect(readDocument(z.array(z.unknown()), refused.stdout)).toHaveLength(1);
-    expect(readError(refused)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
-  });
-});
-
-describe('psd2 api --dry-run', () => {
-  const composed = z.strictObject({
-    method: z.string(),
-    url: z.url(),
-    headers: z.record(z.string(), z.string()),
-    body: z.string().nullable(),
-    signingString: z.string(),
-  });
-
-  it.each([
-    String.raw`{"client_secret":"a\"hush"}`,
-    String.raw`{"client\u005fsecret":"hush"}`,
-    '{ "more": { "code": ["hush"], "refresh_token" : "hush" } }',
-  ])('psd2 api --dry-run hides the secrets of a token call: %s', async (body) => {
-    const args = ['api', 'POST', '/auth/oauth/v2/token', '--no-token', '--data', body, '--dry-run', '--json'];
-    const { stdout, code } = await operator.psd2(args);
-    expect(code).toBe(0);
-    expect(stdout).not.toContain('hush');
-    expect(readDocument(composed, stdout).body).toContain('<secret>');
-  });
 });
 
 describe('psd2 api --curl', () => {
@@ -184,65 +124,4 @@ describe('psd2 api --curl', () => {
     );
     expect(status).toBe('200');
   });
-});
-
-describe('data whose shape the specification does not show', () => {
-  it.each([
-    [['customer', 'show'], { customerid: '1048262', name: 'Anna' }],
-    [
-      ['products', 'list'],
-      { products: expect.arrayContaining([expect.objectContaining({ accountId: ACCOUNT })]) },
-    ],
-    [['accounts', 'show', ACCOUNT], { accountId: ACCOUNT, currency: 'EUR' }],
-  ])('psd2 %j prints the data as the bank gives it', async (args, data) => {
-    expect(await operator.json(z.looseObject({}), args)).toMatchObject(data);
-    const { stdout: raw } = await operator.psd2([...args, '--raw']);
-    expect(JSON.parse(raw).data).toMatchObject(data);
-    const { stdout: report } = await operator.psd2(args);
-    expect(report).toMatch(/^(?:customerid|products\.0\.accountId|accountId)\t\d+$/m);
-  });
-});
-
-describe('the execution of a bank transfer by psd2 api', () => {
-  const TRANSFERS = `/private/customers/1048262/products/${ACCOUNT}/moneyTransfer`;
-  const refused = {
-    code: 'usage',
-    exitCode: 2,
-    message: 'psd2 api does not execute a bank transfer',
-    hint: expect.stringContaining('Use psd2 transfer'),
-  };
-
-  it.each([
-    ['in its plain form', `${TRANSFERS}/r1/execute`],
-    [
-      'with a placeholder for the customer',
-      `/private/customers/{customerId}/products/${ACCOUNT}/moneyTransfer/r1/execute`,
-    ],
-    ['without its leading slash', `${TRANSFERS}/r1/execute`.slice(1)],
-    ['in another case', `${TRANSFERS}/r1/EXECUTE`.replace('moneyTransfer', 'MONEYtransfer')],
-    ['percent-encoded', `${TRANSFERS}/r1/%65xecute`.replace('money', 'mone%79')],
-    ['percent-encoded twice', `${TRANSFERS}/r1/%2565xecute`],
-    ['with an encoded slash', `${TRANSFERS}%2Fr1%2fexecute`],
-    ['with a query', `${TRANSFERS}/r1/execute?a=b/c`],
-    ['with an encoded query', `${TRANSFERS}/r1/execute%3fa=b`],
-    ['with a fragment', `${TRANSFERS}/r1/execute#a`],
-    ['with a prefix', `/psd2/v1${TRANSFERS}/r1/execute`],
-    ['with a trailing slash', `${TRANSFERS}/r1//execute/`],
-    ['with dots', `${TRANSFERS}/r1/x/.%2e/./execute`],
-    ['with a backslash', `${TRANSFERS}\\r1\\execute`],
-    ['with matrix parameters', `${TRANSFERS};a=b/r1/execute;c=d`],
-    ['with invisible characters', `${TRANSFERS}/r1/execute%00%20`],
-  ])(
-    'psd2 api refuses the execution of a bank transfer before it opens or sends anything: %s',
-    async (_, path) => {
-      const ended = await operator.psd2(['api', 'put', path, '--data', '{}', '--json', '--verbose']);
-      expect(readError(ended)).toMatchObject(refused);
-      expect(callsOf(ended)).toEqual([]);
-      expect(ended.stdout).toBe('');
-      const nowhere = await operator.psd2(['api', 'PUT', path, '--json'], {
-        env: { PSD2_PROFILE: 'there-is-none' },
-      });
-      expect(readError(nowhere)).toMatchObject(refused);
-    },
-  );
 });

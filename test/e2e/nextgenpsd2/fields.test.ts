@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { sample } from '../../support/sample.ts';
 import { readError } from '../support/errors.ts';
 import { giveRegistration, keepRunning, useOperator } from '../support/psd2.ts';
@@ -201,96 +200,6 @@ describe('psd2 with the field reads, and psd2 without it is refused', () => {
   });
 });
 
-describe('psd2 itself obeys', () => {
-  /** The environment of a psd2 that has other fields than a door of the standard. */
-  const beside = async (fields: Record<string, unknown>) => {
-    const door = await openDoor('name', 'A bank');
-    return { ...door, PSD2_PROFILE: 'env', PSD2_BANK: bankFile('psd2.json', fields) };
-  };
-  const request = (env: Record<string, string>, ...words: string[]) =>
-    operator.psd2(['consent', 'request', '--yes', '--json', ...words], { env });
-
-  it('api.baseUrl, if nothing else names the address', async () => {
-    const { PSD2_BASE_URL: address = '', ...env }: Record<string, string> = await beside({});
-    const withAddress = { ...env, PSD2_BANK: bankFile('psd2.json', { 'api.baseUrl': address }) };
-    expect(await request(withAddress)).toMatchObject({ code: 0 });
-    const list = ['accounts', 'list', '--json'];
-    expect(JSON.parse((await operator.psd2(list, { env: withAddress })).stdout)).toHaveLength(3);
-    const without = await operator.psd2(list, { env: { ...env, PSD2_BANK: bankFile('psd2.json', {}) } });
-    expect(readError(without)).toMatchObject({ code: 'no_profile', exitCode: 3 });
-    // PSD2_BASE_URL goes first.
-    const elsewhere = { ...withAddress, PSD2_BASE_URL: 'https://127.0.0.1:9' };
-    expect(readError(await operator.psd2(list, { env: elsewhere }))).toMatchObject({ exitCode: 4 });
-  });
-
-  it('psu.ip: the address of this machine, that of the customer, or a fixed one', async () => {
-    const sent = async (ip: string | undefined, ...words: string[]) => {
-      const env = await beside(ip === undefined ? {} : { 'psu.ip': ip });
-      const body = ['--data', '{}', '--dry-run', ...words];
-      const ended = await operator.psd2(['api', 'POST', '/v1/consents', ...body, '--json'], { env });
-      await closeDoor();
-      return ended.code === 0 ? /PSU-IP-Address"?: *"?([\d.]+)/i.exec(ended.stdout)?.[1] : readError(ended);
-    };
-    expect(await sent(undefined)).toBe('127.0.0.1');
-    expect(await sent('203.0.113.5')).toBe('203.0.113.5');
-    expect(await sent('203.0.113.5', '--psu-ip', '203.0.113.9')).toBe('203.0.113.9');
-    expect(await sent('required', '--psu-ip', '203.0.113.9')).toBe('203.0.113.9');
-    expect(await sent('required')).toMatchObject({
-      exitCode: 2,
-      hint: expect.stringContaining('--psu-ip'),
-    });
-  });
-
-  it('consent.maxDays: a consent lasts as long without a date, and no longer with one', async () => {
-    const env = await beside({ 'consent.maxDays': 30 });
-    const lastDay = (days: number) => addDays(bankDay(new Date()), days);
-    const late = readError(await request(env, '--valid-until', lastDay(31)));
-    expect(late).toMatchObject({ exitCode: 2, hint: expect.stringContaining(lastDay(30)), flow: null });
-    expect(JSON.parse((await request(env)).stdout)).toMatchObject({ validUntil: lastDay(30) });
-  });
-
-  it('accounts.balances: what psd2 calls booked and available', async () => {
-    const balanceOf = async (fields: Record<string, unknown>) => {
-      const env = await beside(fields);
-      expect(await request(env)).toMatchObject({ code: 0 });
-      const ended = await operator.psd2(['accounts', 'balance', ACCOUNT, '--json'], { env });
-      await closeDoor();
-      return balances.parse(JSON.parse(ended.stdout));
-    };
-    const standard = await balanceOf({});
-    const [booked, available] = ['closingBooked', 'interimAvailable'].map(
-      (name) => standard.balances.find(({ type }) => type === name)?.amount,
-    );
-    expect(booked).not.toBe(available);
-    expect(standard).toMatchObject({
-      accountBalance: { amount: booked },
-      availableBalance: { amount: available },
-    });
-    expect(
-      await balanceOf({
-        'accounts.balances': { booked: ['interimAvailable'], available: ['closingBooked'] },
-      }),
-    ).toMatchObject({ accountBalance: { amount: available }, availableBalance: { amount: booked } });
-  });
-
-  it('errors: what a code of the bank means', async () => {
-    const env = await beside({ errors: { RESOURCE_UNKNOWN: 'too_many_calls' } });
-    expect(await request(env)).toMatchObject({ code: 0 });
-    const read = (bank: Record<string, string>) =>
-      operator.psd2(['accounts', 'balance', 'nosuchaccount', '--json'], { env: bank });
-    expect(readError(await read(env))).toMatchObject({
-      ...{ code: 'too_many_calls', exitCode: 10, bankCode: 'RESOURCE_UNKNOWN' },
-    });
-    const plain = { ...env, PSD2_BANK: bankFile('psd2.json', {}) };
-    expect(readError(await read(plain))).toMatchObject({ exitCode: 7, bankCode: 'RESOURCE_UNKNOWN' });
-  });
-});
-
-const balance = z.object({ amount: z.string() }).nullable();
-const balances = z.object({
-  ...{ accountBalance: balance, availableBalance: balance },
-  balances: z.array(z.object({ type: z.string(), amount: z.string() })),
-});
 const environment = z.record(z.string(), z.string());
 
 /** Starts a sandbox whose second door has the field. @returns the environment of its clients */

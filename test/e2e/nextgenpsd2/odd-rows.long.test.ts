@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { type Server, startServer } from '../../store/postgres/server.ts';
 import { freePort } from '../../support/free-port.ts';
 import * as shapes from '../support/shapes.ts';
-import { consent, useSecondDoor } from './second-door.ts';
+import { useSecondDoor } from './second-door-customer.ts';
 
 // What the rows of an account may be like, from the sync to the documents, with the store in files and in a database.
 
@@ -68,7 +68,7 @@ describe.each(
       Object.assign(operator.env, { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' });
       expect(await operator.psd2(['store', 'init', '--plain-tokens'])).toMatchObject({ code: 0 });
     }
-    await consent(operator, 'default');
+    await operator.request();
   });
 
   it('stores each row once, and says in the status and in documents what is not certain', async () => {

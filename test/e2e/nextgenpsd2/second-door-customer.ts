@@ -1,11 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect } from 'vitest';
+import { beforeAll } from 'vitest';
 import * as z from 'zod';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { keepRunning, type Operator, useSandbox } from '../support/psd2.ts';
 
-const running = z.object({ customerSiteUrl: z.string(), controlToken: z.string() });
 const environment = z.record(z.string(), z.string());
 
 /** A consent at the second door, as psd2 prints it. `psd2 schema` says the rest. */
@@ -34,8 +33,6 @@ export const accounts = z.array(z.object({ accountId: z.string(), iban: z.string
 export interface AtSecondDoor extends Operator {
   /** Asks for a consent, which the customer gives. */
   request(...args: string[]): Promise<z.infer<typeof consent>>;
-  /** Withdraws a consent at the bank, as its customer does. */
-  revoke(consentId: string | null): Promise<void>;
 }
 
 /**
@@ -52,21 +49,7 @@ export function useSecondDoor(rules: string[] = [], file?: object): AtSecondDoor
   });
   return Object.assign(operator, {
     request: (...args: string[]) => operator.json(consent, ['consent', 'request', '--yes', ...args]),
-    revoke: async (consentId: string | null) => {
-      const { customerSiteUrl, controlToken } = runningBank(operator);
-      const { status } = await fetch(`${customerSiteUrl}/control/nextgenpsd2/revoke`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${controlToken}` },
-        body: JSON.stringify({ consentId }),
-      });
-      expect(status).toBe(200);
-    },
   });
-}
-
-/** Where the sandbox takes orders, and their token. */
-export function runningBank({ config }: Operator): z.infer<typeof running> {
-  return running.parse(JSON.parse(readFileSync(join(config, 'sandbox', 'running.json'), 'utf8')));
 }
 
 function written(file: object): string {
