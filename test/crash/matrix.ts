@@ -4,9 +4,9 @@ import type * as z from 'zod';
 import { bySeed, fewer } from '../support/sample.ts';
 import { ALL, type CrashBank, type How } from './bank.ts';
 import { keptOutcomes } from './kept-outcomes.ts';
-import { type Outcome, outcomeShape, pointsOf, tryFlow, tryLogin } from './outcome.ts';
+import { pointsOf, tryFlow, tryLogin } from './outcome.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
-import type { Followers } from './tried.ts';
+import { type Followers, type Tried, triedShape } from './tried.ts';
 
 /** More processes than cores, because they wait more than they work. */
 export const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
@@ -106,15 +106,15 @@ export async function tryFlows(
   scenario: Scenario,
   how: How,
   points: Point[],
-): Promise<Outcome[]> {
-  return goThrough(outcomeShape, scenario.name, how, points, async (some) => {
-    const outcomes = await sideBySide(some, (point) => tryFlow(bank, followers, scenario, { ...point, how }));
+): Promise<Tried[]> {
+  return goThrough(triedShape, scenario.name, how, points, async (some) => {
+    const outcomes = await sideBySide(some, ({ at }) => tryFlow(bank, followers, scenario, { at, how }));
     const booked = await bank.bookings();
     for (const outcome of outcomes) {
       const bookings = booked(outcome.amount);
-      const expected = outcome.end === scenario.end ? scenario.bookings : 0;
+      const expected = outcome.ends.includes(scenario.end) ? scenario.bookings : 0;
       if (bookings !== expected) outcome.problems.push(`the ledger shows ${bookings} bookings`);
-      outcome.bookings = bookings;
+      outcome.twice ||= bookings > 1;
     }
     return outcomes;
   });
@@ -126,20 +126,20 @@ export async function tryLogins(
   scenario: LoginScenario,
   how: How,
   points: Point[],
-): Promise<Outcome[]> {
-  return goThrough(outcomeShape, scenario.name, how, points, (some) =>
-    sideBySide(some, (point) => tryLogin(bank, followers, scenario, { ...point, how })),
+): Promise<Tried[]> {
+  return goThrough(triedShape, scenario.name, how, points, (some) =>
+    sideBySide(some, ({ at }) => tryLogin(bank, followers, scenario, { at, how })),
   );
 }
 
 /** Tries points in batches and keeps their outcomes. A point whose outcome is already kept is not tried again. */
-export async function goThrough<Tried extends { point: string }, Where extends { at: string }>(
-  shape: z.ZodType<Tried>,
+export async function goThrough<Result extends { point: string }, Where extends { at: string }>(
+  shape: z.ZodType<Result>,
   name: string,
   how: string,
   points: Where[],
-  tryAll: (points: Where[]) => Promise<Tried[]>,
-): Promise<Tried[]> {
+  tryAll: (points: Where[]) => Promise<Result[]>,
+): Promise<Result[]> {
   const kept = keptOutcomes(shape, name, how, points.length);
   const outcomes = kept.before.filter(({ point }) => points.some(({ at }) => at === point));
   const left = points.filter(({ at }) => !outcomes.some(({ point }) => point === at));

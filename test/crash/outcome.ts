@@ -1,37 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type CrashBank, HOWS, type How, type Place, type TraceLine, type Watched } from './bank.ts';
+import type { CrashBank, Place, Stop, TraceLine, Watched } from './bank.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
-import { decisiveFor, type Followers, flowsAt } from './tried.ts';
-
-/** The result of one try: a process was stopped at a point, and another one resumed its flow. */
-export const outcomeShape = z.object({
-  scenario: z.string(),
-  how: z.enum(HOWS),
-  point: z.string(),
-  /** The last event in the journal before the point. */
-  phase: z.string(),
-  /** Whether the process reached the point. Some points depend on how fast the machine is. */
-  reached: z.boolean(),
-  /** The flow's state after the stop, or null if nothing was on disk. */
-  found: z.string().nullable(),
-  /** The flow's state at the end. */
-  end: z.string(),
-  /** For an unknown end: whether the bank received the last announced request and refused it. */
-  turnedAway: z.boolean(),
-  /** How often the bank got the request that may be made once. Requests that it refused unread do not count. */
-  decisive: z.number(),
-  /** The amount of the order, to find it in the bank's ledger. */
-  amount: z.string(),
-  /** How many bookings the ledger shows. */
-  bookings: z.number(),
-  /** From the signal to the end of the process, in milliseconds. */
-  tookToEnd: z.number(),
-  /** Everything that went wrong. */
-  problems: z.array(z.string()),
-});
-export type Outcome = z.infer<typeof outcomeShape>;
+import { decisiveFor, type Followers, flowsAt, newTry, type Tried } from './tried.ts';
 
 const flowShape = z.object({ flow: z.string(), state: z.string() });
 const OUTCOME_UNKNOWN = 9;
@@ -45,9 +17,10 @@ export async function tryFlow(
   followers: Followers,
   scenario: Scenario,
   stop: Stop,
-): Promise<Outcome> {
+): Promise<Tried> {
   const place = bank.newPlace();
-  const problems: string[] = [];
+  const tried = newTry('stopped', scenario.name, stop.how, stop.at, place.amount);
+  const { problems } = tried;
   const prepared = scenario.prepare && (await followers.psd2(place, scenario.prepare));
   if (prepared && prepared.code !== 0) problems.push(`it could not be prepared: ${prepared.stderr}`);
 
@@ -97,25 +70,14 @@ export async function tryFlow(
   } else if (decisive !== 1) problems.push(`it ended ${end}, but the bank got it ${decisive} times`);
   if (sent.size > 0 && !flow) problems.push('a request was announced, but no flow is on disk');
   place.remove();
-  const found = flow?.state ?? null;
-  return {
-    ...tried(scenario, stop, stopped),
-    found,
-    end,
-    turnedAway: end === 'unknown' && cameToTheBank(bank, scenario, stopped.trace),
-    decisive,
-    amount: place.amount,
-    bookings: 0,
-    problems,
-  };
+  return { ...tried, ...timesOf(stopped), ends: [end], twice: decisive > 1 };
 }
 
-type Stop = { at: string; how: How; phase: string };
-
-/** The part of an outcome that describes the try itself. */
-function tried({ name }: { name: string }, { at, how, phase }: Stop, { stopped, tookToEnd }: Watched) {
-  return { scenario: name, how, point: at, phase, reached: stopped, tookToEnd };
-}
+/** Whether the process reached the point, and how long it then took to its end. */
+const timesOf = ({ stopped, tookToEnd }: Watched) => ({
+  reached: stopped,
+  tookToEnd: stopped ? tookToEnd : null,
+});
 
 /** Stops a login at a point. The earlier login must still work, and a new one too. */
 export async function tryLogin(
@@ -123,9 +85,10 @@ export async function tryLogin(
   followers: Followers,
   scenario: LoginScenario,
   stop: Stop,
-): Promise<Outcome> {
+): Promise<Tried> {
   const place = bank.newPlace();
-  const problems: string[] = [];
+  const tried = newTry('stopped', scenario.name, stop.how, stop.at, '');
+  const { problems } = tried;
   const stopped = await place.watched(scenario.begin, stop);
   if (stopped.stopped) judgeStop(stop.how, stopped, place, true, problems);
   place.passTime();
@@ -134,20 +97,17 @@ export async function tryLogin(
     if (code !== 0) problems.push(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);
   }
   place.remove();
-  return {
-    ...tried(scenario, stop, stopped),
-    found: null,
-    end: 'logged in',
-    turnedAway: false,
-    decisive: 0,
-    amount: place.amount,
-    bookings: 0,
-    problems,
-  };
+  return { ...tried, ...timesOf(stopped), lost: problems.length > 0 };
 }
 
 /** @param isDone whether the process reported that it finished its work */
-function judgeStop(how: How, stopped: Watched, place: Place, isDone: boolean, problems: string[]): void {
+function judgeStop(
+  how: Stop['how'],
+  stopped: Watched,
+  place: Place,
+  isDone: boolean,
+  problems: string[],
+): void {
   const { code, signal, stderr } = stopped;
   if (how === 'SIGKILL') {
     if (signal !== 'SIGKILL') problems.push(`it was not killed, but ended with ${code}`);
@@ -175,15 +135,6 @@ function stateIn(stdout: string): string {
 function mayBeDone(trace: TraceLine[], announced: string): boolean {
   const events = pointsOf(trace).map(({ phase }) => phase);
   return events.lastIndexOf(announced) > events.lastIndexOf(announced.replace(/sent$/, 'not-begun'));
-}
-
-/** Whether the bank received the last of the announced requests that are made once. */
-function cameToTheBank(bank: CrashBank, { decisive }: Scenario, trace: TraceLine[]): boolean {
-  const announced = trace.findLastIndex(({ point }) => point?.includes(` ${decisive.announced} #`));
-  const sent = trace
-    .slice(announced)
-    .find(({ point }) => decisive.request.test(/^before (.*) #\d+$/.exec(point ?? '')?.[1] ?? ''));
-  return sent?.requestId !== undefined && bank.received(new Set([sent.requestId])).length > 0;
 }
 
 /** The points of a process that succeeded, each with the last event in the journal before it. */

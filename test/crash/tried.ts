@@ -4,8 +4,9 @@ import { freePort } from '../support/free-port.ts';
 import { bySeed, fewer } from '../support/sample.ts';
 import { ALL, type CrashBank, type Place } from './bank.ts';
 
-/** Kinds of tries other than a plain stop. They have a table of their own in README.md. */
+/** Kinds of tries, as in the tables of README.md. */
 export const KINDS = [
+  'stopped',
   'stalled',
   'told to stop',
   'restored journal',
@@ -16,7 +17,7 @@ export const KINDS = [
   'smoke test',
 ] as const;
 
-/** The result of one such try. */
+/** The result of one try. */
 export const triedShape = z.object({
   kind: z.enum(KINDS),
   scenario: z.string(),

@@ -71,15 +71,6 @@ describe('an interrupted flow', () => {
     expect(existsSync(marker(flow))).toBe(false);
   });
 
-  it('a flow whose journal has ended is not named as interrupted', async () => {
-    const flow = await killed('r1');
-    const open = await opened(flowsOf(), 'transfer', flow);
-    await open.record({ type: 'cancelled' });
-    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
-    expect(await flowsOf().leftBehind(5)).toEqual({ flows: [], more: 0 });
-    expect(existsSync(marker(flow))).toBe(false);
-  });
-
   it('an interrupted flow with a damaged journal is not named, and its marker stays', async () => {
     const flow = await killed('r1');
     const other = await killed('r2');
@@ -96,15 +87,6 @@ describe('an interrupted flow', () => {
 });
 
 describe('an interrupted flow that sent nothing to the bank', () => {
-  it('an interrupted flow that sent nothing is cancelled when it is found', async () => {
-    const flow = await killed();
-    const flows = flowsOf();
-    expect(await flows.leftBehind(5)).toEqual({ flows: [], more: 0 });
-    expect((await flows.find('transfer', flow)).state).toBe('cancelled');
-    expect(existsSync(marker(flow))).toBe(false);
-    expect(readdirSync(folder.flows('p')).filter((file) => file.endsWith('.lock'))).toEqual([]);
-  });
-
   it('a flow that another process holds is left alone and named if the operator does not wait', async () => {
     const flow = await killed();
     const interrupted = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
