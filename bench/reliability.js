@@ -27,13 +27,6 @@ if (process.argv.includes('fleet')) {
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = join(root, 'test', 'crash', 'README.md');
 const processors = availableParallelism();
-const WAYS = [
-  ['SIGKILL', 'killed (`SIGKILL`)'],
-  ['cut', 'connection cut'],
-  ['SIGINT', 'Ctrl-C (`SIGINT`)'],
-  ['SIGTERM', '`SIGTERM`'],
-  ['twice', 'Ctrl-C twice'],
-];
 /**
  * The parts of the matrix: the tests, and the kinds of test/crash/tried.ts in the order of the page. Of tests that measure how
  * long a signal takes, at most one a processor runs at a time.
@@ -47,20 +40,16 @@ const PARTS = {
       },
       { tests: ['stop', 'stops'], sideBySide: processors },
     ],
-    kinds: ['stalled', 'told to stop', 'restored journal', 'missing file'],
-    table: (all) =>
-      `${tableOf(all.filter(({ kind }) => kind === undefined))}\n${tableOfKinds(PARTS.cb.kinds, all)}${toldToStop(all)}\n`,
+    kinds: ['stopped', 'stalled', 'told to stop', 'restored journal', 'missing file'],
+    table: (all) => `${tableOf(PARTS.cb.kinds, all)}${toldToStop(all)}\n`,
   },
   nextgenpsd2: {
     runs: [{ tests: ['nextgenpsd2', 'nextgenpsd2-payments', 'batch'], sideBySide: 2 * processors }],
     kinds: ['NextGenPSD2', 'NextGenPSD2 payment', 'batch of five'],
-    table: (all) => `${tableOfKinds(PARTS.nextgenpsd2.kinds, all)}\n`,
+    table: (all) => `${tableOf(PARTS.nextgenpsd2.kinds, all)}\n`,
   },
 };
-const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
-|---|---|---|---|---|---|---|---|---|---|---|
-`;
-const HEAD_OF_KINDS = `| Kind | How | Cases | Points | As promised | Paid or executed twice | Logins lost | Rows twice or missing | Ends unknown | Not as promised |
+const HEAD = `| Kind | How | Cases | Points | As promised | Paid or executed twice | Logins lost | Rows twice or missing | Ends unknown | Not as promised |
 |---|---|---|---|---|---|---|---|---|---|
 `;
 const SHOWN_EVERY_MS = process.stderr.isTTY ? 1_000 : 30_000;
@@ -110,9 +99,7 @@ async function measure(name, { runs, kinds, table }) {
     tell('Stopped. The same command continues from here.\n');
     process.exit(130);
   }
-  const all = readOutcomes().filter(({ kind }) =>
-    kind === undefined ? name === 'cb' : kinds.includes(kind),
-  );
+  const all = readOutcomes().filter(({ kind }) => kinds.includes(kind));
   const share =
     points === undefined
       ? ''
@@ -122,7 +109,7 @@ async function measure(name, { runs, kinds, table }) {
   for (const { scenario, how, point, problems } of all.filter((each) => each.problems.length > 0)) {
     process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
   }
-  if (failed || all.some(isTwice)) {
+  if (failed || all.some(({ twice }) => twice)) {
     process.stdout.write(
       `Something was not as promised. ${figures} has the output of the tests. The page was not changed.\n`,
     );
@@ -226,64 +213,35 @@ function digestOf(paths) {
   return hash.digest('hex').slice(0, 16);
 }
 
-function isTwice({ decisive, bookings, twice }) {
-  return twice || decisive > 1 || bookings > 1;
-}
-
-function tableOf(all) {
-  const rows = WAYS.flatMap(([how, words]) => {
-    const stopped = all.filter((outcome) => outcome.how === how);
-    const names = [...new Set(stopped.map(({ scenario }) => scenario))];
-    return names.map((name) =>
-      rowOf(
-        name,
-        words,
-        stopped.filter(({ scenario }) => scenario === name),
-      ),
-    );
-  });
-  const missed = all.filter(({ reached }) => !reached).length;
-  const took = (...ways) =>
-    all
-      .filter(({ how, reached }) => reached && ways.includes(how))
-      .map(({ tookToEnd }) => tookToEnd)
-      .sort((a, b) => a - b);
-  const ends = took('SIGINT', 'SIGTERM');
-  return `${HEAD}${[...rows, rowOf('**all**', '', all)].join('')}
-From Ctrl-C or \`SIGTERM\` to the end of the process: ${ends[ends.length >> 1]} ms (median), ${ends.at(-1)} ms (longest of
-${ends.length}); when a second one follows at once: ${took('twice').at(-1)} ms (longest). ${processors} tries were made side by side on ${processors} processors.
-${missed} points were not reached again: a connection that was made or a question that was asked another time.
-`;
-}
-
-/** What happened to the processes that were not just stopped. */
-function tableOfKinds(kinds, all) {
+function tableOf(kinds, all) {
   const groups = kinds.flatMap((kind) => {
     const tried = all.filter((outcome) => outcome.kind === kind);
     const ways = [...new Set(tried.map(({ how }) => how))];
     return ways.map((way) => tried.filter(({ how }) => how === way));
   });
-  const rows = groups.map((tried) => rowOfKind(tried[0].kind, tried[0].how, tried));
+  const rows = groups.map((tried) => rowOf(tried[0].kind, tried[0].how, tried));
   const missed = groups.flat().filter(({ reached }) => !reached).length;
-  return `${HEAD_OF_KINDS}${[...rows, rowOfKind('**all**', '', groups.flat())].join('')}
+  return `${HEAD}${[...rows, rowOf('**all**', '', groups.flat())].join('')}
 ${missed} points were not reached again.
 `;
 }
 
 function toldToStop(all) {
-  const ends = (isTwice) =>
-    all
-      .filter(
-        ({ kind, reached, how }) => kind === 'told to stop' && reached && how.includes('twice') === isTwice,
-      )
-      .map(({ tookToEnd }) => tookToEnd)
-      .sort((a, b) => a - b);
-  return `A process that was told to stop ended after ${ends(false).at(-1)} ms at most, with what it had sent stored; when it was told twice, and the
-bank's answer never came, after ${ends(true).at(-1)} ms at most.
+  const longest = (isTwice) =>
+    Math.max(
+      ...all
+        .filter(
+          ({ how, reached }) =>
+            reached && /SIGINT|SIGTERM|twice/.test(how) && how.includes('twice') === isTwice,
+        )
+        .map(({ tookToEnd }) => tookToEnd),
+    );
+  return `A process that was told to stop ended after ${longest(false)} ms at most, with what it had sent stored; when it was told twice,
+after ${longest(true)} ms at most.
 `;
 }
 
-function rowOfKind(kind, how, tried) {
+function rowOf(kind, how, tried) {
   const reached = tried.filter((outcome) => outcome.reached);
   const count = (test) => reached.filter(test).length;
   const cells = [
@@ -292,31 +250,10 @@ function rowOfKind(kind, how, tried) {
     new Set(tried.map((outcome) => `${outcome.kind} ${outcome.how} ${outcome.scenario}`)).size,
     reached.length,
     count(({ problems }) => problems.length === 0),
-    count(isTwice),
+    count(({ twice }) => twice),
     count(({ lost }) => lost),
     count(({ rows }) => rows),
     count(({ ends }) => ends.includes('unknown')),
-    count(({ problems }) => problems.length > 0),
-  ];
-  return `| ${cells.join(' | ')} |\n`;
-}
-
-function rowOf(name, how, outcomes) {
-  const reached = outcomes.filter((outcome) => outcome.reached);
-  const count = (test) => reached.filter(test).length;
-  const isLogin = ({ end }) => end === 'logged in';
-  const isUnknown = ({ end }) => end === 'unknown';
-  const cells = [
-    name,
-    how,
-    reached.length,
-    count(({ found, end }) => found === end && end !== 'unknown'),
-    count(({ found, end }) => found !== null && (found !== end || end === 'unknown')),
-    count((outcome) => outcome.found === null && !isLogin(outcome)),
-    count((outcome) => !isUnknown(outcome) && outcome.problems.length === 0),
-    count(isTwice),
-    count((outcome) => isUnknown(outcome) && !outcome.turnedAway),
-    count((outcome) => isUnknown(outcome) && outcome.turnedAway),
     count(({ problems }) => problems.length > 0),
   ];
   return `| ${cells.join(' | ')} |\n`;

@@ -49,17 +49,7 @@ export const PATIENCE_MS = ALL ? 3_600_000 : 600_000;
 export const ACCOUNT = '0010482620';
 
 /** How a process is stopped at a point. */
-export const HOWS = [
-  'SIGKILL',
-  'SIGINT',
-  'SIGTERM',
-  'twice',
-  'SIGTERM twice',
-  'SIGSTOP',
-  'block',
-  'cut',
-] as const;
-export type How = (typeof HOWS)[number];
+export type How = 'SIGKILL' | 'SIGINT' | 'SIGTERM' | 'twice' | 'SIGTERM twice' | 'SIGSTOP' | 'block' | 'cut';
 
 /** Where a process is stopped, and how. */
 export interface Stop {
