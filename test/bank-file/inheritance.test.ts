@@ -56,15 +56,6 @@ describe('what a bank file inherits', () => {
       expect(defaults).not.toContain(said);
   });
 
-  it('a file extends a platform that comes with psd2', async () => {
-    const { description } = await readBankFile(
-      write('p.json', { ...LEAST, extends: 'comdirect', oauth: { clientAuth: 'post' } }),
-    );
-    expect(description.oauth).toMatchObject({ mode: 'integrated', clientAuth: 'post' });
-    expect(description.signing.when).toBe('never');
-    expect(description.extends).toBeUndefined();
-  });
-
   it('a platform goes before a file of the same name, and ./ names the file', async () => {
     write('sparda', { ...LEAST, name: 'mine' });
     expect((await readBankFile(write('a.json', { ...LEAST, extends: 'sparda' }))).description.name).toBe(
@@ -111,17 +102,6 @@ describe('what a bank file inherits', () => {
 });
 
 describe('what a bank file cannot extend', () => {
-  it.each([
-    ['itself', { 'a.json': 'a.json' }],
-    ['itself by another spelling', { 'a.json': './a.json' }],
-    ['a file that extends it', { 'a.json': 'b.json', 'b.json': 'c.json', 'c.json': 'a.json' }],
-  ])('%s', async (_what, chain) => {
-    for (const [name, above] of Object.entries(chain)) write(name, { ...LEAST, extends: above });
-    expect(await messageOf(join(folder, 'a.json'))).toContain(
-      'extends|The bank files extend each other in a circle',
-    );
-  });
-
   it.each([
     '../base.json',
     '/etc/passwd',

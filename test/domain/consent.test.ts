@@ -9,7 +9,6 @@ import {
   consentEnd,
   nextConsentStep,
 } from '../../src/domain/consent.ts';
-import { CONSENT_CATEGORIES } from '../../src/domain/consent-category.ts';
 import { consentCategories } from './orders.ts';
 
 const day = (text: string) => parseDate('a day', text);
@@ -293,10 +292,6 @@ describe('the 180 days of a consent', () => {
   it('an unconfirmed consent has no end date', () => {
     expect(consentEnd(applyConsentEvent(undefined, created, at), new Date(at))).toBeNull();
   });
-});
-
-it('a customer can consent to three categories', () => {
-  expect(CONSENT_CATEGORIES).toEqual(['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS']);
 });
 
 describe("a consent that the customer's SCA alone grants", () => {

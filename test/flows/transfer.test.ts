@@ -29,16 +29,6 @@ it('psd2 waits while the authorization is PENDING or has a status that psd2 does
   await transfer.run(openClient({ now: transfer.world.now }).bank);
   expect(transfer.world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
 });
-it('an instant transfer for a later day is handled like an SCT', async () => {
-  script.verify();
-  script.approach();
-  script.status(operationStatus('AUTHORIZED'));
-  script.execute();
-  const transfer = await newTransfer(folder(), { order: { futureDated: true } });
-  const ended = await transfer.run(openClient({ now: transfer.world.now }).bank);
-  expect(ended).toMatchObject({ state: 'executed' });
-});
-
 it('if the operator goes step by step, psd2 stops before the step, but not before the first', async () => {
   script.verify();
   const { flows, open, world, customer, events } = await newTransfer(folder());
