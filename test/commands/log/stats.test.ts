@@ -156,35 +156,18 @@ describe('psd2 log stats', () => {
   const at = (minute: number, day = '25') => `2026-11-${day}T10:${String(minute).padStart(2, '0')}:00.000Z`;
   const row5 = (...minutes: number[]): Line[] => minutes.map((minute) => ({ at: at(minute), ...late }));
 
+  const ok = (minute: number, more: Partial<Line> = {}): Line => ({ at: at(minute), ...more });
+  const broken = [...row5(0, 1, 2), ok(3, { status: 503 }), ...row5(4, 5), ok(6)];
+  const consents = [...row5(0, 1, 2, 3), ok(3, { kind: 'consent' }), ...row5(4), ok(6)];
   it.each<[string, Line[], string[], number]>([
-    ['five in a row, until the next answer', [...row5(0, 1, 2, 3, 4), { at: at(7) }], [], 420],
-    ['four in a row', [...row5(0, 1, 2, 3), { at: at(4) }], [], 0],
-    [
-      'five with a reply between them',
-      [...row5(0, 1), { at: at(2) }, ...row5(3, 4, 5), { at: at(6) }],
-      [],
-      0,
-    ],
-    [
-      'a 5xx, which is a reply',
-      [...row5(0, 1, 2), { at: at(3), status: 503 }, ...row5(4, 5), { at: at(6) }],
-      [],
-      0,
-    ],
-    [
-      'a 5xx, if the operator counts it',
-      [...row5(0, 1, 2), { at: at(3), status: 503 }, ...row5(4, 5), { at: at(6) }],
-      ['--down-5xx'],
-      360,
-    ],
-    ['five in parallel', [...row5(0, 0, 0, 0, 0), { at: at(2) }], [], 120],
-    [
-      'consents between them, which do not count',
-      [...row5(0, 1, 2, 3), { at: at(3), kind: 'consent' }, ...row5(4), { at: at(6) }],
-      [],
-      360,
-    ],
-    ['lines that are not in order', [{ at: at(7) }, ...row5(4, 2, 0, 3, 1)], [], 420],
+    ['five in a row, until the next answer', [...row5(0, 1, 2, 3, 4), ok(7)], [], 420],
+    ['four in a row', [...row5(0, 1, 2, 3), ok(4)], [], 0],
+    ['five with a reply between them', [...row5(0, 1), ok(2), ...row5(3, 4, 5), ok(6)], [], 0],
+    ['a 5xx, which is a reply', broken, [], 0],
+    ['a 5xx, if the operator counts it', broken, ['--down-5xx'], 360],
+    ['five in parallel', [...row5(0, 0, 0, 0, 0), ok(2)], [], 120],
+    ['consents between them, which do not count', consents, [], 360],
+    ['lines that are not in order', [ok(7), ...row5(4, 2, 0, 3, 1)], [], 420],
   ])('after %s the bank was down as long as the law says', async (_, lines, options, seconds) => {
     const { rows } = await stats(logWith(lines), '--since', '2026-11-25', ...options);
     expect(rows[0]).toMatchObject({ secondsDown: seconds, few: true });
@@ -299,28 +282,22 @@ describe('psd2 log stats', () => {
   };
   const line = JSON.stringify(whole);
 
+  const neverLeft = line.replace(
+    '"flow":"tr-1"',
+    '"flow":null,"neverLeft":true,"irrevocable":true,"begun":"p"',
+  );
+  const ours = line
+    .replace('"status":200,"failure":null', '"status":null,"failure":"x"')
+    .replace('"connectMs"', '"customer":"anna","failureKind":"own","connectMs"');
+  const inside = JSON.stringify({ ...whole, flow: '","run":"sm-1' });
   it.each<[string, string, 'usual' | 'parsed']>([
     ['an answered call', line, 'usual'],
     ['a call of a run', JSON.stringify({ ...whole, run: 'sm-1' }), 'usual'],
-    [
-      'a call that never left',
-      line.replace('"flow":"tr-1"', '"flow":null,"neverLeft":true,"irrevocable":true,"begun":"p"'),
-      'usual',
-    ],
-    [
-      'a call of which psd2 says whose the failure is',
-      line
-        .replace('"status":200,"failure":null', '"status":null,"failure":"x"')
-        .replace('"connectMs"', '"customer":"anna","failureKind":"own","connectMs"'),
-      'usual',
-    ],
+    ['a call that never left', neverLeft, 'usual'],
+    ['a call of which psd2 says whose the failure is', ours, 'usual'],
     ['a field of a later psd2', line.replace('"route"', '"later":"x","route"'), 'usual'],
     ['a text that JSON escapes', JSON.stringify({ ...whole, path: '/"\\\n' }), 'parsed'],
-    [
-      'a field of its own that looks like another',
-      JSON.stringify({ ...whole, flow: '","run":"sm-1' }),
-      'parsed',
-    ],
+    ['a field of its own that looks like another', inside, 'parsed'],
     ['a field twice', line.replace('"flow"', '"status":500,"flow"'), 'parsed'],
     ['a number with a fraction', JSON.stringify({ ...whole, milliseconds: 1.5 }), 'parsed'],
     ['a line after the beginning of another', line.slice(0, 90) + line, 'parsed'],
@@ -372,12 +349,8 @@ describe('psd2 log stats', () => {
     expect(await failed('--quarter', '2026Q5')).toMatchObject({ exitCode: 2 });
     expect(await failed('--only-smoke', '--exclude-smoke')).toMatchObject({ code: 'usage', exitCode: 2 });
     const head = 'date,service,metric,value\n';
-    for (const wrong of [
-      '',
-      'day,value\n',
-      `${head}25/11/2026,ais,mean_ms,80\n`,
-      `${head}2026-11-25,ais,p95,80\n`,
-    ]) {
+    const [day, metric] = ['25/11/2026,ais,mean_ms,80', '2026-11-25,ais,p95,80'];
+    for (const wrong of ['', 'day,value\n', `${head}${day}\n`, `${head}${metric}\n`]) {
       writeFileSync(csv, wrong);
       expect(await failed('--published', csv), wrong).toMatchObject({ code: 'usage', exitCode: 2 });
     }

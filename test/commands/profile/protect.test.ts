@@ -63,23 +63,14 @@ it.each([
   },
 );
 
+const given = (passphrase: string) => ({ kind: 'passphrase', passphrase });
 it.each<[string, object, boolean, object | undefined]>([
   ['what protects it stays', {}, false, undefined],
   ['what protects it stays at a terminal, too', {}, true, undefined],
   ['the passphrase that opens it stays', { passphrase: true }, false, undefined],
-  [
-    'a person is asked for a new one',
-    { passphrase: true },
-    true,
-    { kind: 'passphrase', passphrase: 'typed' },
-  ],
+  ['a person is asked for a new one', { passphrase: true }, true, given('typed')],
   ['the keyring takes its place', { keyring: true }, false, { kind: 'keyring' }],
-  [
-    'standard input has a new one',
-    { passphraseStdin: true },
-    true,
-    { kind: 'passphrase', passphrase: 'piped' },
-  ],
+  ['standard input has a new one', { passphraseStdin: true }, true, given('piped')],
 ])('of a profile that a passphrase protects, %s: %j', async (_, options, canAsk, protector) => {
   const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
     env: { PSD2_CONFIG_PASSPHRASE: 'from the environment' },
@@ -98,13 +89,8 @@ it.each<[string, object, boolean, object | undefined]>([
 it.each<[string, object, string | undefined, object]>([
   ['the keyring, without an option', {}, undefined, { kind: 'keyring' }],
   ['the keyring, with its option', { keyring: true }, 'set', { kind: 'keyring' }],
-  ['a person', { passphrase: true }, undefined, { kind: 'passphrase', passphrase: 'typed' }],
-  [
-    'the environment, before a person',
-    { passphrase: true },
-    'set',
-    { kind: 'passphrase', passphrase: 'set' },
-  ],
+  ['a person', { passphrase: true }, undefined, given('typed')],
+  ['the environment, before a person', { passphrase: true }, 'set', given('set')],
 ])('a profile that nothing protects gets its key from %s', async (_, options, passphrase, protector) => {
   const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
     env: { PSD2_CONFIG_PASSPHRASE: passphrase },

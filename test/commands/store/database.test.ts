@@ -226,29 +226,18 @@ describe('psd2 store init', () => {
   });
 
   const UNCHANGED = 'Nothing was changed.';
+  const NOBODY = {
+    message: 'The passphrase is missing, and psd2 cannot ask for it without a terminal',
+    hint: `${UNCHANGED} Set PSD2_CONFIG_PASSPHRASE for this command.`,
+  };
+  const no = (message: string) => ({ message, hint: UNCHANGED });
   it.each<[string, How, object]>([
-    [
-      'that is empty',
-      person(''),
-      { code: 'usage', exitCode: 2, message: 'The passphrase is empty', hint: UNCHANGED },
-    ],
-    [
-      'that is repeated in another way',
-      person('one', 'two'),
-      { code: 'usage', exitCode: 2, message: 'The two passphrases are different', hint: UNCHANGED },
-    ],
-    [
-      'that nobody can be asked for',
-      { env: { PSD2_CONFIG_PASSPHRASE: '' } },
-      {
-        ...{ code: 'usage', exitCode: 2 },
-        message: 'The passphrase is missing, and psd2 cannot ask for it without a terminal',
-        hint: `${UNCHANGED} Set PSD2_CONFIG_PASSPHRASE for this command.`,
-      },
-    ],
+    ['that is empty', person(''), no('The passphrase is empty')],
+    ['that is repeated in another way', person('one', 'two'), no('The two passphrases are different')],
+    ['that nobody can be asked for', { env: { PSD2_CONFIG_PASSPHRASE: '' } }, NOBODY],
   ])('--keyring keeps no passphrase %s', async (_, how, failure) => {
     keyring.passphrase = 'before';
-    expect(await failureOf(init(['--keyring'], how))).toEqual(failure);
+    expect(await failureOf(init(['--keyring'], how))).toEqual({ code: 'usage', exitCode: 2, ...failure });
     expect([keyring.passphrase, database.did.slice(1), database.closed]).toEqual(['before', [], 1]);
   });
 

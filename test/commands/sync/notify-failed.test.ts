@@ -83,29 +83,17 @@ it('with many failures it gets the first twenty', async () => {
 const ONE = failed('1', ['A', 'bank_failing']);
 const TWO = failed('2', [null, 'forbidden']);
 
+const [BOTH, WELL] = [[ONE, TWO], [synced('1')]];
+const failedAlone = (...of: Parameters<typeof failed>) => [failed(...of)];
 it.each<[string, number, CustomerReport[][]]>([
-  ['nothing has failed', 0, [[synced('1')], [synced('1')]]],
-  [
-    'the same fails again',
-    1,
-    [
-      [ONE, TWO],
-      [ONE, TWO],
-    ],
-  ],
-  [
-    'the same fails in another order',
-    1,
-    [
-      [ONE, TWO],
-      [TWO, ONE],
-    ],
-  ],
-  ['another customer fails too', 2, [[ONE], [ONE, TWO]]],
-  ['another account fails', 2, [[ONE], [failed('1', ['B', 'bank_failing'])]]],
-  ['it fails for another reason', 2, [[ONE], [failed('1', ['A', 'sca_required'])]]],
-  ['another customer fails', 2, [[ONE], [failed('2', ['A', 'bank_failing'])]]],
-  ['it fails again after a good round', 2, [[ONE], [synced('1')], [ONE]]],
+  ['nothing has failed', 0, [WELL, WELL]],
+  ['the same fails again', 1, [BOTH, BOTH]],
+  ['the same fails in another order', 1, [BOTH, BOTH.toReversed()]],
+  ['another customer fails too', 2, [[ONE], BOTH]],
+  ['another account fails', 2, [[ONE], failedAlone('1', ['B', 'bank_failing'])]],
+  ['it fails for another reason', 2, [[ONE], failedAlone('1', ['A', 'sca_required'])]],
+  ['another customer fails', 2, [[ONE], failedAlone('2', ['A', 'bank_failing'])]],
+  ['it fails again after a good round', 2, [[ONE], WELL, [ONE]]],
 ])('if %s, the command gets it %i times', async (_, times, rounds) => {
   expect(await notify(undefined, ...rounds)).toHaveLength(times);
 });
