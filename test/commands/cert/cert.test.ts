@@ -92,26 +92,6 @@ describe('psd2 cert inspect', () => {
     expect(qseal).toEqual({ ...issued, subject: expect.any(String), qcType: 'eseal' });
   });
 
-  it('a person reads one value a line', async () => {
-    const { printed } = await run(['inspect', files.qwacCertFile], { format: 'table' });
-    const rows = printed
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split('\t'));
-    expect(rows.map(([title]) => title)).toEqual([
-      ...['Subject', 'Issuer', 'Serial number', 'Valid from', 'Valid until', 'SHA-256'],
-      ...['Organization', 'QcType', 'Roles', 'Authority', 'Key'],
-    ]);
-    expect(rows.slice(7)).toEqual([
-      ['QcType', 'web (QWAC)'],
-      ['Roles', 'PSP_AI PSP_PI PSP_IC'],
-      ['Authority', expect.stringMatching(/ \(.+\)$/)],
-      ['Key', 'matches'],
-    ]);
-    const drawn = await run(['inspect'], { format: 'table', columns: 100 });
-    expect(drawn.printed.split('\n\n')).toHaveLength(2);
-  });
-
   it.each([
     ['that of the profile', [], true, 'matches'],
     ['the right one', ['--key', 'right'], true, 'matches'],
@@ -301,15 +281,6 @@ describe('psd2 cert check', () => {
     expect(failure).toMatchObject({
       code: 'certificate',
       message: `1 of 1 certificates needs attention: ${checks[0]?.name}`,
-    });
-  });
-
-  it('a QSealC in the place of the QWAC fails', async () => {
-    const env = { PSD2_QWAC_CERT: files.qsealCertFile, PSD2_QWAC_KEY: files.qsealKeyFile };
-    const { checks } = await examine([], { env });
-    expect(checks[0]).toMatchObject({
-      ...{ name: 'QWAC', status: 'fail', fix: 'Use each certificate for its own setting.' },
-      detail: expect.stringContaining('it is a QSealC, not a QWAC'),
     });
   });
 

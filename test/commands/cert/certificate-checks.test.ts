@@ -85,27 +85,12 @@ describe('two findings at once', () => {
   /** As if a seal were expected: a second failure of the certificate. */
   const AS_SEAL = { ...USE, qcType: 'eseal' as const };
   const noRoles = { subject: 'CN=tpp.example' };
+  const NO_MATCH = 'the key does not match';
 
   it.each([
     ['expired, and a warning', USE, EXPIRED, noRoles, 'fail', 'expired on 2027-03-01', 'Register a new'],
-    [
-      'expired, and a wrong key',
-      WITHOUT_KEY,
-      EXPIRED,
-      {},
-      'fail',
-      'the key does not match',
-      'Register a new',
-    ],
-    [
-      'ends soon, and a wrong key',
-      WITHOUT_KEY,
-      SOON,
-      {},
-      'fail',
-      'the key does not match',
-      'Use the key that',
-    ],
+    ['expired, and a wrong key', WITHOUT_KEY, EXPIRED, {}, 'fail', NO_MATCH, 'Register a new'],
+    ['ends soon, and a wrong key', WITHOUT_KEY, SOON, {}, 'fail', NO_MATCH, 'Use the key that'],
     ['ends soon, and of the wrong kind', AS_SEAL, SOON, {}, 'fail', 'it is a QWAC, not a QSealC', 'Use each'],
     ['ends soon, and a warning', USE, SOON, noRoles, 'warn', '9 days left', 'Order a new certificate'],
     ['only a warning', USE, LIMITS, noRoles, 'warn', 'not of the form', undefined],
@@ -125,6 +110,10 @@ describe('what the check of a certificate says', () => {
   const seal = { ...USE, name: 'QSealC', qcType: 'eseal' as const };
   const before = (ms: number) => ({ ...LIMITS, now: new Date(ENDS.getTime() - ms), days: 0 });
   const DAY = 24 * 60 * 60 * 1000;
+  const READS = 'without the role PSP_AI, needed for reading accounts';
+  const PAYS = 'without the role PSP_PI, needed for making transfers';
+  const NO_TYPE = 'not a qualified certificate: it has no QcType';
+  const PERSON = "it is a certificate for a person's signatures, not a QWAC";
 
   it.each([
     ['a good QWAC', USE, {}, GOOD],
@@ -148,39 +137,21 @@ describe('what the check of a certificate says', () => {
   });
 
   it.each([
-    [
-      'without a kind',
-      { qcType: null },
-      'warn',
-      'not a qualified certificate: it has no QcType',
-      'Banks accept it at most in a sandbox.',
-    ],
-    [
-      'for a person',
-      { qcType: 'esign' as const },
-      'fail',
-      "it is a certificate for a person's signatures, not a QWAC",
-      'Use each certificate for its own setting.',
-    ],
-  ])('of one %s: what banks do with it', async (_, made, status, detail, hint) => {
-    expect(checkCertificate(await qwacFor(undefined, made), USE, LIMITS)).toMatchObject({
+    ['without a kind', null, 'warn', NO_TYPE, 'Banks accept it at most in a sandbox.'],
+    ['for a person', 'esign' as const, 'fail', PERSON, 'Use each certificate for its own setting.'],
+  ])('of one %s: what banks do with it', async (_, qcType, status, detail, hint) => {
+    expect(checkCertificate(await qwacFor(undefined, { qcType }), USE, LIMITS)).toMatchObject({
       ...{ status, fix: { hint } },
       detail: GOOD.replace('it is a QWAC', detail),
     });
   });
 
   it.each([
-    [['PSP_PI' as const], 'roles PSP_PI; without the role PSP_AI, needed for reading accounts'],
-    [['PSP_AI' as const], 'roles PSP_AI; without the role PSP_PI, needed for making transfers'],
-    [
-      ['PSP_IC' as const],
-      'roles PSP_IC; without the role PSP_AI, needed for reading accounts, without the role PSP_PI, needed for making transfers',
-    ],
+    [['PSP_PI' as const], `roles PSP_PI; ${READS}`],
+    [['PSP_AI' as const], `roles PSP_AI; ${PAYS}`],
+    [['PSP_IC' as const], `roles PSP_IC; ${READS}, ${PAYS}`],
     // Without a PSD2 statement there is no authority either.
-    [
-      null,
-      'without the role PSP_AI, needed for reading accounts, without the role PSP_PI, needed for making transfers',
-    ],
+    [null, `${READS}, ${PAYS}`],
   ])('of one with the roles %j: what it cannot do', async (roles, detail) => {
     expect(checkCertificate(await qwacFor(undefined, { roles }), USE, LIMITS)).toMatchObject({
       status: 'warn',
@@ -280,26 +251,16 @@ describe('a consent that depends on a certificate', () => {
 });
 
 const CONSENT: Consent = {
-  kind: 'consent',
-  flow: 'co-1',
-  transactionId: 't1',
-  customerId: '1',
-  state: 'confirmed',
-  resourceId: null,
-  reached: true,
-  returned: true,
-  confirmRequestId: null,
-  refusedUnconfirmed: false,
-  terms: null,
-  access: null,
-  bankStatus: null,
-  grantedAt: null,
-  besideOthers: false,
-  returnState: null,
-  links: null,
-  authorisations: [],
-  resolution: null,
-  categories: [],
-  createdAt: '2025-01-01T00:00:00Z',
-  updatedAt: '2025-01-01T00:00:00Z',
+  ...{
+    kind: 'consent',
+    flow: 'co-1',
+    transactionId: 't1',
+    customerId: '1',
+    state: 'confirmed',
+    categories: [],
+  },
+  ...{ resourceId: null, reached: true, returned: true, confirmRequestId: null, refusedUnconfirmed: false },
+  ...{ terms: null, access: null, bankStatus: null, grantedAt: null, besideOthers: false, returnState: null },
+  ...{ links: null, authorisations: [], resolution: null },
+  ...{ createdAt: '2025-01-01T00:00:00Z', updatedAt: '2025-01-01T00:00:00Z' },
 };

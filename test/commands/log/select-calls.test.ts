@@ -36,12 +36,8 @@ it('psd2 log --failed shows the calls without an answer and those with a status 
 
 it.each([
   ['90s', '2026-11-21T11:58:30.000Z'],
-  ['30m', '2026-11-21T11:30:00.000Z'],
-  ['2h', '2026-11-21T10:00:00.000Z'],
   ['3d', '2026-11-18T12:00:00.000Z'],
-  ['2026-11-20T09:30:00Z', '2026-11-20T09:30:00.000Z'],
   ['2026-11-20T09:30:00+01:00', '2026-11-20T08:30:00.000Z'],
-  ['2026-11-20', new Date(2026, 10, 20).toISOString()],
 ])('psd2 log --since %s shows the calls from %s on', async (since, from) => {
   const before = new Date(Date.parse(from) - 1).toISOString();
   expect(await selected([{ at: before }, { at: from }, {}], { since })).toBe('1 2');

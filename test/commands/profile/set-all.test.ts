@@ -17,27 +17,20 @@ beforeEach(() => {
 const files = () => operator.bank.sandbox.registration;
 const AWAY = 'https://127.0.0.1:1/';
 type Pair = Partial<ProfileSettings>;
-const oldQwac = (): Pair => ({
-  qwacCertificate: { path: files().qwacCertFile },
-  qwacKey: { path: files().qwacKeyFile },
+const qwac = (cert: string, key: string): Pair => ({
+  qwacCertificate: { path: cert },
+  qwacKey: { path: key },
 });
-const newQwac = (): Pair => ({
-  qwacCertificate: { path: files().nextQwacCertFile },
-  qwacKey: { path: files().nextQwacKeyFile },
+const qseal = (cert: string, key: string): Pair => ({
+  qsealCertificate: { path: cert },
+  qsealKey: { path: key },
 });
-const oldQseal = (): Pair => ({
-  qsealCertificate: { path: files().qsealCertFile },
-  qsealKey: { path: files().qsealKeyFile },
-});
+const oldQwac = () => qwac(files().qwacCertFile, files().qwacKeyFile);
+const newQwac = () => qwac(files().nextQwacCertFile, files().nextQwacKeyFile);
+const oldQseal = () => qseal(files().qsealCertFile, files().qsealKeyFile);
 /** A certificate of the same organization, which is no QWAC: `--all` does not ask what it is for. */
-const third = (): Pair => ({
-  qwacCertificate: { path: files().qsealCertFile },
-  qwacKey: { path: files().qsealKeyFile },
-});
-const newQseal = (): Pair => ({
-  qsealCertificate: { path: files().nextQsealCertFile },
-  qsealKey: { path: files().nextQsealKeyFile },
-});
+const third = () => qwac(files().qsealCertFile, files().qsealKeyFile);
+const newQseal = () => qseal(files().nextQsealCertFile, files().nextQsealKeyFile);
 const NO_QSEAL: Pair = { qsealCertificate: undefined, qsealKey: undefined };
 const QWAC = () => ['--qwac-cert', files().nextQwacCertFile, '--qwac-key', files().nextQwacKeyFile];
 const QSEAL = () => ['--qseal-cert', files().nextQsealCertFile, '--qseal-key', files().nextQsealKeyFile];

@@ -241,19 +241,22 @@ describe('while the store is away', () => {
   const TOLD =
     'Away for now. The sync continues when the store is back.\nThe store is back. The sync continues.\n';
 
-  it('psd2 waits, says so once, and goes on', async () => {
-    const { said, sleeps, reports, thrown } = await syncing({ '1': [] }, { next: [away(), away()] });
-    expect([said, sleeps, reports.length, thrown]).toEqual([TOLD, [1_000, 1_000], 1, null]);
-  });
-
-  it('a customer in progress gets another turn', async () => {
-    const { said, turns, reports } = await syncing({ '1': [away()] });
-    expect([said, turns, reports.length]).toEqual([TOLD, ['1', '1'], 1]);
-  });
-
-  it('it is told again if it goes away again', async () => {
-    const { said } = await syncing({ '1': [], '2': [] }, { next: [away(), 'later', away()] });
-    expect(said).toBe(TOLD.repeat(2));
+  it.each<[string, Turn[][], (Error | 'later')[], string, number[], string[]]>([
+    ['psd2 waits, says so once, and goes on', [[]], [away(), away()], TOLD, [1_000, 1_000], ['1']],
+    ['a customer in progress gets another turn', [[away()]], [], TOLD, [1_000], ['1', '1']],
+    [
+      'it is told again',
+      [[], []],
+      [away(), 'later', away()],
+      TOLD.repeat(2),
+      [1_000, 250, 1_000],
+      ['1', '2'],
+    ],
+  ])('%s', async (_, customers, next, said, sleeps, turns) => {
+    const named = Object.fromEntries(customers.map((turn, index) => [String(index + 1), turn]));
+    const ended = await syncing(named, { next });
+    expect(ended).toMatchObject({ said, sleeps, turns, thrown: null });
+    expect(ended.reports).toHaveLength(customers.length);
   });
 
   it('an interruption ends the wait', async () => {

@@ -106,12 +106,3 @@ it('a good round of one customer does not end what is known of the others', asyn
   expect(await notify(undefined, [ONE])).toHaveLength(0);
   expect(await notify('2', [synced('2')], [TWO])).toHaveLength(1);
 });
-
-it('without a command psd2 keeps nothing', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context, said } = openCommand(folder, NOW);
-  const tally = new SyncTally(true);
-  tally.add(ONE, undefined);
-  await notifyOfFailed(context, tally, undefined);
-  expect(said()).toBe('');
-});
