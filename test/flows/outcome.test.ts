@@ -199,6 +199,11 @@ describe('the settlement of an instant transfer', () => {
       expect(asked).toHaveLength(times);
     });
 
+    it('has failed, of a payment that the customer commits: the status says whether they have refused it', async () => {
+      const { askIfSettled: ask } = await settling([status('KO')], createdTransfer());
+      expect(await ask('once')).toBeNull();
+    });
+
     it('cannot be read: it is executed, and nobody knows more', async () => {
       const error = new Psd2Error('bank_refused', 'No', { httpStatus: 412, requestId: '7' });
       const { askSettlement: ask } = await settling([error]);

@@ -166,6 +166,14 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
     expect(await tokens.login(CUSTOMER)).toBeUndefined();
   });
 
+  it('without a bank no login counts, and no tokens are written', async () => {
+    await write(tokens, login);
+    const { tokens: anywhere } = (await place.worker()).open('bank');
+    expect([await anywhere.read(CUSTOMER), await anywhere.login(CUSTOMER)]).toEqual([undefined, undefined]);
+    await expect(anywhere.change('7654321', (slot) => slot.write(login))).rejects.toThrow(TypeError);
+    expect(await tokens.customers()).toEqual([CUSTOMER]);
+  });
+
   it('before the first login, a worker has the login to itself, and stores nothing for spent tokens', async () => {
     await tokens.change(CUSTOMER, async (slot) => {
       expect(await slot.read()).toBeUndefined();

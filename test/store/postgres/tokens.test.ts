@@ -99,14 +99,6 @@ it('tokens without an end have none in the database either', async () => {
   });
 });
 
-it('without a bank no tokens are written', async () => {
-  const { tokens } = stores.worker({ isPlain: true }).open('p');
-  await expect(tokens.change('42', (slot) => slot.write(login))).rejects.toThrow(
-    'Tokens are written for a bank',
-  );
-  expect(stores.sql('select count(*) from psd2.tokens')).toBe('0');
-});
-
 it('no tokens in a database are damaged files', async () => {
   await tokensOf().change('42', (slot) => slot.write(login));
   expect(await tokensOf().damaged()).toEqual([]);
