@@ -20,6 +20,11 @@ import { openCommand, runIn } from './command.ts';
 export const NOW = new Date(Date.now() + 60_000).toISOString();
 export const TODAY = bankDay(new Date(NOW));
 export const ANNA = '1048262';
+/** A transfer of 12.50 EUR. */
+export const CREATE = [
+  ...['transfer', 'create', '--from', '0000012345', '--to', 'IT60X0542811101000000123456'],
+  ...['--name', 'Mario Rossi', '--amount', '12.50'],
+];
 
 /** What a person at a terminal says: a text, a yes or no, or the beginning of a choice. */
 export type Answer = string | boolean;

@@ -56,25 +56,14 @@ it('a second person sees what is paid from which account, the note and the payee
      ["Approve these payments as bea?"], ["exit 2, cancelled: psd2 has recorded nothing"]]
   `);
   const yes = await payer.run(words, { env, answers: [true] });
-  expect([yes.said, yes.asked, endOf(yes), yes.data]).toMatchInlineSnapshot(`
-    ["The batch batch-2 of ada has 3 payments (3 waiting):
-      2 from 0000012345: 3.10 EUR
-      1 from 0000099999: 3.00 EUR
-      1.10 EUR to Ada, DE89370400440532013000, new
-      2.00 EUR to Bea, DE89370400440532013000, new
-      3.00 EUR to Cleo, DE89370400440532013000, new
-      Note: Suppliers
-      Payee check: 2 match, 1 close
-    It needs 1 more.
-    ",
-     ["Approve these payments as bea?"], ["done"],
-     { addedAt: "NOW", addedBy: "ada",
-       approvals: [{ at: "NOW", by: "bea", machine: "machine", user: "user" }], approvalsNeeded: 2,
-       batch: "batch-2", counts: { waiting: 3 }, customers: [], lines: 3, note: "Suppliers",
-       rejection: null, retryOf: null, sha256: "batch-1", state: "added",
-       totals: [{ amount: "3.10", count: 2, currency: "EUR", from: "0000012345" },
-        { amount: "3.00", count: 1, currency: "EUR", from: "0000099999" }] }]
-  `);
+  expect([yes.said, yes.asked, endOf(yes)]).toEqual([
+    `${no.said}It needs 1 more.\n`,
+    ...[no.asked, ['done']],
+  ]);
+  expect(yes.data).toEqual({
+    ...added.data,
+    approvals: [{ at: 'NOW', by: 'bea', machine: 'machine', user: 'user' }],
+  });
   expect(endOf(await payer.run(['batch', 'run', 'batch-2'], { env }))).toMatchInlineSnapshot(`
     ["exit 2, usage: The batch needs 2 approvals, and has 1",
      "psd2 has sent nothing. A person other than ada approves it with:", "$ batch approve batch-2"]

@@ -11,7 +11,7 @@ import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeOperation } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
-import { ANNA, payerAt } from '../payer-here.ts';
+import { ANNA, CREATE, payerAt } from '../payer-here.ts';
 
 // What the operator's command gets of payments whose outcome is not known, from the real journals of a profile.
 
@@ -189,11 +189,6 @@ describe('a payment that a command leaves', () => {
 });
 
 // What psd2 says of payments without being asked: to the operator's command, and to a person at a terminal.
-
-const CREATE = [
-  ...['transfer', 'create', '--from', '0000012345', '--to', 'IT60X0542811101000000123456'],
-  ...['--name', 'Mario Rossi', '--amount', '12.50'],
-];
 
 it("the operator's command gets a payment whose outcome is not known, once", async () => {
   const bank = new BankHere();

@@ -6,15 +6,11 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { useCommands } from '../../cli/in-process.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
-import { ANNA, endOf, payerAt } from '../payer-here.ts';
+import { ANNA, CREATE, endOf, payerAt } from '../payer-here.ts';
 
 // What the operator sees before a transfer, what they confirm in advance, and what psd2 remembers of it.
 
 const temporary = temporaryFolder();
-const CREATE = [
-  ...['transfer', 'create', '--from', '0000012345', '--to', 'IT60X0542811101000000123456'],
-  ...['--name', 'Mario Rossi', '--amount', '12.50'],
-];
 const INSTANT = [...CREATE, '--instant', '--payee-verified'];
 const LINKED = { commits: 'by the customer' } as const;
 type Payer = Awaited<ReturnType<typeof payerAt>>;

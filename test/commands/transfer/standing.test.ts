@@ -11,15 +11,8 @@ const temporary = temporaryFolder();
 const LINKED = { commits: 'by the customer' } as const;
 const TO = ['--to', 'IT60X0542811101000000123456', '--name', 'Mario Rossi', '--amount', '12.50'];
 const STANDING = [
-  'transfer',
-  'standing',
-  '--from',
-  OWN_IBAN,
-  ...TO,
-  '--frequency',
-  'Monthly',
-  '--start',
-  TODAY,
+  ...['transfer', 'standing', '--from', OWN_IBAN, ...TO],
+  ...['--frequency', 'Monthly', '--start', TODAY],
 ];
 const CREATE = ['transfer', 'create', ...TO, '--from'];
 
@@ -34,15 +27,8 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
   const bank = linkedBank();
   const payer = await payerAt(bank, temporary);
   const more = [
-    '--day',
-    '31',
-    '--end',
-    '2099-12-31',
-    '--type',
-    'sct',
-    '--payee-verified',
-    '--payee-source',
-    'payee',
+    ...['--day', '31', '--end', '2099-12-31', '--type', 'sct'],
+    ...['--payee-verified', '--payee-source', 'payee'],
   ];
   const { said, printed, failure } = await payer.run([...STANDING, ...more], { format: 'table' });
   expect(failure).toBeNull();
