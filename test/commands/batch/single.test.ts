@@ -1,13 +1,14 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { keepPsu } from '../../../src/commands/shared/psu.ts';
 import type { BatchEvent } from '../../../src/domain/batch/batch.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { BankHere, initiationOf, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
-import { endOf } from '../payer-here.ts';
+import { ANNA, endOf } from '../payer-here.ts';
 import { beginLine, IBAN, payeeCheck, RUN, storeOf, told, withFile, withPayees } from './with-batch.ts';
 
 // Lines that are authorised each alone: what a second run does with what the first one has begun.
@@ -241,6 +242,7 @@ it('a customer who has a link gets no second one, and the tokens of the payment 
   const links = join(temporary, 'single.ndjson');
   writeFileSync(links, '');
   const run = () => payer.run([...RUN, '--links', links]);
+  await keepPsu(payer.open().context, ANNA, { psuId: 'dora' });
   const awaited = [
     ...['1 authorizing tr-1 ', '0 of 1 paid, 1 awaits its customer.'],
     'exit 6, awaited 1 of 1: run batch-1',
@@ -249,8 +251,8 @@ it('a customer who has a link gets no second one, and the tokens of the payment 
   const { read, flows, batch } = await storeOf(payer);
   const flow = (await read()).flows.get(1) ?? '';
   expect(JSON.parse(readFileSync(links, 'utf8'))).toEqual({
-    ...{ batch, line: 1, flow, customer: '1048262', reference: 'R-1', name: 'Ada', iban: IBAN },
-    ...{ amount: '10.00', currency: 'EUR', url: 'https://customers.bank.example/pay-1' },
+    ...{ batch, line: 1, flow, customer: ANNA, reference: 'R-1', name: 'Ada', iban: IBAN },
+    ...{ amount: '10.00', currency: 'EUR', url: 'https://customers.bank.example/pay-1', psuId: 'dora' },
   });
   bank.calls.length = 0;
   expect([told(await run()), bank.calls]).toEqual([awaited, ['status pay-1']]);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { glanceAtFiles } from '../../../src/store/files/glance.ts';
 import { glanceAtProfiles, type StoreFolder } from '../../../src/store/machine/folder.ts';
+import { StoreMemory } from '../../../src/store/machine/store-choice.ts';
 import { glanceAt } from '../../../src/store/open.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { replace } from '../waiting.ts';
@@ -156,6 +157,10 @@ describe('what completion offers for a profile', () => {
       code: 'config',
       message: 'PSD2_STORE is not the address of a database',
     });
+    // A command would refuse the files now.
+    const database = { ...{ id: 'id-1', shown: 'db/bank', address: 'postgres://db/bank' }, isSet: false };
+    new StoreMemory(folder, 'bank').add({ home: 'postgres', ...database });
+    expect(await (await glanceAt(folder, 'bank', {})).begun('transfer', 9)).toEqual([]);
   });
 });
 

@@ -359,6 +359,12 @@ describe('a PEM setting', () => {
     writeFileSync(path, 'PEM');
     chmodSync(path, 0o644);
     expect(readPem(profileWith(path), 'qwacCertificate')).toBe('PEM');
+    chmodSync(path, 0o664);
+    expect(thrownBy(() => readPem(profileWith(path), 'qwacCertificate'))).toMatchObject({
+      ...{ code: 'config', message: `${path} can be changed by others (mode 0664)` },
+      hint: `Run: chmod go-w ${path}`,
+    });
+    chmodSync(path, 0o644);
     for (const key of ['qwacKey', 'qsealKey'] as const)
       expect(thrownBy(() => readPem({ name: 'bank', settings: { [key]: { path } } }, key))).toMatchObject({
         code: 'config',
