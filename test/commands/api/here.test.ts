@@ -135,15 +135,8 @@ describe('--consent', () => {
 
   it('adds the id of the consent, and the call is for its customer', async () => {
     const { run, sent, flow } = await withConsent(true);
-    const { failure } = await run([
-      'api',
-      'GET',
-      '/x/{customerId}',
-      '--consent',
-      flow,
-      '--header',
-      'x-one: 1',
-    ]);
+    const words = ['api', 'GET', '/x/{customerId}', '--consent', flow, '--header', 'x-one: 1'];
+    const { failure } = await run(words);
     expect(failure).toBeNull();
     expect(sent).toMatchObject([
       { path: '/x/1000009', headers: { 'x-one': '1', 'consent-id': 'consent-1' } },

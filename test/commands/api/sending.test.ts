@@ -87,17 +87,8 @@ describe('psd2 api --dry-run', () => {
   it('prints the request with its signing string, and no secret', async () => {
     const file = join(folder, 'body.json');
     writeFileSync(file, '{ "a": 1 }\n');
-    const words = [
-      'POST',
-      INFO,
-      '--data',
-      `@${file}`,
-      '--dry-run',
-      '--transaction',
-      UUID,
-      '--header',
-      'x-one: 1',
-    ];
+    const options = ['--dry-run', '--transaction', UUID, '--header', 'x-one: 1'];
+    const words = ['POST', INFO, '--data', `@${file}`, ...options];
     const globals = { psuIp: '198.51.100.7', lang: 'it-IT', trace: 'balances' };
     const request = await operator.json(REQUEST, ['api', ...words], { globals });
     expect(request).toMatchObject({

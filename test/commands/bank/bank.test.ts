@@ -203,12 +203,8 @@ describe('psd2 bank show --explain', () => {
 describe('psd2 bank list', () => {
   const platforms = z.array(
     z.object({
-      name: z.string(),
-      bank: z.nullable(z.string()),
-      countries: z.array(z.string()),
-      login: z.string(),
-      source: z.nullable(z.string()),
-      verifiedOn: z.nullable(z.string()),
+      ...{ name: z.string(), bank: z.nullable(z.string()), countries: z.array(z.string()) },
+      ...{ login: z.string(), source: z.nullable(z.string()), verifiedOn: z.nullable(z.string()) },
       differs: z.array(z.string()),
     }),
   );

@@ -77,18 +77,7 @@ describe('psd2 bank find', () => {
 });
 
 describe('an account of another bank', () => {
-  const PAYMENT = [
-    'transfer',
-    'create',
-    '--to',
-    COMMERZBANK,
-    '--name',
-    'A',
-    '--amount',
-    '1',
-    '--yes',
-    '--from',
-  ];
+  const PAYMENT = `transfer create --to ${COMMERZBANK} --name A --amount 1 --yes --from`.split(' ');
   const CONSENT = ['consent', 'request', '--account'];
   const PROFILES = {
     ...{ munich: bank('Sparda', coded('Sparda', '70090500')), n26: bank('N26', coded('N26', '10011001')) },

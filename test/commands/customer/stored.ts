@@ -50,13 +50,8 @@ export async function addBatch(operator: OperatorHere, text: string, words: stri
   const path = join(operator.folder.root, 'payments.csv');
   mkdirSync(operator.folder.root, { recursive: true });
   writeFileSync(path, text);
-  const { batch } = await operator.json(z.object({ batch: z.string() }), [
-    'batch',
-    'add',
-    path,
-    '--again',
-    ...words,
-  ]);
+  const command = ['batch', 'add', path, '--again', ...words];
+  const { batch } = await operator.json(z.object({ batch: z.string() }), command);
   return batch;
 }
 
@@ -72,14 +67,8 @@ export function changeBatch({ folder }: OperatorHere, batch: string): string {
 export function logCall({ folder, profile, world }: Context, changes: Partial<LoggedCall>): LoggedCall {
   const call: LoggedCall = {
     ...{ at: world.now().toISOString(), profile: profile().name, host: 'bank.example:443', method: 'GET' },
-    ...{
-      path: '/private',
-      status: 200,
-      failure: null,
-      milliseconds: 7,
-      tppRequestId: 'r',
-      transactionId: 't',
-    },
+    ...{ path: '/private', status: 200, failure: null, milliseconds: 7 },
+    ...{ tppRequestId: 'r', transactionId: 't' },
     ...{ requestId: null, apiTrackId: null, flow: null, route: '/private', kind: 'other', ...changes },
   };
   const log = new CallLog(folder.log);

@@ -38,14 +38,8 @@ function log(...calls: (Partial<LoggedCall> & { tppRequestId: string })[]): void
   const file = new CallLog(folder.log);
   for (const changes of calls)
     file.append({
-      ...{
-        at: NOW,
-        profile: 'env',
-        host: 'bank.example:443',
-        method: 'GET',
-        path: '/private/x',
-        status: 200,
-      },
+      ...{ at: NOW, profile: 'env', host: 'bank.example:443', method: 'GET', path: '/private/x' },
+      status: 200,
       ...{ failure: null, milliseconds: 12, transactionId: FIRST, requestId: null, apiTrackId: null },
       ...{ flow: null, route: '/private/x', kind: 'other', ...changes },
     });

@@ -68,14 +68,8 @@ function logWith(lines: readonly Line[]): StoreFolder {
 function add({ log }: StoreFolder, name: string, lines: readonly Line[]): void {
   const text = lines.map((line) =>
     JSON.stringify({
-      ...{
-        at: line.at,
-        profile: 'env',
-        host: 'bank.example',
-        method: 'GET',
-        path: '/v1/accounts',
-        status: 200,
-      },
+      ...{ at: line.at, profile: 'env', host: 'bank.example', method: 'GET', path: '/v1/accounts' },
+      status: 200,
       ...{ failure: null, milliseconds: 100, tppRequestId: 'q', transactionId: 't', requestId: null },
       ...{ apiTrackId: null, flow: null, route: '/v1/accounts', kind: 'ais', ...line },
     }),

@@ -26,11 +26,7 @@ beforeEach(async () => {
     response.end(JSON.stringify(url === IDENTITY_PATH ? { pid, startedAt: NOW } : {})),
   );
   const running = {
-    pid,
-    baseUrl: BASE_URL,
-    customerSiteUrl: site.origin,
-    startedAt: NOW,
-    controlToken: 'secret',
+    ...{ pid, baseUrl: BASE_URL, customerSiteUrl: site.origin, startedAt: NOW, controlToken: 'secret' },
   };
   mkdirSync(folder.sandbox, { recursive: true, mode: 0o700 });
   writeFileSync(file(), `${JSON.stringify(running, null, 2)}\n`, { mode: 0o600 });

@@ -9,16 +9,8 @@ import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
 const synced = (customerId: string, more: Partial<CustomerReport> = {}): CustomerReport => ({
-  ...{
-    customerId,
-    status: 'synced',
-    accounts: 2,
-    newTransactions: 3,
-    pending: 1,
-    skipped: [],
-    checks: [],
-    errors: [],
-  },
+  ...{ customerId, status: 'synced', accounts: 2, newTransactions: 3, pending: 1 },
+  ...{ skipped: [], checks: [], errors: [] },
   ...more,
 });
 const refused = (productId: string | null, message = 'The bank says no') => ({

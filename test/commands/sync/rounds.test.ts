@@ -14,13 +14,8 @@ function syncing(budget: number, isSpread = false) {
   return async (customer: string): Promise<CustomerReport[]> => {
     const reports: CustomerReport[] = [];
     const job = {
-      ...{
-        out,
-        since: undefined,
-        today: bankDay(context.world.now()),
-        concurrency: 1,
-        stop: new SharedStop(),
-      },
+      ...{ out, since: undefined, today: bankDay(context.world.now()), concurrency: 1 },
+      stop: new SharedStop(),
       allowance: { budget, isOperators: true, isSpread },
     };
     await syncCustomers(context, job, new ListedRound([customer]), (report) => void reports.push(report));

@@ -21,16 +21,8 @@ afterEach(() => vi.useRealTimers());
 const SECONDS = 1_000;
 const STATE: ProfileState = { payments: new Map([['unknown', 2]]), oldestReadAt: null, endings: new Map() };
 const done = (customerId: string): CustomerReport => ({
-  ...{
-    customerId,
-    status: 'synced',
-    accounts: 1,
-    newTransactions: 0,
-    pending: 0,
-    skipped: [],
-    checks: [],
-    errors: [],
-  },
+  ...{ customerId, status: 'synced', accounts: 1, newTransactions: 0, pending: 0 },
+  ...{ skipped: [], checks: [], errors: [] },
 });
 
 /** A watch, what it needs, and what it did. */
