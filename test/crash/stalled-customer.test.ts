@@ -1,59 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FileCustomers } from '../../src/store/files/customers.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import { useProgram } from '../store/stopped-program.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { BANK } from '../store/whole-store.ts';
 import { sample } from '../support/sample.ts';
 
 const temporary = temporaryFolder();
-const PROGRAM = join(temporary, 'change-customer.mjs');
-const PRELOAD = fileURLToPath(new URL('../store/stop-at.cjs', import.meta.url));
-/** A process that stands still counts as dead after a quarter of a second instead of five seconds. */
-const HASTE = '20';
+const program = useProgram(new URL('../store/change-customer.ts', import.meta.url));
 const NO_HASTE = { STOP_HASTE: '1' };
 const PATIENCE_MS = 300_000;
 
-beforeAll(async () => {
-  await build({
-    entryPoints: [fileURLToPath(new URL('../store/change-customer.ts', import.meta.url))],
-    outfile: PROGRAM,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    logLevel: 'warning',
-    banner: { js: "import { createRequire as r } from 'node:module'; const require = r(import.meta.url);" },
-  });
-});
-
 /** Starts a worker that makes changes. @param stop where it is stopped, and by which signal */
-function start({ root }: StoreFolder, prefix: string, changes: number, stop: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['--require', PRELOAD, PROGRAM, root, prefix, String(changes)], {
-    env: { PATH: process.env.PATH, STOP_FOLDER: join(root, 'tokens'), STOP_HASTE: HASTE, ...stop },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  child.stderr.on('data', (chunk) => {
-    said += chunk;
-  });
-  const ended = once(child, 'close').then(() => said.split('\n').slice(0, -1));
-  return { child, ended, stands: (point: string) => standsAt(child, ended, () => said, point) };
-}
-
-/** Resolves when a process stands still at a point, or has ended. */
-function standsAt(child: ChildProcess, ended: Promise<unknown>, said: () => string, point: string) {
-  const isThere = () => said().includes(`${point}\n`);
-  return Promise.race([
-    ended,
-    new Promise<void>((resolve) => {
-      if (isThere()) resolve();
-      else child.stderr?.on('data', () => isThere() && resolve());
-    }),
-  ]);
+function start({ root }: StoreFolder, prefix: string, changes: number, stop?: Record<string, string>) {
+  return program([root, prefix, String(changes)], join(root, 'tokens'), stop);
 }
 
 const customers = (folder: StoreFolder) => new FileCustomers(folder, 'bank', BANK);
@@ -63,7 +24,7 @@ const flowsIn = async (folder: StoreFolder) =>
 /** A folder with a record that has one consent, or without a record. */
 async function newFolder(isEmpty: boolean): Promise<StoreFolder> {
   const folder = newConfigFolder(temporary);
-  if (!isEmpty) expect(await start(folder, 'before', 1).ended).not.toEqual([]);
+  if (!isEmpty) expect((await start(folder, 'before', 1).ended).points).not.toEqual([]);
   return folder;
 }
 
@@ -74,7 +35,7 @@ describe.each([
   const before = isEmpty ? [] : ['before-1'];
   /** The points of a change, without those that differ from run to run. */
   async function points(): Promise<string[]> {
-    const found = await start(await newFolder(isEmpty), 'late', 1).ended;
+    const { points: found } = await start(await newFolder(isEmpty), 'late', 1).ended;
     expect(found.filter((point) => !/^(?:before|after) \w+ .+ #\d+$/.test(point))).toEqual([]);
     expect(found.length).toBeGreaterThan(15);
     return sample(found, 8);

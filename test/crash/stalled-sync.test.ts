@@ -1,60 +1,20 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { useProgram } from '../store/stopped-program.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { sample } from '../support/sample.ts';
 
 const folder = temporaryFolder();
-const PROGRAM = join(folder, 'sync-once.mjs');
-const PRELOAD = fileURLToPath(new URL('../store/stop-at.cjs', import.meta.url));
-/** A process that stalls counts as dead after a quarter of a second instead of five seconds. */
-const HASTE = '20';
+const program = useProgram(new URL('../store/sync-once.ts', import.meta.url));
 const [EARLIER, YESTERDAY, TODAY] = ['2026-11-03', '2026-11-05', '2026-11-06'];
 const PATIENCE_MS = 300_000;
 /** How many tries run at once. Most of the time they wait for a process that stalls. */
 const AT_ONCE = 12;
 
-interface Ended {
-  code: number | null;
-  said: string;
-  points: string[];
-}
-
-function start(out: string, through: string, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['--require', PRELOAD, PROGRAM, out, through], {
-    env: { PATH: process.env.PATH, STOP_FOLDER: join(out, '7'), STOP_HASTE: HASTE, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [said, trace] = ['', ''];
-  child.stdout.on('data', (chunk) => {
-    said += chunk;
-  });
-  const isAt = (point: string) => trace.includes(`${point}\n`);
-  child.stderr.on('data', (chunk) => {
-    trace += chunk;
-  });
-  const ended = once(child, 'close').then(
-    ([code]): Ended => ({
-      code,
-      said,
-      points: trace.split('\n').filter((line) => /^(?:before|after) .* #\d+$/.test(line)),
-    }),
-  );
-  /** Resolves when the process stalls at the point, or has already ended. */
-  const stands = (point: string) =>
-    Promise.race([
-      ended,
-      new Promise<void>((resolve) => {
-        if (isAt(point)) resolve();
-        else child.stderr.on('data', () => isAt(point) && resolve());
-      }),
-    ]);
-  return { ended, stands, goOn: () => child.kill('SIGCONT') };
+function start(out: string, through: string, env?: Record<string, string>) {
+  return program([out, through], join(out, '7'), env);
 }
 
 const newFolder = () => join(folder, randomUUID());
@@ -109,7 +69,7 @@ async function stallAt(left: string, point: string): Promise<string[]> {
   const problems = second.code === 0 ? [] : [`the second ended with ${second.code}: ${second.said}`];
   if (second.code === 0)
     problems.push(...problemsIn(out).map((problem) => `before the first continues: ${problem}`));
-  first.goOn();
+  first.child.kill('SIGCONT');
   const { code, said } = await first.ended;
   if (code !== 0 && !/^Another psd2 sync has taken over the folder/.test(said))
     problems.push(`the first ended with ${code}: ${said}`);
@@ -135,14 +95,6 @@ describe('a sync stalls while another takes over its folder, and then continues'
   const [empty, synced, killed] = [newFolder(), newFolder(), newFolder()];
 
   beforeAll(async () => {
-    await build({
-      entryPoints: [fileURLToPath(new URL('../store/sync-once.ts', import.meta.url))],
-      outfile: PROGRAM,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      logLevel: 'warning',
-    });
     mkdirSync(empty);
     expect((await start(synced, EARLIER).ended).code).toBe(0);
     cpSync(synced, killed, { recursive: true });

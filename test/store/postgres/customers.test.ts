@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Customers } from '../../../src/store/ports/customers.ts';
-import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
-import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
 import { BANK, granted, granting } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
@@ -96,15 +94,13 @@ it('a copy reads more customers than one statement does, in the order of banks a
 });
 
 describe('a connection that is lost', () => {
-  let proxy: CuttingProxy;
+  let proxy: Awaited<ReturnType<typeof stores.proxied>>['proxy'];
   let customers: Customers;
   beforeEach(async () => {
-    const { host = '' } = stores.address().config;
-    proxy = await startCuttingProxy(host);
-    const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
-    customers = stores.worker({ address: parseAddress(url, {}) }).open('p', BANK).customers;
+    const started = await stores.proxied();
+    proxy = started.proxy;
+    customers = stores.worker({ address: started.through }).open('p', BANK).customers;
     await customers.change('ada', granting('co-1'));
-    return () => proxy.close();
   });
 
   it('a change is made once if only the answer was lost', async () => {

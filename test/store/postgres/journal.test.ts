@@ -1,8 +1,6 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Claims } from '../../../src/store/postgres/claims.ts';
 import { KeyTaken } from '../../../src/store/postgres/database.ts';
-import { startCuttingProxy } from '../../crash/cutting-proxy.ts';
 import { begun, opened } from '../flows.ts';
 import { BANK } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
@@ -94,11 +92,8 @@ it('while a flow begins, no worker gets the journal to itself', async () => {
 
 it('a reference whose transfer failed while another one wanted it can be used a moment later', async () => {
   const first = (await begun(flowsOfAnother(), 'transfer', TRANSFER_BEGIN('INV-1'))).current.flow;
-  const { host = '' } = stores.address().config;
-  const proxy = await startCuttingProxy(host);
-  onTestFinished(() => proxy.close());
-  const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
-  const { flows } = stores.worker({ address: parseAddress(url, {}) }).open('p', BANK);
+  const { proxy, through } = await stores.proxied();
+  const { flows } = stores.worker({ address: through }).open('p', BANK);
   // The other worker records its refusal right before this one looks who has the reference.
   const failed = `update psd2.flows set standing = 'refused' where flow = '${first}'`;
   proxy.dropNext(() => void stores.sql(failed), /and reference = .* standing <> 'refused'/s);

@@ -6,6 +6,7 @@ import { type Address, parseAddress } from '../../../src/store/postgres/address.
 import { PostgresStore } from '../../../src/store/postgres/backend.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { type Init, initStore } from '../../../src/store/postgres/init.ts';
+import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
 import { openDatabases, type ReadyDatabases } from './databases.ts';
 import type { Databases } from './server.ts';
 
@@ -37,6 +38,8 @@ export interface Stores {
     now?: () => Date;
     signal?: AbortSignal;
   }): PostgresStore;
+  /** Starts a proxy that can cut connections, closed after the test. @returns it, and the address for workers behind it */
+  proxied(): Promise<{ proxy: CuttingProxy; through: Address }>;
   /** Begins a transaction with this statement, which stays open until `end`, or until the test ends. */
   holding(statement: string): Promise<{ end(): Promise<unknown> }>;
   /** Waits until `work` has ended, or `statements` of psd2 wait for a lock. @returns whether they wait */
@@ -110,6 +113,12 @@ export function useStores(needs?: 'roles'): Stores {
       });
       onTestFinished(() => store.close());
       return store;
+    },
+    proxied: async () => {
+      const proxy = await startCuttingProxy(address().config.host ?? '');
+      onTestFinished(() => proxy.close());
+      const url = `postgres://psd2@/${name()}?host=${encodeURIComponent(proxy.folder)}`;
+      return { proxy, through: parseAddress(url, {}) };
     },
     holding: async (statement) => {
       const client = new pg.Client({ connectionString: running().url(name()), application_name: 'test' });

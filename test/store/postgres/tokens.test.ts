@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
 import { BANK, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
@@ -13,16 +11,13 @@ beforeEach(async () => {
 });
 
 describe('tokens whose way to the database is lost', () => {
-  let proxy: CuttingProxy;
+  let { proxy, through } = {} as Awaited<ReturnType<typeof stores.proxied>>;
   beforeEach(async () => {
-    const { host = '' } = stores.address().config;
-    proxy = await startCuttingProxy(host);
-    return () => proxy.close();
+    ({ proxy, through } = await stores.proxied());
   });
   /** A worker whose statements go through the proxy. */
   const cutOff = () => {
-    const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
-    return stores.worker({ address: parseAddress(url, {}), isPlain: true }).open('p', BANK).tokens;
+    return stores.worker({ address: through, isPlain: true }).open('p', BANK).tokens;
   };
 
   it('tokens that never arrived are written again, even if the store has the same ones', async () => {

@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import type { Round } from '../../../src/store/ports/sync.ts';
-import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
-import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { append, rowOf } from '../row-of.ts';
 import { BANK, login } from '../whole-store.ts';
@@ -107,16 +105,13 @@ describe('the claims of workers', () => {
 });
 
 describe('a connection that is lost', () => {
-  let proxy: CuttingProxy;
+  let { proxy, through } = {} as Awaited<ReturnType<typeof stores.proxied>>;
   beforeEach(async () => {
-    const { host = '' } = stores.address().config;
-    proxy = await startCuttingProxy(host);
-    return () => proxy.close();
+    ({ proxy, through } = await stores.proxied());
   });
   /** A worker whose statements go through the proxy. */
   const cutOff = (isPlain = false) => {
-    const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
-    return stores.worker({ address: parseAddress(url, {}), isPlain }).open('p', BANK);
+    return stores.worker({ address: through, isPlain }).open('p', BANK);
   };
 
   it('an event counts as written if only the answer was lost, and psd2 stops if the event itself was', async () => {
