@@ -52,18 +52,6 @@ describe('a transfer', () => {
   );
 
   it.each([
-    [{ method: 'PUT', href: 'r1/verify2' }, 'verify2'],
-    [{ method: 'PUT', href: 'https://elsewhere.example/x/r1/verify2/?a=b#c' }, 'verify2'],
-    [{ method: 'PUT', href: ' ' }, 'execute'],
-    [undefined, 'execute'],
-  ])('after a verify whose answer links to %j the next step is %s', async (next, step) => {
-    recorded.expect('POST', `${TRANSFER}/verify`, success('{}', { resourceId: 'r1', ...(next && { next }) }));
-    const { beforeSend } = announcements();
-    const { nextStep } = await callsOf(order).verify(beforeSend);
-    expect(nextStep).toBe(step);
-  });
-
-  it.each([
     [success('{"cro":"0012345678","moneyTransferOffline":false}'), '0012345678'],
     [success('{}'), null],
   ])('psd2 executes a transfer with the body {}', async (answer, cro) => {
