@@ -39,6 +39,16 @@ const CANCELLED = paymentStatus('CANC', 'cancelled');
 const REJECTED = paymentStatus('RJCT', 'failed');
 const EXECUTED = paymentStatus('ACSC', 'executed');
 const cancelled = { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } };
+const executed = { type: 'executed', cro: null, bank: { transactionStatus: 'ACSC', scaStatus: null } };
+
+const TOO_LATE = {
+  code: 'bank_refused',
+  message: 'It is too late: the bank has executed the transfer',
+  hint: 'See it with:',
+  next: [['transfer', 'show', FLOW]],
+  flow: FLOW,
+  transactionId: 't1',
+};
 const STAYS_ORDERED = {
   code: 'outcome_unknown',
   message: 'The bank does not say that the transfer is cancelled',
@@ -158,6 +168,11 @@ describe('without SCA', () => {
     expect([requests, payment.asked]).toEqual([[], []]);
   });
 
+  it('a payment that the bank has rejected meanwhile has ended too', async () => {
+    const { run } = await scene({ says: [OPEN, ACCEPTED, REJECTED] });
+    expect(await run()).toMatchObject({ state: 'failed', executionStatus: 'KO', transactionStatus: 'RJCT' });
+  });
+
   it.each([
     [300_000, 10_000, [500, 1_000, 2_000, 3_000, 3_000]],
     [2_000, 2_000, [500, 1_000]],
@@ -174,6 +189,18 @@ describe('without SCA', () => {
     const { run, recorded } = await scene({ events: AUTHORISING, says: [OPEN] });
     expect(await errorOf(run())).toEqual(MAY_BE_EXECUTED);
     expect(recorded()).toEqual([SENT]);
+  });
+
+  it('the bank fails to say what became of it: nothing is recorded', async () => {
+    const failing = new Psd2Error('bank_failing', 'The bank is away');
+    for (const [events, error] of [
+      [ORDERED, STAYS_ORDERED],
+      [AUTHORISING, MAY_BE_EXECUTED],
+    ] as const) {
+      const { run, recorded } = await scene({ events, says: [failing] });
+      expect(await errorOf(run())).toEqual(error);
+      expect(recorded()).toEqual([SENT]);
+    }
   });
 
   it('Ctrl-C while psd2 asks ends it', async () => {
@@ -218,6 +245,22 @@ describe('the request has no good answer', () => {
     const { run, recorded } = await scene({ events: AUTHORISING, request: thatEnds(lost), says: [EXECUTED] });
     expect(await errorOf(run())).toEqual(whole('bank_unreachable', 'No answer', 'cancel', 'Try later.'));
     expect(recorded()).toEqual([SENT]);
+  });
+
+  it('and the bank refuses: it will do so again, so the operator looks at the payment', async () => {
+    const { run, payment } = await scene({ request: thatEnds(refused), says: [ACCEPTED] });
+    expect(await errorOf(run())).toEqual(whole('bank_refused', 'No', 'status'));
+    expect(payment.asked).toHaveLength(1);
+  });
+
+  it('and the bank refuses, because it has executed the payment', async () => {
+    const { run, recorded } = await scene({
+      events: AUTHORISING,
+      request: thatEnds(refused),
+      says: [EXECUTED],
+    });
+    expect(await errorOf(run())).toEqual(TOO_LATE);
+    expect(recorded()).toEqual([SENT, executed]);
   });
 
   it('because nothing was sent: the bank is not asked about it', async () => {
@@ -274,6 +317,30 @@ describe('with SCA', () => {
     expect(limits).toEqual([300_000, 300_000]);
     // Starting the authorisation is part of the cancellation.
     expect(recorded()).toEqual([SENT, SENT, cancelled]);
+  });
+
+  it('the customer refuses it: the payment stays, and it can be asked for again', async () => {
+    const links: ScaLinks[] = [];
+    const { run, recorded } = await scene({
+      ...{ request: thatEnds(LINKS), says: [ACCEPTED] },
+      sca: {
+        ...turn({ ...LINKS, status: '/c1' }),
+        async progress(of) {
+          links.push(of);
+          return { scaStatus: 'failed', means: 'failed', message: null };
+        },
+      },
+    });
+    expect(await errorOf(run())).toEqual({
+      code: 'not_authorised',
+      message: 'The customer did not authorise the cancellation of the transfer',
+      hint: 'The bank still has the payment, and may execute it. Ask for the cancellation again with:',
+      next: [['transfer', 'cancel', FLOW]],
+      flow: FLOW,
+      transactionId: 't1',
+    });
+    expect(links).toEqual([{ ...LINKS, status: '/c1' }]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it('the bank waits for a code that no browser has brought', async () => {

@@ -89,13 +89,11 @@ export const ROOMS = {
     left: 'two conditions that seem to have no effect',
     least: 95,
     mutate: ['linked-sca', 'payment/cancel', 'payment/status'].map((name) => `src/flows/${name}.ts`),
-    // The others of `test/flows` reach the sources too, but take seconds for each mutant.
+    // These need no bank. The others reach the sources too, but take seconds for each mutant.
     tests: [
       ...['linked-sca', 'payment-sca', 'lost-initiation', 'cancellation'],
       ...['verification', 'outcome', 'resource-status', 'announce'],
-    ]
-      .map((name) => `test/flows/${name}.test.ts`)
-      .concat('test/scenarios/memory.test.ts'),
+    ].map((name) => `test/flows/${name}.test.ts`),
   },
   batches: {
     left: 'a case of a basket that falls through to the same answer',
