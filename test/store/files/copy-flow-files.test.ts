@@ -100,16 +100,26 @@ describe('flows that are read for a copy', () => {
 });
 
 describe('a flow that is added by a copy', () => {
-  it('is in the index with its reference, every resource, and that execute was sent', async () => {
-    const flow = await transfer('INV-1', PAID);
-    await copied(flow);
-    const known = { reference: 'INV-1', resourceIds: new Set(['r1', 'r2']), sent: 'r2' };
-    expect(indexed(to, flow)).toEqual(known);
-    // So an older journal is noticed in the copy too.
-    const lines = readFileSync(pathOf(to, flow), 'utf8').split('\n').slice(0, 7);
-    writeFileSync(pathOf(to, flow), `${lines.join('\n')}\n`);
-    expect((await opened(flowsOf(to), 'transfer', flow)).current.state).toBe('unknown');
-  });
+  it.each([
+    ['never before', PAID.length],
+    ['before execute was sent', 6],
+    ['when it was verified', 2],
+  ])(
+    'is in the index with its reference, every resource, and that execute was sent: copied %s',
+    async (_when, count) => {
+      const flow = await transfer('INV-1', PAID.slice(0, count));
+      await copied(flow);
+      const open = await opened(flowsOf(from), 'transfer', flow);
+      for (const event of PAID.slice(count)) await open.record(event);
+      await copied(flow);
+      const known = { reference: 'INV-1', resourceIds: new Set(['r1', 'r2']), sent: 'r2' };
+      expect(indexed(to, flow)).toEqual(known);
+      // So an older journal is noticed in the copy too.
+      const lines = readFileSync(pathOf(to, flow), 'utf8').split('\n').slice(0, 7);
+      writeFileSync(pathOf(to, flow), `${lines.join('\n')}\n`);
+      expect((await opened(flowsOf(to), 'transfer', flow)).current.state).toBe('unknown');
+    },
+  );
 
   it('that is copied again without a change adds nothing to the index', async () => {
     const flow = await transfer('INV-1', PAID.slice(0, 2));
