@@ -12,6 +12,7 @@ import type { BulkPayments, EntryState } from '../../src/bank/ports/bulk.ts';
 import type { BeforeSend } from '../../src/bank/ports/call.ts';
 import type { ResourceStatus, Sca } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls, Verified } from '../../src/bank/ports/payment-calls.ts';
+import type { IsoDate } from '../../src/domain/calendar.ts';
 import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
 import type { Authorization, Commits, Initiation, SettlementStatus } from '../../src/domain/operation.ts';
 import { type BankReason, Psd2Error } from '../../src/errors.ts';
@@ -27,6 +28,8 @@ export interface PaymentHere {
   reasons?: BankReason[];
   /** The bank's own word, if it is not that of the decision. */
   word?: string;
+  /** Somebody has authorised it, and others must. */
+  isPartly?: true;
   settlement: SettlementStatus;
   /** What becomes of it at `execute`, or as soon as the customer has authorised it. */
   becomes: ResourceStatus['became'];
@@ -94,6 +97,8 @@ export class BankHere {
   accounts: Account[] = [account(OWN_ACCOUNT, OWN_IBAN)];
   balances: Partial<Balance> = {};
   terms: Partial<TransferTerms> = {};
+  /** The first day of its history. */
+  earliestDay: IsoDate | undefined;
   /** What the accounts have, in euros. */
   funds = 100;
   /** Whether customers authorise as soon as they have a link. */
@@ -179,6 +184,7 @@ export class BankHere {
       executesWithoutSca,
     });
     const isLinked = commits === 'by the customer';
+    const { earliestDay } = this;
     return {
       accounts: {
         isId: (text) => text !== '',
@@ -188,6 +194,7 @@ export class BankHere {
         pages: ({ productId, from, status }) => this.#pages(`${productId} from ${from}, ${status}`),
         document: lacking,
         details: lacking,
+        ...(earliestDay && { earliestDay: () => earliestDay }),
       },
       consents: { request: lacking, confirm: lacking },
       login: { authorize: lacking, probe: lacking, tokens: lacking, revoke: lacking, whose: lacking },
@@ -354,14 +361,17 @@ export class BankHere {
       status: (resourceId, transactionId) =>
         this.#attempt('status', resourceId, () => {
           this.transactions.push(transactionId);
-          const { decision, became, reasons, word = became ?? decision } = this.payment(resourceId);
+          const { decision, became, reasons, isPartly, word = became ?? decision } = this.payment(resourceId);
           return {
             ...{ authorizationStatus: word, executionStatus: became, became },
             authorization: { type: 'authorization', status: decision, bankStatus: word } as const,
             ...(became === 'failed' && reasons && { reasons }),
             ...(isLinked && this.isFinal && became === 'executed' && { isFinal: true as const }),
             ...(isLinked &&
-              decision !== 'AUTHORIZED' && { awaitsSca: true as const, isUnauthorised: true as const }),
+              decision !== 'AUTHORIZED' && {
+                awaitsSca: true as const,
+                ...(isPartly ? { isPartly } : { isUnauthorised: true as const }),
+              }),
           };
         }),
       ...(isLinked && { proceed }),

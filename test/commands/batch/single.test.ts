@@ -266,6 +266,30 @@ it('a customer who has a link gets no second one, and the tokens of the payment 
   expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(1);
 });
 
+it('a person whom the operator names gets a link of their own once somebody has authorised the payment, not before', async () => {
+  const { bank, payer } = await payees(new BankHere(LINKED), 'Ada');
+  Object.assign(bank.interface, { customers: 'named by the operator' });
+  bank.customersAgree = false;
+  const globals = { customer: ANNA };
+  await keepPsu(payer.open().context, ANNA, { psuId: 'dora' });
+  const path = join(temporary, 'persons.ndjson');
+  const linked: string[][] = [];
+  const run = async (...person: string[]) => {
+    writeFileSync(path, '');
+    await payer.run([...RUN, '--links', path, ...person], { globals });
+    linked.push(readFileSync(path, 'utf8').match(/(?<="psuId":")\w+/g) ?? []);
+  };
+  await run('--psu-id', 'emil');
+  await run('--psu-id', 'emil');
+  bank.last.isPartly = true;
+  await run();
+  await run('--psu-id', 'emil');
+  expect([linked, bank.sent]).toEqual([
+    [['dora'], [], [], ['emil']],
+    ['verify transfer', 'sca pay-1', 'sca pay-1'],
+  ]);
+});
+
 it('PSD2_NOTIFY_LINK gets each link on its standard input, beside the file of --links', async () => {
   const { bank, payer } = await payees(new BankHere(), 'Ada', 'Bea');
   bank.customersAgree = false;

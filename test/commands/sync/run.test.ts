@@ -5,7 +5,9 @@ import * as z from 'zod';
 import { addDays, bankDay, type IsoDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere } from '../bank-here.ts';
 import { useOperatorHere } from '../operator.ts';
+import { payerAt, TODAY } from '../payer-here.ts';
 
 const operator = useOperatorHere();
 const temporary = temporaryFolder();
@@ -111,6 +113,22 @@ describe('psd2 sync', () => {
       nextReadsAt: null,
     });
   });
+});
+
+it('a first day before the bank’s history is that of the history, with a warning', async () => {
+  const bank = new BankHere();
+  bank.earliestDay = addDays(TODAY, -30);
+  const payer = await payerAt(bank, temporary);
+  const since = async (days: number) => {
+    const day = addDays(TODAY, -days);
+    const { data, said } = await payer.run(['sync', '--out', join(temporary, 'short'), '--since', day]);
+    return [data.since, said.match(/The bank shows.*/)?.[0]];
+  };
+  const { earliestDay: first } = bank;
+  expect([await since(31), await since(30)]).toEqual([
+    [first, `The bank shows no transactions before ${first}, so psd2 reads from that day on.`],
+    [first, undefined],
+  ]);
 });
 
 it.each([

@@ -71,9 +71,12 @@ describe('psd2 log bundle', () => {
       'GET',
       `/private/x/of-${encoded}-${customerId}/de89%203704%200044%200532%200130%2000`,
     ]);
-    const file = join(operator.folder, 'bundle.json');
-    const ended = await operator.psd2(['log', 'bundle', '--since', '1h', '--file', file]);
+    const ended = await operator.psd2(['log', 'bundle', '--since', '1h']);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
+    const [name = ''] = readdirSync(operator.folder).filter((each) =>
+      /^psd2-log-\d{8}-\d{6}\.json$/.test(each),
+    );
+    const file = join(operator.folder, name);
     expect(ended.stderr).toMatch(/The file contains \d+ calls to 127\.0\.0\.1:\d+/);
     expect(ended.stderr).toContain('Replaced: 1 customer, 1 account, 1 IBAN.');
     expect(statSync(file).mode & 0o777).toBe(0o600);

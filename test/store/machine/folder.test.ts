@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faultOf } from '../../../src/store/disk/permissions.ts';
 import { checkStore, inspectStore, storeFolder } from '../../../src/store/machine/folder.ts';
 import { thrownBy } from '../../support/thrown.ts';
@@ -44,6 +44,16 @@ it('all places of the store are below one root', () => {
   const folder = storeFolder('/somewhere');
   expect(folder.tokens('bank')).toBe('/somewhere/tokens/bank');
   expect(folder.flows('bank')).toBe('/somewhere/flows/bank');
+});
+
+it('without a configured folder, the log is with the state of the user, and the rest with their configuration', () => {
+  vi.stubEnv('XDG_CONFIG_HOME', '/configuration');
+  vi.stubEnv('XDG_STATE_HOME', '/state');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(storeFolder(undefined)).toMatchObject({
+    ...{ root: '/configuration/psd2', profiles: '/configuration/psd2/profiles' },
+    ...{ log: '/state/psd2', stats: '/state/psd2/stats.ndjson' },
+  });
 });
 
 describe('file permissions, judged as ssh judges them', () => {
