@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { stdoutAtOnce } from '../../src/cli/print-at-once.ts';
 import { watchSignals } from '../../src/cli/signals.ts';
+import type { Context } from '../../src/commands/context.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { object, whole } from '../../src/terminal/output/fields.ts';
 import { LEAST } from '../bank-file/folder.ts';
@@ -244,11 +246,14 @@ describe('--raw', () => {
     ]);
   });
 
-  it('with a command that reads, the command runs', async () => {
-    const command = vi.fn<() => Promise<void>>();
+  it('with a command that reads, the command runs, and prints nothing beside the bytes', async () => {
+    const written = vi.spyOn(stdoutAtOnce, 'write').mockImplementation(() => {});
+    const command = vi.fn(
+      async ({ output }: Context) => void output.record({ a: 1 }, object({ a: whole() })),
+    );
     await run(command, { raw: true }, 'inquiry');
     expect(command).toHaveBeenCalledOnce();
-    expect(said()).toBe('');
+    expect([said(), written.mock.calls]).toEqual(['', []]);
   });
 });
 
@@ -275,8 +280,9 @@ describe('colour', () => {
   });
 });
 
+const temporary = temporaryFolder();
+
 describe('the base URL of the bank file in the environment', () => {
-  const temporary = temporaryFolder();
   const ADDRESS = 'https://xs2a.bank.example/v1';
 
   /** The base URL that a command has. */
@@ -313,6 +319,15 @@ describe('the base URL of the bank file in the environment', () => {
   ])('%s', async (_, env, profile, address) => {
     expect(await addressWith(env, profile)).toBe(address);
   });
+});
+
+it('the access that an error advises is that of the bank', async () => {
+  const file = join(temporary, 'consents.json');
+  writeFileSync(file, JSON.stringify({ ...LEAST, oauth: { mode: 'none' } }));
+  vi.stubEnv('PSD2_BANK', file);
+  vi.stubEnv('PSD2_BASE_URL', 'https://xs2a.bank.example');
+  await run(() => Promise.reject(new Psd2Error('not_logged_in', 'No', { next: [['auth', 'login']] })));
+  expect(said()).toContain('psd2 consent request');
 });
 
 describe('what a command knows of its surroundings', () => {

@@ -92,6 +92,8 @@ export class BankHere {
   verified: Partial<Verified> = {};
   /** What the next further verifications want then, before `execute`. */
   furtherSteps: string[] = [];
+  /** The payments whose status was asked for with the login of their basket. */
+  readonly withLogin: string[] = [];
   /** The transactions whose status was asked for. */
   readonly transactions: string[] = [];
   accounts: Account[] = [account(OWN_ACCOUNT, OWN_IBAN)];
@@ -211,8 +213,13 @@ export class BankHere {
         }),
         funds: ({ account, amount, currency }) =>
           this.#attempt('funds', `${account} ${amount} ${currency}`, () => Number(amount) <= this.funds),
-        transfer: ({ order, initiation }) =>
-          this.#calls('transfer', initiation?.body ?? order, order.instant && !order.futureDated),
+        transfer: ({ order, initiation, authorisedBy }) =>
+          this.#calls(
+            'transfer',
+            initiation?.body ?? order,
+            order.instant && !order.futureDated,
+            authorisedBy,
+          ),
         operation: ({ order }) => this.#calls(order.operation, order, false),
         terms: ({ from }) => this.#attempt('terms', from ?? '', () => ({ ...NO_TERMS, ...this.terms })),
         operationTerms: ({ from, operation }) =>
@@ -250,7 +257,7 @@ export class BankHere {
     };
   }
 
-  #calls(name: string, asked: unknown, settles: boolean): PaymentCalls {
+  #calls(name: string, asked: unknown, settles: boolean, authorisedBy?: string): PaymentCalls {
     const unprepared = this.fates.get('prepare')?.shift();
     if (unprepared instanceof Psd2Error) throw unprepared;
     const isLinked = this.#options.commits === 'by the customer';
@@ -289,7 +296,7 @@ export class BankHere {
         : (id, beforeSend) => this.#attempt('execute', id, () => execute(id), beforeSend),
       executionStatus: settles ? (id) => this.#settlement(id) : null,
       ...(isLinked && {
-        sca: this.#sca(true),
+        sca: this.#sca(true, authorisedBy),
         cancellation: {
           sca: this.#sca(true),
           request: ({ resourceId, beforeSend }) =>
@@ -334,7 +341,7 @@ export class BankHere {
     for (const each of ids) if (typeof each === 'string') this.#runs(this.payment(each));
   }
 
-  #sca(isLinked: boolean): Sca {
+  #sca(isLinked: boolean, authorisedBy?: string): Sca {
     const url = (id: string) => `https://customers.bank.example/${id}`;
     const proceed: NonNullable<Sca['proceed']> = ({ resourceId, beforeSend }) =>
       this.#attempt(
@@ -361,6 +368,7 @@ export class BankHere {
       status: (resourceId, transactionId) =>
         this.#attempt('status', resourceId, () => {
           this.transactions.push(transactionId);
+          if (authorisedBy !== undefined) this.withLogin.push(`${resourceId} ${authorisedBy}`);
           const { decision, became, reasons, isPartly, word = became ?? decision } = this.payment(resourceId);
           return {
             ...{ authorizationStatus: word, executionStatus: became, became },

@@ -490,6 +490,10 @@ it('with --links, a basket has one link for its customer, and a later run asks w
      ["status pay-3", "status pay-3", "status pay-1", "status pay-2"]]
   `);
   expect(await tokens.login(holder)).not.toBeUndefined();
+  const basket = (await flows.find('operation', joint)).transactionId;
+  expect(new Set(bank.withLogin.splice(0))).toEqual(new Set([`pay-1 ${basket}`, `pay-2 ${basket}`]));
+  await payer.run(['transfer', 'status', 'tr-2']);
+  expect(bank.withLogin.splice(0)).toEqual([`pay-2 ${basket}`]);
   bank.payment('pay-2').became = 'executed';
   bank.calls.length = 0;
   expect([told(await run()), bank.calls]).toMatchInlineSnapshot(

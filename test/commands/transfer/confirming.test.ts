@@ -49,6 +49,40 @@ it.each([
   expect([warned.startsWith(verified), said.startsWith(verified)]).toEqual([isWarned, !isWarned]);
 });
 
+const create = (payer: Payer) => payer.run(CREATE, { globals: { scaTimeout: '1' } });
+const lost = async (payer: Payer, bank: BankHere) => {
+  bank.next = { becomes: null };
+  bank.meets('execute', 'lost');
+  await create(payer);
+};
+const waiting = async (payer: Payer, bank: BankHere) => {
+  bank.customersAgree = false;
+  await create(payer);
+};
+it.each<[string[], string[], (payer: Payer, bank: BankHere) => Promise<void>, object]>([
+  [CREATE, ['The bank has verified', 'Open this address in'], async () => {}, {}],
+  [
+    CREATE,
+    ['You are about to', 'The bank has verified', 'Open this address in'],
+    async (_, bank) => {
+      bank.verified = { commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' } };
+    },
+    LINKED,
+  ],
+  [['transfer', 'cancel', 'tr-1'], ['The transfer tr-1 is'], waiting, {}],
+  [['transfer', 'cancel', 'tr-1'], ['The transfer tr-1 is'], waiting, LINKED],
+  [['transfer', 'resolve', 'tr-1', '--not-executed'], ['The transfer tr-1 is'], lost, {}],
+])(
+  'in production, %j marks what a person reads before they decide: %j',
+  async (words, marked, before, terms) => {
+    const bank = new BankHere(terms);
+    const payer = await payerAt(bank, temporary, { PSD2_ENVIRONMENT: 'production' });
+    await before(payer, bank);
+    const { said, failure } = await payer.run(words);
+    expect([failure, said.match(/(?<=^\[PRODUCTION env\] )\w+ \w+ \S+ \w+/gm)]).toEqual([null, marked]);
+  },
+);
+
 it('the payee check is waited for, and its result is in what the operator confirms', async () => {
   const check = `sh -c 'cat > /dev/null; echo "$0"' '{"result":"match"}'`;
   const payer = await payerAt(new BankHere(), temporary, { PSD2_PAYEE_CHECK: check });

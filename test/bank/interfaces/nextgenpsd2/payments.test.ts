@@ -111,6 +111,14 @@ describe('a transfer', () => {
     ]);
   });
 
+  it('in a basket is asked for with the login of the basket', async () => {
+    const script = opened(said({ transactionStatus: 'RCVD' }));
+    const known = { order: ORDER, transactionId: TRANSACTION_ID, initiation: initiation(script) };
+    const { sca } = script.payments.transfer({ ...known, authorisedBy: 'of the basket' });
+    await sca?.status('p1', TRANSACTION_ID);
+    expect(script.sent).toMatchObject([{ facts: { ofPayment: 'of the basket' } }]);
+  });
+
   it('is not sent if its initiation is another one', async () => {
     const script = opened(RECEIVED);
     const kept = { ...initiation(script), service: 'periodic-payments' } as const;
