@@ -86,10 +86,12 @@ it.each<[string[], string[], (payer: Payer, bank: BankHere) => Promise<void>, ob
 it('the payee check is waited for, and its result is in what the operator confirms', async () => {
   const check = `sh -c 'cat > /dev/null; echo "$0"' '{"result":"match"}'`;
   const payer = await payerAt(new BankHere(), temporary, { PSD2_PAYEE_CHECK: check });
-  const { said, waits } = await shownBy(payer, CREATE);
+  const { said, waits } = await shownBy(payer, [...CREATE, '--payee-source', 'payee']);
+  const [checked] = payer.journal('tr-1').filter(({ type }) => String(type) === 'payee-checked');
+  expect(checked).toMatchObject({ result: 'match', source: 'payee' });
   expect(waits[0]).toBe('Checking the payee');
   expect(said).toContain(
-    '  IBAN          IT60 X054 2811 1010 0000 0123 456\n  Payee check   match\n  Amount ',
+    '  IBAN          IT60 X054 2811 1010 0000 0123 456\n  Name given by the payee\n  Payee check   match\n  Amount ',
   );
 });
 
