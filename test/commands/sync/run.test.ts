@@ -2,12 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { readPlan } from '../../../src/commands/sync/plan.ts';
 import { addDays, bankDay, type IsoDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { granting } from '../../store/whole-store.ts';
+import { storeConsentFlow } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
 import { useOperatorHere } from '../operator.ts';
-import { payerAt, TODAY } from '../payer-here.ts';
+import { ANNA, type Json, payerAt, TODAY } from '../payer-here.ts';
 
 const operator = useOperatorHere();
 const temporary = temporaryFolder();
@@ -129,6 +132,58 @@ it('a first day before the bank’s history is that of the history, with a warni
     [first, `The bank shows no transactions before ${first}, so psd2 reads from that day on.`],
     [first, undefined],
   ]);
+});
+
+/** An operator who names the customers, who have granted consents. */
+async function namingCustomers() {
+  const bank = new BankHere();
+  Object.assign(bank.interface, { customers: 'named by the operator' });
+  const payer = await payerAt(bank, temporary);
+  const { context } = payer.open();
+  const { customers, flows, tokens } = await context.store();
+  const grant = async (customerId: string) => {
+    const flow = await storeConsentFlow(
+      context,
+      { customerId },
+      { type: 'requested', resourceId: 'FLOW', outcomes: [] },
+      {
+        ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 5 },
+        recurring: true,
+      },
+    );
+    await customers.change(customerId, granting(flow));
+    return flow;
+  };
+  const [flow] = [await grant(ANNA), await grant('1000001')];
+  const round = async (...words: string[]) => {
+    const ran = await payer.run(['sync', '--out', newConfigFolder(temporary).root, ...words]);
+    const of: Json[] = Array.isArray(ran.data.customers) ? ran.data.customers : [];
+    return [ran.failure?.code, ...of.map(({ customerId, status }) => `${customerId} ${status}`)];
+  };
+  return { bank, payer, customers, flows, tokens, flow, round };
+}
+
+it('a round reports a customer whose consent was withdrawn once: the one that meets it, and each later one', async () => {
+  const { bank, customers, flows, tokens, flow, round } = await namingCustomers();
+  bank.meanwhile = async (call) => {
+    if (call !== `accounts ${ANNA}`) return;
+    bank.meets('accounts', new Psd2Error('not_logged_in', 'The consent is revoked', { isBanks: true }));
+    await flows.resume('consent', flow, (open) =>
+      open.record({ type: 'ended', state: 'revoked', bankStatus: 'revoked' }),
+    );
+    await customers.change(ANNA, (before) => ({ ...before, consents: [] }));
+    await tokens.erase(ANNA);
+  };
+  const reported = ['not_logged_in', '1000001 synced', `${ANNA} failed`];
+  const all = ['--all-customers', '--concurrency', '1'];
+  expect([await round(...all), await round(...all)]).toEqual([reported, reported]);
+});
+
+it('the consent says how often psd2 reads without the customer, if the operator does not', async () => {
+  const { payer } = await namingCustomers();
+  const plan = (more: object) => readPlan(payer.open().context, { out, concurrency: '8', ...more }, true);
+  expect(await plan({})).toMatchObject({ unattendedReads: 4, isByConsent: true });
+  expect(await plan({ unattendedReads: '9' })).toMatchObject({ unattendedReads: 9, isByConsent: false });
 });
 
 it.each([
