@@ -191,6 +191,8 @@ describe('a new consent', () => {
 
   it('needs a yes if one is in force', async () => {
     const { run, bank, ids } = await operatorAt();
+    const has = new Set([...bank.interface.has, 'consents for confirmations of funds' as const]);
+    Object.assign(bank.interface, { has });
     await run(REQUEST);
     bank.asked.length = 0;
     const no = await run(REQUEST, { ...ADA, answers: [false] });
@@ -198,8 +200,12 @@ describe('a new consent', () => {
       'The customer ada has the consent co-1. A new one ends it. Ask for a new one?',
     ]);
     expect([endOf(no), bank.asked]).toEqual([['exit 2, cancelled: Nothing was sent'], []]);
+    // One for confirmations of funds ends none for readings.
+    const funds = ['--category', 'FUNDS_AVAILABILITY', '--account', IBAN];
+    const other = await run([...REQUEST, ...funds], { ...ADA, answers: [] });
+    expect([other.failure, other.asked]).toEqual([null, []]);
     expect((await run(REQUEST, { ...ADA, answers: [true] })).failure).toBeNull();
-    expect(await ids()).toEqual(['c2']);
+    expect(await ids()).toEqual(['c3']);
   });
 });
 
