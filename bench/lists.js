@@ -145,6 +145,7 @@ function writeCalls(folder, count, baseUrl) {
           ...{ path: '/private/customers/1048262/accounts', status: 200, failure: null, milliseconds: 12 },
           ...{ tppRequestId: '3f0c7a52-6f0e-4d0c-9d0a-0d8d2a6f5b11', requestId: '012345678901234567890123' },
           ...{ transactionId: '7a1f4e60-5c1b-4a63-8a5e-4f7a9d1c2b33', apiTrackId: '1234567890', flow: null },
+          ...{ route: '/private/customers/{customerId}/accounts', kind: 'ais' },
         }),
       );
     }

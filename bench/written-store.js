@@ -31,7 +31,7 @@ export function writeFlows(flows, count, open = 0) {
   let middle;
   for (const { flow, resourceId, at, events, index } of transfers(count, open)) {
     if (index === count / 2) middle = { flow, resourceId };
-    const lines = events.map((event) => `${JSON.stringify({ at, event })}\n`).join('');
+    const lines = events.map((event, line) => `${JSON.stringify({ at, n: line + 1, event })}\n`).join('');
     writeFileSync(join(flows, `${flow}.ndjson`), lines, { mode: 0o600 });
   }
   return middle;
@@ -48,6 +48,7 @@ export function* transfers(count, open) {
         type: 'created',
         flow,
         transactionId: randomUUID(),
+        commits: 'on execute',
         order: {
           ...{
             customerId: '5000001',
