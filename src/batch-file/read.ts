@@ -1,7 +1,4 @@
-import type { BatchLine } from '../domain/batch/line.ts';
-import type { BatchProblem } from '../domain/batch/read-line.ts';
-import type { IsoDate } from '../domain/calendar.ts';
-import { comparableReference } from '../domain/order/sepa-text.ts';
+import { findRepeats } from '../domain/batch/repeats.ts';
 import { Psd2Error } from '../errors.ts';
 import { decodeUtf8, joined } from './decode.ts';
 import type { Finding, ReadRules } from './finding.ts';
@@ -70,47 +67,4 @@ async function firstWords(texts: AsyncGenerator<string>): Promise<string> {
     begin += value;
     if (value.trim() !== '' || begin.length > LONGEST_BLANK) return begin;
   }
-}
-
-/** Looks for payments that a batch has twice. It remembers one number for each reference and each payment. */
-interface Repeats {
-  /** What is wrong with the next line because of the lines before it. */
-  add(line: BatchLine): BatchProblem[];
-}
-
-/** @param today the day at the bank, for lines without a date */
-export function findRepeats(today: IsoDate): Repeats {
-  const references = new Map<string, number>();
-  const payments = new Map<string, number>();
-  return {
-    add(line) {
-      const problems: BatchProblem[] = [];
-      const note = (severity: BatchProblem['severity'], message: string) =>
-        problems.push({ severity, line: line.line, place: line.place, message });
-      if (line.reference !== null) {
-        const first = remember(references, comparableReference(line.reference), line.line);
-        if (first !== null)
-          note('error', `The reference ${JSON.stringify(line.reference)} is that of payment ${first} too`);
-      }
-      const first = remember(payments, samePayment(line, today), line.line);
-      if (first !== null) note('warning', `Payment ${first} has the same payee, amount and day`);
-      return problems;
-    },
-  };
-}
-
-/** The same text for payments of one amount to one account on one day. */
-export function samePayment(
-  { iban, amount, executionDate }: Pick<BatchLine, 'iban' | 'amount' | 'executionDate'>,
-  today: IsoDate,
-): string {
-  return `${iban} ${amount} ${executionDate ?? today}`;
-}
-
-/** Keeps the first line with a key. @returns that line if it is an earlier one; otherwise null */
-function remember(lines: Map<string, number>, key: string, line: number): number | null {
-  const first = lines.get(key);
-  if (first !== undefined) return first;
-  lines.set(key, line);
-  return null;
 }

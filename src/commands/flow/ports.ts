@@ -1,17 +1,15 @@
 import { hostname, userInfo } from 'node:os';
-import Big from 'big.js';
 import type { CallbackListener, CallbackOptions } from '../../callback/listener.ts';
-import { written } from '../../domain/account-history.ts';
 import { isLoopback } from '../../domain/local-address.ts';
-import type { Verification } from '../../domain/operation.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { CustomerPorts, FlowPorts } from '../../flows/ports.ts';
 import type { LoggedCall } from '../../store/machine/call-log.ts';
-import { maxAmountOf, type Profile, redirectUriOf } from '../../store/machine/settings.ts';
+import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeTimeLeft } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { browserOf } from '../shared/browser.ts';
+import { costAboveLimit } from '../shared/cost-limit.ts';
 
 /** The ports of a flow: the bank, the customer, the world, and what the log of calls knows. */
 export function flowPortsOf(context: Context, { bank, profile }: CustomerBank): Required<FlowPorts> {
@@ -200,32 +198,4 @@ export function evidenceIn({
       return false;
     },
   };
-}
-
-/**
- * The refusal of a payment that takes more from the account than the profile allows: its amount, and the fees that the bank has named.
- * Fees in another currency count by their number alone, because psd2 knows no rates.
- *
- * @param order without an amount: psd2 does not look into what other operations pay
- * @returns null: the profile allows it, or the bank has said nothing
- */
-export function costAboveLimit(
-  profile: Profile,
-  { amount, currency }: { amount?: string; currency?: string },
-  said: Pick<Verification, 'commissions' | 'totalAmount'> | null,
-): Psd2Error | null {
-  const limit = maxAmountOf(profile);
-  if (limit === null || !said || amount === undefined) return null;
-  const { commissions: fees, totalAmount: total } = said;
-  const fee = new Big(fees?.amount ?? 0).abs();
-  const costs = [fees?.currency === currency ? fee.plus(amount) : fee];
-  if (total?.currency === currency) costs.push(new Big(total?.amount ?? 0));
-  const cost = costs.find((each) => each.gt(limit));
-  if (!cost) return null;
-  const named = fees ? `, fees of the bank ${written(fee)} ${fees.currency}` : '';
-  return new Psd2Error(
-    'invalid_amount',
-    `The payment takes ${written(cost)} from the account (amount ${amount} ${currency}${named}), more than the ${limit} that the profile ${profile.name} allows`,
-    { hint: 'The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.' },
-  );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { costAboveLimit } from '../../../src/commands/flow/ports.ts';
+import { costAboveLimit } from '../../../src/commands/shared/cost-limit.ts';
 import { verification } from '../../../src/domain/events.ts';
 
 const said = (commissions: object | null, totalAmount: object | null = null) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findRepeats, samePayment } from '../../../src/batch-file/read.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
+import { findRepeats, samePayment } from '../../../src/domain/batch/repeats.ts';
 import { addUp } from '../../../src/domain/batch/totals.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
