@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { consentCategories } from '../../../domain/orders.ts';
-import { operationStatus, success } from '../../answers.ts';
+import { success } from '../../answers.ts';
 import { announcements, useClients } from '../../client.ts';
 import { useRecordedBank } from '../../recorded-bank.ts';
 
@@ -77,29 +77,65 @@ describe('consent', () => {
 });
 
 describe('SCA', () => {
-  const sca = { resourceId: 'r1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1', transactionId };
+  const APPROACH = '/private/auth/security/sca/r1/approach';
+  const redirectUri = 'http://127.0.0.1:8910/callback?state=s1';
+  const start = () => {
+    const { announced, beforeSend } = announcements();
+    const sca = { resourceId: 'r1', redirectUri, transactionId, beforeSend };
+    return { announced, url: openClient().bank.sca.start(sca) };
+  };
 
   it('psd2 starts SCA with the address to return to, and reads the nested result', async () => {
-    recorded.expect('GET', '/private/auth/security/sca/r1/approach', {
+    recorded.expect('GET', APPROACH, {
       status: 200,
       body:
         '{"result":{"outcome":"SUCCESS","requestId":"012345678901234567890123","result":{"data":{"scaRedirectURL":' +
         '"https://customers.example/sca-authorize/?resourceId=r1","chosenScaApproach":"REDIRECT"}}},"resources":{"resourceId":"r1"}}',
     });
-    const { announced, beforeSend } = announcements();
-    const url = await openClient().bank.sca.start({ ...sca, beforeSend });
-    expect(url).toBe('https://customers.example/sca-authorize/?resourceId=r1');
-    expect(recorded.last.headers['tpp-redirect-uri']).toBe(sca.redirectUri);
+    const { announced, url } = start();
+    expect(await url).toBe('https://customers.example/sca-authorize/?resourceId=r1');
+    expect(recorded.last.headers['tpp-redirect-uri']).toBe(redirectUri);
     expect(announced).toEqual([{ requestId: recorded.last.headers['tpp-request-id'], digest: null }]);
   });
 
-  it('psd2 reads the status of SCA', async () => {
-    recorded.expect('GET', '/private/operations/r1/status', operationStatus('STARTED'));
+  it('the address alone means REDIRECT', async () => {
+    recorded.expect('GET', APPROACH, success('{"scaRedirectURL":"https://customers.example/sca?x=1"}'));
+    expect(await start().url).toBe('https://customers.example/sca?x=1');
+  });
+
+  it.each([
+    ['{"chosenScaApproach":"DECOUPLED"}', 'the approach DECOUPLED'],
+    [
+      '{"chosenScaApproach":"DECOUPLED","scaRedirectURL":"https://customers.example/"}',
+      'the approach DECOUPLED',
+    ],
+    ['{"chosenScaApproach":"REDIRECT"}', 'no scaRedirectURL'],
+    ['{"chosenScaApproach":"REDIRECT","scaRedirectURL":""}', 'no scaRedirectURL'],
+  ])('for the approach %s psd2 says that it supports only REDIRECT', async (data, what) => {
+    recorded.expect('GET', APPROACH, success(data));
+    await expect(start().url).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: `The bank answered with ${what} for SCA, but psd2 supports only REDIRECT`,
+      hint: 'Ask the bank to offer REDIRECT to this application.',
+      transactionId,
+    });
+  });
+
+  it.each([
+    ['AUTHORIZED', 'AUTHORIZED', 'OK', 'executed'],
+    ['AUTHORIZED', 'AUTHORIZED', 'EXECUTED', 'executed'],
+    ['NOT_AUTHORIZED', 'NOT_AUTHORIZED', 'KO', 'failed'],
+    ['EXPIRED', 'EXPIRED', 'PENDING', null],
+    ['PENDING', 'PENDING', 'ok', null],
+    ['STARTED', 'PENDING', null, null],
+    ['authorized', 'PENDING', null, null],
+  ])('psd2 reads the status of SCA %s as %s, and by %j the resource became %j', async (...row) => {
+    const [authorizationStatus, status, executionStatus, became] = row;
+    const data = JSON.stringify({ authorizationStatus, executionStatus });
+    recorded.expect('GET', '/private/operations/r1/status', success(data));
     expect(await openClient().bank.sca.status('r1', transactionId)).toEqual({
-      authorizationStatus: 'STARTED',
-      executionStatus: 'PENDING',
-      authorization: { type: 'authorization', status: 'PENDING', bankStatus: 'STARTED' },
-      became: null,
+      ...{ authorizationStatus, executionStatus, became },
+      authorization: { type: 'authorization', status, bankStatus: authorizationStatus },
     });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type BankCall, openCaller } from '../../../../src/bank/call/call.ts';
 import { bankOver } from '../../../../src/bank/interfaces/cb/interface.ts';
+import { parseDate } from '../../../../src/domain/calendar.ts';
 import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../../src/errors.ts';
 import { transferOrder } from '../../../domain/orders.ts';
@@ -12,7 +13,7 @@ import { answered } from './answered.ts';
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const PRODUCT = '/private/customers/1234567/products/0000012345';
 const TRANSFER = `${PRODUCT}/moneyTransfer`;
-const OWN = { operation: 'own/operation', data: '{"amount":1.10}' };
+const OWN = { operation: 'own/operation', data: '{ "amount": 1.50, "id": 123456789012345678901234 }' };
 const silent = async () => undefined;
 
 function opened(...answers: { status?: number; body?: string | Buffer }[]) {
@@ -31,8 +32,8 @@ function opened(...answers: { status?: number; body?: string | Buffer }[]) {
 
 const transferAt = (bank: ReturnType<typeof opened>, more: Partial<TransferOrder> = {}) =>
   bank.payments.transfer({ order: transferOrder(more), transactionId });
-const operationAt = (bank: ReturnType<typeof opened>) => {
-  const { customerId, from } = transferOrder();
+const operationAt = (bank: ReturnType<typeof opened>, customerId = '1234567') => {
+  const { from } = transferOrder();
   return bank.payments.operation({ order: { customerId, from, ...OWN }, transactionId });
 };
 
@@ -58,13 +59,21 @@ describe('what is asked for', () => {
     expect(bank.sent[0]).not.toHaveProperty('irrevocable');
   });
 
+  it.each<[Partial<TransferOrder>, string]>([
+    [{ type: null, urgent: true }, '"flagUrgency":true,"moneyTransferExecutionDate":"21/11/2026"'],
+    [{ executionDate: parseDate('--date', '2026-12-01') }, '"moneyTransferExecutionDate":"01/12/2026"'],
+  ])('a transfer with %j has %s', async (more, part) => {
+    const bank = opened(success('{}', { resourceId: 'r1' }));
+    await transferAt(bank, more).verify(silent);
+    expect(bank.sent).toMatchObject([{ body: expect.stringContaining(part) }]);
+  });
+
   it('an operation is verified with the bytes of the operator, at its own path', async () => {
     const bank = opened(success('{}', { resourceId: 'r1' }));
-    const calls = operationAt(bank);
+    const calls = operationAt(bank, '1/2');
     await calls.verify(silent);
-    expect(bank.sent).toMatchObject([
-      { method: 'POST', path: `${PRODUCT}/own%2Foperation/verify`, body: '{"data":{"amount":1.10}}' },
-    ]);
+    const path = '/private/customers/1%2F2/products/0000012345/own%2Foperation/verify';
+    expect(bank.sent).toMatchObject([{ method: 'POST', path, body: `{"data":${OWN.data}}` }]);
     expect([calls.name, calls.executionStatus, transferAt(bank).name]).toEqual([
       ...['own/operation', null, 'transfer'],
     ]);
@@ -84,12 +93,15 @@ describe('what is asked for', () => {
     expect(bank.sent[0]).not.toHaveProperty('irrevocable');
   });
 
-  it('an execution can be asked for only once', async () => {
+  it.each([
+    ['transfer', transferAt, TRANSFER],
+    ['operation', operationAt, `${PRODUCT}/own%2Foperation`],
+  ] as const)('the execution of a %s can be asked for only once, with the body {}', async (_, at, base) => {
     const bank = opened(success('{"cro":"0012345678"}'));
-    expect(await transferAt(bank).execute?.('r/1', silent)).toEqual({ cro: '0012345678' });
+    expect(await at(bank).execute?.('r/1', silent)).toEqual({ cro: '0012345678' });
     expect(bank.sent).toMatchObject([
       {
-        ...{ method: 'PUT', path: `${TRANSFER}/r%2F1/execute`, body: {}, transactionId },
+        ...{ method: 'PUT', path: `${base}/r%2F1/execute`, body: {}, transactionId },
         ...{ beforeSend: silent, irrevocable: true },
       },
     ]);
@@ -100,6 +112,8 @@ describe('what is asked for', () => {
     ['KO', 'KO'],
     ['PENDING', 'PENDING'],
     ['ok', 'PENDING'],
+    ['EXECUTED', 'PENDING'],
+    ['', 'PENDING'],
   ])('the execution status %s means %s, and decides', async (executionStatus, status) => {
     const bank = opened(success(JSON.stringify({ executionStatus })));
     expect(await transferAt(bank).executionStatus?.('r1')).toEqual({
@@ -125,6 +139,7 @@ describe('the answer to a verify', () => {
     ['{"totalAmount":{"amount":"13.00","currency":"EUR"}}', { totalAmount: amount('13.00') }],
     ['{"commissions":{"commissions":"0.50","amount":"9","currency":"EUR"}}', { commissions: amount('0.50') }],
     ['{"commissions":{"amount":"0.75","currency":"EUR"}}', { commissions: amount('0.75') }],
+    ['{"commissions":{"commissions":"","currency":""}}', {}],
     ['{"commissions":null}', {}],
     ['{"bankName":"BANCA"}', { bankName: 'BANCA' }],
     ['{"bankName":{"it":"BANCA"}}', {}],
@@ -177,9 +192,21 @@ describe('an execution that the bank confirms', () => {
     ['{"cro":"0012"}', '0012'],
     ['[]', null],
     ['"done"', null],
+    ['null', null],
   ])('has moved the money, whatever is in it: %s', async (data, cro) => {
     expect(await transferAt(opened(success(data))).execute?.('r1', silent)).toEqual({ cro });
   });
+});
+
+it.each([
+  [204, ''],
+  [200, ''],
+  [200, '{}'],
+  [200, '{"data":{"cro":"1"}}'],
+  [200, '[]'],
+])('HTTP %i with %j is no execution, since an intermediary may have sent it', async (status, body) => {
+  const executing = transferAt(opened({ status, body })).execute?.('r1', silent);
+  expect(await errorOf(executing)).toMatchObject({ code: 'bank_answer' });
 });
 
 describe('the terms of a transfer', () => {
@@ -248,9 +275,11 @@ describe('the terms of a transfer', () => {
   });
 
   it('of an operation are the data of the bank', async () => {
-    const bank = opened(success('{"own":{"a":[1]}}'));
+    const bank = opened(success('{"own":{"a":[1.50]},"id":123456789012345678901234}'));
     const target = { customerId, from, operation: 'own' };
-    expect(await bank.payments.operationTerms(target, transactionId)).toEqual({ own: { a: [1] } });
+    expect(await bank.payments.operationTerms(target, transactionId)).toEqual({
+      ...{ own: { a: ['1.50'] }, id: '123456789012345678901234' },
+    });
     expect(bank.sent).toMatchObject([{ method: 'GET', path: `${PRODUCT}/own/prepare` }]);
   });
 

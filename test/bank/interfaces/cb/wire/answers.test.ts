@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { balanceAnswer, transactionsAnswer } from '../../../../../src/bank/interfaces/cb/accounts.ts';
-import { approachAnswer, operationStatusAnswer } from '../../../../../src/bank/interfaces/cb/consents.ts';
+import { operationStatusAnswer } from '../../../../../src/bank/interfaces/cb/consents.ts';
 import {
   executeAnswer,
   executionStatusAnswer,
-  prepareAnswer,
   verifyAnswer,
 } from '../../../../../src/bank/interfaces/cb/payments.ts';
 import { customerIdAnswer, tokenAnswer } from '../../../../../src/bank/interfaces/cb/wire/oauth.ts';
@@ -86,23 +85,6 @@ describe('a customer id', () => {
 });
 
 describe('the cursors of a transactions page', () => {
-  it.each([
-    [11, 11],
-    ['21', 21],
-    [0, null],
-    ['0', null],
-    ['', null],
-    [null, null],
-    [undefined, null],
-  ])('the cursor %j of a transactions page is read as %j', (wire, cursor) => {
-    const page = transactionsAnswer.parse({
-      transactionsAccounting: [],
-      nextAccounting: wire,
-      nextNotAccounting: wire,
-    });
-    expect(page).toMatchObject({ nextAccounting: cursor, nextNotAccounting: cursor });
-  });
-
   it.each(['next', '-1', {}])('the cursor %j of a transactions page is refused', (wire) => {
     const page = transactionsAnswer.safeParse({ transactionsAccounting: [], nextAccounting: wire });
     expect(page.success).toBe(false);
@@ -215,54 +197,6 @@ describe('an operation status', () => {
   );
 });
 
-it('an approach may be without a redirect address', () => {
-  expect(approachAnswer.parse({ chosenScaApproach: 'DECOUPLED' })).toEqual({
-    chosenScaApproach: 'DECOUPLED',
-  });
-});
-
-describe('a verify answer', () => {
-  it('a verify answer has its fee in a field with the same name as the object around it', () => {
-    expect(
-      verifyAnswer.parse({
-        totalAmount: { amount: '10.500', currency: 'EUR' },
-        commissions: { commissions: '0.500', currency: 'EUR' },
-        equivalentAmount: { amount: '', currency: '' },
-        bankName: 'BANCA ESEMPIO',
-        additionalChecks: [{ anything: 1 }],
-      }),
-    ).toEqual({
-      totalAmount: { amount: '10.500', currency: 'EUR' },
-      commissions: { amount: '0.500', currency: 'EUR' },
-      bankName: 'BANCA ESEMPIO',
-    });
-  });
-
-  it('a verify answer may lack all fields', () => {
-    expect(verifyAnswer.parse({ commissions: { commissions: '', currency: '' } })).toEqual({
-      totalAmount: null,
-      commissions: null,
-      bankName: null,
-    });
-  });
-});
-
-describe('an execute answer', () => {
-  it.each([
-    [{ cro: '0012345678' }, '0012345678'],
-    [{ cro: '' }, null],
-    [{ cro: { odd: true } }, null],
-    [{}, null],
-    ['odd', null],
-    [null, null],
-  ])(
-    'the execute answer %j has the cro %j, and no form of it is an error because money may have moved',
-    (wire, cro) => {
-      expect(executeAnswer.parse(wire)).toEqual({ cro });
-    },
-  );
-});
-
 it('long texts of an outcome are cut, so the journal fits into the space reserved for it', () => {
   const long = '\u0000'.repeat(100_000);
   const cut = '\u0000'.repeat(1000);
@@ -273,15 +207,6 @@ it('long texts of an outcome are cut, so the journal fits into the space reserve
   });
   expect(operationStatusAnswer.parse({ authorizationStatus: long }).authorizationStatus).toBe(cut);
   expect(verifyAnswer.parse({ bankName: long }).bankName).toBe(cut);
-});
-
-it('a prepare answer may be empty, and its holidays unsorted', () => {
-  expect(prepareAnswer.parse({ holidays: ['25/12/2026', '01/11/2026'], initialData: {} })).toMatchObject({
-    abi: null,
-    holidays: ['2026-12-25', '2026-11-01'],
-    countries: [],
-    executionDateLimit: null,
-  });
 });
 
 it.each([{}, ['Bank'], true])(
