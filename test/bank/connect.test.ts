@@ -1,27 +1,32 @@
 import { getEventListeners, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToBank } from '../../src/bank/transport/connection.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../support/free-port.ts';
 import { thrownBy } from '../support/thrown.ts';
-import { never, OK, PUT, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
+import { closed, never, OK, PUT, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
 
-// Tests what psd2 checks before it connects, and how a call ends that the bank never sees.
+// Tests what psd2 checks before it connects, how a call ends that the bank never sees, and what psd2 knows about the first byte
+// of a request: when it leaves, and whether it has left.
 
 const bank = useRawBank();
 
+const { cert: certificate, key } = withOpenssl((openssl) =>
+  openssl.issuedFor(
+    openssl.authority('Nobody'),
+    'client',
+    readFileSync('test/vectors/cavage-test-key.pem', 'utf8'),
+  ),
+);
+const qwac = readKeyPair({ name: 'QWAC', certificate, key, passphrase: undefined, now: new Date() });
+/** How often these bytes are the request. */
+const requestsIn = (text: string | undefined) => (text ?? '').split('PUT /x').length - 1;
+
 describe('what psd2 needs for a connection', () => {
-  const { cert: certificate, key } = withOpenssl((openssl) =>
-    openssl.issuedFor(
-      openssl.authority('Nobody'),
-      'client',
-      readFileSync('test/vectors/cavage-test-key.pem', 'utf8'),
-    ),
-  );
-  const qwac = readKeyPair({ name: 'QWAC', certificate, key, passphrase: undefined, now: new Date() });
   const origin = new URL('https://127.0.0.1:1');
   afterEach(() => vi.unstubAllGlobals());
 
@@ -152,4 +157,119 @@ it('the hook for a new connection is called again if the bank has closed the old
   });
   expect(await sending).toMatchObject({ status: 200 });
   expect({ called, requests: await bank.requests() }).toEqual({ called: 2, requests: [1, 1] });
+});
+
+describe('the hook before the first byte', () => {
+  const stop = new Error('not now');
+
+  it('an error in the hook stops a request on a new connection, and nothing leaves', async () => {
+    const sending = bank.connection.send(PUT, TIMEOUT_MS, never, {
+      beforeFirstByte: () => Promise.reject(stop),
+    });
+    await expect(sending).rejects.toBe(stop);
+    await bank.requests();
+    expect(bank.heard.join('')).toBe('');
+  });
+
+  it('an error in the hook stops a request on a reused connection, and the next request succeeds', async () => {
+    await bank.connection.send(PUT, TIMEOUT_MS, never);
+    const sending = bank.connection.send(PUT, TIMEOUT_MS, never, {
+      beforeFirstByte: () => Promise.reject(stop),
+    });
+    await expect(sending).rejects.toBe(stop);
+    expect(bank.heard.map(requestsIn)).toEqual([1]);
+    expect(await bank.connection.send(PUT, TIMEOUT_MS, never)).toMatchObject({ status: 200 });
+    expect((await bank.requests()).reduce((sum, each) => sum + each)).toBe(2);
+  });
+
+  it('psd2 calls the hook once per request, after the handshake and before any byte', async () => {
+    const calls: { connections: number; requests: number }[] = [];
+    for (let call = 0; call < 2; call += 1) {
+      await bank.connection.send(PUT, TIMEOUT_MS, never, {
+        beforeFirstByte: async () => {
+          calls.push({ connections: bank.heard.length, requests: requestsIn(bank.heard[0]) });
+        },
+      });
+    }
+    expect(calls.map((call) => call.requests)).toEqual([0, 1]);
+    expect(bank.heard.map(requestsIn)).toEqual([2]);
+  });
+
+  it('psd2 does not call the hook if it does not trust the bank', async () => {
+    const stranger = connectToBank(bank.origin, qwac, certificate);
+    let called = false;
+    const sending = stranger.send(PUT, TIMEOUT_MS, never, {
+      beforeFirstByte: async () => {
+        called = true;
+      },
+    });
+    await expect(sending).rejects.toMatchObject({ neverSent: true, passing: false });
+    expect(called).toBe(false);
+    await stranger.close();
+  });
+
+  it('an interruption in the hook stops the request before it leaves', async () => {
+    const controller = new AbortController();
+    const sending = bank.connection.send(PUT, TIMEOUT_MS, controller.signal, {
+      beforeFirstByte: async () => controller.abort(),
+    });
+    await expect(sending).rejects.toMatchObject({ message: 'interrupted', neverSent: true });
+    await bank.requests();
+    expect(bank.heard.join('')).toBe('');
+  });
+});
+
+describe('whether a byte has left', () => {
+  it('if the bank has closed the connection, psd2 knows that nothing left and opens a new one', async () => {
+    await bank.connection.send(PUT, TIMEOUT_MS, never);
+    await bank.hangUp();
+    await bank.connection.send(PUT, TIMEOUT_MS, never);
+    expect(await bank.requests()).toEqual([1, 1]);
+  });
+
+  it('after writing a request, psd2 assumes that it left and does not send it again', async () => {
+    bank.answer = (socket) => socket.destroy();
+    for (let call = 0; call < 2; call += 1) {
+      const sending = bank.connection.send(PUT, TIMEOUT_MS, never);
+      await expect(sending).rejects.toMatchObject({ neverSent: false, message: 'the connection was lost' });
+    }
+    expect(await bank.requests()).toEqual([1, 1]);
+  });
+
+  it('if the bank closes a reused connection, psd2 also assumes that the request left', async () => {
+    await bank.connection.send(PUT, TIMEOUT_MS, never);
+    bank.answer = (socket) => socket.destroy();
+    const sending = bank.connection.send(PUT, TIMEOUT_MS, never);
+    await expect(sending).rejects.toMatchObject({ neverSent: false });
+    expect(await bank.requests()).toEqual([2]);
+  });
+});
+
+it('a call that times out closes its connection, and the next call does not wait for it', async () => {
+  // On a busy machine, to connect may take longer than the time of the call.
+  await bank.connection.send(PUT, TIMEOUT_MS, never);
+  const silent: Socket[] = [];
+  bank.answer = (socket) => silent.push(socket);
+  const sending = bank.connection.send(PUT, 300, never);
+  await expect(sending).rejects.toMatchObject({
+    message: 'it did not answer within 0.3 s',
+    neverSent: false,
+  });
+  bank.answer = (socket) => socket.write(OK);
+  await bank.connection.send(PUT, TIMEOUT_MS, never);
+  const [first] = silent;
+  if (first) await closed(first);
+  expect(await bank.requests()).toEqual([2, 1]);
+});
+
+it('99 simultaneous calls have their own connections and get their own answers', async () => {
+  bank.answer = (socket) => {
+    const [, own = ''] = /PUT \/x\?(\d+) /.exec(bank.heardOn(socket)) ?? [];
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${own.length}\r\n\r\n${own}`);
+  };
+  const numbers = Array.from({ length: 99 }, (_, number) => String(number));
+  const answers = await Promise.all(
+    numbers.map((number) => bank.connection.send({ ...PUT, target: `/x?${number}` }, TIMEOUT_MS, never)),
+  );
+  expect(answers.map(({ body }) => body.toString())).toEqual(numbers);
 });

@@ -31,6 +31,8 @@ export interface RawBank {
   answer: (socket: TLSSocket) => void;
   /** The bytes received on each connection, in order. */
   heard: string[];
+  /** The bytes received on the connection of a socket. */
+  heardOn(socket: TLSSocket): string;
   origin: URL;
   connection: BankConnection;
   /** Another connection to this or another address, with the same certificates. */
@@ -93,6 +95,7 @@ export function useRawBank(): RawBank {
   const bank: RawBank = {
     answer: () => {},
     heard: [],
+    heardOn: (socket) => bank.heard[sockets.indexOf(socket)] ?? '',
     origin: new URL('https://127.0.0.1'),
     connection: connectToBank(new URL('https://127.0.0.1'), qwac, made.ca),
     connect,

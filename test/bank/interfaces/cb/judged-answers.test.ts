@@ -170,7 +170,8 @@ describe('an answer that is not HTTP', () => {
   it('any number of interim answers may come first, because each has a head of its own', async () => {
     const interim = `HTTP/1.1 102 Processing\r\nA: ${'a'.repeat(12 * KIB)}\r\n\r\n`;
     bank.answer = answered(interim.repeat(10) + OK);
-    expect(await send()).toMatchObject({ status: 200, headers: { 'content-length': '2' } });
+    const { status, headers } = await send();
+    expect({ status, headers }).toEqual({ status: 200, headers: { 'content-length': '2' } });
   });
 });
 
@@ -213,7 +214,7 @@ describe('the headers of an answer', () => {
   );
 
   it('other repeated headers are one list, and a header may be empty', async () => {
-    bank.answer = withHead('Digest: a \r\ndigest:\t\r\nDIGEST: c\t\r\nEmpty:\r\nContent-Length: 0');
-    expect((await send()).headers).toEqual({ digest: 'a, , c', empty: '', 'content-length': '0' });
+    bank.answer = withHead('Digest: \t a b \r\ndigest:\t\r\nDIGEST: c\t\r\nEmpty:\r\nContent-Length: 0');
+    expect((await send()).headers).toEqual({ digest: 'a b, , c', empty: '', 'content-length': '0' });
   });
 });
