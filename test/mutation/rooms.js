@@ -197,9 +197,8 @@ export const ROOMS = {
         'flow/kinds',
         'files/left-behind',
         'contract/left-behind',
-        'flow/lost-journal',
       ],
-      ...['files/reference-claims', 'flow/reference-used', 'files/references'],
+      ...['files/reference-claims', 'flow/refusals', 'files/references'],
     ].map((name) => (name.startsWith('test/') ? name : `test/store/${name}.test.ts`)),
   },
   // A server that stays serves these tests (test/store/postgres/shared-server.ts).

@@ -58,6 +58,7 @@ describe('the history of a flow', () => {
     [{}, null],
     [{ bankStatus: 'FINISHED', status: 'AUTHORIZED' }, 'FINISHED'],
     [{ status: 'KO', description: 'No money' }, 'KO: No money'],
+    [{ status: 'OK', description: null }, 'OK'],
     [{ description: 'No' }, 'No'],
     [{ outcome: 'executed' }, 'executed'],
     [{ outcome: 'executed', by: 'ada', note: 'asked the bank' }, 'executed, by ada: asked the bank'],

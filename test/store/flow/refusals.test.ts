@@ -3,30 +3,32 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
-import { applyTransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { collectMoments } from '../../../src/store/flow/history.ts';
-import { referenceIsUsed } from '../../../src/store/flow/refusals.ts';
-import { transferOrder } from '../../domain/orders.ts';
+import {
+  journalIsMissing,
+  journalIsOlder,
+  referenceIsUsed,
+  resourceIsUsed,
+} from '../../../src/store/flow/refusals.ts';
+import { begunTransfer, transferOrder } from '../../domain/orders.ts';
 
 const ORDER = { ...transferOrder(), reference: 'INV-1' };
 const FLOW = 'tr-0mi7x7x8x00001';
+const TRANSFER = begunTransfer({ flow: FLOW });
 const SEE = { hint: 'See it with:', next: [['transfer', 'show', FLOW]], flow: FLOW };
 
 it('a reference that is used names its transfer, the state, and how to see it', () => {
-  const begin = { flow: FLOW, transactionId: 't1', commits: 'on execute' as const, order: transferOrder() };
-  const transfer = applyTransferEvent(undefined, { type: 'created', ...begin }, '2026-11-22T12:00:00Z');
   const again = { ...transferOrder(), reference: 'INV "1"' };
-  expect(referenceIsUsed(again, { flow: FLOW, transfer })).toMatchObject({
+  expect(referenceIsUsed(again, { flow: FLOW, transfer: TRANSFER })).toMatchObject({
     code: 'duplicate_reference',
     message: `The reference "INV \\"1\\"" was used by transfer ${FLOW}, which is created`,
     ...SEE,
-    transactionId: transfer.transactionId,
+    transactionId: TRANSFER.transactionId,
     differs: [],
   });
   const other = { ...again, executionDate: parseDate('--date', '2027-01-04'), name: 'Bob', urgent: true };
   expect(
-    referenceIsUsed({ ...other, amount: parsePaymentAmount('99') }, { flow: FLOW, transfer }),
+    referenceIsUsed({ ...other, amount: parsePaymentAmount('99') }, { flow: FLOW, transfer: TRANSFER }),
   ).toMatchObject({
     message: `The reference "INV \\"1\\"" was used by transfer ${FLOW}, which is created. These are different: the amount, the payee's name, the execution date, urgent or not`,
     differs: ['amount', 'name', 'executionDate', 'urgent'],
@@ -45,9 +47,7 @@ it.each([
   ['urgent', 'urgent or not', { urgent: true }],
   ['type', 'the type', { type: 'SCT' }],
 ])('a second order with the same reference and another %s says so: %s', (field, words, change) => {
-  const begin = { flow: FLOW, transactionId: 't1', commits: 'on execute' as const, order: transferOrder() };
-  const transfer = applyTransferEvent(undefined, { type: 'created', ...begin }, '2026-11-22T12:00:00Z');
-  const error = referenceIsUsed({ ...ORDER, ...change }, { flow: FLOW, transfer });
+  const error = referenceIsUsed({ ...ORDER, ...change }, { flow: FLOW, transfer: TRANSFER });
   expect(error.message).toMatch(`which is created. These are different: ${words}`);
   expect(error.message.endsWith(words)).toBe(true);
   expect(error.differs).toEqual([field]);
@@ -72,16 +72,39 @@ it.each(['Restore it.', undefined])('a transfer that cannot be read says why, wi
   expect(error.differs).toBeUndefined();
 });
 
-it.each([
-  [{ type: 'execute-sent' }, null],
-  [{ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTORIZZATO' }, 'AUTORIZZATO'],
-  [{ type: 'settlement', status: 'KO', description: 'Account closed' }, 'KO: Account closed'],
-  [{ type: 'settlement', status: 'OK', description: null }, 'OK'],
-  [{ type: 'resolved', outcome: 'executed', by: 'ada@desk', note: 'seen' }, 'executed, by ada@desk: seen'],
-  [{ type: 'resolved', outcome: 'executed', note: null }, 'executed'],
-])('the history of a flow shows %j as %j', (event, detail) => {
-  const before = [{ at: '2026-11-22T12:00:00Z', type: 'created', detail: null }];
-  const at = '2026-11-22T12:00:01Z';
-  expect(collectMoments(before, event, at)).toEqual([...before, { at, type: event.type, detail }]);
-  expect(collectMoments(undefined, event, at)).toEqual([{ at, type: event.type, detail }]);
+it('a missing journal keeps the reference, and the error names both and the flow', () => {
+  expect(journalIsMissing('INV "1"', 'tr-1', '/flows/tr-1.ndjson')).toMatchObject({
+    code: 'config',
+    message: 'The journal /flows/tr-1.ndjson is missing, and its transfer has the reference "INV \\"1\\""',
+    hint: 'That transfer may have been paid, so its reference stays reserved. Restore the journal from a backup, or use another --reference.',
+    flow: 'tr-1',
+  });
 });
+
+it.each([
+  ['tr-1', 'op-2', 'transfer', 'operation'],
+  ['op-1', 'co-2', 'operation', 'consent'],
+  ['co-1', 'tr-2', 'consent', 'transfer'],
+  ['x-1', 'y-2', 'transfer', 'transfer'],
+])(
+  'an older journal of %s, and a resource of it that belongs to %s, are shown as of a %s and a %s',
+  (flow, owner, kind, other) => {
+    expect(journalIsOlder(flow, '/flows/x.ndjson')).toMatchObject({
+      code: 'config',
+      message: `The journal /flows/x.ndjson is older than what psd2 knows about ${flow}`,
+      hint: 'The flow may have been executed since, so psd2 sends nothing for it. Restore the newest journal from a backup. See the flow as it was:',
+      next: [[kind, 'show', flow]],
+      flow,
+    });
+    expect(resourceIsUsed(flow, 'r1', owner)).toMatchObject({
+      code: 'bank_answer',
+      message: `The bank gave ${flow} the resource r1, which belongs to ${owner}`,
+      hint: 'psd2 does not use it, so nothing of this flow was authorised or executed. Ask the bank for another resource, or see the other flow:',
+      next: [
+        [kind, 'resume', flow],
+        [other, 'show', owner],
+      ],
+      flow,
+    });
+  },
+);
