@@ -209,7 +209,7 @@ export const ROOMS = {
       (name) => `src/store/postgres/${name}`,
     ),
     tests: [
-      ...['address', 'attention', 'backend', 'database', 'find', 'journal', 'left-behind'].map(
+      ...['address', 'backend', 'database', 'find', 'journal', 'left-behind'].map(
         (name) => `postgres/${name}`,
       ),
       ...['state', 'token-seals', 'schema', 'tokens', 'workers'].map((name) => `postgres/${name}`),

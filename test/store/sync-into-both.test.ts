@@ -53,137 +53,95 @@ it('a sync into two places reads everything again if one of them is empty', asyn
   for (const out of outs) expect(idsIn(out)).toHaveLength(5);
 });
 
+const unused = () => Promise.reject(new TypeError('not called'));
+/** A place that does what the test says, and nothing else. */
+const place = (target: Partial<SyncTarget>): Sync => ({
+  run: (_signal, work) =>
+    work({
+      customer: (_id, use) =>
+        use({
+          ...{ progress: async () => undefined, booked: unused, commit: unused },
+          ...{ replace: unused, remember: unused },
+          ...target,
+        }),
+    }),
+});
+
 it.each([
   ['2026-11-05', '2026-11-09', '2026-11-05'],
   ['2026-11-09', '2026-11-05', '2026-11-05'],
   ['2026-11-05', '2026-11-05', '2026-11-05'],
   ['2026-11-05', undefined, undefined],
   [undefined, '2026-11-05', undefined],
-  [undefined, undefined, undefined],
 ])('if rows up to %s and %s may come again, two places together know of %s', async (one, other, day) => {
-  const last = { one, other };
-  const place = (name: 'one' | 'other'): Sync => ({
-    run: (_signal, work) =>
-      work({
-        customer: (_id, use) =>
-          use({
-            progress: async () => undefined,
-            booked: async () => ({
-              ...NO_ROWS,
-              lastDay: async (most) => {
-                expect(most).toBe('2026-11-30');
-                const found = last[name];
-                return found === undefined ? undefined : parseDate('--date', found);
-              },
-            }),
-            replace: () => {},
-            remember: () => {},
-            commit: async () => {},
-          }),
-      }),
-  });
   const most = parseDate('--date', '2026-11-30');
-  expect(
-    await within(syncIntoBoth(place('one'), place('other')), async (to) =>
-      (await to.booked('A1', false)).lastDay(most),
-    ),
-  ).toBe(day);
+  const until = (last: string | undefined) => {
+    const lastDay = async (asked: IsoDate) => {
+      expect(asked).toBe(most);
+      return last === undefined ? undefined : parseDate('--date', last);
+    };
+    return place({ booked: async () => ({ ...NO_ROWS, lastDay }) });
+  };
+  const found = await within(syncIntoBoth(until(one), until(other)), async (to) =>
+    (await to.booked('A1', false)).lastDay(most),
+  );
+  expect(found).toBe(day);
 });
 
 it('what two places replace and commit, both have', async () => {
-  const calls: string[] = [];
-  const place = (name: string): Sync => ({
-    run: (_signal, work) =>
-      work({
-        customer: (_id, use) =>
-          use({
-            progress: async () => undefined,
-            booked: () => Promise.reject(new TypeError('not called')),
-            replace: (what, rows) => calls.push(`${name} replaces ${what} by ${JSON.stringify(rows)}`),
-            remember: () => {},
-            commit: async () => void calls.push(`${name} commits`),
-          }),
-      }),
-  });
-  await within(syncIntoBoth(place('one'), place('other')), async (to) => {
-    to.replace('accounts', [{ productId: 'A1' }]);
+  const calls: unknown[] = [];
+  const noting = (name: string) =>
+    place({
+      replace: (...given) => calls.push([name, ...given]),
+      commit: async () => void calls.push([name, 'commits']),
+    });
+  const rows = [{ productId: 'A1' }];
+  await within(syncIntoBoth(noting('one'), noting('other')), async (to) => {
+    to.replace('accounts', rows);
     await to.commit();
   });
   expect(calls).toEqual([
-    'one replaces accounts by [{"productId":"A1"}]',
-    'other replaces accounts by [{"productId":"A1"}]',
-    'one commits',
-    'other commits',
+    ['one', 'accounts', rows],
+    ['other', 'accounts', rows],
+    ['one', 'commits'],
+    ['other', 'commits'],
   ]);
 });
 
-type Days = { from: string; through: string; newest?: string };
+/** The days of a place, as `from through` in November, and the reference of its newest row if there is one. */
+function daysOf(text: string) {
+  if (text === '') return undefined;
+  const [from, through, newest] = text.split(' ');
+  const [first, last] = [from, through].map((of) => parseDate('--date', `2026-11-${of}`));
+  return first && last && { from: first, through: last, ...(newest !== undefined && { newest }) };
+}
 
-it.each<[Days | undefined, Days | undefined, Days | undefined, [boolean, boolean]]>([
-  [undefined, undefined, undefined, [false, false]],
-  [{ from: '2026-11-01', through: '2026-11-09' }, undefined, undefined, [true, false]],
-  [undefined, { from: '2026-11-01', through: '2026-11-09' }, undefined, [false, true]],
-  [
-    { from: '2026-11-01', through: '2026-11-09' },
-    { from: '2026-11-01', through: '2026-11-09' },
-    { from: '2026-11-01', through: '2026-11-09' },
-    [false, false],
-  ],
-  [
-    { from: '2026-11-01', through: '2026-11-09', newest: 'E1' },
-    { from: '2026-11-01', through: '2026-11-09', newest: 'E1' },
-    { from: '2026-11-01', through: '2026-11-09', newest: 'E1' },
-    [false, false],
-  ],
-  [
-    { from: '2026-11-01', through: '2026-11-09', newest: 'E1' },
-    { from: '2026-11-01', through: '2026-11-09', newest: 'E2' },
-    { from: '2026-11-01', through: '2026-11-09' },
-    [false, false],
-  ],
-  [
-    { from: '2026-11-03', through: '2026-11-09' },
-    { from: '2026-11-01', through: '2026-11-07' },
-    { from: '2026-11-03', through: '2026-11-07' },
-    [true, true],
-  ],
-  [
-    { from: '2026-11-01', through: '2026-11-05' },
-    { from: '2026-11-05', through: '2026-11-09' },
-    { from: '2026-11-05', through: '2026-11-05' },
-    [true, true],
-  ],
-  [
-    { from: '2026-11-01', through: '2026-11-04' },
-    { from: '2026-11-05', through: '2026-11-09' },
-    undefined,
-    [true, true],
-  ],
+it.each([
+  ['', '', '', [false, false]],
+  ['01 09', '', '', [true, false]],
+  ['', '01 09', '', [false, true]],
+  ['01 09', '01 09', '01 09', [false, false]],
+  ['01 09 E1', '01 09 E1', '01 09 E1', [false, false]],
+  ['01 09 E1', '01 09 E2', '01 09', [false, false]],
+  ['03 09', '01 07', '03 07', [true, true]],
+  ['01 05', '05 09', '05 05', [true, true]],
+  ['01 04', '05 09', '', [true, true]],
 ])(
-  'places that have %j and %j share %j, and the ones ahead (%j) get known rows again',
+  'places that have the days %j and %j share %j, and the ones ahead (%j) get known rows again',
   async (one, other, shared, ahead) => {
     const calls: unknown[] = [];
-    const parsed = (days: Days | undefined) =>
-      days && { ...days, from: parseDate('--from', days.from), through: parseDate('--to', days.through) };
-    const place = (name: string, days: Days | undefined): Sync => ({
-      run: (_signal, work) =>
-        work({
-          customer: (_id, use) =>
-            use({
-              progress: async () => parsed(days),
-              booked: async (_productId, readsAll) => {
-                calls.push([name, readsAll]);
-                return NO_ROWS;
-              },
-              replace: () => {},
-              remember: (...given) => calls.push([name, ...given]),
-              commit: async () => {},
-            }),
-        }),
-    });
+    const having = (name: string, days: string) =>
+      place({
+        progress: async () => daysOf(days),
+        booked: async (_productId, readsAll) => {
+          calls.push([name, readsAll]);
+          return NO_ROWS;
+        },
+        remember: (...given) => calls.push([name, ...given]),
+      });
     const now = { from: day, through: day };
-    await within(syncIntoBoth(place('one', one), place('other', other)), async (to) => {
-      expect(await to.progress('A1')).toEqual(shared);
+    await within(syncIntoBoth(having('one', one), having('other', other)), async (to) => {
+      expect(await to.progress('A1')).toEqual(daysOf(shared));
       await to.booked('A1', false);
       await to.booked('A1', true);
       to.remember('A1', now, day);

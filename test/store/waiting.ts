@@ -22,6 +22,16 @@ export function secondsWhileWaiting(during: (seconds: number) => void = () => {}
   return time;
 }
 
+/** Another process holds a lock, and gives a sign at each wait. @returns what {@link secondsWhileWaiting} does */
+export function heldByAnother(lock: string) {
+  const beat = (at: number) => {
+    fs.writeFileSync(lock, '{"pid":7,"host":"h","since":"now"}');
+    fs.utimesSync(lock, at, at);
+  };
+  beat(0);
+  return secondsWhileWaiting(beat);
+}
+
 /**
  * Replaces a function of an object until the test ends, but only for the code of the store. All else in this process, such
  * as a sandbox that has not ended yet, would make a clock run faster.

@@ -106,7 +106,7 @@ describe.each(named(useBackends()))('the notes on access in %s', (_name, { open 
     expect(await take(others, 2)).toBe(false);
   });
 
-  it('a run counts each account, list of accounts and day on its own', async () => {
+  it('a run counts each profile, customer, account, list of accounts and day on its own', async () => {
     const [list, other, tomorrow] = [null, '0010482638', parseDate('--date', '2026-11-22')];
     expect(await outcome(data, { budget: 0 })).toBe('used-up');
     for (const worker of [data, others]) {
@@ -115,8 +115,18 @@ describe.each(named(useBackends()))('the notes on access in %s', (_name, { open 
       expect(await take(worker, 1, list)).toBe(isFirst);
       expect(await take(worker, 1, other)).toBe(isFirst);
     }
+    const neighbour = { ...read(), customerId: '1048263' };
+    expect(await others.reads.take(neighbour, { budget: 1 })).toBe('taken');
+    expect(await take((await place.worker()).open('other'), 1)).toBe(true);
     expect(await take(data, 1, ACCOUNT, tomorrow)).toBe(true);
     expect(await take(others, 1, ACCOUNT, tomorrow)).toBe(false);
+  });
+
+  it('the counts of reads are kept for a day, and those of earlier days are removed', async () => {
+    for (const account of [ACCOUNT, '0010482638']) await take(data, undefined, account);
+    expect(place.everything()).toContain(TODAY);
+    await take(others, undefined, ACCOUNT, parseDate('--date', '2026-11-22'));
+    expect(place.everything()).not.toContain(TODAY);
   });
 
   it('workers that read at the same moment stay within the budget together', async () => {

@@ -7,6 +7,7 @@ import { storeFolder } from '../../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/ports/store.ts';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { openDatabases, type ReadyDatabases } from '../postgres/databases.ts';
 
 declare module 'vitest' {
@@ -22,7 +23,7 @@ export interface Place {
   worker(passphrase?: string): Promise<Store>;
   /** Protects a profile's data from now on. */
   protect(profile: string, passphrase: string): Promise<void>;
-  /** All data in the place, as a thief would read it. */
+  /** All data in the place, as a thief would read it, with the names of files. */
   everything(): string;
   /** Records on the machine that psd2 forgets a customer. */
   forget(profile: string, customerId: string): Promise<void>;
@@ -34,6 +35,8 @@ export interface Place {
   restore(profile: string, flow: string, events: number): void;
   /** The folder for the rows of a sync. */
   out: string;
+  /** Where the operator finds the records of flows. */
+  records(profile: string): string;
 }
 
 /** A backend under test. `open` makes a place in the folder. */
@@ -76,6 +79,7 @@ async function openOnDisk(root: string): Promise<Place> {
     });
   return {
     out: join(root, 'out'),
+    records: (profile) => folder.flows(profile),
     worker: (passphrase) => {
       const profiles = profilesWith(passphrase);
       return openStore({
@@ -93,7 +97,7 @@ async function openOnDisk(root: string): Promise<Place> {
     everything: () =>
       readdirSync(root, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
-        .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
+        .map(({ parentPath, name }) => `${name}\n${readFileSync(join(parentPath, name), 'utf8')}`)
         .join('\n'),
     killWorkers: (profile) => {
       const markers = join(folder.flows(profile), 'open');
@@ -116,6 +120,7 @@ async function openInPostgres(root: string, running: ReadyDatabases): Promise<Pl
   const folder = storeFolder(root);
   return {
     out: join(root, 'out'),
+    records: () => `psd2.flows at ${parseAddress(running.url(database), {}).shown}`,
     worker: (passphrase) => {
       const keySources = { passphrase: async () => passphrase, signal: new AbortController().signal };
       const profiles = new ProfileStore(folder, () => {}, keySources);

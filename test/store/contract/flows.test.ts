@@ -17,7 +17,13 @@ const order = (reference: string | null = null) => ({
   commits: 'on execute' as const,
   order: { ...transferOrder(), reference },
 });
-const OVERTAKEN = { code: 'overtaken' };
+const overtaken = (flow: string) =>
+  expect.objectContaining({
+    code: 'overtaken',
+    message: `Another psd2 has continued ${flow} in the meantime`,
+    hint: 'This one stops working on it. See its current state:',
+    next: [['transfer', 'show', flow]],
+  });
 
 describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
   let place: Place;
@@ -28,6 +34,14 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     place = await open(newConfigFolder(temporary).root);
     flows = (await place.worker()).open('bank').flows;
     others = (await place.worker()).open('bank').flows;
+  });
+
+  it('the place of the records is known after the first one', async () => {
+    expect(await others.recordedIn()).toBeUndefined();
+    await others.exclusively(async () => {});
+    expect(await others.recordedIn()).toBeUndefined();
+    await begun(flows, 'transfer', order());
+    expect(await others.recordedIn()).toBe(place.records('bank'));
   });
 
   it('a flow is the result of its events, in order, for every worker', async () => {
@@ -98,7 +112,7 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     await expect(others.find('consent', 'inv-8')).rejects.toMatchObject({ code: 'flow_not_found' });
   });
 
-  it('a list of what needs a person has all of it', async () => {
+  it('a list of what needs a person has all of it, and nothing that has ended', async () => {
     const sent = { type: 'execute-sent', ...SENT } as const;
     const executed = { type: 'executed', cro: null } as const;
     const made = async (events: TransferEvent[], instant: boolean) => {
@@ -110,11 +124,12 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     const unknown = await made([sent, { type: 'execute-unanswered' }], false);
     const refused = await made([sent, { type: 'execute-refused', description: 'no' }], false);
     const pending = await made([sent, executed], true);
+    // What has plainly ended needs nobody.
     await made([sent, executed], false);
+    await made([sent, executed, { type: 'settlement', status: 'OK', description: null }], true);
     const ended = await made([{ type: 'cancelled' }], false);
     const listed = await allOf(others, 'transfer', { attention: true });
-    const names = listed.map(({ flow }) => flow);
-    expect(names).toEqual(expect.arrayContaining([pending, refused, unknown, authorised]));
+    expect(listed.map(({ flow }) => flow)).toEqual([pending, refused, unknown, authorised]);
     const open = await allOf(others, 'transfer', { states: ['unknown', 'cancelled'] });
     const known = open.filter(({ state }) => ['unknown', 'cancelled'].includes(state));
     expect(known.map(({ flow, state }) => [flow, state])).toEqual([
@@ -148,13 +163,14 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     await stopped.assertOurs();
     const other = await opened(others, 'transfer', flow);
     await other.record({ type: 'verify-sent', ...SENT });
-    await expect(stopped.assertOurs()).rejects.toMatchObject(OVERTAKEN);
-    await expect(stopped.record({ type: 'cancelled' })).rejects.toMatchObject(OVERTAKEN);
+    await expect(stopped.assertOurs()).rejects.toThrow(overtaken(flow));
+    await expect(stopped.record({ type: 'cancelled' })).rejects.toThrow(overtaken(flow));
     expect(stopped.current.state).toBe('created');
+    expect((await others.history(flow))?.map(({ type }) => type)).toEqual(['created', 'verify-sent']);
     await other.assertOurs();
     expect(await stopped.reread()).toEqual(other.current);
     expect((await stopped.record({ type: 'cancelled' })).state).toBe('cancelled');
-    await expect(other.record({ ...VERIFIED, resourceId: 'r1' })).rejects.toMatchObject(OVERTAKEN);
+    await expect(other.record({ ...VERIFIED, resourceId: 'r1' })).rejects.toThrow(overtaken(flow));
   });
 
   it('if two workers announce execute for a flow, one of them may do it', async () => {

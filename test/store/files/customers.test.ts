@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/store/disk/lock.ts';
@@ -17,7 +9,7 @@ import { Generations } from '../../../src/store/files/token-file.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { recordDisk } from '../disk.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { secondsWhileWaiting } from '../waiting.ts';
+import { heldByAnother } from '../waiting.ts';
 import { BANK, granted, granting } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
@@ -248,13 +240,7 @@ describe('a customer whom another worker changes', () => {
     ['is not forgotten with all others meanwhile', (of: FileCustomers) => of.forgetAll()],
   ])('%s', async (_, work) => {
     await customers().change('ada', granting('co-1'));
-    const lock = place('customer-ada.lock');
-    const beat = (at: number) => {
-      writeFileSync(lock, '{"pid":7,"host":"h","since":"now"}');
-      utimesSync(lock, at, at);
-    };
-    beat(0);
-    const time = secondsWhileWaiting(beat);
+    const time = heldByAnother(place('customer-ada.lock'));
     await expect(work(customers())).rejects.toMatchObject({
       code: 'config',
       message: 'The record of customer ada is in use by another psd2: process 7 on h since now',

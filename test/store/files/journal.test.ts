@@ -232,28 +232,6 @@ describe('a damaged journal', () => {
   });
 });
 
-it('a process does not continue a flow that another process has continued', async () => {
-  const open = await begunTransfer(journal);
-  const { flow } = open.current;
-  const other = await opened(openJournal('sandbox'), 'transfer', flow);
-  await other.record({ type: 'verify-sent', ...intent });
-  const before = readFileSync(pathOf(flow), 'utf8');
-  const overtaken = expect.objectContaining({
-    code: 'overtaken',
-    message: `Another psd2 has continued ${flow} in the meantime`,
-    hint: 'This one stops working on it. See its current state:',
-    next: [['transfer', 'show', flow]],
-  });
-  await expect(open.assertOurs()).rejects.toThrow(overtaken);
-  await expect(open.record({ type: 'cancelled' })).rejects.toThrow(overtaken);
-  expect(open.current.state).toBe('created');
-  expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
-  await other.assertOurs();
-  expect((await other.record(verified)).state).toBe('verified');
-  expect(await open.reread()).toEqual(other.current);
-  expect((await open.record({ type: 'cancelled' })).state).toBe('cancelled');
-});
-
 describe('a process that is stopped in the middle of a write', () => {
   /** A transfer for which two processes write the second event, and the other one writes it first. */
   async function overtakenInWriting(more: (other: Open<'transfer'>) => void = () => {}) {

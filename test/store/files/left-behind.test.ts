@@ -10,7 +10,7 @@ import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { begun, begunTransfer, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { replaceForStore } from '../waiting.ts';
+import { heldByAnother, secondsWhileWaiting } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 /** No process has this id. The highest id on Linux is 4194304. */
@@ -124,47 +124,24 @@ describe('a flow that seemed to have sent nothing', () => {
   });
 });
 
-/** Makes `performance.now` advance one second with each call, and calls `look` each time. */
-function aSecondLaterAtEachLook(look: () => void = () => {}): void {
-  let at = 0;
-  replaceForStore(performance, 'now', () => {
-    look();
-    at += 1_000;
-    return at;
-  });
-}
-
-const HOLDER = '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}';
-
 it('no flow begins while another process holds the journal, and the error comes after ten seconds', async () => {
   makePrivateFolder(folder.flows('p'));
   const lock = join(folder.flows('p'), 'journal.lock');
-  writeFileSync(lock, HOLDER);
-  aSecondLaterAtEachLook(() => utimesSync(lock, new Date(), new Date()));
+  const time = heldByAnother(lock);
   await expect(killed()).rejects.toMatchObject({
     code: 'config',
-    message:
-      'The journal of the profile is in use by another psd2: process 1 on h since 2020-01-01T00:00:00.000Z',
+    message: 'The journal of the profile is in use by another psd2: process 7 on h since now',
   });
+  expect(time.seconds).toBe(11);
   expect(readdirSync(folder.flows('p'))).toEqual(['journal.lock']);
 });
 
 describe('the flows that processes work on', () => {
   it('a flow whose process does not respond is not at work', async () => {
     const flow = await killed('r1');
-    writeFileSync(`${journalOf(flow)}.lock`, HOLDER);
-    aSecondLaterAtEachLook();
+    writeFileSync(`${journalOf(flow)}.lock`, '');
+    secondsWhileWaiting();
     expect(await flowsOf().atWork()).toEqual([]);
-  });
-});
-
-describe('the place of the records', () => {
-  it('the place of the records is known after the first record', async () => {
-    expect(await flowsOf().recordedIn()).toBeUndefined();
-    await flowsOf().exclusively(async () => {});
-    expect(await flowsOf().recordedIn()).toBeUndefined();
-    await killed();
-    expect(await flowsOf().recordedIn()).toBe(folder.flows('p'));
   });
 });
 

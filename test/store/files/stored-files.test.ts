@@ -39,59 +39,53 @@ function refusalOf(action: () => unknown): { message: string; hint: string | nul
 }
 
 describe('what psd2 says of a path that it cannot use', () => {
-  it('a folder in place of a file is to be moved away', () => {
-    expect(refusalOf(() => readPlainFile(folder))).toEqual({
-      message: `${folder} is a folder, not a file`,
-      hint: `Restore it, or move it away: mv ${folder} ${folder}.damaged`,
-    });
-  });
-
-  it('a link to nothing is to be moved away', () => {
-    const path = join(folder, 'link');
-    symlinkSync('nowhere', path);
-    expect(refusalOf(() => readPlainFile(path))).toEqual({
-      message: `${path} is a link to nowhere, which does not exist`,
-      hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
-    });
-  });
-
-  it('a device is not a file', () => {
-    expect(refusalOf(() => readPlainFile('/dev/null')).message).toBe(
-      '/dev/null is a device or socket, not a file',
-    );
-  });
-
-  it('a file that cannot be opened may belong to somebody else', () => {
-    const path = join(folder, 'circle');
-    symlinkSync(path, path);
-    expect(refusalOf(() => readPlainFile(path))).toEqual({
-      message: `${path} cannot be read: the links form a loop`,
-      hint: 'Check who owns it and its mode.',
-    });
-  });
-
-  it('a file that opens but cannot be read may be on a bad disk', () => {
-    // Nothing is mapped at the address 0.
-    expect(refusalOf(() => readPlainFile('/proc/self/mem'))).toEqual({
-      message: '/proc/self/mem cannot be read: EIO',
-      hint: 'Check the disk.',
-    });
-  });
-
-  it('a folder that cannot be listed may belong to somebody else', () => {
-    const path = join(folder, 'circle');
-    symlinkSync(path, path);
-    expect(refusalOf(() => listFolder(path))).toEqual({
-      message: `The folder ${path} cannot be read: the links form a loop`,
-      hint: 'Check who owns it and its mode.',
-    });
-  });
-
-  it('a path that cannot be removed may be in the folder of somebody else', () => {
-    const path = join(folder, 'x'.repeat(300));
-    expect(refusalOf(() => removeStored(path))).toEqual({
-      message: `${path} cannot be removed: ENAMETOOLONG`,
-      hint: 'Check who owns the folder.',
+  const damaged = (path: string) => `Restore it, or move it away: mv ${path} ${path}.damaged`;
+  const inFolder = (name: string, target = name) => {
+    const path = join(folder, name);
+    symlinkSync(target, path);
+    return path;
+  };
+  // Nothing is mapped at the address 0 of a process.
+  it.each<[string, () => string, (path: string) => unknown, string, string | ((path: string) => string)]>([
+    ['a folder in place of a file', () => folder, readPlainFile, '… is a folder, not a file', damaged],
+    [
+      'a link to nothing',
+      () => inFolder('link', 'nowhere'),
+      ...([readPlainFile, '… is a link to nowhere, which does not exist', damaged] as const),
+    ],
+    ['a device', () => '/dev/null', readPlainFile, '… is a device or socket, not a file', damaged],
+    [
+      'a file that cannot be opened',
+      () => inFolder('circle'),
+      ...([
+        readPlainFile,
+        '… cannot be read: the links form a loop',
+        'Check who owns it and its mode.',
+      ] as const),
+    ],
+    [
+      'a file on a bad disk',
+      () => '/proc/self/mem',
+      readPlainFile,
+      '… cannot be read: EIO',
+      'Check the disk.',
+    ],
+    [
+      'a folder that cannot be listed',
+      () => inFolder('circle'),
+      ...([listFolder, 'The folder … cannot be read: the links form a loop'] as const),
+      'Check who owns it and its mode.',
+    ],
+    [
+      'a path that cannot be removed',
+      () => join(folder, 'x'.repeat(300)),
+      ...([removeStored, '… cannot be removed: ENAMETOOLONG', 'Check who owns the folder.'] as const),
+    ],
+  ])('%s', (_what, make, use, message, hint) => {
+    const path = make();
+    expect(refusalOf(() => use(path))).toEqual({
+      message: message.replace('…', path),
+      hint: typeof hint === 'string' ? hint : hint(path),
     });
   });
 });

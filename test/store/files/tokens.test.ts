@@ -6,7 +6,6 @@ import fs, {
   readFileSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,7 +19,7 @@ import { Vault } from '../../../src/store/secrets/vault.ts';
 import { openBelow } from '../open-files.ts';
 import { useKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { failing, once, replace, secondsWhileWaiting } from '../waiting.ts';
+import { failing, heldByAnother, once, replace } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const bank = new URL('https://bank.example/psd2');
@@ -100,14 +99,8 @@ describe('a logout', () => {
     ['the application', null, 'client-credentials', 'The login of the application'],
   ])('a logout waits for %s whose tokens are renewed', async (_, holder, name, what) => {
     await write(holder);
-    const lock = place(`${name}.json.lock`);
-    const beat = (at: number) => {
-      writeFileSync(lock, '{"pid":7,"host":"h","since":"now"}');
-      utimesSync(lock, at, at);
-    };
     const busy = { code: 'config', message: `${what} is in use by another psd2: process 7 on h since now` };
-    beat(0);
-    const time = secondsWhileWaiting(beat);
+    const time = heldByAnother(place(`${name}.json.lock`));
     await expect(tokens().forgetAll()).rejects.toMatchObject(busy);
     expect(time.seconds).toBe(151);
     await expect(tokens().forget(holder)).rejects.toMatchObject(busy);
@@ -406,12 +399,6 @@ describe('tokens that are copied', () => {
     await tokens().keep({ ...record, generation: 5, origin: 4 });
     expect(await read()).toMatchObject({ generation: 5, origin: 4 });
   });
-});
-
-it('nobody is at work on tokens that nobody changes', async () => {
-  await write('42');
-  await write(null);
-  expect(await tokens().atWork()).toEqual([]);
 });
 
 it('customers are in order, however the disk lists them', async () => {

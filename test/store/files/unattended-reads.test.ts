@@ -30,26 +30,6 @@ async function runs(folder: ReturnType<typeof newFolder>, count: number, budget:
 const take = async (reads: FileUnattendedReads, which: AccountRead, budget: number) =>
   (await reads.take(which, { budget })) === 'taken';
 
-test('accounts, customers and profiles are counted separately', async () => {
-  const folder = newFolder();
-  await runs(folder, 1, 1);
-  const reads = new FileUnattendedReads(folder, 'bank');
-  expect(await take(reads, read('0010482620'), 1)).toBe(false);
-  expect(await take(reads, read('0010482638'), 1)).toBe(true);
-  expect(await take(reads, read(null), 1)).toBe(true);
-  expect(await take(reads, { ...read('0010482620'), customerId: '1048263' }, 1)).toBe(true);
-  expect(await take(new FileUnattendedReads(folder, 'other'), read('0010482620'), 1)).toBe(true);
-});
-
-test('the next day is counted from zero, and the file of the day before is removed', async () => {
-  const folder = newFolder();
-  await runs(folder, 4, 4);
-  const reads = new FileUnattendedReads(folder, 'bank');
-  const tomorrow = parseDate('tomorrow', '2026-11-22');
-  expect(await take(reads, read('0010482620', tomorrow), 1)).toBe(true);
-  expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
-});
-
 test('a line that a power cut left incomplete does not count', async () => {
   const folder = newFolder();
   await runs(folder, 1, 9);

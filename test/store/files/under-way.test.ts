@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FlowsUnderWay } from '../../../src/store/files/flows/file.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, replace } from '../waiting.ts';
 
 // A crashed transfer must be found, and one that another process works on must not be called crashed.
 
@@ -64,27 +65,18 @@ it('a flow that ended leaves no marker, even if it never had one', () => {
 describe('a flow of which a process has given a sign lately', () => {
   const DEAD = 2 ** 30;
 
-  it('is left behind if the process was on this host and is dead', () => {
-    worker(DEAD, hostname(), NOW);
-    expect(flows.leftBehind()).toEqual([FLOW]);
-  });
-
-  it('is at work if the process is alive', () => {
-    worker(process.pid, hostname(), NOW);
-    expect(flows.leftBehind()).toEqual([]);
+  it.each([
+    ['is left behind if the process was on this host and is dead', DEAD, hostname(), [FLOW]],
+    ['is at work if the process is alive', process.pid, hostname(), []],
+    ['is at work if the process is on another host', DEAD, 'elsewhere', []],
+  ])('%s', (_what, pid, host, left) => {
+    worker(pid, host, NOW);
+    expect(flows.leftBehind()).toEqual(left);
   });
 
   it('is at work if the process belongs to another user', () => {
-    vi.spyOn(process, 'kill').mockImplementation(() => {
-      throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
-    });
-    onTestFinished(() => void vi.restoreAllMocks());
+    replace(process, 'kill', failing('EPERM'));
     worker(DEAD, hostname(), NOW);
-    expect(flows.leftBehind()).toEqual([]);
-  });
-
-  it('is at work if the process is on another host', () => {
-    worker(DEAD, 'elsewhere', NOW);
     expect(flows.leftBehind()).toEqual([]);
   });
 

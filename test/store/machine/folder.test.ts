@@ -54,6 +54,7 @@ it('without a configured folder, the log is with the state of the user, and the 
     ...{ root: '/configuration/psd2', profiles: '/configuration/psd2/profiles' },
     ...{ log: '/state/psd2', stats: '/state/psd2/stats.ndjson' },
   });
+  expect(storeFolder('').root).toBe('/configuration/psd2');
 });
 
 describe('file permissions, judged as ssh judges them', () => {

@@ -4,6 +4,7 @@ import {
   baseUrlOf,
   dailyLimitOf,
   maxAmountOf,
+  type Profile,
   parseBaseUrl,
   redirectUriOf,
   staleAfterOf,
@@ -50,132 +51,102 @@ describe('the base URL', () => {
   });
 });
 
-describe('the daily limit', () => {
-  const of = (ccDailyLimit: string) => dailyLimitOf({ name: 'bank', settings: { ccDailyLimit } });
+const bank = (settings: Profile['settings']) => ({ name: 'bank', settings });
+const limit = (ccDailyLimit?: string) => dailyLimitOf(bank({ ccDailyLimit }));
+const stale = (staleAfter?: string) => staleAfterOf(bank({ staleAfter }));
+const redirect = (redirectUri?: string) => redirectUriOf(bank({ redirectUri }));
+const most = (maxAmount?: string) => maxAmountOf(bank({ maxAmount }));
+const application = (applicationName: string) =>
+  applicationNameOf(bank({ applicationName }), 'applicationName');
 
-  it('the daily limit is a whole number, or unknown', () => {
-    expect(dailyLimitOf({ name: 'bank', settings: {} })).toBeNull();
-    expect([of('1'), of('400'), of('999999999')]).toEqual([1, 400, 999_999_999]);
-  });
-
-  it.each(['0', '-1', '4.5', 'many', '', '1000000000', '007', '5 a day'])(
-    'the daily limit %j is refused',
-    (limit) => {
-      expect(thrownBy(() => of(limit))).toMatchObject({
-        code: 'config',
-        message: `The daily limit ${JSON.stringify(limit)} is not a whole number from 1`,
-        hint: 'Check PSD2_CC_DAILY_LIMIT.',
-      });
-    },
-  );
+it('the daily limit is a whole number, or unknown', () => {
+  expect([limit(), limit('1'), limit('400'), limit('999999999')]).toEqual([null, 1, 400, 999_999_999]);
 });
 
-describe('the age from which data is stale', () => {
-  const of = (staleAfter?: string) =>
-    staleAfterOf({ name: 'bank', settings: staleAfter === undefined ? {} : { staleAfter } });
-
-  it('data is stale after two days, or after what the operator says', () => {
-    expect([of(), of('36h'), of('1d')]).toEqual([172_800_000, 129_600_000, 86_400_000]);
-  });
-
-  it.each(['0d', '2', 'two days', '-1d'])('the age %j is refused', (text) => {
-    expect(thrownBy(() => of(text))).toMatchObject({ code: 'config' });
-  });
+it('data is stale after two days, or after what the operator says', () => {
+  expect([stale(), stale('36h'), stale('1d')]).toEqual([172_800_000, 129_600_000, 86_400_000]);
 });
 
-describe('the redirect URI', () => {
-  const of = (redirectUri?: string) =>
-    redirectUriOf({ name: 'bank', settings: redirectUri === undefined ? {} : { redirectUri } });
-
-  it('the redirect URI has a default, and is kept exactly as registered', () => {
-    expect(of()).toBe('http://127.0.0.1:8910/callback');
-    expect(of('https://tpp.example/back?to=psd2')).toBe('https://tpp.example/back?to=psd2');
-    expect(of('http://localhost:80/cb')).toBe('http://localhost:80/cb');
-  });
-
-  it.each([
-    'callback',
-    'ftp://127.0.0.1/',
-    'myapp://callback',
-    'https://tpp.example/#x',
-    'https://tpp.example/back#',
-  ])('the redirect URI %s is refused', (uri) => {
-    expect(thrownBy(() => of(uri))).toMatchObject({
-      code: 'config',
-      message: `The redirect URI "${uri}" is not an http or https URL without a fragment`,
-      hint: 'Set PSD2_REDIRECT_URI, for example to http://127.0.0.1:8910/callback; it must be registered at the bank.',
-    });
-  });
-
-  it('a redirect URI with a port that browsers refuse to open is refused', () => {
-    expect(thrownBy(() => of('http://127.0.0.1:6000/callback'))).toMatchObject({
-      code: 'config',
-      message:
-        'The redirect URI "http://127.0.0.1:6000/callback" has the port 6000, which browsers refuse to open',
-      hint: 'Use another port, as in http://127.0.0.1:8910/callback (PSD2_REDIRECT_URI or the profile); it must be registered at the bank.',
-    });
-  });
-
-  it('a redirect URI with a line break is refused', () => {
-    expect(() => of('http://127.0.0.1:8910/\ncallback')).toThrow(
-      'The redirect URI contains a line break or another control character',
-    );
-  });
+it('the redirect URI has a default, and is kept exactly as registered', () => {
+  expect(redirect()).toBe('http://127.0.0.1:8910/callback');
+  for (const uri of ['https://tpp.example/back?to=psd2', 'http://localhost:80/cb'])
+    expect(redirect(uri)).toBe(uri);
 });
 
-describe('the largest amount of a transfer', () => {
-  const of = (maxAmount?: string) =>
-    maxAmountOf({ name: 'bank', settings: maxAmount === undefined ? {} : { maxAmount } });
+it('the largest amount of a transfer has at most nine digits and two decimals, or there is none', () => {
+  for (const amount of ['0', '7', '500', '500.5', '500.05', '999999999.99'])
+    expect(most(amount)).toBe(amount);
+  expect(most()).toBeNull();
+});
 
-  it.each(['0', '7', '500', '500.5', '500.05', '999999999.99'])('%s is an amount', (amount) => {
-    expect(of(amount)).toBe(amount);
-  });
+it('an application name goes into the Signature header as registered', () => {
+  expect(application('My App (v2) ~ test!')).toBe('My App (v2) ~ test!');
+  expect(applicationNameOf(bank({ ccApplicationName: 'Other' }), 'ccApplicationName')).toBe('Other');
+});
 
-  it('without a largest amount, there is none', () => {
-    expect(of()).toBeNull();
-  });
-
-  it.each([
-    ...[
+const REFUSED = [
+  {
+    ...{ what: 'daily limit', read: limit, hint: 'Check PSD2_CC_DAILY_LIMIT.' },
+    texts: ['0', '-1', '4.5', 'many', '', '1000000000', '007', '5 a day'],
+    message: (text: string) => `The daily limit ${JSON.stringify(text)} is not a whole number from 1`,
+  },
+  {
+    ...{ what: 'age', read: stale, hint: expect.any(String), message: () => expect.any(String) },
+    texts: ['0d', '2', 'two days', '-1d'],
+  },
+  {
+    ...{ what: 'redirect URI', read: redirect },
+    texts: [
+      'callback',
+      'ftp://127.0.0.1/',
+      'myapp://callback',
+      'https://tpp.example/#x',
+      'https://tpp.example/back#',
+    ],
+    message: (text: string) => `The redirect URI "${text}" is not an http or https URL without a fragment`,
+    hint: 'Set PSD2_REDIRECT_URI, for example to http://127.0.0.1:8910/callback; it must be registered at the bank.',
+  },
+  {
+    ...{ what: 'redirect URI with a port that browsers refuse', read: redirect },
+    texts: ['http://127.0.0.1:6000/callback'],
+    message: (text: string) => `The redirect URI "${text}" has the port 6000, which browsers refuse to open`,
+    hint: 'Use another port, as in http://127.0.0.1:8910/callback (PSD2_REDIRECT_URI or the profile); it must be registered at the bank.',
+  },
+  {
+    ...{ what: 'redirect URI with a line break', read: redirect, hint: expect.any(String) },
+    texts: ['http://127.0.0.1:8910/\ncallback'],
+    message: () => 'The redirect URI contains a line break or another control character',
+  },
+  {
+    ...{ what: 'largest amount', read: most },
+    texts: [
       '',
       '1000000000',
       '500.',
       '500.005',
       '.50',
       '+500',
-      '-500',
       '500,00',
       '5e2',
       '500 EUR',
       'EUR 500',
-      'none',
+      '٣',
+      '500\n',
     ],
-    ...['500.x', 'x.50', '٣', '500\n'],
-  ])('the largest amount %j is refused', (amount) => {
-    expect(thrownBy(() => of(amount))).toMatchObject({
-      code: 'config',
-      message: `The largest amount ${JSON.stringify(amount)} is not an amount`,
-      hint: 'Give PSD2_MAX_AMOUNT or --max-amount as digits with a point before at most two decimals: 500.00.',
-    });
-  });
-});
+    message: (text: string) => `The largest amount ${JSON.stringify(text)} is not an amount`,
+    hint: 'Give PSD2_MAX_AMOUNT or --max-amount as digits with a point before at most two decimals: 500.00.',
+  },
+  {
+    ...{ what: 'application name', read: application },
+    texts: ['My "App"', 'My\\App', 'Café', 'éA', ''],
+    message: () => 'The application name contains a character that the Signature header cannot carry',
+    hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
+  },
+];
 
-describe('the application name', () => {
-  const of = (applicationName: string) =>
-    applicationNameOf({ name: 'bank', settings: { applicationName } }, 'applicationName');
-
-  it('an application name goes into the Signature header as registered', () => {
-    expect(of('My App (v2) ~ test!')).toBe('My App (v2) ~ test!');
-    expect(
-      applicationNameOf({ name: 'bank', settings: { ccApplicationName: 'Other' } }, 'ccApplicationName'),
-    ).toBe('Other');
-  });
-
-  it.each(['My "App"', 'My\\App', 'Café', 'éA', ''])('the application name %j is refused', (name) => {
-    expect(thrownBy(() => of(name))).toMatchObject({
-      code: 'config',
-      message: 'The application name contains a character that the Signature header cannot carry',
-      hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
-    });
-  });
-});
+it.each(REFUSED.flatMap(({ texts, ...row }) => texts.map((text) => ({ ...row, text }))))(
+  'the $what $text is refused',
+  ({ read, text, message, hint }) => {
+    expect(thrownBy(() => read(text))).toMatchObject({ code: 'config', message: message(text), hint });
+  },
+);

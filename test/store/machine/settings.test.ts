@@ -144,55 +144,6 @@ it('without any profile, the error says what to run', () => {
   });
 });
 
-it('every setting has an environment variable', () => {
-  expect(
-    environmentSettings({
-      PSD2_BASE_URL: 'a',
-      PSD2_CLIENT_ID: 'b',
-      PSD2_CLIENT_SECRET: 'c',
-      PSD2_APP_NAME: 'd',
-      PSD2_CC_CLIENT_ID: 'e',
-      PSD2_CC_CLIENT_SECRET: 'f',
-      PSD2_CC_APP_NAME: 'g',
-      PSD2_REDIRECT_URI: 'h',
-      PSD2_QWAC_CERT: 'i',
-      PSD2_QWAC_KEY: 'j',
-      PSD2_QSEAL_CERT: 'k',
-      PSD2_QSEAL_KEY: 'l',
-      PSD2_CA: 'm',
-      PSD2_BANK_SIGNING_CERT: 'n',
-      PSD2_CC_DAILY_LIMIT: 'o',
-      PSD2_SIGNER: 'p',
-      PSD2_PAYEE_CHECK: 'q',
-      PSD2_MAX_AMOUNT: 'r',
-      PSD2_STALE_AFTER: 's',
-      PSD2_ENVIRONMENT: 'production',
-      PATH: '/bin',
-    }),
-  ).toEqual({
-    baseUrl: 'a',
-    clientId: 'b',
-    clientSecret: 'c',
-    applicationName: 'd',
-    ccClientId: 'e',
-    ccClientSecret: 'f',
-    ccApplicationName: 'g',
-    redirectUri: 'h',
-    qwacCertificate: { path: 'i' },
-    qwacKey: { path: 'j' },
-    qsealCertificate: { path: 'k' },
-    qsealKey: { path: 'l' },
-    ca: { path: 'm' },
-    bankSigningCertificate: { path: 'n' },
-    ccDailyLimit: 'o',
-    signer: 'p',
-    payeeCheck: 'q',
-    maxAmount: 'r',
-    staleAfter: 's',
-    environment: 'production',
-  });
-});
-
 it('a variable loses the spaces and line breaks around it, and one that has nothing else is not set', () => {
   expect(
     environmentSettings({ PSD2_CLIENT_SECRET: ' a secret\n', PSD2_CLIENT_ID: ' \n', PSD2_CA: '' }),
@@ -243,27 +194,33 @@ describe('a required setting', () => {
     });
   });
 
+  const file = { path: 'x' };
   it.each([
-    ['baseUrl', 'base URL', 'PSD2_BASE_URL'],
-    ['clientSecret', 'client secret', 'PSD2_CLIENT_SECRET'],
-    ['ccClientId', 'client id for client credentials', 'PSD2_CC_CLIENT_ID'],
-    ['ccClientSecret', 'client secret for client credentials', 'PSD2_CC_CLIENT_SECRET'],
-    ['ccApplicationName', 'application name for client credentials', 'PSD2_CC_APP_NAME'],
-    ['ccDailyLimit', 'daily limit of calls with client credentials', 'PSD2_CC_DAILY_LIMIT'],
-    ['redirectUri', 'redirect URI', 'PSD2_REDIRECT_URI'],
-    ['signer', 'signer', 'PSD2_SIGNER'],
-    ['payeeCheck', 'payee check', 'PSD2_PAYEE_CHECK'],
-    ['maxAmount', 'largest amount of a transfer', 'PSD2_MAX_AMOUNT'],
-    ['qwacCertificate', 'QWAC certificate', 'PSD2_QWAC_CERT'],
-    ['qsealCertificate', 'QSealC certificate', 'PSD2_QSEAL_CERT'],
-    ['qsealKey', 'QSealC key', 'PSD2_QSEAL_KEY'],
-    ['ca', 'CA bundle', 'PSD2_CA'],
-    ['bankSigningCertificate', 'bank signing certificate', 'PSD2_BANK_SIGNING_CERT'],
-  ] as const)('the error for a missing %s calls it %s, and names %s', (key, name, variable) => {
-    expect(thrownBy(() => missingSetting(profile('env'), key))).toMatchObject({
+    ['baseUrl', 'base URL', 'PSD2_BASE_URL', 'x'],
+    ['clientId', 'client id', 'PSD2_CLIENT_ID', 'x'],
+    ['clientSecret', 'client secret', 'PSD2_CLIENT_SECRET', 'x'],
+    ['applicationName', 'application name', 'PSD2_APP_NAME', 'x'],
+    ['ccClientId', 'client id for client credentials', 'PSD2_CC_CLIENT_ID', 'x'],
+    ['ccClientSecret', 'client secret for client credentials', 'PSD2_CC_CLIENT_SECRET', 'x'],
+    ['ccApplicationName', 'application name for client credentials', 'PSD2_CC_APP_NAME', 'x'],
+    ['ccDailyLimit', 'daily limit of calls with client credentials', 'PSD2_CC_DAILY_LIMIT', 'x'],
+    ['redirectUri', 'redirect URI', 'PSD2_REDIRECT_URI', 'x'],
+    ['signer', 'signer', 'PSD2_SIGNER', 'x'],
+    ['payeeCheck', 'payee check', 'PSD2_PAYEE_CHECK', 'x'],
+    ['maxAmount', 'largest amount of a transfer', 'PSD2_MAX_AMOUNT', 'x'],
+    ['staleAfter', 'age from which data is stale', 'PSD2_STALE_AFTER', 'x'],
+    ['qwacCertificate', 'QWAC certificate', 'PSD2_QWAC_CERT', file],
+    ['qwacKey', 'QWAC key', 'PSD2_QWAC_KEY', file],
+    ['qsealCertificate', 'QSealC certificate', 'PSD2_QSEAL_CERT', file],
+    ['qsealKey', 'QSealC key', 'PSD2_QSEAL_KEY', file],
+    ['ca', 'CA bundle', 'PSD2_CA', file],
+    ['bankSigningCertificate', 'bank signing certificate', 'PSD2_BANK_SIGNING_CERT', file],
+  ] as const)('%s is called %s, and %s gives it', (key, name, variable, value) => {
+    expect(thrownBy(() => missingSetting({ name: 'env', settings: {} }, key))).toMatchObject({
       message: `The profile "env" has no ${name}`,
       hint: `Set ${variable}.`,
     });
+    expect(environmentSettings({ [variable]: 'x', PATH: '/bin' })).toEqual({ [key]: value });
   });
 
   it.each(['x\ny', 'x\u0000', '\u007f', 'x\u0085'])(

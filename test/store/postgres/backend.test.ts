@@ -59,16 +59,6 @@ describe('tokens in PostgreSQL', () => {
     apiTrackId: 'track',
   };
 
-  it('a wrong passphrase opens nothing, and without a passphrase nothing is written in plain text', async () => {
-    await store.open('p', BANK).tokens.change('42', (slot) => slot.write(TOKENS));
-    const wrong = stores.worker({ passphrase: 'wrong' });
-    await expect(wrong.open('p', BANK).tokens.read('42')).rejects.toMatchObject({ code: 'config' });
-    const none = stores.worker({ passphrase: '' });
-    await expect(none.open('q', BANK).tokens.change('42', async () => {})).rejects.toMatchObject({
-      code: 'config',
-    });
-  });
-
   it('what the bank issued is stored even after Ctrl-C', async () => {
     const interrupted = new AbortController();
     const stopped = stores.worker({ signal: interrupted.signal });

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
 import type { Holdings, StoredRecord } from '../../../src/store/ports/copy.ts';
 import { PostgresTurns } from '../../../src/store/postgres/access.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
@@ -224,19 +223,6 @@ function boundTo(holdings: Holdings) {
     },
   };
 }
-
-it('the counts of reads are kept for a day, and those of earlier days are removed', async () => {
-  await stores.init();
-  const { reads } = stores.worker().open('p', BANK);
-  const take = (day: IsoDate, productId: string) => reads.take({ day, customerId: '42', productId });
-  const today = parseDate('--date', '2026-11-21');
-  await take(today, '0010482620');
-  await take(today, '0010482638');
-  const days = () => stores.sql('select day from psd2.unattended_reads');
-  expect(days()).toBe('2026-11-21\n2026-11-21');
-  await take(parseDate('--date', '2026-11-22'), '0010482620');
-  expect(days()).toBe('2026-11-22');
-});
 
 describe('the pace that the bank demands', () => {
   const RETRY_MS = 600_000;

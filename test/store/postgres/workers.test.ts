@@ -110,9 +110,7 @@ describe('a connection that is lost', () => {
     ({ proxy, through } = await stores.proxied());
   });
   /** A worker whose statements go through the proxy. */
-  const cutOff = (isPlain = false) => {
-    return stores.worker({ address: through, isPlain }).open('p', BANK);
-  };
+  const cutOff = () => stores.worker({ address: through }).open('p', BANK);
 
   it('an event counts as written if only the answer was lost, and psd2 stops if the event itself was', async () => {
     const flow = await begun(cutOff().flows, 'transfer', TRANSFER_BEGIN('a'));
@@ -169,49 +167,6 @@ describe('a connection that is lost', () => {
     const round = await rounds.join();
     expect('share' in round && round.share).toMatchObject({ round: 1, size: 1 });
     expect(proxy.cuts()).toBe(1);
-  });
-
-  it('tokens are stored once if the answer was lost, and again if another worker has written in the meantime', async () => {
-    const plain = () => stores.worker({ isPlain: true }).open('p', BANK);
-    const { tokens } = cutOff(true);
-    const generation = async () => (await plain().tokens.read('42'))?.generation;
-    await tokens.change('42', (slot) => {
-      proxy.cutNext(/insert into psd2\.tokens/);
-      return slot.write(login);
-    });
-    expect(await generation()).toBe(1);
-    await tokens.change('42', (slot) => {
-      proxy.dropNext(() => {
-        stores.sql(
-          `update psd2.tokens set generation = 2, secrets = '{"accessToken":"x","refreshToken":null}'`,
-        );
-      }, /insert into psd2\.tokens/);
-      return slot.write({ ...login, accessToken: 'mine' });
-    });
-    expect(await generation()).toBe(3);
-    expect(await plain().tokens.read('42')).toMatchObject({ accessToken: 'mine' });
-    expect(proxy.cuts()).toBe(2);
-  });
-
-  it('tokens that the bank gave wait for a database that is away for longer than a command waits', async () => {
-    const { tokens } = cutOff();
-    await tokens.change('42', (slot) => slot.write(login));
-    const begin = performance.now();
-    let attempts = 0;
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-    });
-    await tokens.change('42', async (slot) => {
-      const spent = await slot.read();
-      vi.spyOn(performance, 'now').mockImplementation(() => begin + attempts * 5_000);
-      proxy.refuse(() => {
-        attempts += 1;
-        if (attempts === 4) proxy.refuse(undefined);
-      });
-      await slot.replace(spent, { ...login, accessToken: 'given' });
-    });
-    expect(attempts).toBe(4);
-    expect(await worker().tokens.read('42')).toMatchObject({ accessToken: 'given' });
   });
 });
 

@@ -1,13 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import { type ProfileSettings, ProfileStore, parseProfileName } from '../../../src/store/machine/profiles.ts';
+import { type ProfileSettings, ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { NO_SOURCES } from '../../../src/store/secrets/vault.ts';
-import { thrownBy } from '../../support/thrown.ts';
 import { useKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { secondsWhileWaiting } from '../waiting.ts';
+import { heldByAnother } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const KEYRING = { kind: 'keyring' } as const;
@@ -183,12 +182,7 @@ it.each([
   ['rewrites', (store: ProfileStore) => store.rewrite('bank')],
 ])('psd2 waits ten seconds for another process before it %s a profile', async (_, change) => {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
-  const beat = (at: number) => {
-    writeFileSync(`${file()}.lock`, '{"pid":7,"host":"h","since":"now"}');
-    utimesSync(`${file()}.lock`, at, at);
-  };
-  beat(0);
-  const time = secondsWhileWaiting(beat);
+  const time = heldByAnother(`${file()}.lock`);
   await expect(change(profiles())).rejects.toMatchObject({
     code: 'config',
     message: 'The profile bank is in use by another psd2: process 7 on h since now',
@@ -205,19 +199,8 @@ it('a profile has one vault, and the sources of its keys are those that were giv
   expect(new ProfileStore(folder, () => {}, sources).keySources).toBe(sources);
 });
 
-it('the error for a name that is reserved or not usable says which names are', () => {
-  expect(thrownBy(() => parseProfileName('env'))).toMatchObject({
-    code: 'usage',
-    hint: 'Choose another name.',
-  });
-  expect(thrownBy(() => parseProfileName('a b'))).toMatchObject({
-    code: 'usage',
-    message: 'The profile name "a b" is not usable',
-    hint: 'Use at most 64 letters, digits, dots, dashes and underscores. Begin with a letter or digit.',
-  });
-});
-
 it.each([
+  ['baseUrl', '1'],
   ['qwacKey', '{"path":7}'],
   ['qwacKey', '{}'],
   ['qwacKey', '"PEM"'],

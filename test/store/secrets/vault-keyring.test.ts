@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
@@ -17,7 +17,7 @@ import { thrownBy } from '../../support/thrown.ts';
 import { stored } from '../stored-protection.ts';
 import { useKeyring, withoutKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { secondsWhileWaiting } from '../waiting.ts';
+import { heldByAnother } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const KEYRING = { kind: 'keyring' } as const;
@@ -316,16 +316,10 @@ describe('the file of the key', () => {
 
   it('psd2 waits for a process that changes the protection, and names it when the time is up', async () => {
     const lock = `${file()}.lock`;
-    const beat = (at: number) => {
-      writeFileSync(lock, '{"pid":7,"host":"h","since":"2026-11-21T10:00:00.000Z"}');
-      utimesSync(lock, at, at);
-    };
-    beat(0);
-    const time = secondsWhileWaiting(beat);
+    const time = heldByAnother(lock);
     await expect(vault().exclusively(async () => 'never')).rejects.toMatchObject({
       code: 'config',
-      message:
-        'The protection of the profile bank is in use by another psd2: process 7 on h since 2026-11-21T10:00:00.000Z',
+      message: 'The protection of the profile bank is in use by another psd2: process 7 on h since now',
     });
     expect(time.seconds).toBe(201);
     rmSync(lock);
