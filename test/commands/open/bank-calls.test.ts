@@ -218,11 +218,8 @@ describe('without a login', () => {
     ['with a consent', ['consent', 'request', '--customer', 'ada']],
     ['customers', ['auth', 'login']],
   ] as const)('that can be renewed, the advice where customers log in (%s) is %j', async (logsIn, next) => {
-    const { context } = openCommand(folder, NOW);
-    await storeLogin(context, 'ada', {
-      refreshToken: null,
-      accessTokenExpiresAt: '2026-01-01T00:00:00.000Z',
-    });
+    const ended = { refreshToken: null, accessTokenExpiresAt: '2026-01-01T00:00:00.000Z' };
+    await storeLogin(openCommand(folder, NOW).context, 'ada', ended);
     const { ask, opened } = await openAt({ ...CUSTOMER, logsIn }, ada());
     expect((await failureOf(ask(reading('list')))).next).toEqual([next]);
     expect((await failureOf(opened.accessTokens.renewed('of ada'))).next).toEqual([next]);
@@ -273,21 +270,13 @@ describe('what a call takes from the store', () => {
   });
 
   it.each([
-    ['the profile', null, { clientId: 'own', clientSecret: 'secret' }],
-    [
-      'the bank, with a secret',
-      { clientId: 'known', needsSecret: true },
-      { clientId: 'known', clientSecret: 'secret' },
-    ],
-    [
-      'the bank, without one',
-      { clientId: 'known', needsSecret: false },
-      { clientId: 'known', clientSecret: '' },
-    ],
-  ])('is the id of the application of %s', async (_, client, expected) => {
+    ['the profile', null, 'own', 'secret'],
+    ['the bank, with a secret', { clientId: 'known', needsSecret: true }, 'known', 'secret'],
+    ['the bank, without one', { clientId: 'known', needsSecret: false }, 'known', ''],
+  ])('is the id of the application of %s', async (_, client, clientId, clientSecret) => {
     const secrets = { PSD2_CLIENT_ID: 'own', PSD2_CLIENT_SECRET: 'secret' };
     const { opened } = await openAt(NAMED, { ...ada(), env: secrets, client });
-    expect(opened.client()).toEqual(expected);
+    expect(opened.client()).toEqual({ clientId, clientSecret });
   });
 
   it('is the secret only if the bank wants one', async () => {
@@ -412,12 +401,8 @@ describe('around a call', () => {
 it('the bank of the application can be opened without a customer', async () => {
   const { find, settings } = bankWith(NAMED);
   const { context } = openCommand(folder, NOW, { env, find });
-  const bank: ApplicationBank = await openApplicationBank(
-    context,
-    await context.transport('authorization_code'),
-    find,
-  );
-  expect([bank.session, settings[0]?.psu, settings[0]?.consents]).toEqual([
-    ...[{ apiTrackId: undefined }, undefined, undefined],
-  ]);
+  const transport = await context.transport('authorization_code');
+  const bank: ApplicationBank = await openApplicationBank(context, transport, find);
+  expect(bank.session).toEqual({ apiTrackId: undefined });
+  expect([settings[0]?.psu, settings[0]?.consents]).toEqual([undefined, undefined]);
 });

@@ -25,16 +25,12 @@ function written(name: string, fields: object): string {
   return path;
 }
 const DAMAGED = 'The bank file that the profile stores is damaged';
-const GIVE_AGAIN = 'Give it again with psd2 profile set <profile> --bank <file>.';
 
 describe('what a profile stores of a bank file', () => {
   it('is the file with all that it extends, which gives the same values', async () => {
     written('parent.json', FIELDS);
-    const path = written('child.json', {
-      interface: 'nextgenpsd2',
-      extends: 'parent.json',
-      sca: { pollSeconds: 7 },
-    });
+    const own = { interface: 'nextgenpsd2', sca: { pollSeconds: 7 } };
+    const path = written('child.json', { ...own, extends: 'parent.json' });
     const { content, description } = await contentOfBank(path);
     expect(JSON.parse(content)).toMatchObject({ name: 'A bank', sca: { pollSeconds: 7 } });
     expect(content).not.toContain('extends');
@@ -44,31 +40,24 @@ describe('what a profile stores of a bank file', () => {
     expect(await bankFileOf(content)).toEqual(await bankFileOf(path));
   });
 
-  it.each(['{', '{"interface":7}'])('is refused if it is damaged: %s', async (damaged) => {
-    const error = await failureOf(bankFileOf(damaged));
-    expect(error).toMatchObject({ code: 'config', message: DAMAGED });
-    expect((await failureOf(describeStored(damaged))).code).toBe('config');
-  });
-
-  it('is refused with a way out if it is no JSON', async () => {
-    const expected = { code: 'config', exitCode: 3, message: DAMAGED, hint: GIVE_AGAIN };
-    expect(await failureOf(describeStored('{"interface"'))).toEqual(expected);
-    expect(await failureOf(bankOf('{"interface"', {}, unchecked()))).toEqual(expected);
+  it('is refused if it is damaged, with a way out if it is no JSON', async () => {
+    const other = '{"interface":7}';
+    expect(await failureOf(bankFileOf(other))).toEqual({ code: 'config', exitCode: 3, message: DAMAGED });
+    expect((await failureOf(describeStored(other))).code).toBe('config');
+    const text = '{"interface"';
+    for (const refused of [bankFileOf(text), describeStored(text), bankOf(text, {}, unchecked())])
+      expect(await failureOf(refused)).toEqual({
+        ...{ code: 'config', exitCode: 3, message: DAMAGED },
+        hint: 'Give it again with psd2 profile set <profile> --bank <file>.',
+      });
   });
 });
 
-describe('the address in a bank file', () => {
-  it('is its base URL', async () => {
-    expect(await addressOf(written('address.json', FIELDS))).toBe('https://psd2.bank.example');
-  });
-
-  it('is not known without one, and if something is wrong with the file', async () => {
-    const { api, ...without } = FIELDS;
-    expect(api.baseUrl).toBeDefined();
-    expect(await addressOf(written('without.json', without))).toBeUndefined();
-    expect(await addressOf(written('wrong.json', { ...FIELDS, nam: 1 }))).toBeUndefined();
-    expect(await addressOf(join(temporary, 'no-such.json'))).toBeUndefined();
-  });
+it('the address in a bank file is its base URL, and not known if something is wrong with the file', async () => {
+  expect(await addressOf(written('address.json', FIELDS))).toBe('https://psd2.bank.example');
+  expect(await addressOf(written('without.json', { ...FIELDS, api: undefined }))).toBeUndefined();
+  expect(await addressOf(written('wrong.json', { ...FIELDS, nam: 1 }))).toBeUndefined();
+  expect(await addressOf(join(temporary, 'no-such.json'))).toBeUndefined();
 });
 
 it.each([
@@ -140,11 +129,8 @@ function forge(kept: string, setting: string) {
 describe('a bank file that was checked', () => {
   it('means the same the second time, and is not checked again', async () => {
     const { kept, file, open } = place();
-    writeFile(file, {
-      name: 'A bank',
-      extends: 'sparda',
-      headers: { static: { 'x-key': 'env:PSD2_BANK_KEY' } },
-    });
+    const withKey = { static: { 'x-key': 'env:PSD2_BANK_KEY' } };
+    writeFile(file, { name: 'A bank', extends: 'sparda', headers: withKey });
     const first = await open();
     expect(first.headers).toMatchObject({ static: { 'x-key': 'a key' } });
     expect(await open()).toEqual(first);

@@ -21,6 +21,8 @@ const ROUTE = { path: '/private/accounts', kind: 'ais' } as const;
 
 const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
+const open = (how?: Parameters<typeof openCommand>[2]) => openCommand(newConfigFolder(temporary), NOW, how);
+const recorderOf = (context: Context) => callRecorder(context, 'authorization_code', 'psd2.bank.example');
 
 it.each([
   [7, ''],
@@ -28,9 +30,7 @@ it.each([
 ])(
   'psd2 warns when four fifths of the calls of a day are used up: after %i of 10 it says %j',
   async (made, warning) => {
-    const { context, said } = openCommand(newConfigFolder(temporary), NOW, {
-      env: { PSD2_CC_DAILY_LIMIT: '10' },
-    });
+    const { context, said } = open({ env: { PSD2_CC_DAILY_LIMIT: '10' } });
     const { calls } = await context.store();
     for (let call = 0; call < made; call += 1) await calls.count(bankDay(new Date(NOW)));
     await callRecorder(context, 'client_credentials', 'psd2.bank.example');
@@ -46,14 +46,16 @@ const observed = (more: Partial<Observation> = {}): Observation => ({
 
 describe('the record of a call', () => {
   it('in the log has all that the bank and psd2 call it, and the flow that it belongs to', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
-    const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
+    const { context, said } = open();
+    const record = await recorderOf(context);
     context.openFlows.set('t2', 'tr-2');
     await record(observed());
     const more = { apiTrackId: undefined, requestId: null, mayHaveLeft: false, irrevocable: true };
     await record(
       observed({ ...more, outcome: 'timed out', transactionId: 't2', customer: 'ada', begun: 'p1' }),
     );
+    // Without --verbose.
+    expect(said()).toBe('');
     const logged = {
       ...{ at: NOW, profile: 'env', host: 'psd2.bank.example', method: 'GET', path: '/private/accounts' },
       ...{ milliseconds: 7, tppRequestId: 'q1', route: '/private/accounts', kind: 'ais' },
@@ -61,14 +63,8 @@ describe('the record of a call', () => {
     expect([...readCalls(context.folder.log)]).toEqual([
       {
         ...{ ...logged, status: null, failure: 'timed out', transactionId: 't2', requestId: null },
-        ...{
-          apiTrackId: null,
-          flow: 'tr-2',
-          neverLeft: true,
-          irrevocable: true,
-          begun: 'p1',
-          customer: 'ada',
-        },
+        ...{ apiTrackId: null, flow: 'tr-2', neverLeft: true, irrevocable: true },
+        ...{ begun: 'p1', customer: 'ada' },
       },
       {
         ...{ ...logged, status: 200, failure: null, transactionId: 't1', requestId: 'r1' },
@@ -85,19 +81,19 @@ describe('the record of a call', () => {
     ],
     [{ path: '/a\u001b[31mb' }, 'GET /a\ufffd[31mb → 200 in 7 ms (request q1 transaction t1 track track-1)'],
   ])('with --verbose stands on stderr too: %j', async (more, line) => {
-    const { context, said } = openCommand(newConfigFolder(temporary), NOW, { globals: { verbose: true } });
-    const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
+    const { context, said } = open({ globals: { verbose: true } });
+    const record = await recorderOf(context);
     await record(observed(more));
     expect(said()).toBe(`${line}\n`);
   });
 
   it('as an event has what a program needs, and no more', async () => {
     const told: unknown[] = [];
-    const { context } = openCommand(newConfigFolder(temporary), NOW, {
+    const { context } = open({
       globals: { verbose: true },
       changes: ({ terminal }) => ({ terminal: { ...terminal, tell: (event) => void told.push(event) } }),
     });
-    const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
+    const record = await recorderOf(context);
     await record(observed({ begun: 'p1', customer: 'ada', apiTrackId: undefined }));
     expect(told).toEqual([
       {
@@ -107,17 +103,11 @@ describe('the record of a call', () => {
     ]);
   });
 
-  it('is silent without --verbose', async () => {
-    const { context, said } = openCommand(newConfigFolder(temporary), NOW);
-    await (await callRecorder(context, 'authorization_code', 'psd2.bank.example'))(observed());
-    expect(said()).toBe('');
-  });
-
   it('that cannot be written is one warning, and the next calls go on', async () => {
-    const { context, said } = openCommand(newConfigFolder(temporary), NOW);
+    const { context, said } = open();
     mkdirSync(context.folder.root, { recursive: true, mode: 0o700 });
     writeFileSync(context.folder.log, 'no folder');
-    const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
+    const record = await recorderOf(context);
     for (const _ of ['first', 'second', 'third']) await record(observed());
     expect(said().split('\n')).toEqual([
       expect.stringMatching(/^The log of calls in .+ cannot be written \(.+\)\.$/),
@@ -134,13 +124,13 @@ describe('the count of calls with client credentials', () => {
     ['without a token', 'client_credentials', false, 0],
     ["with a customer's token", 'authorization_code', true, 0],
   ] as const)('has a call %s', async (_, grant, isPrivate, count) => {
-    const { context, said } = openCommand(newConfigFolder(temporary), NOW);
+    const { context, said } = open();
     await (await callRecorder(context, grant, 'psd2.bank.example'))(observed({ isPrivate }));
     expect([await counted(context), said()]).toEqual([count, '']);
   });
 
   it('that cannot be written is one warning, and a fault ends the command', async () => {
-    const { context, said } = openCommand(newConfigFolder(temporary), NOW);
+    const { context, said } = open();
     const store = await context.wholeStore();
     const opened = store.open('env');
     const errors = [new Psd2Error('config', 'The disk is full'), new Psd2Error('config', 'Still full')];
@@ -187,23 +177,19 @@ describe('the tally of calls', () => {
       refuse: pass('refuse'),
       prove: pass('prove'),
     });
-    expect([slot.takenOverFrom, await slot.read(), await slot.isOurs(tokens)]).toEqual([
-      ...['process 1', tokens, true],
-    ]);
+    const asked = [slot.takenOverFrom, await slot.read(), await slot.isOurs(tokens)];
+    expect(asked).toEqual(['process 1', tokens, true]);
     await slot.write(tokens);
     await slot.refuse(tokens);
     await slot.prove(tokens, true);
     expect(tally.renewals).toBe(0);
     expect(await slot.replace(undefined, tokens)).toBe(tokens);
     expect(tally.renewals).toBe(1);
-    expect(passed).toEqual([
-      ...[
-        ['write', tokens],
-        ['refuse', tokens],
-        ['prove', tokens, true],
-      ],
-      ['replace', undefined, tokens],
-    ]);
+    const [written, refused] = [
+      ['write', tokens],
+      ['refuse', tokens],
+    ];
+    expect(passed).toEqual([written, refused, ['prove', tokens, true], ['replace', undefined, tokens]]);
   });
 
   it('counts how long calls wait for their turn, also for one that is interrupted', async () => {
@@ -241,7 +227,7 @@ describe('the note of what the bank refused', () => {
   it.each(['current', 'renewed'] as const)(
     'is kept if the bank refuses to renew the login (%s)',
     async (how) => {
-      const { context } = openCommand(newConfigFolder(temporary), NOW);
+      const { context } = open();
       const { tokens } = await context.store();
       await storeLogin(context, 'ada');
       const fails = () => Promise.reject(REFUSED);
@@ -259,7 +245,7 @@ describe('the note of what the bank refused', () => {
     ['psd2 has a fault', new TypeError('A fault'), true],
     ['the login has gone meanwhile', REFUSED, false],
   ])('is not kept if %s', async (_, error, isThere) => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    const { context } = open();
     const { tokens, notes } = await context.store();
     await storeLogin(context, 'ada');
     const fails = () => Promise.reject(error);
@@ -271,14 +257,14 @@ describe('the note of what the bank refused', () => {
   });
 
   it('is not needed for a token that there is', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    const { context } = open();
     const given = { current: async () => 'now', renewed: async (old: string) => `after ${old}` };
     const source = notingRefreshes(given, context, 'ada', async () => undefined);
     expect([await source.current(), await source.renewed('old')]).toEqual(['now', 'after old']);
   });
 
   it('of a call that is not allowed is kept until the bank allows one that needs a consent', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    const { context } = open();
     await storeLogin(context, 'ada');
     const no = (message: string) => new Psd2Error('forbidden', message);
     const { caller } = callsTo([no('First'), no('Second'), 200, 200, 403, no('Third')]);
@@ -298,7 +284,7 @@ describe('the note of what the bank refused', () => {
   });
 
   it('of an earlier command is taken back by a call that the bank allows, and other errors say nothing', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    const { context } = open();
     await storeLogin(context, 'ada');
     await (await context.store()).notes.callRefused('ada', note('Before'));
     const failing = new Psd2Error('bank_failing', 'Down');
@@ -318,7 +304,7 @@ describe('the note of what the bank refused', () => {
   });
 
   it('hides no error if it cannot be kept', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    const { context } = open();
     const store = await context.wholeStore();
     const opened = store.open('env');
     const full = () => Promise.reject(new Psd2Error('config', 'The disk is full'));
@@ -334,7 +320,7 @@ describe('the note of what the bank refused', () => {
   });
 
   it('of a call is forgotten with a new consent, and another one stays', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    const { context } = open();
     const { notes } = await context.store();
     for (const customer of ['ada', 'bob']) {
       await storeLogin(context, customer);
@@ -342,9 +328,7 @@ describe('the note of what the bank refused', () => {
     }
     await forgetRefusedCall(context, 'ada');
     await forgetRefusedCall(context, 'cleo');
-    expect([(await of(context, 'ada'))?.call, (await of(context, 'bob'))?.call]).toEqual([
-      undefined,
-      note('No'),
-    ]);
+    const calls = [(await of(context, 'ada'))?.call, (await of(context, 'bob'))?.call];
+    expect(calls).toEqual([undefined, note('No')]);
   });
 });

@@ -27,22 +27,20 @@ describe('the interface of the bank', () => {
   const nameOf = async (how?: How) => (await open(how).bankInterface()).name;
   const stored = JSON.stringify({ interface: 'nextgenpsd2', name: 'Stored' });
 
-  it('is the first one without a bank file, and without a profile', async () => {
+  it.each<[string, How | undefined, string]>([
+    ['is the first one in the environment alone', undefined, 'cb'],
+    ['is the first one without a bank file', named('bank'), 'cb'],
+    ['is the first one without an address', { env: NONE }, 'cb'],
+    ['is the first one without a profile', named('none'), 'cb'],
+    ['comes from PSD2_BANK: the name of a platform', { env: { PSD2_BANK: 'adorsys' } }, 'nextgenpsd2'],
+    ['comes from PSD2_BANK: a path', { env: { PSD2_BANK: join(temporary, 'bank.json') } }, 'nextgenpsd2'],
+    ['comes from PSD2_BANK, where nothing but blanks counts as nothing', { env: { PSD2_BANK: ' ' } }, 'cb'],
+    ['comes from the bank file of the profile, also if PSD2_BANK names none', named('own'), 'nextgenpsd2'],
+  ])('%s', async (_, how, name) => {
+    writeFileSync(join(temporary, 'bank.json'), stored);
     await open().profiles.write('bank', ADDRESS);
-    expect(await nameOf()).toBe('cb');
-    expect(await nameOf(named('bank'))).toBe('cb');
-    expect(await nameOf({ env: NONE })).toBe('cb');
-    expect(await nameOf(named('none'))).toBe('cb');
-  });
-
-  it.each([
-    ['the name of a platform', 'adorsys'],
-    ['a path', 'path'],
-    ['nothing but blanks counts as nothing', ' ', 'cb'],
-  ])('comes from PSD2_BANK: %s', async (_, given, name = 'nextgenpsd2') => {
-    const path = join(temporary, 'bank.json');
-    writeFileSync(path, stored);
-    expect(await nameOf({ env: { PSD2_BANK: given === 'path' ? path : given } })).toBe(name);
+    await open().profiles.write('own', { ...ADDRESS, bank: stored });
+    expect(await nameOf(how)).toBe(name);
   });
 
   it('comes from PSD2_BANK as its file is now: what failed is asked for again, and a changed file counts', async () => {
@@ -56,11 +54,6 @@ describe('the interface of the bank', () => {
     expect((await again()).consentTerms?.once).toBe(false);
   });
 
-  it('comes from the bank file of the profile, also if PSD2_BANK names none', async () => {
-    await open().profiles.write('bank', { ...ADDRESS, bank: stored });
-    expect(await nameOf(named('bank'))).toBe('nextgenpsd2');
-  });
-
   it('is an error if the profile is damaged, or the bank file', async () => {
     await open().profiles.write('bank', { ...ADDRESS, bank: '{"interface":"other"}' });
     expect(await failureOf(nameOf(named('bank')))).toMatchObject({ code: 'config', exitCode: 3 });
@@ -71,21 +64,11 @@ describe('the interface of the bank', () => {
   });
 
   it('is looked for once, and an error stays', async () => {
-    let looked = 0;
-    const { interface: toy } = new ToyBank();
-    const find: FindInterface = async () => {
-      looked += 1;
-      if (looked > 1) throw new TypeError('It was looked for again');
-      return toy;
-    };
+    const find = vi.fn<FindInterface>().mockResolvedValueOnce(new ToyBank().interface);
     const context = open({ find });
-    expect([(await context.bankInterface()).name, (await context.bankInterface()).name]).toEqual([
-      'toy',
-      'toy',
-    ]);
+    for (const _ of ['first', 'second']) expect((await context.bankInterface()).name).toBe('toy');
     const error = new Psd2Error('config', 'Damaged');
-    const errors: Error[] = [error];
-    const failing = open({ find: () => Promise.reject(errors.shift() ?? new TypeError('Again')) });
+    const failing = open({ find: vi.fn<FindInterface>().mockRejectedValueOnce(error) });
     for (const _ of ['first', 'second']) await expect(failing.bankInterface()).rejects.toBe(error);
   });
 });
@@ -121,16 +104,11 @@ describe('the profile of a command', () => {
 
   it('that fails for another reason than its settings has no name', () => {
     const fault = new TypeError('A fault');
-    const context = open();
-    const broken = open({
-      changes: () => ({
-        env: new Proxy(context.env, {
-          get: () => {
-            throw fault;
-          },
-        }),
-      }),
+    const { profiles } = open();
+    vi.spyOn(profiles, 'current').mockImplementationOnce(() => {
+      throw fault;
     });
+    const broken = open({ env: NONE, changes: () => ({ profiles }) });
     expect(() => broken.profileName()).toThrow(fault);
   });
 
@@ -148,9 +126,8 @@ describe('a context for something else', () => {
   it('for another customer shares everything but the customer', async () => {
     const context = open({ globals: { customer: 'ada', verbose: true } });
     const other = context.forCustomer('bob');
-    expect([context.globals.customer, other.globals.customer, other.globals.verbose]).toEqual([
-      ...['ada', 'bob', true],
-    ]);
+    expect(context.globals.customer).toBe('ada');
+    expect(other.globals).toMatchObject({ customer: 'bob', verbose: true });
     expect(await other.store()).toBe(await context.store());
     expect(other.repeated).toBe(context.repeated);
   });

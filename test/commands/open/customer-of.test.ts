@@ -25,6 +25,9 @@ beforeEach(() => {
 const open = (how?: How) => openCommand(folder, NOW, how).context;
 const old = (name: string) => open({ env: { PSD2_BASE_URL: `https://${name}.example` } });
 
+const NOBODY = { code: 'not_logged_in', exitCode: 4, message: 'Nobody is logged in with the profile "env"' };
+const LOGIN = ['--profile', 'env', 'auth', 'login'];
+
 describe('the customer of a command', () => {
   it('is that of the option, else the one of the last login', async () => {
     await storeLogin(open(), '1000001');
@@ -44,10 +47,7 @@ describe('the customer of a command', () => {
   });
 
   it('is unknown before the first login, also if only the application is logged in', async () => {
-    const nobody = {
-      ...{ code: 'not_logged_in', exitCode: 4, message: 'Nobody is logged in with the profile "env"' },
-      next: [['--profile', 'env', 'auth', 'login']],
-    };
+    const nobody = { ...NOBODY, next: [LOGIN] };
     const application = { globals: { grant: 'client_credentials' } } as const;
     expect(await failureOf(customerOf(open()))).toEqual(nobody);
     expect(await failureOf(customerOf(open(application)))).toEqual(nobody);
@@ -63,39 +63,35 @@ describe('the customer of a command', () => {
 describe('the error without a login', () => {
   const failure = (holder: string | null | undefined, how?: How) =>
     failureOf(notLoggedIn(open(how), holder).then((error) => Promise.reject(error)));
-  const login = ['--profile', 'env', 'auth', 'login'];
 
   it('names who else is logged in', async () => {
     await storeLogin(open(), '1000001');
     expect(await failure('1000002')).toEqual({
       ...{ code: 'not_logged_in', exitCode: 4 },
       message: 'The customer 1000002 is not logged in with the profile "env"',
-      ...{ hint: 'Logged in: 1000001. Or run:', next: [login] },
+      ...{ hint: 'Logged in: 1000001. Or run:', next: [LOGIN] },
     });
     expect(await failure(undefined)).toMatchObject({
       message: 'psd2 has forgotten who logged in last with the profile "env"',
       hint: 'Logged in: 1000001. Name one with --customer, or run:',
     });
     // The application's login is nobody's else.
-    expect(await failure(null)).toEqual({
-      ...{ code: 'not_logged_in', exitCode: 4, message: 'Nobody is logged in with the profile "env"' },
-      next: [[...login, '--client-credentials']],
-    });
+    expect(await failure(null)).toEqual({ ...NOBODY, next: [[...LOGIN, '--client-credentials']] });
   });
 
   it('says where the logins belong, if there is none here', async () => {
     await storeLogin(old('old'), '1000001');
     expect(await failure('1000001')).toEqual({
-      ...{ code: 'not_logged_in', exitCode: 4, message: 'Nobody is logged in with the profile "env"' },
+      ...NOBODY,
       hint: '1 login of this profile belongs to https://old.example/. Set that base URL again, take the logins along if the same bank has a new address (psd2 auth move), or log in at this one:',
-      next: [login],
+      next: [LOGIN],
     });
   });
 
   it('at a bank where customers log in with a consent leads to the consent', async () => {
     const how = { find: bankWhere({ logsIn: 'with a consent' }) };
     expect((await failure('ada', how)).next).toEqual([['--profile', 'env', 'consent', 'request']]);
-    expect((await failure(null, how)).next).toEqual([[...login, '--client-credentials']]);
+    expect((await failure(null, how)).next).toEqual([[...LOGIN, '--client-credentials']]);
   });
 });
 
@@ -114,14 +110,9 @@ describe('what belongs to other base URLs', () => {
     expect(await elsewhere()).toMatch(
       /^2 logins and the consents of 1 customer of this profile belong to https:\/\/(old|third)\.example\/ and 1 more base URLs$/,
     );
-    expect(await recordsAt(await open().store(), 'https://old.example/')).toEqual({
-      logins: 1,
-      customers: 1,
-    });
-    expect(await recordsAt(await open().store(), 'https://none.example/')).toEqual({
-      logins: 0,
-      customers: 0,
-    });
+    const there = async (bank: string) => recordsAt(await open().store(), bank);
+    expect(await there('https://old.example/')).toEqual({ logins: 1, customers: 1 });
+    expect(await there('https://none.example/')).toEqual({ logins: 0, customers: 0 });
   });
 
   it.each([

@@ -79,6 +79,12 @@ async function calls(outcomes: Outcome[], means: ConsentDetails['means'] | Error
   return { made, asked, usedIds, ask: (call: BankCall) => noticing.ask(call, statusOf), noticing };
 }
 
+/** Stores a consent for one reading, and one for many. */
+async function grantOnceAndLasting(): Promise<void> {
+  await grant('once', { recurring: false, grantedAt: '2026-11-21T13:00:00.000Z' });
+  await grant('lasting');
+}
+
 describe('a reading that the bank refuses because its consent has ended', () => {
   it.each([
     ['revoked', 'revoked'],
@@ -96,17 +102,13 @@ describe('a reading that the bank refuses because its consent has ended', () => 
     expect([await kept(), await stateOf(flow), await stateOf(other)]).toEqual([['c2'], state, 'confirmed']);
   });
 
-  it('leaves the consent as it is if the bank says that it is valid', async () => {
-    const flow = await grant('c1');
-    const { ask } = await calls([refusal(ENDED)], 'valid');
-    await expect(ask(balances('c1'))).rejects.toMatchObject({ message: 'The consent has ended' });
-    expect([await kept(), await stateOf(flow)]).toEqual([['c1'], 'confirmed']);
-  });
-
-  it('has its own error, whatever the bank says about the consent', async () => {
+  it.each<[string, ConsentDetails['means'] | Error]>([
+    ['is valid', 'valid'],
+    ['is none that it tells', new Psd2Error('bank_failing', 'The bank is failing')],
+  ])('has its own error, and leaves the consent as it is, if the bank says that it %s', async (_, means) => {
     const flow = await grant('c1');
     const error = refusal(ENDED);
-    const { ask } = await calls([error], new Psd2Error('bank_failing', 'The bank is failing'));
+    const { ask } = await calls([error], means);
     await expect(ask(balances('c1'))).rejects.toBe(error);
     expect([await kept(), await stateOf(flow)]).toEqual([['c1'], 'confirmed']);
   });
@@ -136,8 +138,7 @@ describe('a reading with a consent for one reading that is used up', () => {
     ['the bank says that the readings are used up', USED_UP, []],
     ['the bank says that the consent has ended', ENDED, ['once']],
   ])('is made again with another one, if %s', async (_, context, asked) => {
-    await grant('once', { recurring: false, grantedAt: '2026-11-21T13:00:00.000Z' });
-    await grant('lasting');
+    await grantOnceAndLasting();
     const found = await calls([refusal(context)], 'valid');
     expect(await found.ask(balances('once'))).toEqual({ notices: [], status: 200 });
     expect(found.made.map(({ headers }) => headers)).toEqual([
@@ -149,8 +150,7 @@ describe('a reading with a consent for one reading that is used up', () => {
   });
 
   it('is not made a third time', async () => {
-    await grant('once', { recurring: false, grantedAt: '2026-11-21T13:00:00.000Z' });
-    await grant('lasting');
+    await grantOnceAndLasting();
     const [first, second] = [refusal(USED_UP), refusal(USED_UP)];
     const { ask, usedIds } = await calls([first, second]);
     await expect(ask(balances('once'))).rejects.toBe(second);
@@ -174,8 +174,7 @@ describe('any other call', () => {
     ['a call without a consent', refusal({ ...ENDED, ...USED_UP }), balances()],
     ['a call that reads no account', refusal(USED_UP), reading(null, { headers: { 'consent-id': 'once' } })],
   ])('is made once, and has its own error: %s', async (_, error, call) => {
-    await grant('once', { recurring: false, grantedAt: '2026-11-21T13:00:00.000Z' });
-    await grant('lasting');
+    await grantOnceAndLasting();
     const { ask, asked, made } = await calls([error]);
     await expect(ask(call)).rejects.toBe(error);
     expect([made.length, asked]).toEqual([1, []]);

@@ -1,11 +1,15 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Read } from '../../../src/bank/ports/call.ts';
+import type { Context } from '../../../src/commands/context.ts';
+import { debitedAccount, looksLikeIban } from '../../../src/commands/open/debited-account.ts';
 import { covers, dropConsent, readKept } from '../../../src/commands/open/kept-customer.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import type { KeptConsent } from '../../../src/store/ports/customers.ts';
+import type { Customers, KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { granting } from '../../store/whole-store.ts';
 import { openCommand } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const day = (text: string) => parseDate('a day', text);
@@ -13,23 +17,21 @@ const day = (text: string) => parseDate('a day', text);
 const NOW = '2026-11-21T23:30:00.000Z';
 const [A, B] = ['IT89F0999001600000010482620', 'IT31P0999001600000010482638'];
 
-const LISTED = [{ accountId: 'id-of-a', iban: 'IT89F0999001600000010482620' }];
+const account = (accountId: string, iban: string | null = null) => ({ accountId, iban });
+const LISTED = [account('id-of-a', A)];
+const CONSENT: KeptConsent = {
+  ...{ flow: 'co-0', consentId: 'c0', accounts: null, reads: ['accounts', 'balances', 'transactions'] },
+  ...{ validUntil: null, recurring: true, frequencyPerDay: 4, grantedAt: NOW },
+};
 
 async function keptOf(...given: Partial<KeptConsent>[]) {
   const { context, said } = openCommand(newConfigFolder(temporary), NOW);
   const { customers } = await context.store();
   const consents = given.map(
     (each, index): KeptConsent => ({
-      flow: `co-${index}`,
-      consentId: `c${index}`,
-      accounts: null,
-      reads: ['accounts', 'balances', 'transactions'],
-      validUntil: null,
-      recurring: true,
-      frequencyPerDay: 4,
+      ...{ ...CONSENT, flow: `co-${index}`, consentId: `c${index}` },
       // The newest first.
-      grantedAt: `2026-11-0${9 - index}T00:00:00.000Z`,
-      ...each,
+      ...{ grantedAt: `2026-11-0${9 - index}T00:00:00.000Z`, ...each },
     }),
   );
   await customers.change('ada', (before) => ({ ...before, consents }));
@@ -80,17 +82,10 @@ it.each<[string, Partial<KeptConsent>[], Read, string]>([
 
 it('a list tells which consent covers an account', async () => {
   const consents = await consentsOf({ accounts: [A] }, { accounts: [B] });
-  await consents.listed?.('c0', [{ accountId: 'id-of-a', iban: A }]);
-  await consents.listed?.('c1', [
-    { accountId: 'id-of-b', iban: B },
-    { accountId: 'card', iban: null },
-  ]);
-  for (const [account, consentId] of [
-    ['id-of-a', 'c0'],
-    ['id-of-b', 'c1'],
-    ['card', 'c1'],
-  ] as const)
-    expect(await consents.for({ account })).toMatchObject({ consentId });
+  await consents.listed?.('c0', LISTED);
+  await consents.listed?.('c1', [account('id-of-b', B), account('card')]);
+  const of = async (id: string) => (await consents.for({ account: id })).consentId;
+  expect([await of('id-of-a'), await of('id-of-b'), await of('card')]).toEqual(['c0', 'c1', 'c1']);
 });
 
 it.each<[string, readonly string[] | null, boolean]>([
@@ -110,17 +105,10 @@ it.each<[string, readonly string[] | null, boolean]>([
 
 it('a consent to which the bank refuses cards is noted, and which ids are cards', async () => {
   const { consents, kept } = await keptOf({});
-  const listed = [
-    { accountId: 'a', iban: A },
-    { accountId: 'k', iban: null, kind: 'card' as const },
-  ];
+  const listed = [account('a', A), { ...account('k'), kind: 'card' as const }];
   await consents.listed?.('c0', listed);
   expect(await consents.for('list')).not.toHaveProperty('cards');
-  expect([consents.isCard?.('a'), consents.isCard?.('k'), consents.isCard?.('x')]).toEqual([
-    false,
-    true,
-    false,
-  ]);
+  expect(['a', 'k', 'x'].map((id) => consents.isCard?.(id))).toEqual([false, true, false]);
   await consents.listed?.('c0', listed, 'none');
   expect(await consents.for('list')).toMatchObject({ cards: 'none' });
   expect((await kept())?.consents[0]).toMatchObject({ cards: 'none', listed });
@@ -129,19 +117,15 @@ it('a consent to which the bank refuses cards is noted, and which ids are cards'
 it('what a list had is kept once, and stays with the customer when the consent has gone', async () => {
   const { context } = openCommand(newConfigFolder(temporary), NOW);
   const { customers } = await context.store();
-  const granted: KeptConsent = {
-    ...{ flow: 'co-1', consentId: 'c1', accounts: [A], reads: ['accounts'], validUntil: null },
-    ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW },
-  };
-  await customers.change('ada', (before) => ({ ...before, consents: [granted] }));
+  await customers.change('ada', (before) => ({ ...before, consents: [{ ...CONSENT, accounts: [A] }] }));
   const change = vi.spyOn(customers, 'change');
   for (const _ of ['first', 'second']) {
     const { consents } = await readKept(context, customers, 'ada');
-    for (const __ of ['first', 'second']) await consents.listed?.('c1', [{ accountId: 'a', iban: A }]);
+    for (const __ of ['first', 'second']) await consents.listed?.('c0', [account('a', A)]);
   }
   expect(change).toHaveBeenCalledTimes(1);
   await customers.change('ada', (before) => ({ ...before, consents: [] }));
-  expect(await customers.read('ada')).toMatchObject({ accounts: [{ accountId: 'a', iban: A }] });
+  expect(await customers.read('ada')).toMatchObject({ accounts: [account('a', A)] });
 });
 
 it.each<[string, Partial<KeptConsent>, string, boolean | undefined]>([
@@ -151,12 +135,7 @@ it.each<[string, Partial<KeptConsent>, string, boolean | undefined]>([
   ['an IBAN that it does not name', { accounts: [A] }, B, false],
   ['one that no list had', { accounts: [A] }, 'id-of-c', undefined],
   ['one that its own list lacks', { accounts: [A], listed: LISTED }, 'id-of-c', false],
-  [
-    'one without an IBAN in its list',
-    { accounts: [A], listed: [...LISTED, { accountId: 'card', iban: null }] },
-    'card',
-    true,
-  ],
+  ['one without an IBAN in its list', { accounts: [A], listed: [...LISTED, account('card')] }, 'card', true],
   ['no IBAN that one of its list has another of', { accounts: [A], listed: LISTED }, B, false],
   ['no IBAN of a country without known accounts', { accounts: [A] }, 'DE89370400440532013000', false],
   ['no IBAN of the shortest kind', { accounts: [A] }, 'NO9386011117947', false],
@@ -165,67 +144,47 @@ it.each<[string, Partial<KeptConsent>, string, boolean | undefined]>([
   ['perhaps an id with more than an IBAN', { accounts: [A] }, 'NO9386011117947-1', undefined],
   ['perhaps an id with one digit only', { accounts: [A] }, 'NO9X86011117947', undefined],
   ['any, if it names none', { accounts: null, listed: LISTED }, 'id-of-c', undefined],
-])('a consent covers %s', (_, given, account, expected) => {
-  const consent: KeptConsent = {
-    ...{ flow: 'co-1', consentId: 'c1', accounts: null, reads: ['accounts'], validUntil: null },
-    ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW, ...given },
-  };
+])('a consent covers %s', (_, given, id, expected) => {
+  const consent = { ...CONSENT, ...given };
   const psu = { id: null, idType: null, corporateId: null, corporateIdType: null };
-  const accounts = [
-    { accountId: 'id-of-a', iban: A },
-    { accountId: 'id-of-b', iban: B },
-  ];
-  expect(covers(consent, account, { psu, consents: [consent], accounts })).toBe(expected);
+  const accounts = [...LISTED, account('id-of-b', B)];
+  expect(covers(consent, id, { psu, consents: [consent], accounts })).toBe(expected);
 });
 
-it.each([
-  ['who has none left', []],
-  ['whose consent is over', [{ validUntil: day('2026-11-21') }]],
-])('a customer %s is asked for another one', async (_, kept) => {
-  await expect((await consentsOf(...kept)).for('list')).rejects.toMatchObject({
-    code: 'not_logged_in',
-    message: expect.stringContaining('has no valid consent,'),
-    next: [['consent', 'request', '--customer', 'ada']],
-  });
+const ASK = { hint: 'Ask the customer for one:', next: [['consent', 'request', '--customer', 'ada']] };
+const NO_VALID_ONE = {
+  ...{ code: 'not_logged_in', ...ASK },
+  message: 'The customer ada has no valid consent, so psd2 cannot read accounts',
+};
+const LIST_ALONE: Partial<KeptConsent>[] = [{ reads: ['accounts'] }];
+const noneFor = (what: string) => ({
+  ...{ code: 'not_logged_in', ...ASK, refusal: 'other' },
+  message: `The consent of the customer ada does not cover ${what}`,
+});
+it.each<[string, Partial<KeptConsent>[], Read, object]>([
+  ['who has none left', [], 'list', NO_VALID_ONE],
+  ['who has none left', [], { account: A, of: 'balances' }, NO_VALID_ONE],
+  ['whose consent is over', [{ validUntil: day('2026-11-21') }], 'list', NO_VALID_ONE],
+  ['with one for the list', LIST_ALONE, { account: A, of: 'balances' }, noneFor('balances')],
+  ['with one for the list', LIST_ALONE, { account: A, of: 'transactions' }, noneFor('transactions')],
+])('a customer %s (%j) is asked for another one for the reading %j', async (_, kept, what, failure) => {
+  await expect((await consentsOf(...kept)).for(what)).rejects.toMatchObject(failure);
 });
 
-it.each<[Read, string]>([
-  [{ account: A, of: 'balances' }, 'balances'],
-  [{ account: A, of: 'transactions' }, 'transactions'],
-])('a reading that no consent of the customer allows is refused: %j', async (what, named) => {
-  const consents = await consentsOf();
-  await expect(consents.for(what)).rejects.toMatchObject({
-    message: 'The customer ada has no valid consent, so psd2 cannot read accounts',
-    hint: 'Ask the customer for one:',
-  });
-  const others = await consentsOf({ reads: ['accounts'] });
-  await expect(others.for(what)).rejects.toMatchObject({
-    code: 'not_logged_in',
-    message: `The consent of the customer ada does not cover ${named}`,
-    hint: 'Ask the customer for one:',
-    next: [['consent', 'request', '--customer', 'ada']],
-    refusal: 'other',
-  });
-});
-
-it('a customer who is new is asked for the first one', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), NOW);
-  const { consents } = await readKept(context, (await context.store()).customers, 'ada');
-  await expect(consents.for('list')).rejects.toMatchObject({
-    message: expect.stringContaining('has given no consent,'),
-    hint: 'Ask the customer for one:',
-  });
-});
-
-it('if the operator may mean another customer, the refusal names those that psd2 knows', async () => {
+it('a customer who is new is asked for the first one, and the refusal names those that psd2 knows', async () => {
   const { context } = openCommand(newConfigFolder(temporary), NOW);
   const { customers } = await context.store();
-  await customers.change('bob', (kept) => kept);
   const { consents } = await readKept(context, customers, 'default');
+  const next = [['consent', 'request', '--customer', 'default']];
+  await expect(consents.for('list')).rejects.toMatchObject({
+    ...{ code: 'not_logged_in', hint: 'Ask the customer for one:', next },
+    message: expect.stringContaining('has given no consent,'),
+  });
+  await customers.change('bob', (kept) => kept);
   await expect(consents.for('list')).rejects.toMatchObject({
     code: 'not_logged_in',
     hint: 'Other customers: bob. Name one with --customer, or ask default for a consent:',
-    next: [['consent', 'request', '--customer', 'default']],
+    next,
   });
 });
 
@@ -241,16 +200,11 @@ it('a consent for one reading that is used up gives way to another one that may 
   expect(await consents.for({ account: A })).toMatchObject({ consentId: 'c0' });
 });
 
-it('a recurring consent does not give way', async () => {
-  const consents = await consentsOf({}, {});
-  expect(await consents.instead('c0', 'list')).toBeUndefined();
-  expect(await consents.for('list')).toMatchObject({ consentId: 'c0' });
-});
-
-it('which consent gave way is told apart from the others', async () => {
+it('a recurring consent does not give way, and which one did is told apart from the others', async () => {
   const consents = await consentsOf({}, { recurring: false }, {});
   expect(await consents.instead('c0', 'list')).toBeUndefined();
   expect(await consents.instead('no-such-consent', 'list')).toBeUndefined();
+  expect(await consents.for('list')).toMatchObject({ consentId: 'c0' });
   expect(await consents.instead('c1', 'list')).toMatchObject({ consentId: 'c0' });
 });
 
@@ -265,59 +219,30 @@ it('a consent for the list alone does not step in for another one', async () => 
 it('at most 1000 accounts of a customer are kept, and no list with more', async () => {
   const { customers, consents, kept } = await keptOf({ accounts: [A] });
   const many = (count: number, from = 0) =>
-    Array.from({ length: count }, (_, index) => ({ accountId: `id-${from + index}`, iban: null }));
+    Array.from({ length: count }, (_, index) => account(`id-${from + index}`));
   await consents.listed?.('c0', many(1001));
   expect((await kept())?.accounts).toBeUndefined();
   await consents.listed?.('c0', many(1000));
   expect((await kept())?.accounts).toHaveLength(1000);
   await consents.listed?.('c0', many(3, 2000));
   const accounts = (await kept())?.accounts ?? [];
-  expect(accounts.map(({ accountId }) => accountId).slice(0, 4)).toEqual([
-    'id-2000',
-    'id-2001',
-    'id-2002',
-    'id-0',
-  ]);
+  expect(accounts.slice(0, 4)).toEqual([...many(3, 2000), ...many(1)]);
   expect([accounts.length, (await kept())?.consents[0]?.listed]).toEqual([1000, many(3, 2000)]);
   expect(await customers.list()).toEqual(['ada']);
 });
 
 it.each([
-  [
-    'another IBAN',
-    [
-      { accountId: 'a', iban: B },
-      { accountId: 'b', iban: null },
-    ],
-  ],
-  [
-    'one account more',
-    [
-      { accountId: 'a', iban: A },
-      { accountId: 'b', iban: null },
-      { accountId: 'c', iban: B },
-    ],
-  ],
-  ['one account less', [{ accountId: 'a', iban: A }]],
-  [
-    'another id',
-    [
-      { accountId: 'a', iban: A },
-      { accountId: 'c', iban: null },
-    ],
-  ],
+  ['another IBAN', [account('a', B), account('b')]],
+  ['one account more', [account('a', A), account('b'), account('c', B)]],
+  ['one account less', [account('a', A)]],
+  ['another id', [account('a', A), account('c')]],
 ])('a list with %s than before is kept', async (_, later) => {
   const { consents, kept } = await keptOf({ accounts: [A] }, { accounts: [B] });
-  await consents.listed?.('c1', [{ accountId: 'x', iban: B }]);
-  await consents.listed?.('c0', [
-    { accountId: 'a', iban: A },
-    { accountId: 'b', iban: null },
-  ]);
+  const other = [account('x', B)];
+  await consents.listed?.('c1', other);
+  await consents.listed?.('c0', [account('a', A), account('b')]);
   await consents.listed?.('c0', later);
-  expect((await kept())?.consents.map(({ listed }) => listed)).toEqual([
-    later,
-    [{ accountId: 'x', iban: B }],
-  ]);
+  expect((await kept())?.consents.map(({ listed }) => listed)).toEqual([later, other]);
   const ids = (await kept())?.accounts?.map(({ accountId }) => accountId) ?? [];
   expect(ids.slice(0, later.length)).toEqual(later.map(({ accountId }) => accountId));
   expect(new Set(ids).size).toBe(ids.length);
@@ -326,7 +251,7 @@ it.each([
 
 it('a list that another consent of the customer had, too, is kept with its own', async () => {
   const { consents, kept } = await keptOf({ accounts: [A] }, { accounts: [A] });
-  const list = [{ accountId: 'a', iban: A }];
+  const list = [account('a', A)];
   await consents.listed?.('c0', list);
   await consents.listed?.('c1', list);
   expect((await kept())?.consents.map(({ listed }) => listed)).toEqual([list, list]);
@@ -337,7 +262,7 @@ it('if a list cannot be kept, the reading goes on; an interruption and a fault o
   const change = vi.spyOn(customers, 'change');
   const listed = async (error: Error) => {
     change.mockRejectedValueOnce(error);
-    await consents.listed?.('c0', [{ accountId: error.message, iban: A }]);
+    await consents.listed?.('c0', [account(error.message, A)]);
   };
   await listed(new Psd2Error('config', 'the record is damaged'));
   await expect(listed(new Psd2Error('interrupted', 'Ctrl-C'))).rejects.toThrow('Ctrl-C');
@@ -357,4 +282,93 @@ it('a consent that has ended is dropped, and no other; without it, nothing is wr
   expect(change).not.toHaveBeenCalled();
   await drop('ada', 'c1');
   expect((await kept())?.consents.map(({ consentId }) => consentId)).toEqual(['c0', 'c2']);
+});
+
+describe('the account that a payment debits', () => {
+  const ACCOUNTS = [account('acc-1', A), account('card-1')];
+  const NO_IBAN = { code: 'usage', exitCode: 2, message: 'The account card-1 has no IBAN' };
+
+  async function opened() {
+    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    const { customers } = await context.store();
+    await customers.change('ada', granting('co-1'));
+    return { context, customers };
+  }
+
+  /** Reads the list as the interface does, which notes it. @param meanwhile what happens while the bank answers */
+  function listing(context: Context, customers: Customers, meanwhile = async () => {}) {
+    return async () => {
+      const { consents } = await readKept(context, customers, 'ada');
+      const { consentId } = await consents.for('list');
+      await meanwhile();
+      await consents.listed?.(consentId, ACCOUNTS);
+      return ACCOUNTS;
+    };
+  }
+
+  it('asks once for what the bank lists with the consent', async () => {
+    const { context, customers } = await opened();
+    expect(await debitedAccount(context, 'ada', 'acc-1', listing(context, customers))).toEqual(ACCOUNTS[0]);
+    const again = () => Promise.reject(new Error('The bank was asked again'));
+    expect(await debitedAccount(context, 'ada', A.toLowerCase(), again)).toEqual(ACCOUNTS[0]);
+    expect((await customers.read('ada'))?.consents[0]?.listed).toEqual(ACCOUNTS);
+    expect(await failureOf(debitedAccount(context, 'ada', 'card-1', again))).toEqual(NO_IBAN);
+  });
+
+  it('does not bring a customer back whom psd2 has forgotten meanwhile, nor a consent that has ended', async () => {
+    const { context, customers } = await opened();
+    const meanwhile = (work: () => Promise<void>) => listing(context, customers, work);
+    await debitedAccount(
+      context,
+      'ada',
+      'acc-1',
+      meanwhile(() => customers.forget('ada')),
+    );
+    expect(await customers.read('ada')).toBeUndefined();
+
+    await customers.change('ada', granting('co-1'));
+    const replaced = () => customers.change('ada', (before) => granting('co-2')({ ...before, consents: [] }));
+    await debitedAccount(context, 'ada', 'acc-1', meanwhile(replaced));
+    const { consents = [] } = (await customers.read('ada')) ?? {};
+    expect(consents).toMatchObject([{ flow: 'co-2' }]);
+    expect(consents[0]).not.toHaveProperty('listed');
+  });
+
+  it('an account that the bank does not list, or that has no IBAN, is refused', async () => {
+    const { context, customers } = await opened();
+    const list = listing(context, customers);
+    expect(await failureOf(debitedAccount(context, 'ada', 'acc-2', list))).toEqual({
+      ...{
+        code: 'usage',
+        exitCode: 2,
+        message: 'The account acc-2 is not among the accounts of the customer',
+      },
+      ...{ hint: 'See the accounts with:', next: [['accounts', 'list', '--customer', 'ada']] },
+    });
+    expect(await failureOf(debitedAccount(context, 'ada', 'card-1', list))).toEqual(NO_IBAN);
+  });
+
+  it('a customer without a consent, or whose consent lists nothing, has the accounts that the bank lists now', async () => {
+    const { context, customers } = await opened();
+    const list = async () => ACCOUNTS;
+    expect(await debitedAccount(context, 'bob', 'acc-1', list)).toEqual(ACCOUNTS[0]);
+    expect(await debitedAccount(context, 'ada', 'acc-1', list)).toEqual(ACCOUNTS[0]);
+    expect(await customers.read('bob')).toBeUndefined();
+  });
+});
+
+it.each([
+  ['IT89F0999001600000010482620', true],
+  ['it89f0999001600000010482620', true],
+  ['NO93860111179', false],
+  ['NO938601111794', true],
+  [`IT89${'A'.repeat(30)}`, true],
+  [`IT89${'A'.repeat(31)}`, false],
+  ['1IT89F0999001600000010482620', false],
+  ['I189F0999001600000010482620', false],
+  ['IT8XF0999001600000010482620', false],
+  ['IT89F0999-01600000010482620', false],
+  ['acc-1', false],
+])('%s looks like an IBAN: %s', (account, expected) => {
+  expect(looksLikeIban(account)).toBe(expected);
 });

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { createVerify, X509Certificate } from 'node:crypto';
+import { createSign, createVerify, X509Certificate } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { WrongPassphrase } from '../../../src/certificates/key-pair.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import { openKeyRing, openSigner } from '../../../src/commands/open/keys.ts';
+import { outsideSigner } from '../../../src/commands/open/outside-signer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
 import type { PemSource } from '../../../src/store/machine/profiles.ts';
@@ -86,17 +88,13 @@ describe('the certificate and the key of a pair', () => {
     expect((await keys.certificate('QWAC')).fingerprint256).toBe(pair.certificate.fingerprint256);
   });
 
-  it('can be in one PEM text that the profile stores', async () => {
-    const { keys } = open({ ...qwac('qwac'), qwacCertificate: { pem: pems.qwac + pems.qwacKey } });
+  it('can be in what the profile stores: in one PEM text, or in a PKCS#12 file', async () => {
+    const pem = { pem: pems.qwac + pems.qwacKey };
+    const pkcs12 = { pkcs12: readFileSync(own('both.p12')).toString('base64') };
+    const { keys } = open({ qwacCertificate: pem, qsealCertificate: pkcs12 });
     expect((await keys.pair('QWAC')).certificatePem).toBe(pems.qwac);
-  });
-
-  it('can be in a PKCS#12 file that the profile stores by its content', async () => {
-    const pkcs12 = readFileSync(own('both.p12')).toString('base64');
-    const { keys } = open({ qsealCertificate: { pkcs12 } });
-    expect((await keys.pair('QSealC')).certificate.fingerprint256).toBe(
-      new X509Certificate(pems.qwac).fingerprint256,
-    );
+    const { certificate } = await keys.pair('QSealC');
+    expect(certificate.fingerprint256).toBe(new X509Certificate(pems.qwac).fingerprint256);
   });
 
   it('the key that the profile names counts, not the one beside the certificate', async () => {
@@ -166,21 +164,62 @@ describe('the certificate and the key of a pair', () => {
 
 it('a passphrase that does not open a PKCS#12 file is an error that names the file', async () => {
   const { keys } = open(qwac('both.p12'), { PSD2_KEY_PASSPHRASE: 'wrong' });
-  const failure = await failureOf(keys.read('QWAC'));
-  expect(failure).toMatchObject({ code: 'certificate', exitCode: 3 });
-  expect(failure.message).toContain(own('both.p12'));
+  expect(await failureOf(keys.read('QWAC'))).toMatchObject({
+    ...{ code: 'certificate', exitCode: 3, message: expect.stringContaining(own('both.p12')) },
+  });
 });
 
-it('an error that no passphrase can mend asks for none', async () => {
-  const { context, profile } = open(qwac('both.p12'));
-  const terminal = {
-    ...context.terminal,
-    canAsk: true,
-    askSecret: () => Promise.reject(new TypeError('Nobody should be asked')),
-  };
-  const { opening } = openKeyRing({ ...context, env: {}, terminal }, profile);
-  const damaged = new Psd2Error('certificate', 'The file is damaged');
-  await expect(opening('the file', () => Promise.reject(damaged))).rejects.toBe(damaged);
+describe('the passphrase of a key', () => {
+  /** Opens keys one after the other, while a person gives these answers. @returns what the person saw, and what opened the keys */
+  async function opening(answers: string[], rights: string[], variable?: string) {
+    const { context, profile } = open({}, { PSD2_KEY_PASSPHRASE: variable });
+    const seen = { asked: 0, warned: 0, opened: [] as unknown[] };
+    const terminal = {
+      ...{ ...context.terminal, canAsk: answers.length > 0 },
+      warn: () => {
+        seen.warned += 1;
+      },
+      askSecret: async () => {
+        seen.asked += 1;
+        return answers.shift() ?? '';
+      },
+    };
+    const ring = openKeyRing({ ...context, terminal }, profile);
+    const openAll = async () => {
+      for (const right of rights)
+        await ring.opening(`the key ${right}`, (given) => {
+          if (given !== right) throw new WrongPassphrase('certificate', 'It is wrong');
+          seen.opened.push(given);
+        });
+    };
+    const end = await openAll().catch((error: unknown) => failureOf(Promise.reject(error)));
+    return `asked ${seen.asked}, warned ${seen.warned}, opened ${seen.opened}; ${end?.message ?? 'good'}`;
+  }
+
+  it.each([
+    ['the first answer is right', 'a', 'a', undefined, 'asked 1, warned 0, opened a; good'],
+    ['the second answer is right', 'xa', 'a', undefined, 'asked 2, warned 1, opened a; good'],
+    ['the third answer is right', 'xya', 'a', undefined, 'asked 3, warned 2, opened a; good'],
+    ['three answers are wrong', 'xyza', 'a', undefined, 'asked 3, warned 2, opened ; It is wrong'],
+    ['a second key has the same', 'a', 'aa', undefined, 'asked 1, warned 0, opened a,a; good'],
+    ['a second key has another', 'ab', 'ab', undefined, 'asked 2, warned 0, opened a,b; good'],
+    ['the variable is right', 'x', 'a', 'a', 'asked 0, warned 0, opened a; good'],
+    ['the variable is wrong', 'a', 'a', 'x', 'asked 0, warned 0, opened ; It is wrong'],
+    ['the variable is empty', 'a', 'a', '', 'asked 1, warned 0, opened a; good'],
+    ['nobody can answer', '', 'a', undefined, 'asked 0, warned 0, opened ; It is wrong'],
+  ])('is asked for as often as needed: %s', async (_, answers, rights, variable, seen) => {
+    expect(await opening([...answers], [...rights], variable)).toBe(seen);
+  });
+
+  it('is not asked for after an error that no passphrase can mend', async () => {
+    const { context, profile } = open({}, {});
+    const asked: string[] = [];
+    const terminal = knowingPassphrase(context, asked);
+    const damaged = new Psd2Error('certificate', 'The file is damaged');
+    const { opening: openOne } = openKeyRing({ ...context, terminal }, profile);
+    await expect(openOne('the file', () => Promise.reject(damaged))).rejects.toBe(damaged);
+    expect(asked).toEqual([]);
+  });
 });
 
 describe('the signer', () => {
@@ -234,5 +273,53 @@ describe('the signer', () => {
     const message = 'The profile "bank" has no QSealC certificate';
     expect((await failureOf(opened(key))).message).toBe(message);
     expect((await failureOf(opened({ ...key, signer: 'true' }))).message).toBe(message);
+  });
+
+  describe("of the operator's command", () => {
+    const TEXT = 'the signing string';
+    const signatureOf = (text: string) =>
+      createSign('sha256').update(text).sign(readFileSync(files.qsealKeyFile), 'base64');
+    const certificate = () => new X509Certificate(pems.qseal);
+    /** Signs with a command that prints this. */
+    async function signWith(printed: string) {
+      const file = own('printed');
+      writeFileSync(file, printed);
+      return outsideSigner(open({}).context, `cat ${file}`, certificate())(TEXT);
+    }
+
+    it('may print a signature over several lines', async () => {
+      const signature = signatureOf(TEXT);
+      const lines = signature.replace(/(.{10})/g, '$1\r\n  ');
+      expect(await signWith(`\n${lines}\n`)).toBe(signature);
+    });
+
+    it.each(['', '\n', 'no!', '!AAAA', 'AAAA!', 'AA===', '=', '-----BEGIN SIGNATURE-----'])(
+      'takes %j, which is not base64, for no signature',
+      async (printed) => {
+        expect(await failureOf(signWith(printed))).toEqual({
+          ...{ code: 'config', exitCode: 3 },
+          message: 'The signer command did not print a signature in base64',
+          hint: 'It must print only the signature, in base64. For base64 without line breaks, use: openssl base64 -A',
+        });
+      },
+    );
+
+    it('refuses a signature of something else before anything is sent', async () => {
+      expect(await failureOf(signWith(signatureOf('another text')))).toEqual({
+        ...{ code: 'config', exitCode: 3 },
+        message: 'The signature of the signer command does not match the signing certificate',
+        hint: 'psd2 has sent nothing. The command must sign its unchanged standard input with SHA-256 and the key of that certificate. See the certificate with:',
+        next: [['cert', 'inspect']],
+      });
+    });
+
+    it('does not run it for another hash than SHA-256, and says what else the operator can do', async () => {
+      const signer = outsideSigner(open({}).context, 'no-such-program', certificate());
+      expect(await failureOf(signer(TEXT, 'rsa-sha512'))).toEqual({
+        ...{ code: 'config', exitCode: 3 },
+        message: 'The signer command signs with SHA-256, but this bank wants rsa-sha512',
+        hint: 'Use a key that psd2 can read, or a bank file with another signing.algorithm.',
+      });
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { whyWithdrawn, withdrawnConsents, withdrawnFunds } from '../../../src/commands/open/withdrawn.ts';
+import { withdrawnConsents, withdrawnFunds } from '../../../src/commands/open/withdrawn.ts';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -77,13 +77,6 @@ it('a customer with another consent, or without a record, is not there', async (
   const { customers } = await at(9).store();
   await customers.change('ada', granting('co-1'));
   expect(await found()).toEqual([]);
-});
-
-it.each([
-  ['revoked', 'the customer has withdrawn the consent'],
-  ['expired', 'the consent has ended'],
-] as const)('of a consent that is %s psd2 says: %s', (state, why) => {
-  expect(whyWithdrawn({ state })).toBe(why);
 });
 
 it('a consent for confirmations of funds is apart from those for readings', async () => {
