@@ -79,7 +79,7 @@ export async function play(stage: Stage, row: Row): Promise<void> {
       ...(step.calls !== undefined && { calls: calls.join(' ') }),
       ...(step.prints && { prints: printed }),
     };
-    const { ends, calls: wanted, prints, says, tells } = step;
+    const { ends, calls: wanted, prints, says, tells, events } = step;
     expect(seen, `step ${index + 1}: ${error?.message}`).toMatchObject({
       ends,
       ...(wanted !== undefined && { calls: wanted }),
@@ -87,9 +87,9 @@ export async function play(stage: Stage, row: Row): Promise<void> {
     });
     if (says !== undefined) expect(plain(textOf(error))).toMatch(says);
     if (tells !== undefined) expect(plain(told)).toMatch(tells);
+    if (events !== undefined)
+      expect(eventsOf(stage.config, names.FLOW).join(' ')).toMatch(new RegExp(`(^| )${events}$`));
   }
-  if (row.events !== undefined)
-    expect(eventsOf(stage.config, names.FLOW).join(' ')).toMatch(new RegExp(`(^| )${row.events}$`));
   expect(await stage.booked(), 'bookings in the ledger').toBe(row.paid);
 }
 

@@ -23,6 +23,8 @@ export interface Step {
   says?: string | RegExp;
   /** Part of what it tells the operator on stderr. */
   tells?: string | RegExp;
+  /** The last events in the journal of the flow then, in order. */
+  events?: string;
 }
 
 export interface Row {
@@ -34,8 +36,6 @@ export interface Row {
   tokenHasEnded?: true;
   /** Commands, one after the other. The first that prints a flow names `FLOW`, and the first that prints a batch `BATCH`. */
   steps: readonly Step[];
-  /** The last events in the journal of the flow, in order. */
-  events?: string;
   /** How often the bank's ledger has the amount in the end. */
   paid: number;
   /** It waits for longer than a few seconds of the real time, so that only the runner with a clock of its own plays it. */
@@ -154,6 +154,13 @@ function answerOf(
   const all = { 'content-type': type, 'content-length': String(bytes.length), ...headers };
   return { status, headers: Object.entries(all).flat(), body: bytes };
 }
+
+/** A step of a row: a command, how it must end, and what else must be so. */
+export const step = (
+  words: Step['words'],
+  ends: Step['ends'],
+  more: Omit<Step, 'words' | 'ends'> = {},
+): Step => ({ words, ends, ...more });
 
 /** A row at today's bank. */
 export const atCb = (name: string, paid: Row['paid'], steps: Step[], more: Partial<Row> = {}): Row => ({

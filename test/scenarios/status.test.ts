@@ -30,69 +30,59 @@ const LIMIT = ['--sca-timeout', '1'];
 const away = { customer: 'stays away' } as const;
 const many = <T>(each: T) => Array.from({ length: 30 }, () => each);
 
-const AT_CB: [name: string, row: Row][] = [
-  [
+const needing = (what: string, needs: string[], steps: Mess[], more: Partial<Row> = {}): [string, Row] => [
+  what,
+  { steps, needs, ...more },
+];
+
+const AT_CB = [
+  needing(
     'a transfer that is not verified',
-    { steps: [{ words: ORDER, meets: { verify: many(cut) } }], needs: ['transfer created'] },
-  ],
-  [
-    'a transfer that waits',
-    { steps: [{ words: [...ORDER, ...LIMIT], ...away }], needs: ['transfer authorizing'] },
-  ],
-  [
+    ['transfer created'],
+    [{ words: ORDER, meets: { verify: many(cut) } }],
+  ),
+  needing('a transfer that waits', ['transfer authorizing'], [{ words: [...ORDER, ...LIMIT], ...away }]),
+  needing(
     'a transfer that the bank puts off',
-    {
-      steps: [{ words: ORDER, meets: { execute: many(refused(420, 'TOO_MANY_CALLS')) } }],
-      needs: ['transfer authorized'],
-    },
-  ],
-  [
+    ['transfer authorized'],
+    [{ words: ORDER, meets: { execute: many(refused(420, 'TOO_MANY_CALLS')) } }],
+  ),
+  needing(
     'an unknown transfer',
-    {
-      steps: [{ words: ORDER, meets: { execute: many(gets(500)) } }],
-      needs: ['transfer unknown'],
-      ends: 9,
-    },
-  ],
-  [
+    ['transfer unknown'],
+    [{ words: ORDER, meets: { execute: many(gets(500)) } }],
+    { ends: 9 },
+  ),
+  needing(
     'an instant transfer that is not settled',
-    { steps: [{ words: INSTANT, meets: { settlement: many(cut) } }], needs: ['transfer executed'] },
-  ],
-  [
-    'a refused transfer',
-    { steps: [{ words: orderTo('EXECUTE REFUSED') }], needs: ['transfer failed'], ends: 7 },
-  ],
-  [
-    'a consent that waits',
-    { steps: [{ words: [...CONSENT, ...LIMIT], ...away }], needs: ['consent authorizing'] },
-  ],
-  [
+    ['transfer executed'],
+    [{ words: INSTANT, meets: { settlement: many(cut) } }],
+  ),
+  needing('a refused transfer', ['transfer failed'], [{ words: orderTo('EXECUTE REFUSED') }], { ends: 7 }),
+  needing('a consent that waits', ['consent authorizing'], [{ words: [...CONSENT, ...LIMIT], ...away }]),
+  needing(
     'an unknown consent',
-    { steps: [{ words: CONSENT, meets: { confirm: [refused(500)] } }], needs: ['consent unknown'], ends: 9 },
-  ],
-  [
+    ['consent unknown'],
+    [{ words: CONSENT, meets: { confirm: [refused(500)] } }],
+    { ends: 9 },
+  ),
+  needing(
     'a login that the bank does not renew',
-    {
-      steps: [{ words: ['auth', 'refresh'], meets: { token: many(refused(401)) } }],
-      needs: ['login refused'],
-    },
-  ],
-  [
+    ['login refused'],
+    [{ words: ['auth', 'refresh'], meets: { token: many(refused(401)) } }],
+  ),
+  needing(
     'a login and a consent that have ended',
-    {
-      steps: [{ words: ['auth', 'login'] }, { words: CONSENT }],
-      days: 200,
-      needs: ['login ended', 'consent ended'],
-    },
-  ],
-  [
+    ['login ended', 'consent ended'],
+    [{ words: ['auth', 'login'] }, { words: CONSENT }],
+    { days: 200 },
+  ),
+  needing(
     'a batch that another person must approve',
-    {
-      steps: [{ words: ['batch', 'add', 'FILE', '--from', '0010482620'] }],
-      needs: ['batch added'],
-      env: { PSD2_APPROVALS: '1', PSD2_OPERATOR: 'bob' },
-    },
-  ],
+    ['batch added'],
+    [{ words: ['batch', 'add', 'FILE', '--from', '0010482620'] }],
+    { env: { PSD2_APPROVALS: '1', PSD2_OPERATOR: 'bob' } },
+  ),
 ];
 
 describe('at cb', () => {
@@ -105,11 +95,7 @@ describe('at cb', () => {
 async function check(at: Stage & { pass(milliseconds: number): void }, row: Row): Promise<void> {
   const file = join(at.config, 'payments.csv');
   writeFileSync(file, `name,iban,amount\nAda,DE89370400440532013000,${at.amount}\n`);
-  const names: Record<string, string> = {
-    FILE: file,
-    AMOUNT: at.amount,
-    REFERENCE: at.name,
-  };
+  const names: Record<string, string> = { FILE: file, AMOUNT: at.amount, REFERENCE: at.name };
   for (const { words, env = {}, ...how } of row.steps) {
     meet(at, how);
     await at.run(

@@ -25,9 +25,7 @@ it('a second person sees what is paid from which account, the note and the payee
   const { payer } = await withFile(temporary, new BankHere(), text, ['--note', 'Suppliers']);
   const added = await payer.run(
     ['batch', 'add', join(temporary, 'payments.csv'), '--note', 'Suppliers', '--again'],
-    {
-      env,
-    },
+    { env },
   );
   expect(added.said).toMatchInlineSnapshot(`
     "Payees: 2 match, 1 close, 0 none, 0 unavailable.

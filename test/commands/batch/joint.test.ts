@@ -208,10 +208,7 @@ it('a line that another run has put into its bulk payment is not put into a seco
   const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
   const { bank, payer } = here;
   const store = await storeOf(payer);
-  await beginLine(store, 2, {
-    isNoted: false,
-    events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }],
-  });
+  await beginLine(store, 2, { isNoted: false, events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }] });
   expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 unknown.",
       "exit 9, unknown 1 of 3: run batch-1"],

@@ -218,9 +218,7 @@ it.each([
 );
 
 it('psd2 does not resolve a transfer whose outcome another psd2 has meanwhile found', async () => {
-  const { command, recorded } = flowThat('unknown', 'executed', {
-    order: transferOrder({ instant: false }),
-  });
+  const { command, recorded } = flowThat('unknown', 'executed', { order: transferOrder({ instant: false }) });
   await command('transfer', 'resolve', 'tr-1', '--not-executed');
   expect(said()).toContain('The transfer tr-1 is executed, so its outcome is not unknown');
   expect(process.exitCode).toBe(2);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { atCb, lost, type Row, refused, type Step } from '../row.ts';
+import { atCb, lost, RESUME, type Row, refused, type Step, step } from '../row.ts';
 
 // Batches: what becomes of each payment of a file, of the batch, and of the same file or reference a second time.
 
@@ -7,9 +7,12 @@ const ADD = ['batch', 'add', 'FILE', '--from', '0010482620', '--json'];
 const RUN = ['batch', 'run', 'BATCH', '--yes', '--json'];
 const RETRY = ['batch', 'retry', 'BATCH', '--json'];
 const SHOW = ['batch', 'show', 'BATCH', '--json'];
+const APPROVE = ['batch', 'approve', 'BATCH', '--json'];
+const REJECT = ['batch', 'reject', 'BATCH', '--note', 'too late', '--json'];
+const UNPAID = ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'];
 const batch = (name: string, payments: string[], paid: number, steps: Step[]): Row =>
   atCb(name, paid, steps, { payments });
-const added: Step = { words: ADD, ends: '0 added' };
+const added: Step = step(ADD, '0 added');
 
 const SINGLE = 'verify approach status execute';
 const NOT_MADE = '8 payment_failed executed executed rejected executed';
@@ -19,21 +22,15 @@ const alone = [
     ['Ada', 'Bea', 'SCA REFUSED', 'Dora'],
     3,
     [
-      {
-        words: [...ADD, '--note', 'First'],
-        ends: '0 added',
-        prints: { counts: { waiting: 4 }, note: 'First' },
-      },
-      { words: ADD, ends: '2 usage', says: 'The batch BATCH has the same content' },
-      {
-        words: RUN,
-        ends: NOT_MADE,
+      step([...ADD, '--note', 'First'], '0 added', { prints: { counts: { waiting: 4 }, note: 'First' } }),
+      step(ADD, '2 usage', { says: 'The batch BATCH has the same content' }),
+      step(RUN, NOT_MADE, {
         calls: [SINGLE, SINGLE, 'verify approach status status', SINGLE].join(' '),
         says: '1 of 4 payments was not made',
-      },
-      { words: RUN, ends: NOT_MADE, calls: '' },
-      { words: RETRY, ends: '0 added', prints: { lines: 1 } },
-      { words: RETRY, ends: '2 usage', says: /has these payments already/ },
+      }),
+      step(RUN, NOT_MADE, { calls: '' }),
+      step(RETRY, '0 added', { prints: { lines: 1 } }),
+      step(RETRY, '2 usage', { says: /has these payments already/ }),
     ],
   ),
   batch(
@@ -42,28 +39,20 @@ const alone = [
     3,
     [
       added,
-      { words: [...ADD, '--again'], ends: '0 added', tells: '1 of 2 payments has a reference of its own' },
-      { words: ['batch', 'run', 'BATCH-1', '--yes', '--json'], ends: '0 executed executed' },
-      {
-        words: ['batch', 'run', 'BATCH-2', '--yes', '--json'],
-        ends: '8 payment_failed failed executed',
+      step([...ADD, '--again'], '0 added', { tells: '1 of 2 payments has a reference of its own' }),
+      step(['batch', 'run', 'BATCH-1', '--yes', '--json'], '0 executed executed'),
+      step(['batch', 'run', 'BATCH-2', '--yes', '--json'], '8 payment_failed failed executed', {
         calls: SINGLE,
         says: 'their reasons say what to correct',
-      },
-      { words: ADD, ends: '2 usage', says: 'The batch BATCH has the same content' },
-      {
-        words: [...ADD, '--again'],
-        ends: '2 usage',
+      }),
+      step(ADD, '2 usage', { says: 'The batch BATCH has the same content' }),
+      step([...ADD, '--again'], '2 usage', {
         says: 'If you mean another payment, give it another reference',
-      },
+      }),
     ],
   ),
   batch('an account to debit that is an IBAN with a slip is refused as such', ['Ada'], 0, [
-    {
-      words: ADD.with(4, 'IT60X0542811101000000123457'),
-      ends: '2 invalid_iban',
-      says: 'has wrong check digits',
-    },
+    step(ADD.with(4, 'IT60X0542811101000000123457'), '2 invalid_iban', { says: 'has wrong check digits' }),
   ]),
   batch(
     'a batch is paid only after another person has approved its content, and nobody decides about it afterwards',
@@ -71,36 +60,23 @@ const alone = [
     2,
     [
       added,
-      ...(
-        [
-          [RUN, '2 usage', 'The batch needs 1 approval, and has 0'],
-          [['batch', 'approve', 'BATCH', '--json'], '2 usage', 'someone else must approve it'],
-          [['batch', 'approve', 'BATCH', '--by', 'Second Person', '--json'], '0 approved', undefined],
-          [['batch', 'approve', 'BATCH', '--by', 'second  person', '--json'], '2 usage', undefined],
-          [SHOW, '0 approved', undefined],
-          [RUN, '0 executed executed', undefined],
-          [
-            ['batch', 'reject', 'BATCH', '--by', 'Third Person', '--note', 'too late', '--json'],
-            '2 usage',
-            'nothing left to decide',
-          ],
-        ] as const
-      ).map(([words, ends, says]) => ({
-        ...{ words, ends, env: { PSD2_APPROVALS: '1' } },
-        ...(says !== undefined && { says }),
-      })),
-      {
-        words: ['audit', '--json'],
-        ends: '0',
+      ...[
+        step(RUN, '2 usage', { says: 'The batch needs 1 approval, and has 0' }),
+        step(APPROVE, '2 usage', { says: 'someone else must approve it' }),
+        step([...APPROVE, '--by', 'Second Person'], '0 approved'),
+        step([...APPROVE, '--by', 'second  person'], '2 usage'),
+        step(SHOW, '0 approved'),
+        step(RUN, '0 executed executed'),
+        step([...REJECT, '--by', 'Third Person'], '2 usage', { says: 'nothing left to decide' }),
+      ].map((each) => ({ ...each, env: { PSD2_APPROVALS: '1' } })),
+      step(['audit', '--json'], '0', {
         prints: expect.arrayContaining([
           expect.objectContaining({
-            ...{
-              action: 'paid',
-              about: expect.stringMatching(/, 1 of 1 approvals \(Second Person, user .+\)$/),
-            },
+            action: 'paid',
+            about: expect.stringMatching(/, 1 of 1 approvals \(Second Person, user .+\)$/),
           }),
         ]),
-      },
+      }),
     ],
   ),
   batch(
@@ -109,17 +85,15 @@ const alone = [
     1,
     [
       added,
-      {
-        words: RUN,
+      step(RUN, '8 payment_failed failed executed', {
         meets: { execute: [refused(422)] },
-        ends: '8 payment_failed failed executed',
         says: 'without confirming that no money moved',
-      },
-      { words: ['transfer', 'show', 'FLOW', '--json'], ends: '0 failed' },
-      { words: SHOW, ends: '0 done', prints: { counts: { failed: 1, executed: 1 } } },
-      { words: RETRY, ends: '2 usage', says: 'transfer resolve --not-executed' },
-      { words: ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'], ends: '0 failed' },
-      { words: RETRY, ends: '0 added', prints: { lines: 1 } },
+      }),
+      step(['transfer', 'show', 'FLOW', '--json'], '0 failed'),
+      step(SHOW, '0 done', { prints: { counts: { failed: 1, executed: 1 } } }),
+      step(RETRY, '2 usage', { says: 'transfer resolve --not-executed' }),
+      step(UNPAID, '0 failed'),
+      step(RETRY, '0 added', { prints: { lines: 1 } }),
     ],
   ),
 ];
@@ -128,10 +102,13 @@ const IBAN = 'IT89F0999001600000010482620';
 const BULKS = { bulk: { maxEntries: 4 }, products: { 'bulk-payments': ['sepa-credit-transfers'] } };
 const together = (name: string, payments: object, payees: string[], paid: number, ...steps: Step[]): Row => ({
   ...{ name, bank: { file: { payments } }, payments: payees, paid },
-  steps: [{ words: ADD.with(4, IBAN), ends: '0 added' }, ...steps],
+  steps: [step(ADD.with(4, IBAN), '0 added'), ...steps],
 });
 const AS_BASKET = [...RUN, '--as', 'basket'];
 const ALONE = [...RUN, '--as', 'single'];
+const AS_BULK = [...RUN, '--as', 'bulk'];
+const BRIEFLY = [...RUN, '--sca-timeout', '1'];
+const AWAY = { customer: 'stays away' } as const;
 
 const bulks = [
   together(
@@ -139,51 +116,44 @@ const bulks = [
     BULKS,
     ['Ada', 'Bea', 'EXECUTE REFUSED', 'Dora', 'Eve'],
     4,
-    {
-      words: [...RUN, '--as', 'bulk'],
-      ends: '8 payment_failed executed executed failed executed executed',
+    step(AS_BULK, '8 payment_failed executed executed failed executed executed', {
       calls: expect.stringMatching(
         /^initiate( sca-status status)+( payment)+ initiate( sca-status status)+$/,
       ),
       says: '1 of 5 payments was not made',
-    },
-    {
-      words: RUN,
-      ends: '8 payment_failed executed executed failed executed executed',
+    }),
+    step(RUN, '8 payment_failed executed executed failed executed executed', {
       calls: expect.not.stringContaining('initiate'),
-    },
-    { words: RETRY, ends: '0 added', prints: { lines: 1 } },
+    }),
+    step(RETRY, '0 added', { prints: { lines: 1 } }),
   ),
   together(
     'a bulk payment whose answer is lost is unknown, until a person has resolved each of its payments',
     BULKS,
     ['Ada'],
     0,
-    { words: [...RUN, '--as', 'bulk'], meets: { initiate: [lost] }, ends: '9 outcome_unknown unknown' },
-    { words: ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'], ends: '0 failed' },
-    { words: RUN, ends: '8 payment_failed failed', calls: '' },
+    step(AS_BULK, '9 outcome_unknown unknown', { meets: { initiate: [lost] } }),
+    step(UNPAID, '0 failed'),
+    step(RUN, '8 payment_failed failed', { calls: '' }),
   ),
   together(
     'a transfer of a bulk payment is not handled alone',
     BULKS,
     ['Ada', 'Bea'],
     0,
-    {
-      words: [...RUN, '--sca-timeout', '1'],
-      customer: 'stays away',
-      ends: '6 not_authorised authorizing authorizing',
-    },
-    { words: ['transfer', 'resume', 'FLOW', '--yes', '--json'], ends: '2 usage', calls: '' },
-    {
-      words: ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'],
-      ...{ ends: '2 usage', calls: '' },
-    },
+    step(BRIEFLY, '6 not_authorised authorizing authorizing', AWAY),
+    step(RESUME, '2 usage', { calls: '' }),
+    step(UNPAID, '2 usage', { calls: '' }),
   ),
-  together('with --as single each line has an SCA of its own', BULKS, ['Ada', 'Bea'], 2, {
-    words: ALONE,
-    ends: '0 executed executed',
-    calls: expect.stringMatching(/^(initiate( sca-status status)+ ?){2}$/),
-  }),
+  together(
+    'with --as single each line has an SCA of its own',
+    BULKS,
+    ['Ada', 'Bea'],
+    2,
+    step(ALONE, '0 executed executed', {
+      calls: expect.stringMatching(/^(initiate( sca-status status)+ ?){2}$/),
+    }),
+  ),
 ];
 
 const NEVER = { executesWithoutSca: 'never' };
@@ -193,83 +163,61 @@ const baskets = [
     NEVER,
     ['Ada', 'EXECUTE REFUSED', 'Dora'],
     2,
-    {
-      words: AS_BASKET,
-      ends: '8 payment_failed executed failed executed',
+    step(AS_BASKET, '8 payment_failed executed failed executed', {
       calls: expect.stringMatching(/^initiate initiate initiate basket( sca-status| status)+$/),
       says: '1 of 3 payments was not made',
-    },
-    {
-      words: AS_BASKET,
-      ends: '8 payment_failed executed failed executed',
+    }),
+    step(AS_BASKET, '8 payment_failed executed failed executed', {
       calls: expect.not.stringMatching(/initiate|basket/),
-    },
+    }),
   ),
   together(
     'a customer who refuses a basket pays none of it',
     NEVER,
     ['Ada', 'Bea'],
     0,
-    { words: AS_BASKET, customer: 'refuses', ends: '8 payment_failed rejected rejected' },
-    { words: RETRY, ends: '0 added', prints: { lines: 2 } },
+    step(AS_BASKET, '8 payment_failed rejected rejected', { customer: 'refuses' }),
+    step(RETRY, '0 added', { prints: { lines: 2 } }),
   ),
   together(
     'after a lost answer to a basket, its payments are authorised alone, and each is paid once',
     NEVER,
     ['Ada', 'Bea'],
     2,
-    { words: AS_BASKET, meets: { basket: [lost] }, ends: '9 outcome_unknown unknown unknown' },
+    step(AS_BASKET, '9 outcome_unknown unknown unknown', { meets: { basket: [lost] } }),
     // The bank has the payments in that basket, and takes them into no other one.
-    { words: AS_BASKET, ends: '6 not_authorised verified verified', says: '$ batch run BATCH --as single' },
-    {
-      words: ALONE,
-      ends: '0 executed executed',
-      calls: expect.stringMatching(/^(sca( sca-status status)+ ?){2}$/),
-    },
+    step(AS_BASKET, '6 not_authorised verified verified', { says: '$ batch run BATCH --as single' }),
+    step(ALONE, '0 executed executed', { calls: expect.stringMatching(/^(sca( sca-status status)+ ?){2}$/) }),
   ),
   together(
     'a payment in a basket is handled with the others, but can be cancelled at the bank',
     NEVER,
     ['Ada', 'Bea'],
     0,
-    {
-      words: [...AS_BASKET, '--sca-timeout', '1'],
-      customer: 'stays away',
-      ends: '6 not_authorised authorizing authorizing',
-    },
-    { words: ['transfer', 'resume', 'FLOW', '--yes', '--json'], ends: '2 usage', says: '$ batch run BATCH' },
-    {
-      words: ['batch', 'cancel', 'BATCH', '--yes', '--json'],
-      ends: '2 usage running',
+    step([...BRIEFLY, '--as', 'basket'], '6 not_authorised authorizing authorizing', AWAY),
+    step(RESUME, '2 usage', { says: '$ batch run BATCH' }),
+    step(['batch', 'cancel', 'BATCH', '--yes', '--json'], '2 usage running', {
       says: '2 payments have begun',
-    },
-    { words: ['transfer', 'cancel', 'FLOW', '--yes', '--json'], ends: '0 cancelled' },
-    {
-      words: [...AS_BASKET, '--sca-timeout', '1'],
-      customer: 'stays away',
-      ends: '8 payment_failed cancelled authorizing',
-    },
+    }),
+    step(['transfer', 'cancel', 'FLOW', '--yes', '--json'], '0 cancelled'),
+    step([...BRIEFLY, '--as', 'basket'], '8 payment_failed cancelled authorizing', AWAY),
   ),
 ];
 
-const XML = (format: string) => ({
-  ...{ bulk: { format }, products: { 'bulk-payments': ['pain.001-sepa-credit-transfers'] } },
-});
+const XML = { 'bulk-payments': ['pain.001-sepa-credit-transfers'] };
 const files = ['pain.001.001.03', 'pain.001.001.09'].map((format) =>
   together(
     `a bulk payment in ${format} is taken, and each line has the outcome that the bank says`,
-    XML(format),
+    { bulk: { format }, products: XML },
     ['Ada + Co', 'EXECUTE REFUSED', 'Dora'],
     2,
-    {
-      words: [...RUN, '--as', 'bulk'],
-      ends: '8 payment_failed executed failed executed',
+    step(AS_BULK, '8 payment_failed executed failed executed', {
       prints: [
         { reason: 'The bank has accepted it, and has not said that it is final', paidAt: null },
         { reason: 'RJCT' },
         {},
       ],
-    },
+    }),
   ),
 );
 

@@ -12,6 +12,7 @@ import {
   refused,
   type Step,
   saying,
+  step,
   succeeded,
 } from '../row.ts';
 
@@ -25,13 +26,16 @@ const GRANTED = [
   { name: 'ACCOUNT_INFO', products: PRODUCTS, outcome: true },
   { name: 'FUNDS_AVAILABILITY', products: PRODUCTS, outcome: false },
 ];
-const row = (name: string, steps: Step[], more: Partial<Row> = {}) => atCb(name, 0, steps, more);
+const ONE = ['consent', 'request', '--category', 'PAYMENTS', '--account', '0010482620', '--json'];
+const GO_ON = ['consent', 'resume', 'FLOW', '--json'];
+const SHOW = ['consent', 'show', 'FLOW', '--json'];
+const CANCELLED = step(['consent', 'cancel', 'FLOW', '--yes', '--json'], '0 cancelled', { calls: '' });
+const resolving = (...how: string[]) => ['consent', 'resolve', 'FLOW', ...how, '--yes', '--json'];
+const row = (name: string, steps: Step[]) => atCb(name, 0, steps);
 
 const consents = [
   row('the customer approves a consent, and psd2 confirms it', [
-    {
-      words: [...REQUEST, '--category', 'PAYMENTS'],
-      ends: '0 confirmed',
+    step([...REQUEST, '--category', 'PAYMENTS'], '0 confirmed', {
       calls: expect.stringMatching(/request approach confirm$/),
       prints: {
         categories: [
@@ -39,24 +43,22 @@ const consents = [
           { name: 'PAYMENTS', products: PRODUCTS, outcome: true },
         ],
       },
-    },
-    { words: ['consent', 'show', 'FLOW', '--json'], ends: '0 confirmed', calls: '' },
+    }),
+    step(SHOW, '0 confirmed', { calls: '' }),
   ]),
   row('the customer refuses a consent: it is rejected, also for resume', [
-    { words: REQUEST, customer: 'refuses', ends: '6 not_authorised rejected' },
-    { words: ['consent', 'resume', 'FLOW', '--json'], ends: '6 not_authorised rejected', calls: '' },
+    step(REQUEST, '6 not_authorised rejected', { customer: 'refuses' }),
+    step(GO_ON, '6 not_authorised rejected', { calls: '' }),
   ]),
   row('a partial consent is shown and recorded as it is, and ends with exit code 7', [
-    {
-      words: IN_PART,
-      ends: '7 bank_refused confirmed',
+    step(IN_PART, '7 bank_refused confirmed', {
       says: 'The bank did not grant FUNDS_AVAILABILITY\nThe other categories are confirmed. With --allow-partial, this counts as success.',
       prints: { categories: GRANTED },
-    },
-    { words: ['consent', 'show', 'FLOW', '--json'], ends: '0 confirmed', prints: { categories: GRANTED } },
+    }),
+    step(SHOW, '0 confirmed', { prints: { categories: GRANTED } }),
   ]),
   row('a partial consent is enough with --allow-partial', [
-    { words: [...IN_PART, '--allow-partial'], ends: '0 confirmed' },
+    step([...IN_PART, '--allow-partial'], '0 confirmed'),
   ]),
   ...(
     [
@@ -65,56 +67,41 @@ const consents = [
     ] as const
   ).map(([outcome, state, daysLeft]) =>
     row(`psd2 consent resolve --${outcome} makes the consent ${state}, even if the bank does not say`, [
-      {
-        words: ['consent', 'request', '--category', 'PAYMENTS', '--account', '0010482620', '--json'],
+      step(ONE, '9 outcome_unknown unknown', {
         meets: { confirm: [refused(500)] },
-        ends: '9 outcome_unknown unknown',
         says: '$ consent resolve FLOW --not-executed',
-      },
-      {
-        words: ['consent', 'resolve', 'FLOW', `--${outcome}`, '--yes', '--json', '--note', 'Tried it'],
-        ends: `0 ${state}`,
+      }),
+      step(resolving(`--${outcome}`, '--note', 'Tried it'), `0 ${state}`, {
         calls: 'status',
         tells:
           /At the bank its authorization is AUTHORIZED.*\nThis does not show whether it was confirmed\.\nThe consent FLOW is unknown:\n +PAYMENTS +0010482620/,
         prints: { resolution: { outcome, note: 'Tried it' } },
-      },
-      {
-        words: ['consent', 'resolve', 'FLOW', '--executed', '--yes', '--json'],
-        ...{ ends: '2 usage', says: / has already ended: .* that it was (not )?confirmed\n/, calls: '' },
-      },
-      {
-        words: ['consent', 'list', '--json'],
-        ends: expect.stringMatching(/^0 /),
+      }),
+      step(resolving('--executed'), '2 usage', {
+        says: / has already ended: .* that it was (not )?confirmed\n/,
+        calls: '',
+      }),
+      step(['consent', 'list', '--json'], expect.stringMatching(/^0 /), {
         prints: expect.arrayContaining([
           expect.objectContaining({ state, daysLeft, resolution: expect.objectContaining({ outcome }) }),
         ]),
-      },
+      }),
     ]),
   ),
   row('a consent can be cancelled, and is not taken up then', [
-    {
-      words: [...REQUEST, '--sca-timeout', '1'],
+    step([...REQUEST, '--sca-timeout', '1'], '6 authorisation_timeout authorizing', {
       customer: 'stays away',
       env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' },
-      ends: '6 authorisation_timeout authorizing',
-    },
-    { words: ['consent', 'cancel', 'FLOW', '--yes', '--json'], ends: '0 cancelled', calls: '' },
-    { words: ['consent', 'resume', 'FLOW', '--json'], ends: '2 cancelled cancelled', calls: '' },
+    }),
+    CANCELLED,
+    step(GO_ON, '2 cancelled cancelled', { calls: '' }),
   ]),
 ];
 
 const BOTH = [
-  'consent',
-  'request',
-  '--json',
-  '--category',
-  'ACCOUNT_INFO',
-  'PAYMENTS',
-  '--account',
-  '0010482620',
+  ...['consent', 'request', '--json', '--category', 'ACCOUNT_INFO', 'PAYMENTS'],
+  ...['--account', '0010482620'],
 ];
-const GO_ON = ['consent', 'resume', 'FLOW', '--json'];
 /** The customer comes back to another machine, so psd2 asks the bank for the decision. */
 const ELSEWHERE = { env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' } };
 const says = (authorizationStatus: string, executionStatus = 'PENDING') =>
@@ -131,29 +118,26 @@ const goesOn = (ends: string, status: Treatment[] = [], more: Partial<Step> = {}
   ...{ words: GO_ON, ends, calls: 'status', ...more, meets: { status, ...more.meets } },
 });
 /** What an ended consent says, of which the bank is asked nothing. */
-const over = (ends: string, says: string | RegExp): Step => ({ words: GO_ON, ends, says, calls: '' });
+const over = (ends: string, says: string | RegExp): Step => step(GO_ON, ends, { says, calls: '' });
 const NOT_KNOWN =
   /^The bank gave no usable answer to the confirmation of the consent, and does not report the outcome\nFirst ask the bank again\. Also check whether you can read the accounts\. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:\n\$ consent resume FLOW\n\$ consent resolve FLOW --executed\n\$ consent resolve FLOW --not-executed$/;
-const UNDECIDED: Step = {
-  ...{ words: [...BOTH, '--sca-timeout', '1'], customer: 'stays away', ...ELSEWHERE },
-  ends: '6 authorisation_timeout authorizing',
+const UNDECIDED: Step = step([...BOTH, '--sca-timeout', '1'], '6 authorisation_timeout authorizing', {
+  customer: 'stays away',
+  ...ELSEWHERE,
   says: 'The customer did not authorise the consent within 1 s\nContinue with:\n$ consent resume FLOW',
-};
+});
 
 const ungranted = (name: string) => ({ name, outcome: false });
 
 const requests = [
-  row(
-    'the customer comes back to another machine: psd2 asks for the decision before it confirms',
-    [
-      {
-        ...{ words: BOTH, ...ELSEWHERE, ends: '0 confirmed' },
-        meets: { status: [PENDING] },
-        calls: 'request approach status status confirm',
-      },
-    ],
-    { events: 'sca-started authorization sca-returned confirm-sent confirmed' },
-  ),
+  row('the customer comes back to another machine: psd2 asks for the decision before it confirms', [
+    step(BOTH, '0 confirmed', {
+      ...ELSEWHERE,
+      meets: { status: [PENDING] },
+      calls: 'request approach status status confirm',
+      events: 'sca-started authorization sca-returned confirm-sent confirmed',
+    }),
+  ]),
   ...(
     [
       ['NOT_AUTHORIZED', '6 not_authorised rejected', 'The customer did not authorise the consent'],
@@ -164,55 +148,53 @@ const requests = [
       ],
     ] as const
   ).map(([status, ends, text]) =>
-    row(
-      `the customer comes back to another machine, and the bank says ${status}: the consent ends`,
-      [
-        {
-          ...{ words: BOTH, ...ELSEWHERE, ends },
-          meets: { status: [says(status), says(status)] },
-          calls: expect.stringMatching(/^request approach status( status)?$/),
-        },
-        over(ends, text),
-      ],
-      { events: 'approach-sent sca-started authorization' },
-    ),
+    row(`the customer comes back to another machine, and the bank says ${status}: the consent ends`, [
+      step(BOTH, ends, {
+        ...ELSEWHERE,
+        meets: { status: [says(status), says(status)] },
+        calls: expect.stringMatching(/^request approach status( status)?$/),
+        events: 'approach-sent sca-started authorization',
+      }),
+      over(ends, text),
+    ]),
   ),
   row('the bank grants none of the categories: the consent ends before SCA', [
-    {
-      ...{ words: BOTH, ends: '7 bank_refused failed', calls: 'request' },
+    step(BOTH, '7 bank_refused failed', {
+      calls: 'request',
       meets: { request: [saying({ categoriesOutcome: ['ACCOUNT_INFO', 'PAYMENTS'].map(ungranted) })] },
       says: 'The bank grants none of the categories for these products',
-    },
+    }),
     over(
       '7 bank_refused failed',
       'The bank grants none of the categories for these products\nSee which products the customer has with:\n$ accounts list',
     ),
   ]),
   row('a request without an answer can be repeated; one that is refused has failed', [
-    { words: BOTH, meets: { request: [cut] }, ends: '11 bank_unreachable created' },
-    { words: GO_ON, meets: { request: [refused(422)] }, ends: '7 bank_refused failed' },
+    step(BOTH, '11 bank_unreachable created', { meets: { request: [cut] } }),
+    step(GO_ON, '7 bank_refused failed', { meets: { request: [refused(422)] } }),
     over(
       '7 bank_refused failed',
       'The bank refused the request of the consent FLOW\nRequest it again. See what the bank said with:\n$ log',
     ),
   ]),
-  row(
-    'a request that the bank rate-limits has not begun, and the journal says so',
-    [{ words: BOTH, meets: { request: [refused(429)] }, ends: '10 too_many_calls created' }],
-    { events: 'created request-sent request-not-begun' },
-  ),
+  row('a request that the bank rate-limits has not begun, and the journal says so', [
+    step(BOTH, '10 too_many_calls created', {
+      meets: { request: [refused(429)] },
+      events: 'created request-sent request-not-begun',
+    }),
+  ]),
   ...(['request', 'confirm'] as const).map((call) =>
     row(`a gateway delivers ${call} twice: there is one consent`, [
-      { words: BOTH, meets: { [call]: [fault('delivered-twice')] }, ends: '0 confirmed' },
+      step(BOTH, '0 confirmed', { meets: { [call]: [fault('delivered-twice')] } }),
     ]),
   ),
   row('a request that a gateway refuses may be repeated', [
-    { words: BOTH, meets: { request: [gets(403, '<html>')] }, ends: '5 forbidden created' },
-    { words: GO_ON, ends: '0 confirmed' },
+    step(BOTH, '5 forbidden created', { meets: { request: [gets(403, '<html>')] } }),
+    step(GO_ON, '0 confirmed'),
   ]),
   row('a cancelled consent says so', [
     UNDECIDED,
-    { words: ['consent', 'cancel', 'FLOW', '--yes', '--json'], ends: '0 cancelled', calls: '' },
+    CANCELLED,
     over(
       '2 cancelled cancelled',
       'The consent FLOW was cancelled before it was confirmed\nRequest it again.',
@@ -228,10 +210,7 @@ const requests = [
       `a consent of which a person said that it was not confirmed says so (${note.join(' ') || 'without a note'})`,
       [
         asks([refused(500)], '9 outcome_unknown unknown'),
-        {
-          words: ['consent', 'resolve', 'FLOW', '--not-executed', ...note, '--yes', '--json'],
-          ...{ ends: '0 failed', calls: 'status' },
-        },
+        step(resolving('--not-executed', ...note), '0 failed', { calls: 'status' }),
         over('7 bank_refused failed', text),
       ],
     ),
@@ -247,12 +226,12 @@ const sca = [
     ] as const
   ).map(([what, status]) =>
     row(`the bank refuses to start SCA and ${what}: the consent can be resumed`, [
-      {
-        ...{ words: BOTH, ends: '7 bank_refused requested', says: 'Closed' },
+      step(BOTH, '7 bank_refused requested', {
+        says: 'Closed',
         meets: { approach: [refused(412, 'PSD2_E1', 'Closed')], status },
         calls: expect.stringMatching(/^request approach status( status)*$/),
-      },
-      { words: GO_ON, ends: '0 confirmed', calls: 'approach confirm' },
+      }),
+      step(GO_ON, '0 confirmed', { calls: 'approach confirm' }),
     ]),
   ),
   row('the bank fails to start SCA again: psd2 asks it nothing more', [
@@ -298,17 +277,13 @@ const sca = [
     ]),
   ),
   ...['NOT_AUTHORIZED', 'EXPIRED'].map((status) =>
-    row(
-      `the customer has decided after psd2 had gone (${status}): the journal has no return`,
-      [
-        UNDECIDED,
-        {
-          ...{ words: GO_ON, meets: { status: Array(2).fill(says(status)) } },
-          ends: expect.stringMatching(/^6 .* (rejected|expired)$/),
-        },
-      ],
-      { events: 'sca-started authorization' },
-    ),
+    row(`the customer has decided after psd2 had gone (${status}): the journal has no return`, [
+      UNDECIDED,
+      step(GO_ON, expect.stringMatching(/^6 .* (rejected|expired)$/), {
+        meets: { status: Array(2).fill(says(status)) },
+        events: 'sca-started authorization',
+      }),
+    ]),
   ),
   row('the bank does not give the status of a consent: psd2 confirms it, and the bank decides', [
     UNDECIDED,
@@ -317,11 +292,13 @@ const sca = [
       calls: expect.stringMatching(/status.* confirm$/),
     }),
   ]),
-  row(
-    'SCA is still open: psd2 sends the customer there again',
-    [UNDECIDED, goesOn('0 confirmed', [PENDING], { calls: 'status approach confirm' })],
-    { events: 'approach-sent sca-started sca-returned confirm-sent confirmed' },
-  ),
+  row('SCA is still open: psd2 sends the customer there again', [
+    UNDECIDED,
+    goesOn('0 confirmed', [PENDING], {
+      calls: 'status approach confirm',
+      events: 'approach-sent sca-started sca-returned confirm-sent confirmed',
+    }),
+  ]),
 ];
 
 /** Each refusal that a second delivery of `confirm` may get. */
@@ -345,10 +322,9 @@ const confirmations = [
     }),
   ]),
   row('the bank grants a part, and refuses to confirm that: it has refused no category', [
-    {
-      ...{ words: [...REQUEST, '--category', 'FUNDS_AVAILABILITY'], ends: '7 bank_refused failed' },
+    step([...REQUEST, '--category', 'FUNDS_AVAILABILITY'], '7 bank_refused failed', {
       meets: { confirm: [refused(417)] },
-    },
+    }),
     goesOn('7 bank_refused failed', [AUTHORIZED], { says: /refused to confirm/ }),
   ]),
   ...STATUSES.map((status) =>
@@ -387,72 +363,68 @@ const confirmations = [
       ['EXPIRED', '6 authorisation_expired expired'],
     ] as const
   ).flatMap(([status, ends]) => [
-    row(
-      `confirm is refused because the consent is ${status}`,
-      [asks([refused(412)], ends, { meets: { status: Array(2).fill(says(status)) } })],
-      { events: 'confirm-sent authorization' },
-    ),
-    row(
-      `only a refusal has ended the consent, and later the bank says ${status}`,
-      [
-        asks([refused(417)], '7 bank_refused failed'),
-        goesOn(ends, Array(2).fill(says(status)), { calls: expect.stringMatching(/^status( status)?$/) }),
-      ],
-      { events: 'confirm-refused authorization' },
-    ),
-    row(
-      `the answer to confirm is lost, and the bank says ${status}`,
-      [asks([cut], ends, { meets: { status: Array(2).fill(says(status)) } })],
-      { events: 'confirm-sent confirm-unanswered authorization' },
-    ),
-    row(
-      `nobody knows of a confirmation, and later the bank says ${status}`,
-      [
-        asks([cut], '9 outcome_unknown unknown'),
-        goesOn(ends, Array(2).fill(says(status)), { calls: expect.stringMatching(/^status( status)?$/) }),
-      ],
-      { events: 'confirm-sent confirm-unanswered authorization' },
-    ),
-  ]),
-  row(
-    'the bank refuses the token at confirm: psd2 asks, and confirms once more with a new one',
-    [
-      asks([refused(401)], '0 confirmed', {
-        calls: 'request approach confirm token customer status confirm',
+    row(`confirm is refused because the consent is ${status}`, [
+      asks([refused(412)], ends, {
+        meets: { status: Array(2).fill(says(status)) },
+        events: 'confirm-sent authorization',
       }),
-    ],
-    { events: 'confirm-sent confirm-turned-away authorization confirm-sent confirmed' },
-  ),
+    ]),
+    row(`only a refusal has ended the consent, and later the bank says ${status}`, [
+      asks([refused(417)], '7 bank_refused failed'),
+      goesOn(ends, Array(2).fill(says(status)), {
+        calls: expect.stringMatching(/^status( status)?$/),
+        events: 'confirm-refused authorization',
+      }),
+    ]),
+    row(`the answer to confirm is lost, and the bank says ${status}`, [
+      asks([cut], ends, {
+        meets: { status: Array(2).fill(says(status)) },
+        events: 'confirm-sent confirm-unanswered authorization',
+      }),
+    ]),
+    row(`nobody knows of a confirmation, and later the bank says ${status}`, [
+      asks([cut], '9 outcome_unknown unknown'),
+      goesOn(ends, Array(2).fill(says(status)), {
+        calls: expect.stringMatching(/^status( status)?$/),
+        events: 'confirm-sent confirm-unanswered authorization',
+      }),
+    ]),
+  ]),
+  row('the bank refuses the token at confirm: psd2 asks, and confirms once more with a new one', [
+    asks([refused(401)], '0 confirmed', {
+      calls: 'request approach confirm token customer status confirm',
+      events: 'confirm-sent confirm-turned-away authorization confirm-sent confirmed',
+    }),
+  ]),
   row('the bank refuses the renewed token as well: the consent waits for a login', [
     asks(Array(2).fill(refused(401)), '4 not_logged_in authorizing'),
   ]),
   row('the bank refuses both tokens, and had confirmed it', [
     asks([refused(401), doneBut(refused(401))], '0 confirmed'),
   ]),
-  row(
-    'the bank refuses the token and then the status: psd2 does not confirm again',
-    [asks([refused(401)], '9 outcome_unknown unknown', { meets: { status: Array(2).fill(refused(412)) } })],
-    { events: 'confirm-sent confirm-turned-away confirm-unanswered' },
-  ),
+  row('the bank refuses the token and then the status: psd2 does not confirm again', [
+    asks([refused(401)], '9 outcome_unknown unknown', {
+      meets: { status: Array(2).fill(refused(412)) },
+      events: 'confirm-sent confirm-turned-away confirm-unanswered',
+    }),
+  ]),
   ...[420, 429].flatMap((status) => [
     row(`confirm is turned away with HTTP ${status}, and can be sent when the consent is resumed`, [
       asks([refused(status)], '10 too_many_calls authorizing'),
       goesOn('0 confirmed', [], { calls: 'status confirm' }),
     ]),
-    row(
-      `confirm is turned away with HTTP ${status}, and nothing is decided`,
-      [asks([refused(status)], '10 too_many_calls authorizing', { meets: { status: [PENDING] } })],
-      { events: 'confirm-sent confirm-turned-away' },
-    ),
-    row(
-      `confirm is turned away with HTTP ${status}, and the customer declined`,
-      [
-        asks([refused(status)], '6 not_authorised rejected', {
-          meets: { status: Array(2).fill(says('NOT_AUTHORIZED')) },
-        }),
-      ],
-      { events: 'confirm-sent confirm-turned-away authorization' },
-    ),
+    row(`confirm is turned away with HTTP ${status}, and nothing is decided`, [
+      asks([refused(status)], '10 too_many_calls authorizing', {
+        meets: { status: [PENDING] },
+        events: 'confirm-sent confirm-turned-away',
+      }),
+    ]),
+    row(`confirm is turned away with HTTP ${status}, and the customer declined`, [
+      asks([refused(status)], '6 not_authorised rejected', {
+        meets: { status: Array(2).fill(says('NOT_AUTHORIZED')) },
+        events: 'confirm-sent confirm-turned-away authorization',
+      }),
+    ]),
     row(
       `confirm is turned away with HTTP ${status}, and then the status is refused, also later: nobody knows`,
       [
@@ -485,22 +457,18 @@ const confirmations = [
       ['no envelope', gets(200, {})],
     ] as [string, Treatment][]
   ).map(([what, answer]) =>
-    row(
-      `after ${what} in answer to confirm psd2 does not send it again, and says how to find out`,
-      [
-        asks([doneBut(answer)], '9 outcome_unknown unknown', {
-          ...{ meets: { status: [AUTHORIZED] }, says: NOT_KNOWN, calls: 'request approach confirm status' },
+    row(`after ${what} in answer to confirm psd2 does not send it again, and says how to find out`, [
+      asks([doneBut(answer)], '9 outcome_unknown unknown', {
+        ...{ meets: { status: [AUTHORIZED] }, says: NOT_KNOWN, calls: 'request approach confirm status' },
+      }),
+      ...[[AUTHORIZED], [PENDING], [refused(404)], [refused(412)], Array(8).fill(gets(501))].map((status) =>
+        goesOn('9 outcome_unknown unknown', status, {
+          says: NOT_KNOWN,
+          calls: expect.stringMatching(/^status( status)*$/),
         }),
-        ...[[AUTHORIZED], [PENDING], [refused(404)], [refused(412)], Array(8).fill(gets(501))].map((status) =>
-          goesOn('9 outcome_unknown unknown', status, {
-            says: NOT_KNOWN,
-            calls: expect.stringMatching(/^status( status)*$/),
-          }),
-        ),
-        goesOn('0 confirmed'),
-      ],
-      { events: 'confirm-sent confirm-unanswered confirmed' },
-    ),
+      ),
+      goesOn('0 confirmed', [], { events: 'confirm-sent confirm-unanswered confirmed' }),
+    ]),
   ),
 ];
 
@@ -509,29 +477,27 @@ const OLDER = [
 ];
 const inquiries = [
   row('without a terminal, PSD2_SCA_REQUIRED gives exit code 6 and the next command', [
-    { words: OLDER, ends: '6 sca_required', says: '--yes', calls: 'transactions' },
+    step(OLDER, '6 sca_required', { says: '--yes', calls: 'transactions' }),
   ]),
   row('after PSD2_SCA_REQUIRED psd2 api says which call starts SCA', [
-    {
-      words: [
+    step(
+      [
         ...['api', 'GET', '--json'],
         `/private/customers/1048262/products/0010482620/transactions/retrieve?dateFrom=${encodeURIComponent(bankDate(-200))}`,
       ],
-      ends: '6 sca_required',
-      says: /\/private\/auth\/security\/sca\/[-0-9a-f]{36}\/approach/,
-    },
+      '6 sca_required',
+      { says: /\/private\/auth\/security\/sca\/[-0-9a-f]{36}\/approach/ },
+    ),
   ]),
   row('psd2 sends a customer who refuses SCA only once', [
-    {
-      words: [...OLDER, '--yes'],
+    step([...OLDER, '--yes'], '6 sca_required', {
       customer: 'refuses',
-      ends: '6 sca_required',
       calls: 'transactions approach transactions',
-    },
+    }),
   ]),
   row('with --yes psd2 sends the customer once, and the same call returns the rows', [
-    { words: [...OLDER, '--yes'], ends: '0', calls: 'transactions approach transactions' },
-    { words: OLDER, ends: '0', calls: 'transactions' },
+    step([...OLDER, '--yes'], '0', { calls: 'transactions approach transactions' }),
+    step(OLDER, '0', { calls: 'transactions' }),
   ]),
 ];
 

@@ -17,6 +17,7 @@ import {
   type Step,
   saying,
   silence,
+  step,
   succeeded,
 } from '../row.ts';
 
@@ -30,7 +31,7 @@ const pays = (execute: Treatment, ends: string, { meets, ...more }: More = {}): 
 });
 const resumed = (ends: string, more: More = {}): Step => ({ words: RESUME, ends, calls: 'status', ...more });
 /** The same order once more. */
-const again = (ends: string): Step => ({ words: ORDER, ends });
+const again = (ends: string): Step => step(ORDER, ends);
 /** The first status is that the customer has authorised it. */
 const then = (...status: Treatment[]) => ({ status: [asTheBankSays, ...status] });
 
@@ -154,15 +155,13 @@ const ANOTHER = '00000000-0000-4000-8000-000000000000';
 const DEFERRED = ['execute-sent', 'execute-unanswered', 'executed'];
 
 const answers = [
-  atCb(
-    'a transfer is paid',
-    1,
-    [{ words: ORDER, ends: '0 executed', calls: 'verify approach status execute' }],
-    {
+  atCb('a transfer is paid', 1, [
+    step(ORDER, '0 executed', {
+      calls: 'verify approach status execute',
       events:
         'created verify-sent verified accepted approach-sent sca-started sca-returned authorization execute-sent executed',
-    },
-  ),
+    }),
+  ]),
   atCb('an execution without a cro, or with warnings, counts as executed', 1, [
     pays(
       doneBut(
@@ -208,9 +207,7 @@ const answers = [
     ),
   ]),
   atCb('a status of another resource does not end an unknown transfer', 1, [
-    pays(lost, '9 outcome_unknown unknown', {
-      meets: then(naming(() => ANOTHER)),
-    }),
+    pays(lost, '9 outcome_unknown unknown', { meets: then(naming(() => ANOTHER)) }),
   ]),
 ];
 
@@ -278,41 +275,34 @@ const instant = [
     ]),
   ),
   ...['OK', 'EXECUTED'].map((word) =>
-    atCb(
-      `execute is lost, and the status ${word} confirms it`,
-      1,
-      [pays(lost, '0 executed', { meets: then(says(word)), prints: { cro: null } })],
-      { events: DEFERRED.join(' ') },
-    ),
+    atCb(`execute is lost, and the status ${word} confirms it`, 1, [
+      pays(lost, '0 executed', {
+        meets: then(says(word)),
+        prints: { cro: null },
+        events: DEFERRED.join(' '),
+      }),
+    ]),
   ),
 ];
 
 /** The bank has not read it, so it is sent again. */
 const turnedAway = [
   ...[420, 429].map((status) =>
-    atCb(
-      `execute is turned away with HTTP ${status}, and can be sent when the transfer is resumed`,
-      1,
-      [
-        pays(refused(status), '10 too_many_calls authorized', { meets: then(NOTHING) }),
-        again('2 duplicate_reference'),
-        resumed('0 executed', { calls: 'status execute' }),
-      ],
-      { events: 'execute-sent execute-turned-away authorization execute-sent executed' },
-    ),
-  ),
-  atCb(
-    'the bank refuses the token at execute: psd2 renews it, asks, and sends execute again',
-    1,
-    [
-      pays(refused(401), '0 executed', {
-        calls: 'verify approach status execute token customer status execute',
+    atCb(`execute is turned away with HTTP ${status}, and can be sent when the transfer is resumed`, 1, [
+      pays(refused(status), '10 too_many_calls authorized', { meets: then(NOTHING) }),
+      again('2 duplicate_reference'),
+      resumed('0 executed', {
+        calls: 'status execute',
+        events: 'execute-sent execute-turned-away authorization execute-sent executed',
       }),
-    ],
-    {
-      events: 'execute-sent execute-turned-away authorization execute-sent executed',
-    },
+    ]),
   ),
+  atCb('the bank refuses the token at execute: psd2 renews it, asks, and sends execute again', 1, [
+    pays(refused(401), '0 executed', {
+      calls: 'verify approach status execute token customer status execute',
+      events: 'execute-sent execute-turned-away authorization execute-sent executed',
+    }),
+  ]),
   atCb('the bank refuses the renewed token as well: the transfer waits for a login', 0, [
     pays(refused(401), '4 not_logged_in authorized', { meets: { execute: Array(2).fill(refused(401)) } }),
   ]),

@@ -1,15 +1,16 @@
 import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
-import { changed, cut, gets, type Row, rejected, type Step, saying } from '../row.ts';
+import { changed, cut, gets, type Row, rejected, type Step, saying, step } from '../row.ts';
 
 // Consents whose grant is the customer's SCA alone (NextGenPSD2).
 
 const ASK = ['consent', 'request', '--json', '--customer', 'REFERENCE'];
 const RESUME = ['consent', 'resume', 'FLOW', '--json'];
 const STATUS = ['consent', 'status', 'FLOW', '--json'];
-const at = (name: string, steps: Step[], more: Partial<Row> = {}): Row => ({
-  ...{ name, bank: { file: { sca: { pollSeconds: 1 } } }, steps, paid: 0, ...more },
+const at = (name: string, steps: Step[]): Row => ({
+  ...{ name, bank: { file: { sca: { pollSeconds: 1 } } }, steps, paid: 0 },
 });
+const twice = (each: Step) => [each, each];
 const is = (consentStatus: string, more: object = {}): Treatment => saying({ consentStatus, ...more });
 const stays = (consentStatus: string) => Array<Treatment>(20).fill(is(consentStatus));
 const sca = (scaStatus: string): Treatment => saying({ scaStatus });
@@ -17,15 +18,22 @@ const sca = (scaStatus: string): Treatment => saying({ scaStatus });
 const hears = (consent: Treatment[], authorisation: Treatment[] = []) => ({
   meets: { consent, 'sca-status': authorisation },
 });
-const GRANTED: Step = { words: ASK, ends: '0 confirmed' };
-const READS: Step = { words: ['accounts', 'list', '--json', '--customer', 'REFERENCE'], ends: '0' };
+const GRANTED: Step = step(ASK, '0 confirmed');
+const READS: Step = step(['accounts', 'list', '--json', '--customer', 'REFERENCE'], '0');
 const READS_NOT: Step = { ...READS, ends: '4 not_logged_in' };
-const UNDECIDED: Step = {
-  ...{ words: [...ASK, '--sca-timeout', '1'], customer: 'stays away' },
-  ...{ ends: '6 authorisation_timeout authorizing', says: '$ consent resume FLOW' },
-};
-const linking = (links: object, more: object = {}): Treatment =>
-  changed((body) => ({ ...body, ...more, _links: links }));
+const UNDECIDED: Step = step([...ASK, '--sca-timeout', '1'], '6 authorisation_timeout authorizing', {
+  customer: 'stays away',
+  says: '$ consent resume FLOW',
+});
+const ENDED = { prints: { consentStatus: 'terminatedByTpp' } };
+/** The bank wants the password in psd2’s hands. */
+const EMBEDDED = changed((body) => ({
+  ...body,
+  _links: { updatePsuAuthentication: { href: '/v1/consents/c1/authorisations/a1' } },
+}));
+/** The customer comes back to another machine. */
+const ELSEWHERE = { env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' } };
+const NO_PAGE = { tells: /^(?![\s\S]*Open this address)/ };
 
 const ENDS = [
   ['rejected', 'rejected', '6 not_authorised', 'The customer did not authorise the consent'],
@@ -37,46 +45,38 @@ const ENDS = [
   ['terminatedByTpp', 'cancelled', '2 cancelled', 'was ended by psd2\nRequest it again.'],
 ] as const;
 
+const EVER = { validUntil: '9999-12-31' };
+const MOVED = { validUntil: '2026-12-31' };
 const decisions = [
-  at(
-    'a granted consent is kept for readings, with what the bank says of its terms',
-    [
-      {
-        ...{ ...GRANTED, calls: 'request consent' },
-        prints: { consentStatus: 'valid', recurring: true, frequencyPerDay: expect.any(Number) },
-      },
-      READS,
-    ],
-    { events: 'created request-sent requested sca-started sca-returned granted' },
-  ),
-  at('a consent that the bank gives no last day is granted', [
+  at('a granted consent is kept for readings, with what the bank says of its terms', [
     {
       ...GRANTED,
-      ...hears([is('valid', { validUntil: '9999-12-31' })]),
-      prints: { validUntil: '9999-12-31' },
+      calls: 'request consent',
+      prints: { consentStatus: 'valid', recurring: true, frequencyPerDay: expect.any(Number) },
+      events: 'created request-sent requested sca-started sca-returned granted',
     },
+    READS,
+  ]),
+  at('a consent that the bank gives no last day is granted', [
+    { ...GRANTED, ...hears([is('valid', EVER)]), prints: EVER },
   ]),
   ...ENDS.flatMap(([word, state, ends, says]) => [
     at(`a consent that the bank calls ${word} is ${state}`, [
-      { words: ASK, ...hears(stays(word)), ends: `${ends} ${state}`, prints: { consentStatus: word } },
+      step(ASK, `${ends} ${state}`, { ...hears(stays(word)), prints: { consentStatus: word } }),
       READS_NOT,
     ]),
     at(`a granted consent that the bank calls ${word} is ${state}, and forgotten`, [
       GRANTED,
-      ...['psd2 asks', 'psd2 asks again'].map(() => ({
-        ...{ words: STATUS, ...hears(stays(word)), ends: `0 ${state}`, prints: { consentStatus: word } },
-      })),
-      { words: RESUME, ends: expect.stringMatching(new RegExp(` ${state}$`)), says, calls: '' },
+      ...twice(step(STATUS, `0 ${state}`, { ...hears(stays(word)), prints: { consentStatus: word } })),
+      step(RESUME, expect.stringMatching(new RegExp(` ${state}$`)), { says, calls: '' }),
       READS_NOT,
     ]),
   ]),
   at('a consent that the bank has rejected in its answer sends nobody to a page', [
-    {
-      words: ASK,
+    step(ASK, '6 not_authorised rejected', {
       meets: { request: [is('rejected')], consent: stays('rejected') },
-      ends: '6 not_authorised rejected',
-      tells: /^(?![\s\S]*Open this address)/,
-    },
+      ...NO_PAGE,
+    }),
   ]),
   at('psd2 asks until the bank knows the decision, also if another person must authorise too', [
     {
@@ -90,24 +90,18 @@ const decisions = [
       ends: '6 partly_authorised authorizing',
       says: /waits for another person \(partiallyAuthorised\)[\s\S]*\$ consent resume FLOW/,
       prints: { consentStatus: 'partiallyAuthorised' },
-      // The customer comes back to another machine.
-      env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' },
+      ...ELSEWHERE,
     },
   ]),
   at('a word that psd2 does not know ends a granted consent, and is kept', [
     GRANTED,
-    {
-      words: STATUS,
-      ...hears(stays('suspended')),
-      ends: '0 revoked',
-      prints: { consentStatus: 'suspended' },
-    },
+    step(STATUS, '0 revoked', { ...hears(stays('suspended')), prints: { consentStatus: 'suspended' } }),
   ]),
   at('if the authorisation has failed, so has the consent, whatever its own status still says', [
-    {
-      ...{ words: ASK, ...hears(stays('received'), Array(20).fill(sca('failed'))) },
-      ...{ ends: '6 not_authorised rejected', prints: { consentStatus: 'received' } },
-    },
+    step(ASK, '6 not_authorised rejected', {
+      ...hears(stays('received'), Array(20).fill(sca('failed'))),
+      prints: { consentStatus: 'received' },
+    }),
   ]),
   ...(
     [
@@ -136,36 +130,26 @@ const decisions = [
   },
 ];
 
-const PASSWORD = { updatePsuAuthentication: { href: '/v1/consents/c1/authorisations/a1' } };
 const requests = [
-  at(
-    'the bank wants the password in psd2’s hands: psd2 ends the consent, and names nothing that leads there again',
-    [
-      {
-        ...{ words: ASK, meets: { request: [linking(PASSWORD)] }, ends: '11 bank_answer cancelled' },
-        ...{ calls: 'request cancel', says: /psd2 has ended the consent at the bank\.$/ },
-        prints: { consentStatus: 'terminatedByTpp' },
-      },
-    ],
-  ),
-  at(
-    'the bank wants the password in psd2’s hands, and does not end the consent: the command is named that does',
-    [
-      {
-        ...{
-          words: ASK,
-          ends: '11 bank_answer cancelled',
-          says: /embedded SCA[\s\S]*\$ consent delete FLOW$/,
-        },
-        meets: { request: [linking(PASSWORD)], cancel: [rejected(405, 'SERVICE_INVALID')] },
-      },
-    ],
-  ),
+  at('embedded SCA: psd2 ends the consent, and names nothing that leads there again', [
+    step(ASK, '11 bank_answer cancelled', {
+      meets: { request: [EMBEDDED] },
+      calls: 'request cancel',
+      says: /psd2 has ended the consent at the bank\.$/,
+      ...ENDED,
+    }),
+  ]),
+  at('embedded SCA, and the bank does not end the consent: the command is named that does', [
+    step(ASK, '11 bank_answer cancelled', {
+      says: /embedded SCA[\s\S]*\$ consent delete FLOW$/,
+      meets: { request: [EMBEDDED], cancel: [rejected(405, 'SERVICE_INVALID')] },
+    }),
+  ]),
   at('a refused request ends the consent', [
-    { words: ASK, meets: { request: [rejected(400, 'FORMAT_ERROR')] }, ends: '7 bank_refused failed' },
+    step(ASK, '7 bank_refused failed', { meets: { request: [rejected(400, 'FORMAT_ERROR')] } }),
   ]),
   at('a request without an answer is made again by the same flow', [
-    { words: ASK, meets: { request: [cut] }, ends: '11 bank_unreachable created' },
+    step(ASK, '11 bank_unreachable created', { meets: { request: [cut] } }),
     { ...GRANTED, words: RESUME },
     READS,
   ]),
@@ -175,71 +159,59 @@ const resumed = [
   at('the customer has decided after psd2 had gone', [
     {
       ...UNDECIDED,
-      env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' },
+      ...ELSEWHERE,
       says: 'The bank calls it received. Continue with:\n$ consent resume FLOW',
     },
-    { words: RESUME, ...hears([is('valid')]), ends: '0 confirmed', calls: 'consent' },
+    step(RESUME, '0 confirmed', { ...hears([is('valid')]), calls: 'consent' }),
   ]),
   at('a page that is over is replaced by a new authorisation', [
     UNDECIDED,
-    {
-      ...{ words: RESUME, ...hears([is('received')], [sca('failed')]), ends: '0 confirmed' },
+    step(RESUME, '0 confirmed', {
+      ...hears([is('received')], [sca('failed')]),
       calls: expect.stringContaining('consent sca-status sca consent'),
-    },
+    }),
   ]),
   at('a customer who has done everything is sent nowhere', [
     UNDECIDED,
-    {
-      ...{ words: RESUME, ...hears([is('received'), is('valid')], [sca('finalised')]), ends: '0 confirmed' },
+    step(RESUME, '0 confirmed', {
+      ...hears([is('received'), is('valid')], [sca('finalised')]),
       calls: 'consent sca-status consent',
-      tells: /^(?![\s\S]*Open this address)/,
-    },
+      ...NO_PAGE,
+    }),
   ]),
   at('a consent that was granted and then taken back is not kept', [
     UNDECIDED,
-    { words: RESUME, ...hears(stays('revokedByPsu')), ends: '6 not_authorised revoked' },
+    step(RESUME, '6 not_authorised revoked', { ...hears(stays('revokedByPsu')) }),
     READS_NOT,
   ]),
-  at(
-    'a last day that the bank has moved is in the journal, once',
-    [
-      GRANTED,
-      ...['psd2 asks', 'psd2 asks again'].map(() => ({
-        words: STATUS,
-        ...hears([is('valid', { validUntil: '2026-12-31' })]),
-        ...{ ends: '0 confirmed', prints: { validUntil: '2026-12-31' } },
-      })),
-    ],
-    { events: 'sca-returned granted granted' },
-  ),
+  at('a last day that the bank has moved is in the journal, once', [
+    GRANTED,
+    ...twice(
+      step(STATUS, '0 confirmed', {
+        ...{ ...hears([is('valid', MOVED)]), prints: MOVED },
+        events: 'sca-returned granted granted',
+      }),
+    ),
+  ]),
   at('a consent that was given up here stays unused, even if the customer grants it', [
     UNDECIDED,
-    {
-      words: ['consent', 'cancel', 'FLOW', '--yes', '--json'],
-      ...{ ends: '0 cancelled', calls: '' },
+    step(['consent', 'cancel', 'FLOW', '--yes', '--json'], '0 cancelled', {
+      calls: '',
       tells:
         'The customer can still grant it at the bank. psd2 does not use it. End it there with:\n  psd2 consent delete FLOW',
-    },
-    { words: STATUS, ...hears([is('valid')]), ends: '0 cancelled' },
+    }),
+    step(STATUS, '0 cancelled', { ...hears([is('valid')]) }),
     READS_NOT,
   ]),
   at('a consent is deleted at the bank, twice without harm', [
     GRANTED,
-    ...['once', 'twice'].map(() => ({
-      words: ['consent', 'delete', 'FLOW', '--json'],
-      ...{ ends: '0 cancelled', prints: { consentStatus: 'terminatedByTpp' } },
-    })),
-    { words: STATUS, ends: '0 cancelled', prints: { consentStatus: 'terminatedByTpp' } },
+    ...twice(step(['consent', 'delete', 'FLOW', '--json'], '0 cancelled', ENDED)),
+    step(STATUS, '0 cancelled', ENDED),
     READS_NOT,
   ]),
   at('the customer refuses a consent', [
-    {
-      words: ASK,
-      customer: 'refuses',
-      ends: '6 not_authorised rejected',
-      prints: { consentStatus: 'rejected' },
-    },
-    { words: RESUME, ends: '6 not_authorised rejected', calls: '' },
+    step(ASK, '6 not_authorised rejected', { customer: 'refuses', prints: { consentStatus: 'rejected' } }),
+    step(RESUME, '6 not_authorised rejected', { calls: '' }),
   ]),
 ];
 
@@ -255,7 +227,7 @@ const wrong = (
   ] as const
 ).map(([words, says]) =>
   at(`psd2 ${words.join(' ')} is refused before anything is sent`, [
-    { words, ends: expect.stringMatching(/^2 /), says, calls: '' },
+    step(words, expect.stringMatching(/^2 /), { says, calls: '' }),
   ]),
 );
 

@@ -1,77 +1,77 @@
 import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
 import { bankDay, untilWorkday } from '../../e2e/support/bank-days.ts';
-import { cut, doneBut, fault, gets, lost, RESUME, type Row, rejected, type Step, saying } from '../row.ts';
+import {
+  cut,
+  doneBut,
+  fault,
+  gets,
+  lost,
+  ORDER,
+  RESUME,
+  type Row,
+  rejected,
+  type Step,
+  saying,
+  step,
+} from '../row.ts';
 
 // Payments that the customer commits (NextGenPSD2): what becomes of the initiation, and what the bank says afterwards.
 
-const PAY = [
-  ...['transfer', 'create', '--yes', '--json', '--from', 'IT89F0999001600000010482620'],
-  ...[
-    '--to',
-    'DE89370400440532013000',
-    '--name',
-    'Ada Lovelace',
-    '--amount',
-    'AMOUNT',
-    '--reference',
-    'REFERENCE',
-  ],
-];
+const PAY = ORDER.with(5, 'IT89F0999001600000010482620');
 type Payments = Record<string, unknown>;
 /** The bank may execute what it gets without the customer, or never does. */
 const NEVER = { executesWithoutSca: 'never' };
-const at = (payments: Payments, name: string, paid: Row['paid'], ...steps: Step[]): Row => ({
-  ...{ name, bank: { file: { payments } }, steps, paid },
+const at = (name: string, paid: Row['paid'], steps: Step[]): Row => ({
+  ...{ name, bank: { file: { payments: {} } }, steps, paid },
 });
+/** The same at a bank with these fields. */
+const atBankWith =
+  (payments: Payments) =>
+  (row: Row): Row => ({ ...row, bank: { file: { payments } } });
 const initiated = (answer: Treatment, ends: string, more: Partial<Step> = {}): Step => ({
   ...{ words: PAY, meets: { initiate: [answer] }, ends, calls: 'initiate', ...more },
 });
-const again = (ends: string): Step => ({ words: PAY, ends });
+const again = (ends: string): Step => step(PAY, ends);
 const TAKEN: Step[] = [
-  {
-    words: RESUME,
-    ends: expect.stringMatching(/^[79] /),
+  step(RESUME, expect.stringMatching(/^[79] /), {
     says: '$ transfer resolve FLOW --not-executed',
     calls: '',
-  },
+  }),
   again('2 duplicate_reference'),
 ];
 
-const FREE: [code: string, status: number, ends: string][] = [
-  ['FORMAT_ERROR', 400, '7 bank_refused'],
-  ['FORMAT_ERROR', 412, '7 bank_refused'],
-  ['PARAMETER_NOT_SUPPORTED', 400, '7 bank_refused'],
-  ['PARAMETER_NOT_CONSISTENT', 400, '7 bank_refused'],
-  ['PRODUCT_INVALID', 403, '7 bank_refused'],
-  ['PRODUCT_UNKNOWN', 404, '7 bank_refused'],
-  ['SERVICE_INVALID', 405, '7 bank_refused'],
-  ['CERTIFICATE_EXPIRED', 401, '3 certificate'],
-  ['SIGNATURE_INVALID', 401, '3 config'],
-  ['ROLE_INVALID', 401, '5 forbidden'],
-  ['TOKEN_EXPIRED', 401, '4 not_logged_in'],
-  ['CORPORATE_ID_INVALID', 401, '5 forbidden'],
-  ['PSU_CREDENTIALS_INVALID', 401, '5 forbidden'],
-  ['CONSENT_UNKNOWN', 403, '4 not_logged_in'],
-  ['CONSENT_INVALID', 401, '4 not_logged_in'],
-  ['EXECUTION_DATE_INVALID', 400, '7 bank_refused'],
-  ['PAYMENT_FAILED', 400, '7 bank_refused'],
-  ['FUNDS_NOT_AVAILABLE', 403, '7 bank_refused'],
-  ['REQUESTED_FORMATS_INVALID', 406, '7 bank_refused'],
+/** Errors with a status, and how psd2 ends. */
+const FREE: [ends: string, ...errors: string[]][] = [
+  ['7 bank_refused', '400 FORMAT_ERROR', '412 FORMAT_ERROR', '400 PARAMETER_NOT_SUPPORTED'],
+  ['7 bank_refused', '400 PARAMETER_NOT_CONSISTENT', '403 PRODUCT_INVALID', '404 PRODUCT_UNKNOWN'],
+  ['7 bank_refused', '405 SERVICE_INVALID', '400 EXECUTION_DATE_INVALID', '400 PAYMENT_FAILED'],
+  ['7 bank_refused', '403 FUNDS_NOT_AVAILABLE', '406 REQUESTED_FORMATS_INVALID'],
+  ['3 certificate', '401 CERTIFICATE_EXPIRED'],
+  ['3 config', '401 SIGNATURE_INVALID'],
+  ['5 forbidden', '401 ROLE_INVALID', '401 CORPORATE_ID_INVALID', '401 PSU_CREDENTIALS_INVALID'],
+  ['4 not_logged_in', '401 TOKEN_EXPIRED', '403 CONSENT_UNKNOWN', '401 CONSENT_INVALID'],
 ];
 const free = [{}, NEVER].flatMap((payments) =>
-  FREE.map(([code, status, ends]) =>
-    at(
-      payments,
-      `the bank refuses a payment with ${code} (${status}): it has failed, and its reference is free`,
-      1,
-      initiated(rejected(status, code), `${ends} failed`),
-      { words: RESUME, ends: '7 bank_refused failed', says: 'No money', calls: '' },
-      again('0 executed'),
-    ),
-  ),
+  FREE.flatMap(([ends, ...errors]) =>
+    errors.map((error) => {
+      const [status = '', code = ''] = error.split(' ');
+      const steps = [
+        initiated(rejected(Number(status), code), `${ends} failed`),
+        step(RESUME, '7 bank_refused failed', { says: 'No money', calls: '' }),
+        again('0 executed'),
+      ];
+      return at(
+        `the bank refuses a payment with ${code} (${status}): it has failed, and its reference is free`,
+        1,
+        steps,
+      );
+    }),
+  ).map(atBankWith(payments)),
 );
 
+const errors = (...codes: string[]) => ({ tppMessages: codes.map((code) => ({ category: 'ERROR', code })) });
+const OTHER_REQUEST = { 'X-Request-ID': '7f0c1b7e-6c1d-4a5c-9f53-0f5a2f4c9a11' };
 const said = (text: string) => rejected(400, 'FORMAT_ERROR', text);
 const taken = (
   [
@@ -79,39 +79,15 @@ const taken = (
     ['STATUS_INVALID', rejected(400, 'STATUS_INVALID')],
     ['RESOURCE_BLOCKED', rejected(400, 'RESOURCE_BLOCKED')],
     ['an error that psd2 does not know', rejected(400, 'OWN_CODE')],
-    [
-      'one of two errors that may mean more',
-      gets(400, {
-        tppMessages: ['FORMAT_ERROR', 'STATUS_INVALID'].map((code) => ({ category: 'ERROR', code })),
-      }),
-    ],
+    ['one of two errors that may mean more', gets(400, errors('FORMAT_ERROR', 'STATUS_INVALID'))],
     ['an error that is not of the standard', gets(400, { message: 'FORMAT_ERROR' })],
-    [
-      'the id of another request',
-      gets(
-        400,
-        { tppMessages: [{ category: 'ERROR', code: 'FORMAT_ERROR' }] },
-        {
-          'X-Request-ID': '7f0c1b7e-6c1d-4a5c-9f53-0f5a2f4c9a11',
-        },
-      ),
-    ],
+    ['the id of another request', gets(400, errors('FORMAT_ERROR'), OTHER_REQUEST)],
     ...[
-      ...[
-        'Duplicate request',
-        'The payment already exists',
-        'Auftrag bereits vorhanden',
-        'Doppelte Einreichung',
-      ],
-      ...[
-        'Ce paiement existe déjà',
-        'Doublon',
-        'Pagamento già inserito',
-        'Pago duplicado',
-        'El pago ya existe',
-      ],
-      ...['Plata există deja', 'Betaling bestaat reeds', 'Płatność już istnieje', 'Platba již existuje'],
-      ...['Betalingen findes allerede', 'Betalningen finns redan'],
+      ...['Duplicate request', 'The payment already exists', 'Auftrag bereits vorhanden'],
+      ...['Doppelte Einreichung', 'Ce paiement existe déjà', 'Doublon', 'Pagamento già inserito'],
+      ...['Pago duplicado', 'El pago ya existe', 'Plata există deja', 'Betaling bestaat reeds'],
+      ...['Płatność już istnieje', 'Platba již existuje', 'Betalingen findes allerede'],
+      'Betalningen finns redan',
     ].map((text) => [text, said(text)]),
     ['STATUS_INVALID, 409', rejected(409, 'STATUS_INVALID')],
     ['RESOURCE_UNKNOWN, 403', rejected(403, 'RESOURCE_UNKNOWN')],
@@ -124,28 +100,22 @@ const taken = (
     ['an error in the form of OAuth, which gateways use', gets(400, { error: 'invalid_request' })],
   ] as [string, Treatment][]
 ).map(([what, answer]) =>
-  at(
-    {},
-    `an initiation ends with ${what}: nobody knows, and its reference stays taken`,
-    0,
+  at(`an initiation ends with ${what}: nobody knows, and its reference stays taken`, 0, [
     initiated(answer, expect.stringMatching(/^[79] (bank_refused|outcome_unknown) /), {
       says: '$ transfer resolve FLOW --not-executed',
     }),
     ...TAKEN,
-  ),
+  ]),
 );
 
 const plain = [
   ...['The IBAN does not exist', 'Das Konto existiert nicht', 'Ce compte n’existe pas'],
   ...['Il conto non esiste', 'La cuenta no existe', 'Contul nu există'],
 ].map((text) =>
-  at(
-    {},
-    `"${text}" speaks of nothing that the bank has already`,
-    1,
+  at(`"${text}" speaks of nothing that the bank has already`, 1, [
     initiated(said(text), '7 bank_refused failed'),
     again('0 executed'),
-  ),
+  ]),
 );
 
 /** Refusals of what the bank has not read. */
@@ -155,22 +125,18 @@ const unread = (
     ['ACCESS_EXCEEDED', 429, '10 too_many_calls created'],
   ] as const
 ).flatMap(([code, status, ends]) => [
-  at(
-    NEVER,
-    `the bank does not read the initiation (${code}), and nobody has a link: it can be sent again`,
-    1,
-    initiated(rejected(status, code), ends),
-    { words: RESUME, ends: '0 executed' },
+  atBankWith(NEVER)(
+    at(`the bank does not read the initiation (${code}), and nobody has a link: it can be sent again`, 1, [
+      initiated(rejected(status, code), ends),
+      step(RESUME, '0 executed'),
+    ]),
   ),
-  at(
-    {},
-    `the bank does not read the initiation (${code}), but may have executed another delivery: it is never sent again`,
-    0,
+  at(`the bank does not read the initiation (${code}), but may have executed another delivery`, 0, [
     initiated(rejected(status, code), '9 outcome_unknown unknown', {
       says: new RegExp(`^The bank turned the initiation away.*HTTP ${status}[^]*resolve FLOW --not-executed`),
     }),
     ...TAKEN,
-  ),
+  ]),
 ]);
 
 const status = (transactionStatus: string, more: object = {}) =>
@@ -205,91 +171,80 @@ const reasons = (
   ] as const
 ).flatMap(([what, reason, why]) => {
   const says = (sentence: string) => new RegExp(`^${sentence}${why === null ? '' : `: ${why}`}\n`);
-  const prints = { executionStatusDescription: why };
+  const failed = { says: says('The payment failed'), prints: { executionStatusDescription: why } };
   return [
-    at({}, `the bank rejects a payment that was authorised, and says why by ${what}`, 1, {
-      words: PAY,
-      meets: is('RJCT', reason),
-      ends: '8 payment_failed failed',
-      ...{ says: says('The payment failed'), prints },
-    }),
-    at({}, `the bank rejects a payment that was refused, and says why by ${what}`, 0, {
-      words: PAY,
-      customer: 'refuses',
-      meets: is('RJCT', reason),
-      ends: '6 not_authorised rejected',
-      says: says('The customer did not authorise the transfer'),
-    }),
-    at(
-      {},
-      `the bank rejects a payment at once, and says why by ${what}`,
-      0,
+    at(`the bank rejects a payment that was authorised, and says why by ${what}`, 1, [
+      step(PAY, '8 payment_failed failed', { meets: is('RJCT', reason), ...failed }),
+    ]),
+    at(`the bank rejects a payment that was refused, and says why by ${what}`, 0, [
+      step(PAY, '6 not_authorised rejected', {
+        customer: 'refuses',
+        meets: is('RJCT', reason),
+        says: says('The customer did not authorise the transfer'),
+      }),
+    ]),
+    at(`the bank rejects a payment at once, and says why by ${what}`, 0, [
       initiated(saying({ transactionStatus: 'RJCT', ...reason }), '8 payment_failed failed', {
         customer: 'stays away',
-        ...{ says: says('The payment failed'), prints },
+        ...failed,
       }),
-    ),
+    ]),
   ];
 });
 
+const takingLaterDays = atBankWith({ futureDays: 30 });
 const statuses = [
-  at({}, 'a payment is initiated, authorised and executed', 1, {
-    words: PAY,
-    ends: '0 executed',
-    prints: { transactionStatus: 'ACSP', scaStatus: 'finalised' },
-    calls: expect.stringMatching(/^initiate( sca-status status)+$/),
-  }),
-  at(
-    {},
-    'the customer refuses a payment: it has ended unpaid, and its reference is free',
-    1,
-    { words: PAY, customer: 'refuses', ends: '6 not_authorised rejected' },
+  at('a payment is initiated, authorised and executed', 1, [
+    step(PAY, '0 executed', {
+      prints: { transactionStatus: 'ACSP', scaStatus: 'finalised' },
+      calls: expect.stringMatching(/^initiate( sca-status status)+$/),
+    }),
+  ]),
+  at('the customer refuses a payment: it has ended unpaid, and its reference is free', 1, [
+    step(PAY, '6 not_authorised rejected', { customer: 'refuses' }),
     again('0 executed'),
-  ),
-  at({}, 'SCA has failed, but the bank has executed it', 0, {
-    ...{ words: PAY, customer: 'refuses', meets: is('ACSC'), ends: '0 executed' },
-  }),
-  at({}, 'SCA has failed, and the status is in no list: it is shown, and decides nothing', 0, {
-    words: PAY,
-    customer: 'refuses',
-    meets: { status: status('XXXX').slice(0, 2) },
-    ends: '6 not_authorised rejected',
-  }),
+  ]),
+  at('SCA has failed, but the bank has executed it', 0, [
+    step(PAY, '0 executed', { customer: 'refuses', meets: is('ACSC') }),
+  ]),
+  at('SCA has failed, and the status is in no list: it is shown, and decides nothing', 0, [
+    step(PAY, '6 not_authorised rejected', {
+      customer: 'refuses',
+      meets: { status: status('XXXX').slice(0, 2) },
+    }),
+  ]),
   at(
-    {},
     'the customer refuses it, but somebody else has authorised it (PATC): nothing has ended, and its reference stays taken',
     0,
-    { words: PAY, customer: 'refuses', meets: is('PATC'), ends: '6 partly_authorised authorizing' },
-    again('2 duplicate_reference'),
-    { words: RESUME, meets: is('ACSC'), ends: '0 executed' },
+    [
+      step(PAY, '6 partly_authorised authorizing', { customer: 'refuses', meets: is('PATC') }),
+      again('2 duplicate_reference'),
+      step(RESUME, '0 executed', { meets: is('ACSC') }),
+    ],
   ),
   ...(
     [
       ['PATC', '6 partly_authorised authorizing'],
       ['WXYZ', '9 outcome_unknown unknown'],
     ] as const
-  ).map(([word, ends]) =>
-    at(
-      NEVER,
-      `the customer has authorised it, and the bank says ${word}: it may be executed yet`,
-      1,
-      { words: BRIEFLY, meets: is(word), ends, prints: { transactionStatus: word, scaStatus: 'finalised' } },
-      again('2 duplicate_reference'),
-      { words: RESUME, ends: '0 executed' },
-    ),
-  ),
+  )
+    .map(([word, ends]) =>
+      at(`the customer has authorised it, and the bank says ${word}: it may be executed yet`, 1, [
+        step(BRIEFLY, ends, { meets: is(word), prints: { transactionStatus: word, scaStatus: 'finalised' } }),
+        again('2 duplicate_reference'),
+        step(RESUME, '0 executed'),
+      ]),
+    )
+    .map(atBankWith(NEVER)),
   ...['ACTC', 'ACCP', 'ACFC'].map((word) =>
-    at(
-      {},
-      `the customer has authorised it, and the bank has checked it (${word}): it is ordered, at once`,
-      1,
-      { words: PAY, meets: is(word), ends: '0 ordered', prints: { transactionStatus: word } },
+    at(`the customer has authorised it, and the bank has checked it (${word}): it is ordered, at once`, 1, [
+      step(PAY, '0 ordered', { meets: is(word), prints: { transactionStatus: word } }),
       again('2 duplicate_reference'),
-      { words: RESUME, meets: is('ACSP'), ends: '0 executed' },
-      { words: RESUME, meets: is('ACSC'), ends: '0 executed' },
+      step(RESUME, '0 executed', { meets: is('ACSP') }),
+      step(RESUME, '0 executed', { meets: is('ACSC') }),
       // Nothing is left to ask.
-      { words: RESUME, ends: '0 executed', calls: '' },
-    ),
+      step(RESUME, '0 executed', { calls: '' }),
+    ]),
   ),
   ...(
     [
@@ -297,29 +252,21 @@ const statuses = [
       ['CANC', '2 cancelled cancelled'],
     ] as const
   ).flatMap(([word, ends]) => [
-    at({}, `the bank says ${word} while the customer decides: it has ended unpaid`, 0, {
-      words: BRIEFLY,
-      customer: 'stays away',
-      meets: is(word),
-      ends,
-      prints: { transactionStatus: word },
-    }),
-    at(
-      {},
-      `the bank says ${word} of one that it had accepted: its reference is free`,
-      2,
-      { words: PAY, ends: '0 executed' },
-      { words: RESUME, meets: is(word), ends },
+    at(`the bank says ${word} while the customer decides: it has ended unpaid`, 0, [
+      step(BRIEFLY, ends, { customer: 'stays away', meets: is(word), prints: { transactionStatus: word } }),
+    ]),
+    at(`the bank says ${word} of one that it had accepted: its reference is free`, 2, [
+      step(PAY, '0 executed'),
+      step(RESUME, ends, { meets: is(word) }),
       again('0 executed'),
-    ),
-    at(
-      { futureDays: 30 },
-      `the bank says ${word} on the day of one that was ordered: its reference is free`,
-      2,
-      { words: PAY, meets: is('ACTC'), ends: '0 ordered' },
-      { words: RESUME, meets: is('ACTC'), ends: '0 ordered' },
-      { words: RESUME, meets: is(word), ends },
-      again('0 executed'),
+    ]),
+    takingLaterDays(
+      at(`the bank says ${word} on the day of one that was ordered: its reference is free`, 2, [
+        step(PAY, '0 ordered', { meets: is('ACTC') }),
+        step(RESUME, '0 ordered', { meets: is('ACTC') }),
+        step(RESUME, ends, { meets: is(word) }),
+        again('0 executed'),
+      ]),
     ),
   ]),
   ...(
@@ -330,52 +277,36 @@ const statuses = [
     ] as const
   ).map(([code, http]) => ({
     ...at(
-      {},
       `the customer has the link, and the bank refuses to say its status (${code}): nobody knows`,
       1,
-      ...[PAY, RESUME].map((words) => ({
-        words,
-        meets: { status: Array<Treatment>(8).fill(rejected(http, code)) },
-        ends: '9 outcome_unknown authorizing',
-        says: new RegExp(`\\(HTTP ${http}\\)[^]*\\$ transfer resume FLOW`),
-      })),
+      [PAY, RESUME].map((words) =>
+        step(words, '9 outcome_unknown authorizing', {
+          meets: { status: Array<Treatment>(8).fill(rejected(http, code)) },
+          says: new RegExp(`\\(HTTP ${http}\\)[^]*\\$ transfer resume FLOW`),
+        }),
+      ),
     ),
     waits: true as const,
   })),
 ];
 
-const REPEATS = { repeat: 'same-answer', repeatMinutes: 60 };
+const UNANSWERED = { calls: expect.stringMatching(/initiate$/) };
 const repeated = [
-  at(
-    REPEATS,
-    'the bank repeats its answer: resume sends the same again, and there is one payment',
-    1,
-    initiated(lost, '9 outcome_unknown unknown', { calls: expect.stringMatching(/initiate$/) }),
-    { words: RESUME, ends: '0 executed', calls: expect.stringMatching(/initiate( sca-status status)+$/) },
-  ),
-  at(
-    REPEATS,
-    'a refusal of the repetition says nothing of the first attempt',
-    1,
-    initiated(lost, '9 outcome_unknown unknown', { calls: expect.stringMatching(/initiate$/) }),
-    {
-      words: RESUME,
-      meets: { initiate: [rejected(400, 'FORMAT_ERROR')] },
-      ends: '9 outcome_unknown unknown',
-    },
+  at('the bank repeats its answer: resume sends the same again, and there is one payment', 1, [
+    initiated(lost, '9 outcome_unknown unknown', UNANSWERED),
+    step(RESUME, '0 executed', { calls: expect.stringMatching(/initiate( sca-status status)+$/) }),
+  ]),
+  at('a refusal of the repetition says nothing of the first attempt', 1, [
+    initiated(lost, '9 outcome_unknown unknown', UNANSWERED),
+    step(RESUME, '9 outcome_unknown unknown', { meets: { initiate: [rejected(400, 'FORMAT_ERROR')] } }),
     again('2 duplicate_reference'),
-    { words: RESUME, ends: '0 executed' },
-  ),
-  at(
-    REPEATS,
-    'the bank does not read it, but repeats its answers: resume sends it again',
-    1,
-    initiated(rejected(429, 'ACCESS_EXCEEDED'), '9 outcome_unknown unknown', {
-      calls: expect.stringMatching(/initiate$/),
-    }),
-    { words: RESUME, ends: '0 executed' },
-  ),
-];
+    step(RESUME, '0 executed'),
+  ]),
+  at('the bank does not read it, but repeats its answers: resume sends it again', 1, [
+    initiated(rejected(429, 'ACCESS_EXCEEDED'), '9 outcome_unknown unknown', UNANSWERED),
+    step(RESUME, '0 executed'),
+  ]),
+].map(atBankWith({ repeat: 'same-answer', repeatMinutes: 60 }));
 
 /** Orders that the guards or the bank file do not take: nothing is sent. */
 const guarded = (
@@ -419,114 +350,84 @@ const guarded = (
     ],
   ] as [string, string[], string, RegExp, Record<string, string>?][]
 ).map(([what, more, code, says, env = {}]) =>
-  at({}, `${what}: nothing is sent`, 0, {
-    words: [...PAY, ...more],
-    ends: `2 ${code}`,
-    ...{ env, says, calls: '' },
-  }),
+  at(`${what}: nothing is sent`, 0, [step([...PAY, ...more], `2 ${code}`, { env, says, calls: '' })]),
 );
 
 /** What becomes of a cancellation. The bank has executed the payment, unless it waits for its customer or its day. */
 const CANCEL = ['transfer', 'cancel', 'FLOW', '--yes', '--json', '--sca-timeout', '1'];
 const LATER = [...PAY, '--date', bankDay(untilWorkday() + 7)];
 const TAKEN_BACK = gets(204);
-const WAITS: Step = { words: BRIEFLY, customer: 'stays away', ends: '6 authorisation_timeout authorizing' };
+const WAITS: Step = step(BRIEFLY, '6 authorisation_timeout authorizing', { customer: 'stays away' });
 const UNKNOWN = rejected(404, 'RESOURCE_UNKNOWN');
 const FINALISED = Array<Treatment>(8).fill(saying({ scaStatus: 'finalised' }));
-type Cancelled = [what: string, cancel: Treatment, status: Treatment[], ends: string, more?: Partial<Step>];
-const cancels = (
-  first: Step,
-  cancel: Treatment,
-  said: Treatment[],
-  ends: string,
-  more: Partial<Step> = {},
-) => [
+type Cancels = [cancel: Treatment, status: Treatment[], ends: string, more?: Partial<Step>];
+type Cancelled = [what: string, ...Cancels];
+const REFUSED = rejected(405, 'CANCELLATION_INVALID');
+const EMBEDDED = gets(202, { _links: { updatePsuAuthentication: { href: '/v1/payments/x' } } });
+/** Its refusal to say what became of the payment. */
+const SILENT: [what: string, said: Treatment[]][] = [
+  ['is not its own', [gets(404), ...status('ACSP')]],
+  ['does not come again', [UNKNOWN, ...status('ACSP')]],
+  ['is another', Array(8).fill(rejected(405, 'SERVICE_INVALID'))],
+];
+const GONE = Array(2).fill(rejected(410, 'RESOURCE_UNKNOWN'));
+const CANCELLATIONS: Cancelled[] = [
+  ['takes it, and says CANC', TAKEN_BACK, status('CANC'), '0 cancelled'],
+  ['gives no answer, and says CANC', cut, status('CANC'), '0 cancelled'],
+  ['answers without content, and says CANC', gets(202), status('CANC'), '0 cancelled'],
+  ['takes it, but its answer alone ends nothing', TAKEN_BACK, status('ACSP'), '9 outcome_unknown executed'],
+  ['takes it, and does not know the payment then', TAKEN_BACK, [UNKNOWN, UNKNOWN], '0 cancelled'],
+  ['takes it, and does not know the payment then (410)', TAKEN_BACK, GONE, '0 cancelled'],
+  ...SILENT.map(
+    ([what, said]): Cancelled => [
+      `takes it, and its refusal to say what became of it ${what}: nobody knows`,
+      ...([TAKEN_BACK, said, '9 outcome_unknown executed', { says: '$ transfer resume FLOW' }] as const),
+    ],
+  ),
+  [
+    'does not know a payment whose cancellation it has not taken: nobody knows',
+    ...([UNKNOWN, Array(8).fill(UNKNOWN), expect.stringMatching(/ executed$/)] as const),
+  ],
+  ['refuses it', REFUSED, status('ACSP'), '7 bank_refused executed', { says: '$ transfer status FLOW' }],
+  [
+    'wants the customer’s password for it (embedded SCA): nothing leads there again',
+    ...([EMBEDDED, status('ACSP'), '11 bank_answer executed'] as const),
+    { says: /embedded SCA(?![\s\S]*transfer cancel)/ },
+  ],
+];
+const cancels = (first: Step, ...[cancel, said, ends, more]: Cancels) => [
   first,
-  { words: CANCEL, meets: { cancel: [cancel], status: said, 'sca-status': FINALISED }, ends, ...more },
+  step(CANCEL, ends, { meets: { cancel: [cancel], status: said, 'sca-status': FINALISED }, ...more }),
 ];
 const cancelled = [
-  ...(
-    [
-      ['takes it, and says CANC', TAKEN_BACK, status('CANC'), '0 cancelled'],
-      ['gives no answer, and says CANC', cut, status('CANC'), '0 cancelled'],
-      ['answers without content, and says CANC', gets(202), status('CANC'), '0 cancelled'],
-      [
-        'takes it, but its answer alone ends nothing',
-        TAKEN_BACK,
-        status('ACSP'),
-        '9 outcome_unknown executed',
-      ],
-      ['takes it, and does not know the payment then', TAKEN_BACK, [UNKNOWN, UNKNOWN], '0 cancelled'],
-      [
-        'takes it, and does not know the payment then (410)',
-        TAKEN_BACK,
-        Array(2).fill(rejected(410, 'RESOURCE_UNKNOWN')),
-        '0 cancelled',
-      ],
-      ...(
-        [
-          ['is not its own', [gets(404), ...status('ACSP')]],
-          ['does not come again', [UNKNOWN, ...status('ACSP')]],
-          ['is another', Array(8).fill(rejected(405, 'SERVICE_INVALID'))],
-        ] as [string, Treatment[]][]
-      ).map(
-        ([what, said]): Cancelled => [
-          `takes it, and its refusal to say what became of it ${what}: nobody knows`,
-          ...([TAKEN_BACK, said, '9 outcome_unknown executed', { says: '$ transfer resume FLOW' }] as const),
-        ],
-      ),
-      [
-        'does not know a payment whose cancellation it has not taken: nobody knows',
-        ...([UNKNOWN, Array(8).fill(UNKNOWN), expect.stringMatching(/ executed$/)] as const),
-      ],
-      [
-        'refuses it',
-        ...([rejected(405, 'CANCELLATION_INVALID'), status('ACSP'), '7 bank_refused executed'] as const),
-        { says: '$ transfer status FLOW' },
-      ],
-      [
-        'wants the customer’s password for it (embedded SCA): nothing leads there again',
-        gets(202, { _links: { updatePsuAuthentication: { href: '/v1/payments/x' } } }),
-        ...([
-          status('ACSP'),
-          '11 bank_answer executed',
-          { says: /embedded SCA(?![\s\S]*transfer cancel)/ },
-        ] as const),
-      ],
-    ] as Cancelled[]
-  ).map(([what, ...how]) =>
-    at({}, `a cancellation: the bank ${what}`, 1, ...cancels({ words: PAY, ends: '0 executed' }, ...how)),
+  ...CANCELLATIONS.map(([what, ...how]) =>
+    at(`a cancellation: the bank ${what}`, 1, cancels(step(PAY, '0 executed'), ...how)),
   ),
   ...(
     [
       ['takes it', TAKEN_BACK, {}],
-      ['refuses it', rejected(405, 'CANCELLATION_INVALID'), { says: 'too late' }],
+      ['refuses it', REFUSED, { says: 'too late' }],
     ] as const
   ).map(([what, cancel, more]) =>
     at(
-      {},
       `a cancellation: the bank ${what}, but has executed the payment meanwhile: the journal has that`,
       0,
-      ...cancels(WAITS, cancel, status('ACSC'), '7 bank_refused executed', {
+      cancels(WAITS, cancel, status('ACSC'), '7 bank_refused executed', {
         ...{ ...more, prints: { transactionStatus: 'ACSC' } },
       }),
     ),
   ),
-  at(
-    { futureDays: 30 },
-    'a cancellation: the customer authorises it, and the reference is free',
-    0,
-    { words: LATER, ends: '0 ordered' },
-    { words: CANCEL, ends: '0 cancelled', prints: { transactionStatus: 'CANC' } },
-    { words: LATER, ends: '0 ordered' },
-  ),
-  at(
-    { futureDays: 30 },
-    'a cancellation: the customer refuses to authorise it, and the payment stays as it is',
-    0,
-    { words: LATER, ends: '0 ordered' },
-    { words: CANCEL, customer: 'refuses', ends: '6 not_authorised ordered', says: '$ transfer cancel FLOW' },
-  ),
+  ...[
+    at('a cancellation: the customer authorises it, and the reference is free', 0, [
+      step(LATER, '0 ordered'),
+      step(CANCEL, '0 cancelled', { prints: { transactionStatus: 'CANC' } }),
+      step(LATER, '0 ordered'),
+    ]),
+    at('a cancellation: the customer refuses to authorise it, and the payment stays as it is', 0, [
+      step(LATER, '0 ordered'),
+      step(CANCEL, '6 not_authorised ordered', { customer: 'refuses', says: '$ transfer cancel FLOW' }),
+    ]),
+  ].map(takingLaterDays),
 ];
 
 export const LINKED: Row[] = [

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { atCb, gets, type Row, type Step } from '../row.ts';
+import { atCb, gets, type Row, type Step, step } from '../row.ts';
 
 // Logins at today's bank: tokens that end, that the bank does not renew, and that the operator gives back.
 
@@ -30,11 +30,9 @@ export const LOGINS: Row[] = [
         ends: '4 not_logged_in',
         says: '$ auth login',
       }),
-      {
-        words: auth('status'),
-        ends: '0',
+      step(auth('status'), '0', {
         prints: { customerId: CUSTOMER, refused: { what: 'refresh', message: expect.any(String) } },
-      },
+      }),
       logsIn({ prints: { customerId: CUSTOMER, grantType: 'authorization_code' } }),
       lists(LIST),
     ],
@@ -60,23 +58,19 @@ export const LOGINS: Row[] = [
     'psd2 auth token prints a token that is good, and auth refresh gets one although the old one is',
     0,
     [
-      {
-        words: auth('token'),
-        ends: '0',
+      step(auth('token'), '0', {
         calls: 'token customer',
         prints: { accessToken: expect.not.stringMatching(/^ended$/), expiresAt: expect.any(String) },
-      },
-      { words: auth('refresh'), ends: '0', calls: expect.stringMatching(/^token/) },
+      }),
+      step(auth('refresh'), '0', { calls: expect.stringMatching(/^token/) }),
     ],
     ENDED,
   ),
   atCb('a logout that revokes gives both tokens back, and then nobody is logged in', 0, [
-    {
-      words: auth('logout', '--revoke'),
-      ends: '0',
+    step(auth('logout', '--revoke'), '0', {
       calls: 'revoke revoke',
       prints: { revoked: ['refresh_token', 'access_token'] },
-    },
+    }),
     lists('', { ends: '4 not_logged_in', says: 'Nobody is logged in' }),
     logsIn(),
     lists(LIST),
