@@ -33,12 +33,7 @@ it('a category that the bank does not grant is an error, unless the operator all
     'transactionId: "an-id"',
   ]);
   expect(endOf(await run([...REQUEST, '--allow-partial']))).toEqual(['done']);
-  bank.answers = {
-    outcomes: [{ name: 'FUNDS_AVAILABILITY', outcome: true }, ...PARTLY].map((each) => ({
-      ...each,
-      outcome: each.name === 'ACCOUNT_INFO',
-    })),
-  };
+  bank.answers = { outcomes: [{ name: 'FUNDS_AVAILABILITY', outcome: false }, ...PARTLY] };
   expect(endOf(await run([...REQUEST, '--category', 'FUNDS_AVAILABILITY']))[0]).toBe(
     'exit 7, bank_refused: The bank did not grant PAYMENTS, FUNDS_AVAILABILITY',
   );
@@ -73,23 +68,17 @@ it('a consent that is over may be shown again with any grant', async () => {
   expect((await run(['consent', 'resume', 'co-1'], how)).failure).toBeNull();
 });
 
-it('an account may be called a product, as it was until 0.2', async () => {
-  const { run } = await operatorAt();
-  for (const named of [['--product', OWN_ACCOUNT], ['--all-products']])
-    expect(
-      (await run(['consent', 'request', '--category', 'ACCOUNT_INFO', ...named])).data.categories,
-    ).toEqual([{ name: 'ACCOUNT_INFO', products: [OWN_ACCOUNT], outcome: true }]);
-});
-
-it('--all-accounts asks for each account of the customer', async () => {
+const BY_PRODUCT = [['--product', OWN_ACCOUNT], ['--all-products']];
+it('--all-accounts asks for each account, and an account may be called a product, as it was until 0.2', async () => {
   const { bank, run } = await operatorAt();
-  const words = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'];
-  expect((await run(words)).data.categories).toEqual([
-    { name: 'ACCOUNT_INFO', products: [OWN_ACCOUNT], outcome: true },
-  ]);
+  const request = (words: string[]) => run(['consent', 'request', '--category', 'ACCOUNT_INFO', ...words]);
+  for (const words of [...BY_PRODUCT, ['--all-accounts']])
+    expect((await request(words)).data.categories).toEqual([
+      { name: 'ACCOUNT_INFO', products: [OWN_ACCOUNT], outcome: true },
+    ]);
   bank.closeAccounts();
   bank.asked.length = 0;
-  expect(endOf(await run(words))).toEqual([
+  expect(endOf(await request(['--all-accounts']))).toEqual([
     'exit 2, usage: The customer has no accounts to give consent for',
   ]);
   expect(bank.asked).toEqual([]);
@@ -115,21 +104,23 @@ it('psd2 consent cancel shows what it gives up, and asks', async () => {
   `);
 });
 
-it.each<[string, 'open' | 'valid', string | null]>([
-  ['they have not decided', 'open', null],
-  ['they have authorised it', 'valid', 'usage'],
-])('a consent whose confirm was refused is cancelled here only while, by the bank, %s', async (...of) => {
-  const [, means, code] = of;
-  const { bank, run } = await operatorAt();
-  bank.fails.set(
-    'confirm',
-    new Psd2Error('bank_refused', 'Too early', { refusal: 'content', isBanks: true, httpStatus: 400 }),
-  );
-  expect((await run(REQUEST)).failure?.code).toBe('bank_refused');
-  bank.says('c1', { means });
-  expect((await run(['consent', 'cancel', 'co-1'])).failure?.code ?? null).toBe(code);
-  expect((await run(['consent', 'show', 'co-1'])).data.state).toBe(code === null ? 'cancelled' : 'failed');
-});
+it.each([
+  ['open', null],
+  ['valid', 'usage'],
+] as const)(
+  'a consent whose confirm was refused, and that is %s, is cancelled here only while it is open',
+  async (means, code) => {
+    const { bank, run } = await operatorAt();
+    bank.fails.set(
+      'confirm',
+      new Psd2Error('bank_refused', 'Too early', { refusal: 'content', isBanks: true, httpStatus: 400 }),
+    );
+    expect((await run(REQUEST)).failure?.code).toBe('bank_refused');
+    bank.says('c1', { means });
+    expect((await run(['consent', 'cancel', 'co-1'])).failure?.code ?? null).toBe(code);
+    expect((await run(['consent', 'show', 'co-1'])).data.state).toBe(code === null ? 'cancelled' : 'failed');
+  },
+);
 
 it('of several that are unfinished, psd2 consent resume offers each with its categories', async () => {
   const { bank, run, leaveBehind } = await operatorAt();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { coverageOf, namesInAccess } from '../../../src/commands/consent/coverage.ts';
 import type { Consent } from '../../../src/domain/consent.ts';
 
@@ -11,109 +11,52 @@ const all = ['accounts', 'balances', 'transactions'];
 const asking = (access?: Access): Asked => ({ terms: { ...(access && { access }) } });
 const dedicated = (accounts: string[], balances = accounts, transactions = accounts) =>
   asking({ type: 'dedicated', accounts, balances, transactions });
+const chosen = (balances: boolean, transactions: boolean) =>
+  asking({ type: 'bank-offered', balances, transactions });
+const BALANCES = ['accounts', 'balances'];
+const TRANSACTIONS = ['accounts', 'transactions'];
+const covers = (accounts: string[] | null, reads = all) => ({ accounts, reads });
+const noCards = (accounts: string[], reads = all) => ({ accounts, reads, cards: 'none' });
 
-describe('without an answer of the bank, a consent covers what was asked for', () => {
-  it.each<[string, Asked, object]>([
-    ['nothing said', asking(), { accounts: null, reads: all }],
-    ['the list alone', asking({ type: 'list-only' }), { accounts: null, reads: ['accounts'] }],
-    ['all accounts', asking({ type: 'all-accounts' }), { accounts: null, reads: all }],
-    [
-      'balances of what the customer chooses',
-      asking({ type: 'bank-offered', balances: true, transactions: false }),
-      { accounts: null, reads: ['accounts', 'balances'] },
-    ],
-    [
-      'transactions of what the customer chooses',
-      asking({ type: 'bank-offered', balances: false, transactions: true }),
-      { accounts: null, reads: ['accounts', 'transactions'] },
-    ],
-    ['accounts', dedicated([ONE, OTHER]), { accounts: [ONE, OTHER], reads: all, cards: 'none' }],
-    [
-      'balances of an account',
-      dedicated([ONE], [ONE, OTHER], []),
-      { accounts: [ONE, OTHER], reads: ['accounts', 'balances'], cards: 'none' },
-    ],
-    [
-      'transactions of an account',
-      dedicated([ONE], [], [ONE]),
-      { accounts: [ONE], reads: ['accounts', 'transactions'], cards: 'none' },
-    ],
-    ['a card', dedicated([ONE, CARD]), { accounts: [ONE, CARD], reads: all }],
-  ])('%s', (_, consent, coverage) => {
-    for (const access of [null, { accounts: 'all' }, { accounts: [{ maskedPan: CARD }] }, {}])
-      expect(coverageOf(consent, { access })).toEqual(coverage);
-  });
-});
-
-describe('a consent covers what the bank says that was granted', () => {
-  it.each<[string, Asked, Record<string, unknown>, object]>([
-    [
-      'an account for all readings',
-      dedicated([ONE, OTHER]),
-      { accounts: [{ iban: ONE }], balances: [{ iban: ONE }], transactions: [{ iban: ONE }] },
-      { accounts: [ONE], reads: all, cards: 'none' },
-    ],
-    [
-      'balances alone',
-      dedicated([ONE]),
-      { balances: [{ iban: ONE }] },
-      { accounts: [ONE], reads: ['accounts', 'balances'], cards: 'none' },
-    ],
-    [
-      'transactions alone',
-      dedicated([ONE]),
-      { transactions: [{ iban: OTHER }] },
-      { accounts: [OTHER], reads: ['accounts', 'transactions'], cards: 'none' },
-    ],
-    [
-      'accounts, without a word on what may be read',
-      dedicated([ONE]),
-      { accounts: [{ iban: ONE }, { iban: OTHER }, { iban: ONE }] },
-      { accounts: [ONE, OTHER], reads: all, cards: 'none' },
-    ],
-    [
-      'what was not asked for is not read',
-      dedicated([ONE], [ONE], []),
-      { accounts: [{ iban: ONE }], balances: [{ iban: ONE }], transactions: [{ iban: ONE }] },
-      { accounts: [ONE], reads: ['accounts', 'balances'], cards: 'none' },
-    ],
-    [
-      'a card beside an account',
-      dedicated([ONE]),
-      { accounts: [{ iban: ONE }, { maskedPan: CARD }] },
-      { accounts: [ONE, CARD], reads: all },
-    ],
-    [
-      'a card beside an account, of what the customer chose',
-      asking(),
-      { accounts: [{ iban: ONE }, { maskedPan: CARD }] },
-      { accounts: [ONE, CARD], reads: all },
-    ],
-    [
-      'an account of what the customer chose',
-      asking(),
-      { accounts: [{ iban: ONE }] },
-      { accounts: [ONE], reads: all },
-    ],
-  ])('%s', (_, consent, access, coverage) => {
+it.each<[string, Asked, object]>([
+  ['nothing said', asking(), covers(null)],
+  ['the list alone', asking({ type: 'list-only' }), covers(null, ['accounts'])],
+  ['all accounts', asking({ type: 'all-accounts' }), covers(null)],
+  ['balances of what the customer chooses', chosen(true, false), covers(null, BALANCES)],
+  ['transactions of what the customer chooses', chosen(false, true), covers(null, TRANSACTIONS)],
+  ['accounts', dedicated([ONE, OTHER]), noCards([ONE, OTHER])],
+  ['balances of an account', dedicated([ONE], [ONE, OTHER], []), noCards([ONE, OTHER], BALANCES)],
+  ['transactions of an account', dedicated([ONE], [], [ONE]), noCards([ONE], TRANSACTIONS)],
+  ['a card', dedicated([ONE, CARD]), covers([ONE, CARD])],
+])('without an answer of the bank, a consent covers what was asked for: %s', (_, consent, coverage) => {
+  for (const access of [null, { accounts: 'all' }, { accounts: [{ maskedPan: CARD }] }, {}])
     expect(coverageOf(consent, { access })).toEqual(coverage);
-  });
 });
 
+const one = [{ iban: ONE }];
+const withCard = [...one, { maskedPan: CARD }];
+const ALL_OF_ONE = { accounts: one, balances: one, transactions: one };
+const REPEATED = { accounts: [...one, { iban: OTHER }, ...one] };
+it.each<[string, Asked, Record<string, unknown>, object]>([
+  ['an account for all readings', dedicated([ONE, OTHER]), ALL_OF_ONE, noCards([ONE])],
+  ['balances alone', dedicated([ONE]), { balances: one }, noCards([ONE], BALANCES)],
+  ['transactions', dedicated([ONE]), { transactions: [{ iban: OTHER }] }, noCards([OTHER], TRANSACTIONS)],
+  ['accounts, without a word on what may be read', dedicated([ONE]), REPEATED, noCards([ONE, OTHER])],
+  ['what was not asked for is not read', dedicated([ONE], [ONE], []), ALL_OF_ONE, noCards([ONE], BALANCES)],
+  ['a card beside an account', dedicated([ONE]), { accounts: withCard }, covers([ONE, CARD])],
+  ['a card, of what the customer chose', asking(), { accounts: withCard }, covers([ONE, CARD])],
+  ['an account of what the customer chose', asking(), { accounts: one }, covers([ONE])],
+])('a consent covers what the bank says that was granted: %s', (_, consent, access, coverage) => {
+  expect(coverageOf(consent, { access })).toEqual(coverage);
+});
+
+const PAN = { pan: 'p', bban: 'b' };
 it.each<[Record<string, unknown> | null, string[]]>([
   [null, []],
   [{}, []],
   [{ accounts: [{}] }, []],
-  [{ accounts: [{ iban: ONE, maskedPan: CARD }], balances: [{ iban: ONE }] }, [ONE]],
-  [
-    {
-      transactions: [
-        { maskedPan: CARD, pan: 'p' },
-        { pan: 'p', bban: 'b' },
-      ],
-    },
-    [CARD, 'p'],
-  ],
+  [{ accounts: [{ iban: ONE, maskedPan: CARD }], balances: one }, [ONE]],
+  [{ transactions: [{ maskedPan: CARD, pan: 'p' }, PAN] }, [CARD, 'p']],
   [{ balances: [{ bban: 'b', msisdn: 'm' }, { msisdn: 'm' }] }, ['b', 'm']],
 ])('the bank names in %j the accounts %j', (access, names) => {
   expect(namesInAccess(access)).toEqual(names);

@@ -18,57 +18,31 @@ const CONTEXT = {
 };
 const [ONE, OTHER] = ['DE89370400440532013000', 'FR1420041010050500013M02606'];
 
+/** Terms for these accounts, of which balances and transactions may be read of all by default. */
+const dedicated = (accounts: string[], balances = accounts, transactions = accounts) => ({
+  access: { type: 'dedicated', accounts, balances, transactions },
+});
+const chosen = (balances: boolean, transactions: boolean) => ({
+  access: { type: 'bank-offered', balances, transactions },
+});
+const CARDS = ['maskedPan:525412******3241', `${ONE}:EUR`];
+
 describe('the terms that the operator chooses', () => {
   it.each<[Partial<TermsOptions>, object]>([
     [{}, {}],
     [{ allAccounts: true }, { access: { type: 'all-accounts' } }],
     [{ listOnly: true }, { access: { type: 'list-only' } }],
-    [{ balances: true }, { access: { type: 'bank-offered', balances: true, transactions: false } }],
-    [{ transactions: true }, { access: { type: 'bank-offered', balances: false, transactions: true } }],
-    [
-      { balances: true, transactions: true },
-      { access: { type: 'bank-offered', balances: true, transactions: true } },
-    ],
-    [
-      { account: [ONE, 'DE89 3704 0044 0532 0130 00', OTHER] },
-      {
-        access: {
-          ...{ type: 'dedicated', accounts: [ONE, OTHER] },
-          ...{ balances: [ONE, OTHER], transactions: [ONE, OTHER] },
-        },
-      },
-    ],
-    [
-      { account: [ONE], balances: true },
-      { access: { type: 'dedicated', accounts: [ONE], balances: [ONE], transactions: [] } },
-    ],
-    [
-      { account: [ONE], transactions: true },
-      { access: { type: 'dedicated', accounts: [ONE], balances: [], transactions: [ONE] } },
-    ],
-    [
-      { validUntil: '2027-03-31', frequency: '4' },
-      { validUntil: '2027-03-31', frequencyPerDay: 4 },
-    ],
+    [{ balances: true }, chosen(true, false)],
+    [{ transactions: true }, chosen(false, true)],
+    [{ balances: true, transactions: true }, chosen(true, true)],
+    [{ account: [ONE, 'DE89 3704 0044 0532 0130 00', OTHER] }, dedicated([ONE, OTHER])],
+    [{ account: [ONE], balances: true }, dedicated([ONE], [ONE], [])],
+    [{ account: [ONE], transactions: true }, dedicated([ONE], [], [ONE])],
+    [{ validUntil: '2027-03-31' }, { validUntil: '2027-03-31' }],
+    [{ frequency: '4' }, { frequencyPerDay: 4 }],
     [{ frequency: '9999' }, { frequencyPerDay: 9999 }],
-    [
-      { account: ['maskedPan:525412******3241', `${ONE}:eur`], balances: true },
-      {
-        access: {
-          ...{ type: 'dedicated', accounts: ['maskedPan:525412******3241', `${ONE}:EUR`] },
-          ...{ balances: ['maskedPan:525412******3241', `${ONE}:EUR`], transactions: [] },
-        },
-      },
-    ],
-    [
-      { account: ['pan:-:eur'], transactions: true },
-      {
-        access: {
-          ...{ type: 'dedicated', accounts: ['pan:5254120000003241:EUR'] },
-          ...{ balances: [], transactions: ['pan:5254120000003241:EUR'] },
-        },
-      },
-    ],
+    [{ account: ['maskedPan:525412******3241', `${ONE}:eur`] }, dedicated(CARDS)],
+    [{ account: ['pan:-:eur'] }, dedicated(['pan:5254120000003241:EUR'])],
     [{ once: true }, { recurring: false }],
   ])('%j means %j', async (options, terms) => {
     expect(await readTerms(CONTEXT, { ...NONE, ...options })).toEqual(terms);
@@ -76,44 +50,41 @@ describe('the terms that the operator chooses', () => {
 
   const CHOOSE = { hint: 'Choose one.' };
   const BANK_DECIDES = { hint: 'The bank decides what such a consent covers.' };
-  const FREQUENCY = { hint: 'Give a whole number from 1. Most banks allow 4.' };
+  const WITH_READINGS = 'cannot be used with --balances or --transactions';
+  const ALL_AND_LIST = { allAccounts: true, listOnly: true };
   it.each<[Partial<TermsOptions>, string, object]>([
     [{ account: [ONE], allAccounts: true }, '--account and --all-accounts cannot be used together', CHOOSE],
-    [{ allAccounts: true, listOnly: true }, '--all-accounts and --list-only cannot be used together', CHOOSE],
+    [ALL_AND_LIST, '--all-accounts and --list-only cannot be used together', CHOOSE],
     [
-      { account: [ONE], allAccounts: true, listOnly: true },
+      { account: [ONE], ...ALL_AND_LIST },
       '--account and --all-accounts and --list-only cannot be used together',
       CHOOSE,
     ],
-    [
-      { allAccounts: true, balances: true },
-      '--all-accounts cannot be used with --balances or --transactions',
-      BANK_DECIDES,
-    ],
-    [
-      { listOnly: true, transactions: true },
-      '--list-only cannot be used with --balances or --transactions',
-      BANK_DECIDES,
-    ],
+    [{ allAccounts: true, balances: true }, `--all-accounts ${WITH_READINGS}`, BANK_DECIDES],
+    [{ listOnly: true, transactions: true }, `--list-only ${WITH_READINGS}`, BANK_DECIDES],
     [{ once: true, frequency: '1' }, '--once is for one reading, so it cannot be used with --frequency', {}],
-    ...['0', '', '01', '-1', '1.5', 'x4', '4x', '10000'].map((frequency): [object, string, object] => [
-      { frequency },
-      `--frequency ${JSON.stringify(frequency)} is not a number of readings a day`,
-      FREQUENCY,
-    ]),
   ])('%j is refused: %s', async (options, message, advice) => {
     await expect(readTerms(CONTEXT, { ...NONE, ...options })).rejects.toThrow(
       new Psd2Error('usage', message, advice),
     );
   });
 
-  it('a wrong IBAN and a wrong day are refused', async () => {
-    await expect(readTerms(CONTEXT, { ...NONE, account: ['DE00'] })).rejects.toThrow(
-      expect.objectContaining({ code: 'invalid_iban' }),
-    );
-    await expect(readTerms(CONTEXT, { ...NONE, validUntil: '2027-02-30' })).rejects.toThrow(
-      expect.objectContaining({ code: 'invalid_date' }),
-    );
+  it.each(['0', '', '01', '-1', '1.5', 'x4', '4x', '10000'])(
+    '%j readings a day are none',
+    async (frequency) => {
+      await expect(readTerms(CONTEXT, { ...NONE, frequency })).rejects.toThrow(
+        new Psd2Error('usage', `--frequency ${JSON.stringify(frequency)} is not a number of readings a day`, {
+          hint: 'Give a whole number from 1. Most banks allow 4.',
+        }),
+      );
+    },
+  );
+
+  it.each<[Partial<TermsOptions>, string]>([
+    [{ account: ['DE00'] }, 'invalid_iban'],
+    [{ validUntil: '2027-02-30' }, 'invalid_date'],
+  ])('%j is refused', async (options, code) => {
+    await expect(readTerms(CONTEXT, { ...NONE, ...options })).rejects.toMatchObject({ code });
   });
 });
 
@@ -149,6 +120,7 @@ describe('a consent for confirmations of funds', () => {
     });
   });
 
+  const FULL = '5254121234563241';
   it.each<[Partial<TermsOptions>, RegExp]>([
     [{}, /^A consent for confirmations of funds is for one account$/],
     [{ account: [ONE, OTHER] }, /is for one account$/],
@@ -160,16 +132,10 @@ describe('a consent for confirmations of funds', () => {
     [{ account: [ONE], cardExpiryDate: '2026-11-26' }, /^The card has expired on 2026-11-26$/],
     [
       { account: [ONE], cardInformation: '5254-1200.0000 3241' },
-      /^--card-information seems to contain a full card/,
+      /^--card-information seems to contain a full/,
     ],
-    [
-      { account: [ONE], cardInformation: 'Gold 5254121234563241' },
-      /^--card-information seems to contain a full card/,
-    ],
-    [
-      { account: [ONE], registrationInformation: '5254121234563241' },
-      /^--registration-information seems to contain/,
-    ],
+    [{ account: [ONE], cardInformation: 'Gold 5254121234563241' }, /^--card-information seems to contain/],
+    [{ account: [ONE], registrationInformation: FULL }, /^--registration-information seems to contain/],
     [{ account: [ONE], cardInformation: 'x'.repeat(141) }, /^--card-information is empty, longer than 140/],
     [{ account: [ONE], registrationInformation: ' ' }, /^--registration-information is empty/],
   ])('%j is refused: %s', async (options, message) => {

@@ -67,28 +67,20 @@ describe('psd2 consent request', () => {
     ]);
   });
 
-  it('keeps the terms that the operator chose', async () => {
-    const { run, kept } = await operatorAt();
-    const words = ['--account', IBAN, '--balances', '--valid-until', addDays(TODAY, 90), '--frequency', '3'];
-    expect((await run([...REQUEST, ...words])).failure).toBeNull();
+  it('keeps the terms that the operator chose, or what the bank says instead of them', async () => {
+    const { run, kept, bank } = await operatorAt();
+    const terms = ['--valid-until', addDays(TODAY, 90), '--frequency', '3'];
+    expect((await run([...REQUEST, '--account', IBAN, '--balances', ...terms])).failure).toBeNull();
     expect(await kept()).toMatchObject([
       {
         ...{ accounts: [IBAN], reads: ['accounts', 'balances'], cards: 'none' },
         ...{ validUntil: addDays(TODAY, 90), recurring: true, frequencyPerDay: 3 },
       },
     ]);
-  });
-
-  it('keeps what the bank says instead of them', async () => {
-    const { run, kept, bank } = await operatorAt();
-    bank.becomes = {
-      ...{ consentStatus: 'valid', means: 'valid', recurring: false, frequencyPerDay: 2 },
-      validUntil: addDays(TODAY, 30),
-    };
-    await run([...REQUEST, '--valid-until', addDays(TODAY, 90), '--frequency', '3']);
-    expect(await kept()).toMatchObject([
-      { validUntil: addDays(TODAY, 30), recurring: false, frequencyPerDay: 2 },
-    ]);
+    const said = { recurring: false, frequencyPerDay: 2, validUntil: addDays(TODAY, 30) };
+    bank.becomes = { consentStatus: 'valid', means: 'valid', ...said };
+    await run([...REQUEST, ...terms]);
+    expect((await kept())[0]).toMatchObject(said);
   });
 
   it('makes the customer the current one', async () => {
@@ -110,28 +102,23 @@ describe('psd2 consent request', () => {
 });
 
 describe('a new consent', () => {
-  it('that lasts ends the one before, at the bank and here', async () => {
-    const bank = new GrantingBank();
-    bank.replaced = 'terminatedByBank';
-    const { run, ids, states, journal } = await operatorAt(bank);
-    await run(REQUEST);
-    expect((await run(REQUEST)).failure).toBeNull();
-    expect(await ids()).toEqual(['c2']);
-    expect(await states()).toEqual(['c1 expired', 'c2 confirmed']);
-    expect(journal('co-1').at(-1)).toMatchObject({
-      ...{ type: 'ended', state: 'expired', bankStatus: 'terminatedByBank' },
-    });
-  });
-
-  it('ends it without a word of the bank, if the bank has none', async () => {
-    const { run, journal } = await operatorAt();
-    await run(REQUEST);
-    await run(REQUEST);
-    expect(journal('co-1').at(-1)).toMatchObject({ type: 'ended', state: 'expired', bankStatus: null });
-  });
+  it.each(['terminatedByBank', undefined])(
+    'that lasts ends the one before, in words of the bank: %s',
+    async (word) => {
+      const bank = new GrantingBank();
+      bank.replaced = word;
+      const { run, ids, states, journal } = await operatorAt(bank);
+      await run(REQUEST);
+      expect((await run(REQUEST)).failure).toBeNull();
+      expect(await ids()).toEqual(['c2']);
+      expect(await states()).toEqual(['c1 expired', 'c2 confirmed']);
+      const end = { type: 'ended', state: 'expired', bankStatus: word ?? null };
+      expect(journal('co-1').at(-1)).toMatchObject(end);
+    },
+  );
 
   it('is kept beside the one before if the bank says so', async () => {
-    const { run, bank, ids, kept, states } = await operatorAt();
+    const { run, bank, kept, states } = await operatorAt();
     await run(REQUEST);
     bank.answers = { besideOthers: true };
     const later = new Date(Date.parse(NOW) + 3_600_000).toISOString();
@@ -140,7 +127,6 @@ describe('a new consent', () => {
       ['c2', later],
       ['c1', NOW],
     ]);
-    expect(await ids()).toEqual(['c1', 'c2']);
     expect(await states()).toEqual(['c1 confirmed', 'c2 confirmed']);
   });
 
@@ -245,23 +231,28 @@ describe('psd2 consent status', () => {
     const { data, failure } = await run(STATUS);
     expect([failure, data.state, data.resourceId, bank.asked]).toEqual([null, 'failed', null, []]);
   });
+});
 
-  it('does not ask about the consent of another customer than the operator names', async () => {
-    const { run, bank } = await operatorAt();
+describe.each([
+  ['status', 'consent status'],
+  ['delete', 'consent deletion'],
+] as const)('psd2 consent %s is refused', (verb, capability) => {
+  it.each([
+    [
+      'of another customer than the operator names',
+      [],
+      { globals: { customer: 'bob' }, given: ['customer'] },
+    ],
+    ['where the bank does not have it', [capability], ADA],
+  ])('for a consent %s, without a call', async (_, lacks, how) => {
+    const { run, bank, states } = await operatorAt(new GrantingBank({ lacks }));
     await run(REQUEST);
     bank.asked.length = 0;
-    const ran = await run(STATUS, { globals: { customer: 'bob' }, given: ['customer'] });
-    expect([ran.failure?.code, bank.asked]).toEqual(['usage', []]);
-  });
-
-  it('is refused where the bank has no status of consents', async () => {
-    const { run, bank } = await operatorAt(new GrantingBank({ lacks: ['consent status'] }));
-    await run(REQUEST);
-    bank.asked.length = 0;
-    expect(endOf(await run(STATUS))).toEqual([
-      'exit 2, usage: The interface of this bank (here) has no consent status',
-    ]);
-    expect(bank.asked).toEqual([]);
+    const end = await run(['consent', verb, 'co-1'], how);
+    if (lacks.length > 0)
+      expect(endOf(end)).toEqual([`exit 2, usage: The interface of this bank (here) has no ${capability}`]);
+    expect([end.failure?.code, bank.asked]).toEqual(['usage', []]);
+    expect(await states()).toEqual(['c1 confirmed']);
   });
 });
 
@@ -307,36 +298,20 @@ describe('psd2 consent delete', () => {
     expect((await run(DELETE)).failure?.code).toBe('bank_failing');
     expect([await ids(), await states()]).toEqual([['c1'], ['c1 confirmed']]);
   });
-
-  it('is refused for another customer, and where the bank has no deletion', async () => {
-    const { run, bank } = await operatorAt(new GrantingBank({ lacks: ['consent deletion'] }));
-    await run(REQUEST);
-    bank.asked.length = 0;
-    expect(endOf(await run(DELETE))).toEqual([
-      'exit 2, usage: The interface of this bank (here) has no consent deletion',
-    ]);
-    const other = await operatorAt();
-    await other.run(REQUEST);
-    const ran = await other.run(DELETE, { globals: { customer: 'bob' }, given: ['customer'] });
-    expect([ran.failure?.code, bank.asked]).toEqual(['usage', []]);
-    expect(await other.ids()).toEqual(['c1']);
-  });
 });
 
-describe('psd2 consent resume', () => {
-  it('--paste needs a terminal', async () => {
-    const { run, bank } = await operatorAt();
-    bank.customersDecide = false;
-    await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
-    for (const words of [
-      ['consent', 'resume', 'co-1', '--paste'],
-      [...REQUEST, '--paste'],
-    ])
-      expect(endOf(await run(words))).toEqual([
-        'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
-        'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
-      ]);
-  });
+it('--paste needs a terminal', async () => {
+  const { run, bank } = await operatorAt();
+  bank.customersDecide = false;
+  await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
+  for (const words of [
+    ['consent', 'resume', 'co-1', '--paste'],
+    [...REQUEST, '--paste'],
+  ])
+    expect(endOf(await run(words))).toEqual([
+      'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
+      'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
+    ]);
 });
 
 it('psd2 consent show has what the customer has granted, in the words of the bank', async () => {

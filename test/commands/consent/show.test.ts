@@ -18,17 +18,16 @@ const REQUESTED: ConsentEvent = {
   ],
 };
 
+const SENT: ConsentEvent = { type: 'confirm-sent', requestId: 'q1', digest: null };
+const CONFIRMED: ConsentEvent = { type: 'confirmed' };
+const REFUSED: ConsentEvent = {
+  ...{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED' },
+};
+
 type Begin = Omit<Extract<ConsentEvent, { type: 'created' }>, 'type'>;
 
 /** A consent with these events, as psd2 shows it some days later. */
-async function shown(
-  events: ConsentEvent[],
-  {
-    days = 1,
-    begin = {},
-    words = ['show'],
-  }: { days?: number; begin?: Partial<Begin>; words?: string[] } = {},
-) {
+async function shown(events: ConsentEvent[], days = 1, begin: Partial<Begin> = {}, verb = 'show') {
   const folder = newConfigFolder(temporary);
   const { context } = openCommand(folder, BEGUN);
   const { flows } = await context.store();
@@ -44,8 +43,7 @@ async function shown(
   const later = new Date(Date.parse(BEGUN) + days * 86_400_000).toISOString();
   const run = async (format: OutputFormat) => {
     const command = openCommand(folder, later, { format });
-    const named = words[0] === 'list' ? [] : [flow];
-    await runIn(command.context, 'consent', ...words, ...named);
+    await runIn(command.context, 'consent', verb, ...(verb === 'list' ? [] : [flow]));
     return command.printed();
   };
   return { flow, table: await run('table'), json: JSON.parse(await run('json')) };
@@ -53,7 +51,7 @@ async function shown(
 
 describe('a consent', () => {
   it('that is granted has its end, and what the bank did not grant', async () => {
-    const { flow, table, json } = await shown([REQUESTED, { type: 'confirmed' }]);
+    const { flow, table, json } = await shown([REQUESTED, CONFIRMED]);
     expect(table).toBe(
       [
         ...[`Consent\t${flow}`, 'State\tconfirmed', 'Customer\t1000001'],
@@ -72,112 +70,68 @@ describe('a consent', () => {
     });
   });
 
-  it.each<[string, ConsentEvent[], number, string, string]>([
-    ['created', [], 1, 'created', `not answered for ${FIRST} ${OTHER}`],
-    ['requested', [REQUESTED], 1, 'requested', `not granted yet for ${FIRST} ${OTHER}`],
-    [
-      'confirming',
-      [REQUESTED, { type: 'confirm-sent', requestId: 'q1', digest: null }],
-      1,
-      'confirming',
-      `not known to be granted for ${FIRST} ${OTHER}`,
-    ],
-    [
-      'over',
-      [REQUESTED, { type: 'confirmed' }],
-      200,
-      'confirmed',
-      `granted, but expired, for ${FIRST} ${OTHER}`,
-    ],
-    [
-      'rejected',
-      [REQUESTED, { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED' }],
-      1,
-      'rejected',
-      `not granted (rejected) for ${FIRST} ${OTHER}`,
-    ],
-  ])('that is %s says what is granted of it', async (_, events, days, state, granted) => {
-    const { table } = await shown(events, { days });
+  it.each<[string, ConsentEvent[], string, number?]>([
+    ['created', [], 'not answered'],
+    ['requested', [REQUESTED], 'not granted yet'],
+    ['confirming', [REQUESTED, SENT], 'not known to be granted'],
+    ['confirmed', [REQUESTED, CONFIRMED], 'granted, but expired,', 200],
+    ['rejected', [REQUESTED, REFUSED], 'not granted (rejected)'],
+  ])('that is %s says what is granted of it', async (state, events, granted, days) => {
+    const { table } = await shown(events, days);
     expect(table.split('\n').slice(1, 4)).toEqual([
-      `State\t${state}`,
-      'Customer\t1000001',
-      `ACCOUNT_INFO\t${granted}`,
+      ...[`State\t${state}`, 'Customer\t1000001', `ACCOUNT_INFO\t${granted} for ${FIRST} ${OTHER}`],
     ]);
   });
 });
 
-describe('a consent with terms', () => {
-  const linked = (terms: NonNullable<Begin['terms']>) => ({
-    categories: [{ name: 'ACCOUNT_INFO' as const, products: [] }],
-    terms,
-  });
-
-  it.each<[string, NonNullable<Begin['terms']>, string, string]>([
-    [
-      'accounts',
-      {
-        access: { type: 'dedicated', accounts: [IBAN, OTHER_IBAN], balances: [], transactions: [] },
-        frequencyPerDay: 4,
-      },
-      `${IBAN} ${OTHER_IBAN}`,
-      '4 a day without the customer',
-    ],
-    [
-      'a choice of the customer',
-      { access: { type: 'bank-offered', balances: true, transactions: true } },
-      'those that the customer chooses',
-      '',
-    ],
-    [
-      'all accounts',
-      { access: { type: 'all-accounts' }, recurring: true, frequencyPerDay: 1 },
-      'all',
-      '1 a day without the customer',
-    ],
-    [
-      'the list alone',
-      { access: { type: 'list-only' }, recurring: false, frequencyPerDay: 4 },
-      'the list alone',
-      'one',
-    ],
-    ['what the bank chooses', {}, '', ''],
-  ])('for %s shows them', async (_, terms, accounts, readings) => {
-    const { table, json } = await shown([], { begin: linked(terms) });
-    const known = [accounts && `Accounts\t${accounts}`, readings && `Readings\t${readings}`].filter(Boolean);
-    expect(table.split('\n').slice(4, 5 + known.length)).toEqual([...known, 'Resolved\t']);
-    expect(json).toMatchObject({
-      ...{ consentStatus: null, validUntil: null, access: terms.access ?? null },
-      ...{ frequencyPerDay: terms.frequencyPerDay ?? null, recurring: terms.recurring ?? null },
-    });
+it.each<[string, NonNullable<Begin['terms']>, string[]]>([
+  [
+    'accounts',
+    {
+      access: { type: 'dedicated', accounts: [IBAN, OTHER_IBAN], balances: [], transactions: [] },
+      frequencyPerDay: 4,
+    },
+    [`Accounts\t${IBAN} ${OTHER_IBAN}`, 'Readings\t4 a day without the customer'],
+  ],
+  [
+    'a choice of the customer',
+    { access: { type: 'bank-offered', balances: true, transactions: true } },
+    ['Accounts\tthose that the customer chooses'],
+  ],
+  [
+    'all accounts',
+    { access: { type: 'all-accounts' }, recurring: true, frequencyPerDay: 1 },
+    ['Accounts\tall', 'Readings\t1 a day without the customer'],
+  ],
+  [
+    'the list alone',
+    { access: { type: 'list-only' }, recurring: false, frequencyPerDay: 4 },
+    ['Accounts\tthe list alone', 'Readings\tone'],
+  ],
+  ['what the bank chooses', {}, []],
+])('a consent for %s shows its terms', async (_, terms, known) => {
+  const categories = [{ name: 'ACCOUNT_INFO' as const, products: [] }];
+  const { table, json } = await shown([], 1, { categories, terms });
+  expect(table.split('\n').slice(4, 5 + known.length)).toEqual([...known, 'Resolved\t']);
+  expect(json).toMatchObject({
+    ...{ consentStatus: null, validUntil: null, access: terms.access ?? null },
+    ...{ frequencyPerDay: terms.frequencyPerDay ?? null, recurring: terms.recurring ?? null },
   });
 });
 
-describe('psd2 consent list', () => {
-  it.each<[string, ConsentEvent[], number, string[], object]>([
-    [
-      'granted',
-      [REQUESTED, { type: 'confirmed' }],
-      1,
-      ['confirmed', 'ACCOUNT_INFO, PAYMENTS (not granted)', `${FIRST} ${OTHER}`, BEGUN, '179', '1000001'],
-      { expiresAt: '2027-05-20T12:00:00.000Z', daysLeft: 179 },
-    ],
-    [
-      'over',
-      [REQUESTED, { type: 'confirmed' }],
-      200,
-      ['confirmed', 'ACCOUNT_INFO, PAYMENTS (not granted)', `${FIRST} ${OTHER}`, BEGUN, 'over', '1000001'],
-      { expiresAt: '2027-05-20T12:00:00.000Z', daysLeft: 0 },
-    ],
-    [
-      'not granted yet',
-      [],
-      1,
-      ['created', 'ACCOUNT_INFO, PAYMENTS', `${FIRST} ${OTHER}`, '', '', '1000001'],
-      { expiresAt: null, daysLeft: null },
-    ],
-  ])('has a consent that is %s with its days left', async (_, events, days, cells, end) => {
-    const { flow, table, json } = await shown(events, { days, words: ['list'] });
-    expect(table).toBe(`${[flow, ...cells].join('\t')}\n`);
-    expect(json).toMatchObject([{ flow, ...end }]);
-  });
-});
+const IN_PART = 'ACCOUNT_INFO, PAYMENTS (not granted)';
+it.each<[string, ConsentEvent[], number, string[], number | null]>([
+  ['granted', [REQUESTED, CONFIRMED], 1, ['confirmed', IN_PART, BEGUN, '179'], 179],
+  ['over', [REQUESTED, CONFIRMED], 200, ['confirmed', IN_PART, BEGUN, 'over'], 0],
+  ['not granted yet', [], 1, ['created', 'ACCOUNT_INFO, PAYMENTS', '', ''], null],
+])(
+  'psd2 consent list has a consent that is %s with its days left',
+  async (_, events, days, cells, daysLeft) => {
+    const { flow, table, json } = await shown(events, days, {}, 'list');
+    const [state, categories, ...left] = cells;
+    expect(table).toBe(`${[flow, state, categories, `${FIRST} ${OTHER}`, ...left, '1000001'].join('\t')}\n`);
+    expect(json).toMatchObject([
+      { flow, expiresAt: daysLeft === null ? null : '2027-05-20T12:00:00.000Z', daysLeft },
+    ]);
+  },
+);
