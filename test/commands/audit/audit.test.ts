@@ -30,13 +30,15 @@ const BATCH: NewBatch = {
 let folder: StoreFolder;
 let flow: string;
 const path = () => folder.audit('env');
-const open = (now = MAY) => openCommand(folder, now, { env: { PSD2_OPERATOR: 'ada' } });
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+const open = (now = MAY, how: How = {}, where = folder) =>
+  openCommand(where, now, { env: { PSD2_OPERATOR: 'ada' }, ...how });
+const append = async (entry: Parameters<ProfileData['audit']['append']>[0], now = MAY) =>
+  (await open(now).context.store()).audit.append(entry);
 
 beforeEach(async () => {
   folder = newConfigFolder(temporary);
-  const { context } = open(MARCH);
-  const { audit: log } = await context.store();
-  await log.append({ action: 'logged-in', customerId: '1000001', about: 'authorization_code' });
+  await append({ action: 'logged-in', customerId: '1000001', about: 'authorization_code' }, MARCH);
   const { flows } = await open().context.store();
   const order = transferOrder({ customerId: '1000002', reference: 'INV 7' });
   await flows.begin(
@@ -50,20 +52,28 @@ beforeEach(async () => {
   );
 });
 
-/** The lines that a command prints. */
-async function lines(...words: string[]): Promise<Record<string, unknown>[]> {
-  const { context, printed } = open();
+/** Runs `psd2 audit …`. @returns what it printed and said */
+async function run(words: string[], how?: How, where = folder) {
+  const { context, printed, said } = open(MAY, how, where);
   await runIn(context, 'audit', ...words);
-  const found = JSON.parse(printed());
+  return { printed: printed(), said: said() };
+}
+const verified = () => run(['--verify']);
+const failure = (...words: string[]) => failureOf(run(words));
+
+/** The lines that a command prints. */
+async function lines(words: string[], customer?: string): Promise<Record<string, unknown>[]> {
+  const found = JSON.parse((await run(words, { globals: { ...(customer && { customer }) } })).printed);
   expect(audit.prints?.shape.is(found)).toBe(true);
   return found;
 }
-
-const actions = async (...words: string[]) => (await lines(...words)).map(({ action }) => action);
+const actionsOf = async (customer: string | undefined, ...words: string[]) =>
+  (await lines(words, customer)).map(({ action }) => action);
+const actions = (...words: string[]) => actionsOf(undefined, ...words);
 
 describe('psd2 audit', () => {
   it('shows who did what, the oldest first, with PSD2_OPERATOR', async () => {
-    const found = await lines();
+    const found = await lines([]);
     expect(found.map(({ action, customerId, flow: of }) => [action, customerId, of])).toEqual([
       ['logged-in', '1000001', null],
       ['began', '1000002', flow],
@@ -89,9 +99,7 @@ describe('psd2 audit', () => {
     for (const reference of [flow, flow.slice(0, -2), 'resource-7', 'resource', 'inv  7'])
       expect(await actions('--flow', reference)).toEqual(['began', 'cancelled']);
     expect(await actions('--flow', 'INV 8')).toEqual([]);
-    const { context, printed } = openCommand(folder, MAY, { globals: { customer: '1000001' } });
-    await runIn(context, 'audit');
-    expect(JSON.parse(printed())).toMatchObject([{ action: 'logged-in' }]);
+    expect(await actionsOf('1000001')).toEqual(['logged-in']);
   });
 
   it('an interruption while psd2 looks for the flow ends it', async () => {
@@ -103,17 +111,11 @@ describe('psd2 audit', () => {
   });
 
   it('a line must match all that is given', async () => {
-    const of = async (customer: string, ...words: string[]) => {
-      const { context, printed } = openCommand(folder, MAY, { globals: { customer } });
-      await runIn(context, 'audit', ...words);
-      return JSON.parse(printed()).map(({ action }: { action: string }) => action);
-    };
-    const { audit: log } = await open().context.store();
-    await log.append({ action: 'logged-out', customerId: '1000002', about: null });
-    expect(await of('1000002', '--flow', flow)).toEqual(['began', 'cancelled']);
-    expect(await of('1000002', '--since', '2026-04-01')).toEqual(['began', 'cancelled', 'logged-out']);
-    expect(await of('1000001', '--flow', flow)).toEqual([]);
-    expect(await of('1000001', '--since', '2026-04-01')).toEqual([]);
+    await append({ action: 'logged-out', customerId: '1000002', about: null });
+    expect(await actionsOf('1000002', '--flow', flow)).toEqual(['began', 'cancelled']);
+    expect(await actionsOf('1000002', '--since', '2026-04-01')).toEqual(['began', 'cancelled', 'logged-out']);
+    expect(await actionsOf('1000001', '--flow', flow)).toEqual([]);
+    expect(await actionsOf('1000001', '--since', '2026-04-01')).toEqual([]);
   });
 
   it('events of the journal name operator, machine and version too', () => {
@@ -126,11 +128,10 @@ describe('psd2 audit', () => {
   });
 
   it('--verify prints the SHA-256 of the last line', async () => {
-    const { context, printed, said } = open();
-    await runIn(context, 'audit', '--verify');
-    expect(said()).toBe('');
-    expect(JSON.parse(printed())).toEqual({ lines: 3, sha256: (await lines())[2]?.sha256 });
-    expect(audit.printsWith?.['--verify']?.shape.is(JSON.parse(printed()))).toBe(true);
+    const { printed, said } = await verified();
+    expect(said).toBe('');
+    expect(JSON.parse(printed)).toEqual({ lines: 3, sha256: (await lines([]))[2]?.sha256 });
+    expect(audit.printsWith?.['--verify']?.shape.is(JSON.parse(printed))).toBe(true);
   });
 
   it.each([
@@ -145,43 +146,30 @@ describe('psd2 audit', () => {
     '--verify finds a line that was %s, and goes on finding it after the next one',
     async (_, change, why) => {
       writeFileSync(path(), change(readFileSync(path(), 'utf8')));
-      const verified = () => runIn(open().context, 'audit', '--verify');
-      await expect(verified()).rejects.toMatchObject({
-        code: 'audit_changed',
-        message: expect.stringContaining(why),
-      });
-      await (await open().context.store()).audit.append({ action: 'logged-out' });
+      const message = expect.stringContaining(why);
+      await expect(verified()).rejects.toMatchObject({ code: 'audit_changed', message });
+      await append({ action: 'logged-out' });
       await expect(verified()).rejects.toMatchObject({ code: 'audit_changed' });
     },
   );
 
   it('a line that a crash has cut short never counted, and the next one takes its place', async () => {
     appendFileSync(path(), '{"n":4,"at":"2026');
-    await (await open().context.store()).audit.append({ action: 'logged-out' });
+    await append({ action: 'logged-out' });
     expect(await actions()).toEqual(['logged-in', 'began', 'cancelled', 'logged-out']);
-    await runIn(open().context, 'audit', '--verify');
-  });
-
-  it.each([
-    [['--since', 'soon'], '--since "soon" is not a time'],
-    [['--flow', ''], 'The value of --flow is empty'],
-  ])('refuses %j', async (words, message) => {
-    await expect(runIn(open().context, 'audit', ...words)).rejects.toMatchObject({ code: 'usage', message });
+    await verified();
   });
 
   it.each([
     [' ', 'PSD2_OPERATOR is empty'],
     ['a'.repeat(101), 'PSD2_OPERATOR has 101 characters'],
   ])('refuses %j as an operator', async (operator, message) => {
-    const { context } = openCommand(folder, MAY, { env: { PSD2_OPERATOR: operator } });
+    const { context } = open(MAY, { env: { PSD2_OPERATOR: operator } });
     await expect(context.store()).rejects.toMatchObject({ code: 'usage', message });
   });
 
   it('a person reads one line for each, and at a terminal titles', async () => {
-    const how = { format: 'table', env: { PSD2_OPERATOR: 'ada' } } as const;
-    const piped = openCommand(folder, MAY, how);
-    await runIn(piped.context, 'audit');
-    const rows = piped.printed().split('\n').slice(0, -1);
+    const rows = (await run([], { format: 'table' })).printed.split('\n').slice(0, -1);
     expect(rows).toHaveLength(3);
     const machine = expect.stringMatching(/./);
     expect(rows.map((row) => row.split('\t'))).toEqual([
@@ -189,80 +177,64 @@ describe('psd2 audit', () => {
       [MAY, 'began', 'ada', machine, machine, '1000002', flow, expect.any(String), '0.0.0', ''],
       [MAY, 'cancelled', 'ada', machine, machine, '1000002', flow, expect.any(String), '0.0.0', ''],
     ]);
-    const drawn = openCommand(folder, MAY, { ...how, columns: 250 });
-    await runIn(drawn.context, 'audit');
-    const [titles = '', first = ''] = drawn.printed().split('\n');
+    const drawn = await run([], { format: 'table', columns: 250 });
+    const [titles = '', first = ''] = drawn.printed.split('\n');
     // Nobody has approved anything.
     expect(titles.trim().split(/ {2,}/).join(' ')).toBe(
       'TIME ACTION OPERATOR USER MACHINE CUSTOMER FLOW ABOUT VERSION',
     );
     // A person reads a time of theirs, without its milliseconds.
     expect(first).toMatch(/^2026-0[23]-\d\d \d\d:\d\d:\d\d {2}/);
-    const none = openCommand(folder, MAY, how);
-    await runIn(none.context, 'audit', '--flow', 'none');
-    expect([none.printed(), none.said()]).toEqual(['', 'No line of the audit log matches.\n']);
+    expect(await run(['--flow', 'none'], { format: 'table' })).toEqual({
+      ...{ printed: '', said: 'No line of the audit log matches.\n' },
+    });
   });
 
   it('--verify tells a person how many lines are whole, and an empty log is one', async () => {
-    const verify = async (where: StoreFolder) => {
-      const command = openCommand(where, MAY, { format: 'table' });
-      await runIn(command.context, 'audit', '--verify');
-      return [command.said(), command.printed()];
-    };
-    expect(await verify(folder)).toEqual([
-      'No line of 3 was removed or changed. SHA-256 of the last one:\n',
-      expect.stringMatching(/^\t[0-9a-f]{64}\n$/),
-    ]);
-    expect(await verify(newConfigFolder(temporary))).toEqual(['The audit log is empty.\n', '\t\n']);
+    const verify = (where: StoreFolder) => run(['--verify'], { format: 'table' }, where);
+    expect(await verify(folder)).toEqual({
+      said: 'No line of 3 was removed or changed. SHA-256 of the last one:\n',
+      printed: expect.stringMatching(/^\t[0-9a-f]{64}\n$/),
+    });
+    const empty = await verify(newConfigFolder(temporary));
+    expect(empty).toEqual({ said: 'The audit log is empty.\n', printed: '\t\n' });
   });
 
   it('--verify finds that the whole log was removed, also if a new one has begun', async () => {
-    const failure = () => failureOf(runIn(open().context, 'audit', '--verify'));
+    const changed = (why: string) => ({
+      ...{ code: 'audit_changed', exitCode: 3 },
+      message: `The audit log is not as psd2 wrote it: ${why}`,
+    });
     rmSync(dirname(path()), { recursive: true });
-    expect(await failure()).toMatchObject({
-      ...{ code: 'audit_changed', exitCode: 3 },
-      message: 'The audit log is not as psd2 wrote it: all of it was removed',
-    });
-    await (await open().context.store()).audit.append({ action: 'logged-out', flow });
-    expect(await failure()).toMatchObject({
-      ...{ code: 'audit_changed', exitCode: 3 },
-      message: 'The audit log is not as psd2 wrote it: all lines before the first one were removed',
-    });
+    expect(await failure('--verify')).toMatchObject(changed('all of it was removed'));
+    await append({ action: 'logged-out', flow });
+    expect(await failure('--verify')).toMatchObject(changed('all lines before the first one were removed'));
     // Also if somebody has removed the record of the first line.
     rmSync(join(folder.root, 'audit-begun'), { recursive: true });
-    expect(await failure()).toMatchObject({
-      message: `The audit log is not as psd2 wrote it: the lines of ${flow} were removed`,
-    });
+    expect(await failure('--verify')).toMatchObject(changed(`the lines of ${flow} were removed`));
   });
 
   it('--verify misses no lines of flows that store copy brought to a log of its own', async () => {
     for (const name of ['audit', 'audit-begun']) rmSync(join(folder.root, name), { recursive: true });
-    await (await open().context.store()).audit.append({ action: 'logged-out' });
+    await append({ action: 'logged-out' });
     await changeMark(folder.root, { copiedFrom: { id: 'x', place: 'y', isComplete: true } });
-    const { context, printed } = open();
-    await runIn(context, 'audit', '--verify');
-    expect(JSON.parse(printed())).toMatchObject({ lines: 1 });
+    expect(JSON.parse((await verified()).printed)).toMatchObject({ lines: 1 });
   });
 
   it('--verify finds that the whole log of a store without payments was removed, also if a new one has begun', async () => {
     folder = newConfigFolder(temporary);
-    let count = 0;
-    const append = async () => {
-      count += 1;
-      await (await open().context.store()).audit.append({ action: 'profile-changed', about: `${count}` });
-    };
-    const verified = () => runIn(open().context, 'audit', '--verify');
-    await append();
-    await append();
+    const change = (about: string) => append({ action: 'profile-changed', about });
+    await change('1');
+    await change('2');
     // A log from before psd2 kept its first line elsewhere is whole, and the next line makes that good.
     rmSync(join(folder.root, 'audit-begun'), { recursive: true });
     await verified();
-    await append();
+    await change('3');
     await verified();
     rmSync(dirname(path()), { recursive: true });
     for (const why of ['all of it was removed', 'all lines before the first one were removed']) {
-      expect((await failureOf(verified())).message).toBe(`The audit log is not as psd2 wrote it: ${why}`);
-      await append();
+      expect((await failure('--verify')).message).toBe(`The audit log is not as psd2 wrote it: ${why}`);
+      await change(why);
     }
   });
 
@@ -272,7 +244,7 @@ describe('psd2 audit', () => {
   ])('--verify misses the log of a store with %s', async (_, write) => {
     folder = newConfigFolder(temporary);
     await write(await open().context.store());
-    await expect(runIn(open().context, 'audit', '--verify')).rejects.toMatchObject({ code: 'audit_changed' });
+    await expect(verified()).rejects.toMatchObject({ code: 'audit_changed' });
   });
 
   it('a flow that cannot be recorded does not begin', async () => {
@@ -280,25 +252,25 @@ describe('psd2 audit', () => {
     mkdirSync(path());
     const { flows } = await open().context.store();
     const before = readdirSync(folder.flows('env'));
-    const begin = {
-      transactionId: 't2',
-      commits: 'on execute',
-      order: transferOrder({ reference: 'INV 8' }),
-    } as const;
+    const order = transferOrder({ reference: 'INV 8' });
+    const begin = { transactionId: 't2', commits: 'on execute' as const, order };
     await expect(flows.begin('transfer', begin, async () => {})).rejects.toMatchObject({ code: 'config' });
     expect(readdirSync(folder.flows('env'))).toEqual(before);
   });
 
-  it('each wrong use says what to do, and a changed line what it means', async () => {
-    const failure = (...words: string[]) => failureOf(runIn(open().context, 'audit', ...words));
-    for (const words of [
-      ['--since', '1d'],
-      ['--flow', 'x'],
-    ])
-      expect(await failure('--verify', ...words)).toEqual({
-        ...{ code: 'usage', exitCode: 2, message: '--verify always checks all lines' },
-        hint: 'Leave out --since and --flow.',
-      });
+  it.each<[string[], string, object]>([
+    [['--since', 'soon'], '--since "soon" is not a time', { hint: expect.any(String) }],
+    [['--flow', ''], 'The value of --flow is empty', {}],
+    ...['--since 1d', '--flow x'].map((words): [string[], string, object] => [
+      ['--verify', ...words.split(' ')],
+      '--verify always checks all lines',
+      { hint: 'Leave out --since and --flow.' },
+    ]),
+  ])('refuses %j', async (words, message, advice) => {
+    expect(await failure(...words)).toEqual({ code: 'usage', exitCode: 2, message, ...advice });
+  });
+
+  it('a changed line says what to do', async () => {
     writeFileSync(path(), `{}\n${readFileSync(path(), 'utf8')}`);
     expect(await failure()).toEqual({
       ...{ code: 'audit_changed', exitCode: 3 },

@@ -13,61 +13,43 @@ const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
 const failure = (productId: string | null, code: string) => ({ productId, code, message: `It is ${code}` });
 
+const EARLY = '2026-11-21T08:00:00.000Z';
+
 /** A store in which syncs have failed, and one has read an account again. */
 async function withFailures(format: 'json' | 'table') {
   const command = openCommand(newConfigFolder(temporary), NOW, { format });
   const { results } = await command.context.store();
-  await results.add([
-    {
-      ...{ customerId: '1000002', at: '2026-11-21T08:00:00.000Z', skipped: [] },
-      failures: [failure('B', 'sca_required'), failure('A', 'bank_failing')],
-    },
-    {
-      ...{ customerId: '1000001', at: '2026-11-21T08:00:00.000Z', skipped: [] },
-      failures: [failure(null, 'not_logged_in')],
-    },
-    {
-      ...{ customerId: '1000003', at: '2026-11-21T07:00:00.000Z', skipped: [] },
-      failures: [failure('C', 'forbidden'), failure('D', 'forbidden')],
-    },
-  ]);
-  await results.add([
-    {
-      ...{ customerId: '1000003', at: '2026-11-21T09:00:00.000Z', skipped: [] },
-      failures: [failure('D', 'bank_failing')],
-    },
-  ]);
+  const add = (customerId: string, at: string, ...failures: ReturnType<typeof failure>[]) =>
+    results.add([{ customerId, at, skipped: [], failures }]);
+  const ofTwo = [failure('B', 'sca_required'), failure('A', 'bank_failing'), failure(null, 'not_logged_in')];
+  await add('1000002', EARLY, ...ofTwo);
+  await add('1000001', EARLY, failure(null, 'not_logged_in'));
+  await add('1000003', '2026-11-21T07:00:00.000Z', failure('C', 'forbidden'), failure('D', 'forbidden'));
+  await add('1000003', '2026-11-21T09:00:00.000Z', failure('D', 'bank_failing'));
   return command;
 }
 
-it('what syncs could not read comes first, the latest failure first, and then what was read again', async () => {
+it('what syncs could not read comes first, the latest failure first, then by customer, the whole before the accounts', async () => {
   const { context, printed } = await withFailures('json');
-  await runIn(context, 'sync', 'status', '--failed');
-  const early = '2026-11-21T08:00:00.000Z';
-  const once = { since: early, failures: 1, lastFailedAt: early, lastSuccess: null, readAgain: false };
-  const psd2 = (customer: string, ...words: string[]) => ['psd2', '--customer', customer, ...words];
+  await runIn({ ...context, repeated: { profile: 'shop' } }, 'sync', 'status', '--failed');
+  const failed = (customerId: string, productId: string | null, code: string, ...next: string[]) => ({
+    ...{ customerId, productId, code, message: `It is ${code}` },
+    ...{ since: EARLY, failures: 1, lastFailedAt: EARLY, lastSuccess: null, readAgain: false },
+    next: ['psd2', '--profile', 'shop', '--customer', customerId, ...next],
+  });
+  const [since, late] = ['2026-11-21T07:00:00.000Z', '2026-11-21T09:00:00.000Z'];
   expect(JSON.parse(printed())).toEqual([
     {
-      ...{ customerId: '1000003', productId: 'D', code: 'bank_failing', message: 'It is bank_failing' },
-      ...{ since: '2026-11-21T07:00:00.000Z', failures: 2, lastFailedAt: '2026-11-21T09:00:00.000Z' },
-      ...{ lastSuccess: null, readAgain: false, next: psd2('1000003', 'sync') },
+      ...failed('1000003', 'D', 'bank_failing', 'sync'),
+      ...{ since, failures: 2, lastFailedAt: late },
     },
+    failed('1000001', null, 'not_logged_in', 'auth', 'login'),
+    failed('1000002', null, 'not_logged_in', 'auth', 'login'),
+    failed('1000002', 'A', 'bank_failing', 'sync'),
+    failed('1000002', 'B', 'sca_required', 'accounts', 'transactions', 'B'),
     {
-      ...{ customerId: '1000001', productId: null, code: 'not_logged_in', message: 'It is not_logged_in' },
-      ...{ ...once, next: psd2('1000001', 'auth', 'login') },
-    },
-    {
-      ...{ customerId: '1000002', productId: 'A', code: 'bank_failing', message: 'It is bank_failing' },
-      ...{ ...once, next: psd2('1000002', 'sync') },
-    },
-    {
-      ...{ customerId: '1000002', productId: 'B', code: 'sca_required', message: 'It is sca_required' },
-      ...{ ...once, next: psd2('1000002', 'accounts', 'transactions', 'B') },
-    },
-    {
-      ...{ customerId: '1000003', productId: 'C', code: 'forbidden', message: 'It is forbidden' },
-      ...{ since: '2026-11-21T07:00:00.000Z', failures: 1, lastFailedAt: '2026-11-21T07:00:00.000Z' },
-      ...{ lastSuccess: '2026-11-21T09:00:00.000Z', readAgain: true, next: psd2('1000003', 'doctor') },
+      ...failed('1000003', 'C', 'forbidden', 'doctor'),
+      ...{ since, lastFailedAt: since, lastSuccess: late, readAgain: true },
     },
   ]);
 });
@@ -120,45 +102,6 @@ it.each([
   ]);
 });
 
-/** A store with these failures of customers, each an hour before the next. */
-async function withRows(
-  rows: [customerId: string, productId: string | null, hour: number][],
-  columns?: number,
-) {
-  const command = openCommand(newConfigFolder(temporary), NOW, {
-    ...(columns !== undefined && { format: 'table', columns }),
-  });
-  const { results } = await command.context.store();
-  for (const [customerId, productId, hour] of rows)
-    await results.add([
-      {
-        ...{ customerId, at: `2026-11-21T0${hour}:00:00.000Z`, skipped: ['A', 'B'] },
-        failures: [failure(productId, 'bank_failing')],
-      },
-    ]);
-  return command;
-}
-
-it.each([
-  ['the latest first', ['1 A 1', '2 A 3', '3 A 2'], ['2 A', '3 A', '1 A']],
-  ['of the same time, by the customer', ['2 A 1', '3 A 1', '1 A 1'], ['1 A', '2 A', '3 A']],
-  [
-    'of one customer, the whole before the accounts',
-    ['1 B 1', '1 A 1', '1 null 1'],
-    ['1 null', '1 A', '1 B'],
-  ],
-])('failures are sorted: %s', async (_, rows, order) => {
-  const { context, printed } = await withRows(
-    rows.map((row) => {
-      const [customer = '', product = '', hour] = row.split(' ');
-      return [customer, product === 'null' ? null : product, Number(hour)];
-    }),
-  );
-  await runIn(context, 'sync', 'status', '--failed');
-  const found: { customerId: string; productId: string | null }[] = JSON.parse(printed());
-  expect(found.map(({ customerId, productId }) => `${customerId} ${productId}`)).toEqual(order);
-});
-
 it('an account that was read at the time of its failure or later is read again, an earlier read is its last success', async () => {
   const { context, printed } = openCommand(newConfigFolder(temporary), NOW);
   const { results } = await context.store();
@@ -175,17 +118,12 @@ it('an account that was read at the time of its failure or later is read again, 
   ]);
 });
 
-it('the command that helps names the profile that the operator has named', async () => {
-  const { context, printed } = await withRows([['1', 'A', 1]]);
-  await runIn({ ...context, repeated: { profile: 'shop' } }, 'sync', 'status', '--failed');
-  expect(JSON.parse(printed())).toMatchObject([
-    { next: ['psd2', '--profile', 'shop', '--customer', '1', 'sync'] },
-  ]);
-});
-
 it('the table on a terminal has titles, and a narrow one shortens only the reason', async () => {
   const table = async (columns: number) => {
-    const { context, printed } = await withRows([['1000001', 'A', 1]], columns);
+    const { context, printed } = openCommand(newConfigFolder(temporary), NOW, { format: 'table', columns });
+    const { results } = await context.store();
+    const failures = [failure('A', 'bank_failing')];
+    await results.add([{ customerId: '1000001', at: EARLY, skipped: ['A', 'B'], failures }]);
     await runIn(context, 'sync', 'status', '--failed');
     // A terminal shows the time of its own zone.
     return printed().replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'YYYY-MM-DD hh:mm');
@@ -209,33 +147,26 @@ it('the table on a terminal has titles, and a narrow one shortens only the reaso
   `);
 });
 
-describe('at a bank without ids of customers, after a login that does not help', () => {
+describe('after a login that does not help', () => {
   const kept = {
     ...{ flow: 'co-1', consentId: 'c1', accounts: null, reads: ['accounts' as const], validUntil: null },
     ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW },
   };
   it.each([
-    ['the application logs in', 'application', [kept], ['consent', 'request']],
-    ['nobody logs in', 'nobody', [kept], ['consent', 'request']],
-    ['the customer has no record', 'customers', null, ['consent', 'request']],
-    ['the customer has no consent', 'customers', [], ['consent', 'request']],
-    ['the customer has a consent', 'customers', [kept], ['auth', 'login']],
-  ] as const)('if %s, the command that helps is another', async (_, logsIn, consents, words) => {
+    ['the application logs in', 'operator', 'application', [kept], ['consent', 'request']],
+    ['nobody logs in', 'operator', 'nobody', [kept], ['consent', 'request']],
+    ['the customer has no record', 'operator', 'customers', null, ['consent', 'request']],
+    ['the customer has no consent', 'operator', 'customers', [], ['consent', 'request']],
+    ['the customer has a consent', 'operator', 'customers', [kept], ['auth', 'login']],
+    ['the bank names the customers', 'bank', 'application', null, ['auth', 'login']],
+  ] as const)('if %s, the command that helps is another', async (_, by, logsIn, consents, words) => {
     const { context } = openCommand(newConfigFolder(temporary), NOW, {
-      find: bankWhere({ customers: 'named by the operator', logsIn }),
+      find: bankWhere({ customers: `named by the ${by}`, logsIn }),
     });
     const { customers } = await context.store();
     if (consents) await customers.change('ada', (before) => ({ ...before, consents }));
     const read = { customerId: 'ada', code: 'not_logged_in', productId: null };
     expect(await helpOf(context, read, undefined)).toEqual(words);
-  });
-
-  it('a bank with ids of customers needs a login', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW, {
-      find: bankWhere({ customers: 'named by the bank', logsIn: 'application' }),
-    });
-    const read = { customerId: '1', code: 'not_logged_in', productId: null };
-    expect(await helpOf(context, read, undefined)).toEqual(['auth', 'login']);
   });
 });
 
