@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { RawGlobals } from '../../../src/cli/globals.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { runIn } from '../command.ts';
 import { useOperatorHere } from '../operator.ts';
 
@@ -23,6 +24,12 @@ beforeAll(async () => {
 
 const api = (words: string[], how?: Parameters<typeof operator.run>[1]) =>
   operator.run(['api', ...words], how);
+
+/** What psd2 prints instead of sending the call. */
+const shown = async (words: string[], globals: Partial<RawGlobals> = {}) =>
+  (await api(words, { globals })).printed();
+const requestOf = async (words: string[], globals?: Partial<RawGlobals>) =>
+  JSON.parse(await shown([...words, '--dry-run'], globals));
 
 /** What psd2 prints with --raw. */
 async function raw(...words: string[]) {
@@ -119,7 +126,39 @@ describe('psd2 api --dry-run', () => {
     expect(table[table.indexOf('Signing string:') - 1]).toBe('');
     expect(table[table.indexOf('Signing string:') - 2]).not.toBe('');
   });
+
+  it('with --no-token shows a request without a token', async () => {
+    expect((await requestOf(['GET', INFO, '--no-token'])).headers).not.toHaveProperty('authorization');
+  });
+
+  it('of a header that is given twice has the last value; other headers stay', async () => {
+    const header = ['x-one: 1', 'X-Two: 2', 'X-ONE: 3'].flatMap((each) => ['--header', each]);
+    expect((await requestOf(['GET', INFO, ...header])).headers).toMatchObject({ 'x-one': '3', 'x-two': '2' });
+  });
+
+  it('has the customer of the option for {customerId}, at each place in the path', async () => {
+    const path = '/private/customers/{customerId}/x/{customerId}';
+    const { url } = await requestOf(['GET', path], { customer: '1000002' });
+    expect(url).toBe(`${operator.env.PSD2_BASE_URL}/private/customers/1000002/x/1000002`);
+    const { folder: own } = operator;
+    operator.folder = newConfigFolder(folder);
+    await expect(requestOf(['GET', path])).rejects.toMatchObject({ code: 'not_logged_in' });
+    operator.folder = own;
+  });
 });
+
+it.each(['client_secret', 'code', 'token', 'refresh_token', 'access_token', 'password'])(
+  'psd2 api --dry-run and --curl hide the %s of a call to the authorization server',
+  async (field) => {
+    const data = JSON.stringify({ client_id: 'id', [field]: 'hush' });
+    for (const how of ['--dry-run', '--curl']) {
+      const words = ['POST', '/auth/oauth/v2/token/revoke', '--data', data, '--no-token', how];
+      const text = await shown(words);
+      expect(text).toContain('<secret>');
+      expect(text).not.toContain('hush');
+    }
+  },
+);
 
 describe('psd2 api --curl', () => {
   it('prints a command for a shell, which gets the token from psd2', async () => {
@@ -145,11 +184,12 @@ describe('psd2 api --curl', () => {
     expect(lines.filter((line) => line.startsWith('--data'))).toEqual([]);
   });
 
-  it('of the application asks psd2 for its token', async () => {
-    const text = (
-      await api(['GET', INFO, '--curl'], { globals: { grant: 'client_credentials', customer: '1' } })
-    ).printed();
-    expect(text).toContain('$(psd2 --profile env --grant client_credentials --customer 1 auth token)');
+  it.each<[Partial<RawGlobals>, string]>([
+    [{ customer: '1000001' }, '--customer 1000001'],
+    [{ grant: 'client_credentials', customer: '1' }, '--grant client_credentials --customer 1'],
+  ])('with %j asks psd2 for the token of the same', async (globals, words) => {
+    const text = await shown(['GET', INFO, '--curl'], globals);
+    expect(text).toContain(`$(psd2 --profile env ${words} auth token)`);
   });
 });
 
@@ -176,8 +216,22 @@ it.each<[string[], string, object]>([
       {},
     ],
   ),
-  [['GET', INFO, '--header', 'Date: x'], 'psd2 sets the header Date itself', { hint: 'Leave it out.' }],
-  [['GET', INFO, '--header', ': x'], '--header ": x" is not of the form name:value', {}],
+  [['GET', INFO, '--dry-run', '--curl'], '--dry-run and --curl cannot be used together', {}],
+  ...['no colon', 'a b: c', 'x: tab\there', ': x'].map((header): [string[], string, object] => [
+    ['GET', INFO, '--header', header],
+    `--header ${JSON.stringify(header)} is not of the form name:value`,
+    {},
+  ]),
 ])('psd2 api %j sends nothing', async (words, message, advice) => {
   await expect(api(words)).rejects.toThrow(new Psd2Error('usage', message, advice));
+});
+
+it.each([
+  ...['authorization', 'digest', 'signature', 'date', 'tpp-request-id', 'tpp-transaction-id', 'host'],
+  ...['content-length', 'connection', 'transfer-encoding', 'expect', 'te', 'trailer', 'upgrade'],
+])('psd2 api sets the header %s itself', async (name) => {
+  for (const given of [name, name.toUpperCase()])
+    await expect(api(['GET', INFO, '--header', `${given}: x`])).rejects.toThrow(
+      new Psd2Error('usage', `psd2 sets the header ${given} itself`, { hint: 'Leave it out.' }),
+    );
 });
