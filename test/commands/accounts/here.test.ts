@@ -147,40 +147,36 @@ describe('psd2 accounts transactions', () => {
     expect(before).toMatch(/feeCharge,future$/);
   });
 
-  it.each(['json', 'ndjson'] as const)('as %s, psd2 reads no page behind the limit', async (format) => {
-    const read: string[] = [];
-    const pages: Accounts['pages'] = async function* () {
-      for (const page of ['a', 'b', 'c']) {
-        read.push(page);
-        yield {
-          booked: {
-            rows: [transaction(`${page}1`), transaction(`${page}2`)],
-            ...{ total: 6, hasMore: page !== 'c' },
-          },
-        };
+  it.each(['json', 'ndjson', 'table'] as const)(
+    'as %s, psd2 reads no page behind the limit',
+    async (format) => {
+      const read: string[] = [];
+      const pages: Accounts['pages'] = async function* () {
+        for (const page of ['a', 'b', 'c']) {
+          read.push(page);
+          const rows = [transaction(`${page}1`), transaction(`${page}2`)];
+          yield { booked: { rows, total: 6, hasMore: page !== 'c' } };
+        }
+      };
+      const { run } = await operatorAt(new BankHere(), { pages });
+      for (const [limit, expected] of [
+        ['1', 'a'],
+        ['2', 'a'],
+        ['3', 'ab'],
+        ['4', 'ab'],
+        ['6', 'abc'],
+      ] as const) {
+        read.length = 0;
+        const { printed } = await run([...LIST, '--limit', limit], { format });
+        expect(read.join(''), limit).toBe(expected);
+        const rows = ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'].slice(0, Number(limit));
+        expect(printed.match(/(?<=Details of row )\w+/g)).toEqual(rows);
+        const lines = printed.trimEnd().split('\n');
+        expect(format === 'json' ? JSON.parse(printed) : lines).toHaveLength(rows.length);
+        if (format === 'ndjson') for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object');
       }
-    };
-    const { run } = await operatorAt(new BankHere(), { pages });
-    for (const [limit, expected] of [
-      ['1', ['a']],
-      ['2', ['a']],
-      ['3', ['a', 'b']],
-      ['4', ['a', 'b']],
-      ['6', ['a', 'b', 'c']],
-    ] as const) {
-      read.length = 0;
-      const { printed } = await run([...LIST, '--limit', limit], { format });
-      expect(read, limit).toEqual(expected);
-      const rows: unknown[] =
-        format === 'json'
-          ? JSON.parse(printed)
-          : printed
-              .trimEnd()
-              .split('\n')
-              .map((line) => JSON.parse(line));
-      expect(rows).toHaveLength(Number(limit));
-    }
-  });
+    },
+  );
 
   it('--export is refused where the bank has no documents, and only there', async () => {
     const { run } = await operatorAt(new BankHere({ lacks: ['documents'] }));

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -9,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -56,37 +58,80 @@ it('psd2 leaves the earlier document and nothing else behind if there is no spac
   expect(readFileSync(file, 'utf8')).toBe('first');
 });
 
+const open = (columns?: number) =>
+  openCommand(newConfigFolder(temporary), NOW, columns === undefined ? {} : { columns }).context;
+const usage = (message: string, hint: string) => ({ code: 'usage', exitCode: 2, message, hint });
+const checked = (...given: Parameters<typeof requireFile>) =>
+  failureOf(Promise.resolve().then(() => requireFile(...given)));
+
+it.each([undefined, ''])('a document needs a file, and %j is none', async (file) => {
+  expect(await checked(open(), file)).toEqual(
+    usage('The file for the document is missing', 'Add --file <path>.'),
+  );
+});
+
+it('a binary document does not go to a terminal, and a text and a pipe are fine', async () => {
+  expect(await checked(open(80), '-')).toEqual(
+    usage(
+      'The document is binary, and psd2 does not write it to a terminal',
+      'Add --file <path>, or pipe it to another program.',
+    ),
+  );
+  expect(requireFile(open(80), '-', 'text')).toBe('-');
+  expect(requireFile(open(), '-')).toBe('-');
+  expect(requireNewFile(open(80), '-')).toBe('-');
+});
+
+it('a folder, a socket and a device are no files', async () => {
+  const hint = 'Give the path of a file, or - for standard output.';
+  const folder = mkdtempSync(join(temporary, 'folder-'));
+  const socket = join(folder, 'socket');
+  const server = createServer().listen(socket);
+  await new Promise((resolve) => server.once('listening', resolve));
+  const what = async (path: string) => (await checked(open(), path)).message;
+  expect(await checked(open(), folder)).toEqual(
+    usage(`${folder} is a folder, but the document needs a file`, hint),
+  );
+  expect(await what(socket)).toBe(`${socket} is a device or socket, but the document needs a file`);
+  expect(await what('/dev/null')).toBe('/dev/null is a device or socket, but the document needs a file');
+  expect(await failureOf(saveDocument(open(), folder, Buffer.from('x')))).toMatchObject({ code: 'usage' });
+  server.close();
+});
+
+it('a folder that is not there is an error that says so, and nothing is left behind', async () => {
+  const file = join(temporary, 'nowhere', 'document');
+  expect(await failureOf(saveDocument(open(), file, Buffer.from('x')))).toEqual({
+    ...{ code: 'config', exitCode: 3, message: `The document could not be written to ${file}` },
+    hint: 'Check the folder and the free space.',
+  });
+  mkdirSync(join(temporary, 'nowhere'));
+  const { context, said } = openCommand(newConfigFolder(temporary), NOW);
+  await saveDocument(context, file, Buffer.from('four'));
+  expect(said()).toBe(`Saved 4 bytes to ${file}\n`);
+});
+
 describe('a file that must be new', () => {
-  const checked = (file: string, columns?: number) => {
-    const { context } = openCommand(
-      newConfigFolder(temporary),
-      NOW,
-      columns === undefined ? {} : { columns },
-    );
-    return failureOf(Promise.resolve().then(() => requireNewFile(context, file)));
-  };
+  const refusedAsNew = (file: string) =>
+    failureOf(Promise.resolve().then(() => requireNewFile(open(), file)));
 
   it('is not one that is there', async () => {
     const file = join(mkdtempSync(join(temporary, 'new-')), 'statement.csv');
-    const { context } = openCommand(newConfigFolder(temporary), NOW, { columns: 80 });
-    expect(requireNewFile(context, file)).toBe(file);
-    expect(requireNewFile(context, '-')).toBe('-');
-    expect(requireFile(context, file, 'binary')).toBe(file);
+    expect(requireNewFile(open(80), file)).toBe(file);
+    expect(requireFile(open(80), file, 'binary')).toBe(file);
     writeFileSync(file, 'of an earlier export');
-    expect(await checked(file)).toEqual({
-      ...{ code: 'usage', exitCode: 2, message: `${file} already exists` },
-      hint: 'Name a new file with --file, or remove this one first.',
-    });
-    expect(requireFile(context, file, 'binary')).toBe(file);
+    expect(await refusedAsNew(file)).toEqual(
+      usage(`${file} already exists`, 'Name a new file with --file, or remove this one first.'),
+    );
+    expect(requireFile(open(80), file, 'binary')).toBe(file);
   });
 
   it('is no pipe either', async () => {
     const pipe = join(mkdtempSync(join(temporary, 'pipe-')), 'pipe');
     execFileSync('mkfifo', [pipe]);
-    expect(await checked(pipe)).toMatchObject({
+    expect(await refusedAsNew(pipe)).toMatchObject({
       message: `${pipe} is a pipe, but the document needs a file`,
     });
-    expect(await checked('')).toMatchObject({ message: 'The file for the document is missing' });
+    expect(await refusedAsNew('')).toMatchObject({ message: 'The file for the document is missing' });
   });
 });
 

@@ -43,27 +43,30 @@ const METRICS = {
 };
 
 it('a Prometheus parser reads the metrics, each with its help and type', () => {
-  const found = read(writeMetrics(METRICS));
-  const valuesOf = (name: string) =>
-    found.get(name)?.metrics.map(({ labels, value }) => [labels, Number(value)]);
-  expect(valuesOf('psd2_sync_calls_total')).toEqual([[{ profile: 'bank' }, 120]]);
-  expect(valuesOf('psd2_sync_errors_total')).toEqual([[{ profile: 'bank', code: 'sca_required' }, 2]]);
-  expect(valuesOf('psd2_sync_customers_done_total')).toEqual([
-    [{ profile: 'bank', status: 'synced' }, 10],
-    [{ profile: 'bank', status: 'failed' }, 2],
-  ]);
-  expect(valuesOf('psd2_sync_customers_due')).toEqual([[{ profile: 'bank' }, 7]]);
-  expect(valuesOf('psd2_sync_pace_wait_seconds_total')).toEqual([[{ profile: 'bank' }, 1.5]]);
-  expect(valuesOf('psd2_sync_token_renewals_total')).toEqual([[{ profile: 'bank' }, 3]]);
-  expect(valuesOf('psd2_sync_calls_by_result_total')).toEqual([
-    [{ profile: 'bank', result: '2xx' }, 118],
-    [{ profile: 'bank', result: 'none' }, 2],
-  ]);
-  expect(valuesOf('psd2_payments')).toEqual([[{ profile: 'bank', state: 'unknown' }, 1]]);
-  expect(valuesOf('psd2_oldest_sync_age_seconds')).toEqual([[{ profile: 'bank' }, 3600]]);
-  expect(valuesOf('psd2_ending')).toEqual([[{ profile: 'bank', kind: 'login' }, 4]]);
-  for (const { name, type } of found.values())
-    expect(type, name).toBe(name.endsWith('_total') ? 'COUNTER' : 'GAUGE');
+  const found = [...read(writeMetrics(METRICS)).values()];
+  const samples = found.flatMap(({ name, metrics }) =>
+    metrics.map(({ labels, value }) => [name, Number(value), labels]),
+  );
+  const profile = 'bank';
+  expect(samples).toEqual(
+    expect.arrayContaining([
+      ['psd2_sync_calls_total', 120, { profile }],
+      ['psd2_sync_errors_total', 2, { profile, code: 'sca_required' }],
+      ['psd2_sync_customers_done_total', 10, { profile, status: 'synced' }],
+      ['psd2_sync_customers_done_total', 2, { profile, status: 'failed' }],
+      ['psd2_sync_customers_due', 7, { profile }],
+      ['psd2_sync_pace_wait_seconds_total', 1.5, { profile }],
+      ['psd2_sync_token_renewals_total', 3, { profile }],
+      ['psd2_sync_start_time_seconds', 1_795_341_600, { profile }],
+      ['psd2_sync_calls_by_result_total', 118, { profile, result: '2xx' }],
+      ['psd2_sync_calls_by_result_total', 2, { profile, result: 'none' }],
+      ['psd2_payments', 1, { profile, state: 'unknown' }],
+      ['psd2_oldest_sync_age_seconds', 3600, { profile }],
+      ['psd2_ending', 4, { profile, kind: 'login' }],
+    ]),
+  );
+  expect(samples).toHaveLength(13);
+  for (const { name, type } of found) expect(type, name).toBe(name.endsWith('_total') ? 'COUNTER' : 'GAUGE');
 });
 
 it('the profile name in the metrics is exact, whatever characters it contains', () => {

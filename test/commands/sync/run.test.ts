@@ -15,22 +15,15 @@ import { ANNA, type Json, payerAt, TODAY } from '../payer-here.ts';
 const operator = useOperatorHere();
 const temporary = temporaryFolder();
 const out = join(temporary, 'banking');
-const CUSTOMER = z.strictObject({
-  ...{ customerId: z.string(), status: z.string(), accounts: z.number(), newTransactions: z.number() },
-  ...{ pending: z.number(), skipped: z.array(z.string()), errors: z.array(z.unknown()) },
-  checks: z.array(z.looseObject({ productId: z.string() })),
-});
-const REPORT = z.strictObject({
-  ...{
-    out: z.string(),
-    since: z.string(),
-    customers: z.array(CUSTOMER),
-    nextReadsAt: z.nullable(z.string()),
-  },
-  totals: z.strictObject({
-    ...{ customers: z.number(), synced: z.number(), accounts: z.number(), newTransactions: z.number() },
-    ...{ pending: z.number(), calls: z.number() },
-  }),
+/** What the tests read; the first report is compared whole. */
+const REPORT = z.looseObject({
+  customers: z.array(
+    z.looseObject({
+      ...{ customerId: z.string(), status: z.string(), newTransactions: z.number() },
+      checks: z.array(z.looseObject({ productId: z.string() })),
+    }),
+  ),
+  totals: z.looseObject({ newTransactions: z.number(), pending: z.number(), calls: z.number() }),
 });
 
 let anna: string;
@@ -49,16 +42,18 @@ describe('psd2 sync', () => {
     const metrics = join(temporary, 'psd2.prom');
     const first = await sync('--metrics-file', metrics);
     const [customer] = first.customers;
+    const { newTransactions, pending, calls } = first.totals;
+    const numbers = { newTransactions, pending, calls };
     expect(first).toEqual({
       ...{ out, since: addDays(today, -89), nextReadsAt: null },
       customers: [
         {
           ...{ customerId: anna, status: 'synced', accounts: 3, skipped: [], errors: [] },
-          ...{ newTransactions: first.totals.newTransactions, pending: first.totals.pending },
+          ...{ newTransactions, pending },
           checks: customer?.checks.map(({ productId }) => ({ productId, ...CHECK, ...NONE })),
         },
       ],
-      totals: { ...first.totals, customers: 1, synced: 1, accounts: 3 },
+      totals: { ...numbers, customers: 1, synced: 1, accounts: 3 },
     });
     expect(customer?.newTransactions).toBeGreaterThan(10);
     expect(readdirSync(join(out, anna)).toSorted()).toContain('current.ndjson');
@@ -85,32 +80,21 @@ describe('psd2 sync', () => {
     const table = (await operator.run(['sync', 'status'], { format: 'table' })).printed();
     expect(table.split('\n').slice(2)).toEqual([
       ...['Due\t0', 'At work\t0', 'Synced\t2', 'Synced in part\t0', 'Waiting for their next read\t0'],
-      ...[
-        'Failed\t0',
-        'Why\t',
-        "Needing the customer's SCA\t",
-        'Workers\t',
-        'Calls a second\t',
-        'Done at\t',
-        '',
-      ],
+      ...['Failed\t0', 'Why\t', "Needing the customer's SCA\t", 'Workers\t', 'Calls a second\t'],
+      ...['Done at\t', ''],
     ]);
     expect(table).toMatch(/^Begun\t\d{4}-\d\d-\d\dT.*\nEnded\t\d{4}-\d\d-\d\dT/);
   });
 
   it('skips what was read often enough today, and is an error if nothing is left', async () => {
-    const reads = new Psd2Error(
-      'reads_used_up',
-      "Nothing was read: today's reads without the customer are used up",
-      {
+    const words = ['sync', '--out', out, '--unattended-reads', '1'];
+    await expect(operator.run(words, { globals: { customer: anna } })).rejects.toThrow(
+      new Psd2Error('reads_used_up', "Nothing was read: today's reads without the customer are used up", {
         hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.',
-      },
+      }),
     );
-    const how = { globals: { customer: anna } };
-    await expect(operator.run(['sync', '--out', out, '--unattended-reads', '1'], how)).rejects.toThrow(reads);
     // With the customer, psd2 does not count.
     const present = { globals: { customer: anna, psuIp: '192.0.2.1' } };
-    const words = ['sync', '--out', out, '--unattended-reads', '1'];
     expect(await operator.json(REPORT, words, present)).toMatchObject({
       totals: { synced: 1 },
       nextReadsAt: null,
