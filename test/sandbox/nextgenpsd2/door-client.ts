@@ -5,7 +5,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, inject } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { type BankFile, bankFile } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Registration } from '../../../src/sandbox/folder/registration.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
@@ -228,18 +228,11 @@ export async function useDoor(...given: Parameters<typeof openDoor>): Promise<Te
   return door;
 }
 
-/** Runs `work` with a door that plays a bank. */
-export async function withDoor(
-  bank: Bank,
-  work: (door: TestDoor) => Promise<void>,
-  variations: readonly Variation[] = [],
-): Promise<void> {
-  const door = await openDoor(bank, variations);
-  try {
-    await work(door);
-  } finally {
-    await door.close();
-  }
+/** Starts a door for the test that runs. */
+export async function newDoor(...given: Parameters<typeof openDoor>): Promise<TestDoor> {
+  const door = await openDoor(...given);
+  onTestFinished(() => door.close());
+  return door;
 }
 
 export const ANNA = '1048262';
@@ -293,10 +286,10 @@ export async function giveConsent(
   return String(reply.json.consentId);
 }
 
-/** The status, the first code and the path of a refusal. */
-export function refusalOf({ status, json }: DoorReply): unknown[] {
+/** The status, the first code and the path of a refusal: `400 FORMAT_ERROR PSU-ID`. */
+export function refusalOf({ status, json }: DoorReply): string {
   const message = json.tppMessages?.[0];
-  return [status, message?.code, ...(message?.path === undefined ? [] : [message.path])];
+  return [status, message?.code, message?.path].filter((part) => part !== undefined).join(' ');
 }
 
 /** The text of a refusal. */

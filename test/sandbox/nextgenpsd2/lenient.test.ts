@@ -7,7 +7,7 @@ import {
   type DoorReply,
   type DoorRequest,
   giveConsent,
-  openDoor,
+  newDoor,
   refusalOf,
   type TestDoor,
   textOf,
@@ -17,25 +17,18 @@ import { ANNAS } from './payment-client.ts';
 
 const PATH = '/v1/consents/unknown/status';
 /** The error is about the consent, so everything before it was right. */
-const RIGHT = [403, 'CONSENT_UNKNOWN'];
+const RIGHT = '403 CONSENT_UNKNOWN';
 const NOW = 'Fri, 20 Nov 2026 11:00:00 GMT';
 const ISSUER = 'CN=psd2 sandbox CA - not for production,C=IT';
 
 const door = await useDoor({}, [], { strict: false });
 
-async function ask(call: Omit<DoorRequest, 'path'>, at: TestDoor = door): Promise<unknown[]> {
+async function ask(call: Omit<DoorRequest, 'path'>, at: TestDoor = door): Promise<string> {
   return refusalOf(await at.client.send({ path: PATH, ...call }));
 }
 
-/** Runs `work` with a door that is not strict and plays a bank. */
-async function withLenient(bank: Bank, work: (at: TestDoor) => Promise<void>): Promise<void> {
-  const at = await openDoor(bank, [], { strict: false });
-  try {
-    await work(at);
-  } finally {
-    await at.close();
-  }
-}
+/** A door that is not strict and plays a bank, for the test that runs. */
+const lenientDoor = (bank: Bank = {}) => newDoor(bank, [], { strict: false });
 
 test.each<[string, Omit<DoorRequest, 'path'>]>([
   ['any Accept', { headers: { accept: '*/*' } }],
@@ -54,19 +47,19 @@ test.each<[string, Omit<DoorRequest, 'path'>]>([
   ['(request-target)', { signed: ['(request-target)', 'digest', 'x-request-id'] }],
   ['a header that is signed although the call does not use it', { headers: { 'psu-id': 'anna' } }],
 ])('the door takes %s', async (_, call) => {
-  expect(await ask(call)).toEqual(RIGHT);
+  expect(await ask(call)).toBe(RIGHT);
 });
 
 test.each([['text/html', 'application/json;q=0'], ['application/json;q=0, */*'], ['application/xml']])(
   'the door has no answer for Accept: %s',
   async (...accept) => {
-    expect(await ask({ headers: { accept } })).toEqual([406, 'REQUESTED_FORMATS_INVALID', 'Accept']);
+    expect(await ask({ headers: { accept } })).toBe('406 REQUESTED_FORMATS_INVALID Accept');
   },
 );
 
 describe('the header Signature', () => {
   /** A call whose header Signature is written in another way after signing. */
-  async function rewritten(write: (value: string) => string): Promise<unknown[]> {
+  async function rewritten(write: (value: string) => string): Promise<string> {
     const headers = door.client.headersOf({ path: PATH });
     const signature = write(String(headers.signature));
     return refusalOf(await door.client.exchange('GET', PATH, { ...headers, signature }, undefined));
@@ -105,7 +98,7 @@ describe('the header Signature', () => {
     ],
     ['a blank before CA', (value) => value.replace(',CA=', ', CA = ')],
   ])('may have %s', async (_, write) => {
-    expect(await rewritten(write)).toEqual(RIGHT);
+    expect(await rewritten(write)).toBe(RIGHT);
   });
 
   test.each<[string, (value: string) => string]>([
@@ -120,87 +113,64 @@ describe('the header Signature', () => {
     ],
     ['no algorithm', (value) => value.replace('algorithm="rsa-sha256",', '')],
   ])('is refused with %s', async (_, write) => {
-    expect(await rewritten(write)).toEqual([401, 'SIGNATURE_INVALID', 'Signature']);
+    expect(await rewritten(write)).toBe('401 SIGNATURE_INVALID Signature');
   });
 
   test('in the form that the bank file names is exact', async () => {
-    await withLenient(
-      { signing: { keyId: { case: 'upper' }, headers: ['digest', 'x-request-id'] } },
-      async (at) => {
-        const keyId = `SN=${at.client.serial.toUpperCase()},CA=${ISSUER}`;
-        expect(await ask({ keyId }, at)).toEqual(RIGHT);
-        expect(await ask({}, at)).toEqual([401, 'SIGNATURE_INVALID', 'Signature']);
-        const signed = ['x-request-id', 'digest'];
-        expect(await ask({ keyId, signed }, at)).toEqual([401, 'SIGNATURE_INVALID', 'Signature']);
-      },
-    );
+    const at = await lenientDoor({
+      signing: { keyId: { case: 'upper' }, headers: ['digest', 'x-request-id'] },
+    });
+    const keyId = `SN=${at.client.serial.toUpperCase()},CA=${ISSUER}`;
+    expect(await ask({ keyId }, at)).toBe(RIGHT);
+    expect(await ask({}, at)).toBe('401 SIGNATURE_INVALID Signature');
+    const signed = ['x-request-id', 'digest'];
+    expect(await ask({ keyId, signed }, at)).toBe('401 SIGNATURE_INVALID Signature');
   });
 });
 
 test('a digest may have the other hash, and is refused if it is wrong or missing', async () => {
   const digest = (hash: string) => `${hash}=${createHash('sha512').update('').digest('base64')}`;
-  expect(await ask({ headers: { digest: digest('sha-512') } })).toEqual(RIGHT);
-  expect(await ask({ headers: { digest: digest('SHA-256') } })).toEqual([400, 'FORMAT_ERROR', 'Digest']);
-  expect(await ask({ spoiled: { digest: null } })).toEqual([400, 'FORMAT_ERROR', 'Digest']);
+  expect(await ask({ headers: { digest: digest('sha-512') } })).toBe(RIGHT);
+  expect(await ask({ headers: { digest: digest('SHA-256') } })).toBe('400 FORMAT_ERROR Digest');
+  expect(await ask({ spoiled: { digest: null } })).toBe('400 FORMAT_ERROR Digest');
 });
 
 test('the certificate may be PEM, if the bank file does not say DER', async () => {
   const pem = door.client.read('qsealCertFile').replaceAll('\n', '');
   const headers = { 'tpp-signature-certificate': pem };
-  expect(await ask({ headers })).toEqual(RIGHT);
-  await withLenient({ signing: { certificate: 'der' } }, async (at) => {
-    expect(await ask({ headers }, at)).toEqual([401, 'CERTIFICATE_INVALID', 'TPP-Signature-Certificate']);
-  });
+  expect(await ask({ headers })).toBe(RIGHT);
+  const at = await lenientDoor({ signing: { certificate: 'der' } });
+  expect(await ask({ headers }, at)).toBe('401 CERTIFICATE_INVALID TPP-Signature-Certificate');
 });
 
 test('Content-Type is a media type, and exact if the bank file names it', async () => {
   const type = (value: string, at: TestDoor = door) => askConsent(at, {}, { 'content-type': value });
   expect((await type('application/JSON; charset=UTF-8')).status).toBe(201);
-  expect(refusalOf(await type('application/x-www-form-urlencoded'))).toEqual([
-    415,
-    'FORMAT_ERROR',
-    'Content-Type',
-  ]);
-  await withLenient(
-    { headers: { accept: 'application/json', contentType: 'application/json' } },
-    async (at) => {
-      expect((await type('application/json', at)).status).toBe(201);
-      expect(refusalOf(await type('application/json;charset=utf-8', at))).toEqual([
-        415,
-        'FORMAT_ERROR',
-        'Content-Type',
-      ]);
-      expect(await ask({ headers: { accept: '*/*' } }, at)).toEqual([
-        406,
-        'REQUESTED_FORMATS_INVALID',
-        'Accept',
-      ]);
-    },
-  );
+  expect(refusalOf(await type('application/x-www-form-urlencoded'))).toBe('415 FORMAT_ERROR Content-Type');
+  const at = await lenientDoor({ headers: { accept: 'application/json', contentType: 'application/json' } });
+  expect((await type('application/json', at)).status).toBe(201);
+  expect(refusalOf(await type('application/json;charset=utf-8', at))).toBe('415 FORMAT_ERROR Content-Type');
+  expect(await ask({ headers: { accept: '*/*' } }, at)).toBe('406 REQUESTED_FORMATS_INVALID Accept');
 });
 
 test('a signature where the bank wants none is ignored', async () => {
-  await withLenient({ signing: { when: 'never' } }, async (at) => {
-    expect(await ask({}, at)).toEqual(RIGHT);
-    expect(await ask({ unsigned: true, headers: { digest: 'SHA-256=AAAA' } }, at)).toEqual(RIGHT);
-  });
+  const at = await lenientDoor({ signing: { when: 'never' } });
+  expect(await ask({}, at)).toBe(RIGHT);
+  expect(await ask({ unsigned: true, headers: { digest: 'SHA-256=AAAA' } }, at)).toBe(RIGHT);
 });
 
 describe('how the customer authorises', () => {
   const linksOf = (reply: DoorReply) => [reply.status, ...Object.keys(reply.json._links ?? {})];
 
   test('sca.start explicit without a preference: the TPP starts the authorisation', async () => {
-    await withLenient({ sca: { start: 'explicit' } }, async (at) => {
-      expect(linksOf(await askConsent(at))).toEqual([201, 'startAuthorisation', 'self', 'status']);
-    });
+    const at = await lenientDoor({ sca: { start: 'explicit' } });
+    expect(linksOf(await askConsent(at))).toEqual([201, 'startAuthorisation', 'self', 'status']);
   });
 
   test('TPP-Redirect-Preferred false: decoupled, if the bank has it', async () => {
     const headers = { 'tpp-redirect-preferred': 'false', 'psu-id': 'anna' };
-    await withLenient({ sca: { approaches: ['redirect', 'decoupled'] } }, async (at) => {
-      const { headers: answered } = await askConsent(at, {}, headers);
-      expect(answered['aspsp-sca-approach']).toBe('DECOUPLED');
-    });
+    const both = await lenientDoor({ sca: { approaches: ['redirect', 'decoupled'] } });
+    expect((await askConsent(both, {}, headers)).headers['aspsp-sca-approach']).toBe('DECOUPLED');
     expect((await askConsent(door, {}, headers)).headers['aspsp-sca-approach']).toBe('REDIRECT');
   });
 });
@@ -230,11 +200,9 @@ describe('what a consent may ask for', () => {
     const id = await giveConsent(door, { access: { allPsd2: 'allAccounts', restrictedTo: ['SVGS'] } });
     expect(await accountsOf(id)).toEqual([['SVGS', undefined]]);
     const dedicated = { accounts: [{ iban: ANNAS }], restrictedTo: ['SVGS'] };
-    expect(refusalOf(await askConsent(door, { access: dedicated }))).toEqual([
-      400,
-      'FORMAT_ERROR',
-      'access.restrictedTo',
-    ]);
+    expect(refusalOf(await askConsent(door, { access: dedicated }))).toBe(
+      '400 FORMAT_ERROR access.restrictedTo',
+    );
   });
 
   test('withBalance belongs to the transactions of a card, too', async () => {
@@ -252,47 +220,30 @@ async function firstCall({ sandbox }: TestDoor): Promise<{ warnings: string[]; e
 }
 
 test('the console says what the bank ignored', async () => {
-  await withLenient({}, async (at) => {
-    await ask({ headers: { 'psu-id': 'anna' }, signed: ['digest', 'x-request-id'] }, at);
-    expect(await firstCall(at)).toEqual({
-      warnings: ['The bank ignores psu-id: the call does not use this header.'],
-      explanation: 'The bank does not know this consent.',
-    });
+  const at = await lenientDoor();
+  await ask({ headers: { 'psu-id': 'anna' }, signed: ['digest', 'x-request-id'] }, at);
+  expect(await firstCall(at)).toEqual({
+    warnings: ['The bank ignores psu-id: the call does not use this header.'],
+    explanation: 'The bank does not know this consent.',
   });
 });
 
 test('a refusal has at most 500 characters. The log and the console have all of them', async () => {
   const log: string[] = [];
-  const at = await openDoor({}, [], { strict: false, log: (line) => log.push(line) });
-  try {
-    const spoiled = { signature: `keyId="${'x'.repeat(900)}"` };
-    expect(textOf(await at.client.send({ path: PATH, spoiled }))).toHaveLength(500);
-    const whole = /x{900}". Signing string:\ndigest: \S+\nx-request-id: \S+$/;
-    expect(log).toEqual([
-      expect.stringMatching(/^The bank refused GET \/nextgenpsd2\/v1\/consents\/unknown\/status: /),
-    ]);
-    for (const text of [log.join(), (await firstCall(at)).explanation]) expect(text).toMatch(whole);
-  } finally {
-    await at.close();
-  }
+  const at = await newDoor({}, [], { strict: false, log: (line) => log.push(line) });
+  const spoiled = { signature: `keyId="${'x'.repeat(900)}"` };
+  expect(textOf(await at.client.send({ path: PATH, spoiled }))).toHaveLength(500);
+  const whole = /x{900}". Signing string:\ndigest: \S+\nx-request-id: \S+$/;
+  expect(log).toEqual([
+    expect.stringMatching(/^The bank refused GET \/nextgenpsd2\/v1\/consents\/unknown\/status: /),
+  ]);
+  for (const text of [log.join(), (await firstCall(at)).explanation]) expect(text).toMatch(whole);
 });
 
 test('with --strict all of it is refused', async () => {
-  const strict = await openDoor();
-  try {
-    expect(await ask({ headers: { accept: '*/*' } }, strict)).toEqual([
-      406,
-      'REQUESTED_FORMATS_INVALID',
-      'Accept',
-    ]);
-    expect(await ask({ headers: { 'psu-id': 'anna' } }, strict)).toEqual([400, 'FORMAT_ERROR', 'psu-id']);
-    const access = { allPsd2: 'allAccounts', restrictedTo: ['SVGS'] };
-    expect(refusalOf(await askConsent(strict, { access }))).toEqual([
-      400,
-      'FORMAT_ERROR',
-      'access.restrictedTo',
-    ]);
-  } finally {
-    await strict.close();
-  }
+  const strict = await newDoor();
+  expect(await ask({ headers: { accept: '*/*' } }, strict)).toBe('406 REQUESTED_FORMATS_INVALID Accept');
+  expect(await ask({ headers: { 'psu-id': 'anna' } }, strict)).toBe('400 FORMAT_ERROR psu-id');
+  const access = { allPsd2: 'allAccounts', restrictedTo: ['SVGS'] };
+  expect(refusalOf(await askConsent(strict, { access }))).toBe('400 FORMAT_ERROR access.restrictedTo');
 });

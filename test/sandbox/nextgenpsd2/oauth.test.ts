@@ -6,9 +6,9 @@ import {
   type Bank,
   type DoorReply,
   giveConsent,
+  newDoor,
   refusalOf,
   type TestDoor,
-  withDoor,
 } from './door-client.ts';
 
 const VERIFIER = 'a-verifier-of-forty-three-characters-or-more-0';
@@ -74,56 +74,50 @@ describe('integrated', () => {
   const bank: Bank = { oauth: { mode: 'integrated' }, sca: { approaches: ['oauth'] } };
 
   test('scaOAuth leads to a code for the consent, and the token reads with that consent alone', async () => {
-    await withDoor(bank, async (at) => {
-      const reply = await askConsent(at);
-      const consentId = String(reply.json.consentId);
-      expect(reply.headers['aspsp-sca-approach']).toBe('REDIRECT');
-      const metadata = await metadataOf(at, String(reply.json._links?.scaOAuth?.href));
-      expect(metadata.issuer).toBe(`${at.sandbox.baseUrl}/nextgenpsd2`);
-      expect(await metadataOf(at, '/.well-known/oauth-authorization-server/nextgenpsd2')).toEqual(metadata);
-      const back = approve(at, await authorize(at, { scope: `AIS:${consentId}` }));
-      expect([back.searchParams.get('state'), back.searchParams.get('iss')]).toEqual([
-        'the-state',
-        metadata.issuer,
-      ]);
-      expect((await at.client.get(`/v1/consents/${consentId}/status`)).json.consentStatus).toBe('valid');
-      expect(refusalOf(await at.client.get('/v1/accounts', consentId))).toEqual([
-        401,
-        'TOKEN_INVALID',
-        'Authorization',
-      ]);
-      const { json } = await redeem(at, back);
-      expect(json).toMatchObject({ token_type: 'Bearer', expires_in: 3500, scope: `AIS:${consentId}` });
-      const token = bearer(json.access_token);
-      expect((await at.client.get('/v1/accounts', consentId, token)).status).toBe(200);
+    const at = await newDoor(bank);
+    const reply = await askConsent(at);
+    const consentId = String(reply.json.consentId);
+    expect(reply.headers['aspsp-sca-approach']).toBe('REDIRECT');
+    const metadata = await metadataOf(at, String(reply.json._links?.scaOAuth?.href));
+    expect(metadata.issuer).toBe(`${at.sandbox.baseUrl}/nextgenpsd2`);
+    expect(await metadataOf(at, '/.well-known/oauth-authorization-server/nextgenpsd2')).toEqual(metadata);
+    const back = approve(at, await authorize(at, { scope: `AIS:${consentId}` }));
+    expect([back.searchParams.get('state'), back.searchParams.get('iss')]).toEqual([
+      'the-state',
+      metadata.issuer,
+    ]);
+    expect((await at.client.get(`/v1/consents/${consentId}/status`)).json.consentStatus).toBe('valid');
+    expect(refusalOf(await at.client.get('/v1/accounts', consentId))).toBe('401 TOKEN_INVALID Authorization');
+    const { json } = await redeem(at, back);
+    expect(json).toMatchObject({ token_type: 'Bearer', expires_in: 3500, scope: `AIS:${consentId}` });
+    const token = bearer(json.access_token);
+    expect((await at.client.get('/v1/accounts', consentId, token)).status).toBe(200);
 
-      const other = String((await askConsent(at)).json.consentId);
-      approve(at, await authorize(at, { scope: `AIS:${other}` }), '2073915');
-      expect(refusalOf(await at.client.get('/v1/accounts', other, token))).toEqual([401, 'TOKEN_INVALID']);
-    });
+    const other = String((await askConsent(at)).json.consentId);
+    approve(at, await authorize(at, { scope: `AIS:${other}` }), '2073915');
+    expect(refusalOf(await at.client.get('/v1/accounts', other, token))).toBe('401 TOKEN_INVALID');
   });
 
   test('a token expires, and its refresh token gives the next one, once', async () => {
-    await withDoor(bank, async (at) => {
-      const { consentId } = (await askConsent(at)).json;
-      const back = approve(at, await authorize(at, { scope: `AIS:${consentId}` }));
-      const { json } = await redeem(at, back);
-      at.clock.advance(3_500_000);
-      const read = (token: unknown) => at.client.get('/v1/accounts', String(consentId), bearer(token));
-      expect(refusalOf(await read(json.access_token))).toEqual([401, 'TOKEN_EXPIRED']);
-      const refresh = () =>
-        at.client.form('/oauth/token', {
-          grant_type: 'refresh_token',
-          client_id: CLIENT,
-          refresh_token: String(json.refresh_token),
-        });
-      const renewed = await refresh();
-      expect((await read(renewed.json.access_token)).status).toBe(200);
-      const again = await refresh();
-      expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
-      await at.client.form('/oauth/revoke', { client_id: CLIENT, token: String(renewed.json.refresh_token) });
-      expect(refusalOf(await read(renewed.json.access_token))).toEqual([401, 'TOKEN_UNKNOWN']);
-    });
+    const at = await newDoor(bank);
+    const { consentId } = (await askConsent(at)).json;
+    const back = approve(at, await authorize(at, { scope: `AIS:${consentId}` }));
+    const { json } = await redeem(at, back);
+    at.clock.advance(3_500_000);
+    const read = (token: unknown) => at.client.get('/v1/accounts', String(consentId), bearer(token));
+    expect(refusalOf(await read(json.access_token))).toBe('401 TOKEN_EXPIRED');
+    const refresh = () =>
+      at.client.form('/oauth/token', {
+        grant_type: 'refresh_token',
+        client_id: CLIENT,
+        refresh_token: String(json.refresh_token),
+      });
+    const renewed = await refresh();
+    expect((await read(renewed.json.access_token)).status).toBe(200);
+    const again = await refresh();
+    expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
+    await at.client.form('/oauth/revoke', { client_id: CLIENT, token: String(renewed.json.refresh_token) });
+    expect(refusalOf(await read(renewed.json.access_token))).toBe('401 TOKEN_UNKNOWN');
   });
 
   test.each<[string, Record<string, string>, string]>([
@@ -133,20 +127,15 @@ describe('integrated', () => {
     ['a secret that the bank did not ask for', { client_secret: 'x' }, 'invalid_client'],
     ['another grant', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
   ])('%s gets no token', async (_, changes, error) => {
-    await withDoor(bank, async (at) => {
-      const { consentId } = (await askConsent(at)).json;
-      const back = approve(at, await authorize(at, { scope: `AIS:${consentId}` }));
-      expect((await redeem(at, back, changes)).json.error).toBe(error);
-      const right = await redeem(at, back);
-      expect(right.status).toBe(200);
-      expect((await redeem(at, back)).json.error).toBe('invalid_grant');
-      const replayed = await at.client.get(
-        '/v1/accounts',
-        String(consentId),
-        bearer(right.json.access_token),
-      );
-      expect(refusalOf(replayed)).toEqual([401, 'TOKEN_UNKNOWN']);
-    });
+    const at = await newDoor(bank);
+    const { consentId } = (await askConsent(at)).json;
+    const back = approve(at, await authorize(at, { scope: `AIS:${consentId}` }));
+    expect((await redeem(at, back, changes)).json.error).toBe(error);
+    const right = await redeem(at, back);
+    expect(right.status).toBe(200);
+    expect((await redeem(at, back)).json.error).toBe('invalid_grant');
+    const replayed = await at.client.get('/v1/accounts', String(consentId), bearer(right.json.access_token));
+    expect(refusalOf(replayed)).toBe('401 TOKEN_UNKNOWN');
   });
 
   test.each<[Record<string, string | null>, string]>([
@@ -155,18 +144,16 @@ describe('integrated', () => {
     [{ code_challenge_method: 'plain' }, 'invalid_request'],
     [{ scope: 'ais:x' }, 'invalid_scope'],
   ])('an authorization request with %j goes back with %s', async (changes, error) => {
-    await withDoor(bank, async (at) => {
-      const { consentId } = (await askConsent(at)).json;
-      const back = await authorize(at, { scope: `AIS:${consentId}`, ...changes });
-      expect([`${back.origin}${back.pathname}`, back.searchParams.get('error')]).toEqual([CALLBACK, error]);
-    });
+    const at = await newDoor(bank);
+    const { consentId } = (await askConsent(at)).json;
+    const back = await authorize(at, { scope: `AIS:${consentId}`, ...changes });
+    expect([`${back.origin}${back.pathname}`, back.searchParams.get('error')]).toEqual([CALLBACK, error]);
   });
 
   test('with another client or a foreign address the browser goes nowhere', async () => {
-    await withDoor(bank, async (at) => {
-      expect((await authorize(at, { client_id: 'x' })).href).toBe('error:400');
-      expect((await authorize(at, { redirect_uri: 'http://tpp.example/' })).href).toBe('error:400');
-    });
+    const at = await newDoor(bank);
+    expect((await authorize(at, { client_id: 'x' })).href).toBe('error:400');
+    expect((await authorize(at, { redirect_uri: 'http://tpp.example/' })).href).toBe('error:400');
   });
 
   test('the scope, the client id and the header of the token are those of the bank file', async () => {
@@ -179,23 +166,22 @@ describe('integrated', () => {
         pkce: 'none',
       },
     };
-    await withDoor(own, async (at) => {
-      const { consentId } = (await askConsent(at)).json;
-      const client = { client_id: 'our-id', code_challenge: null, code_challenge_method: null };
-      const wrong = await authorize(at, { ...client, scope: `AIS:${consentId}` });
-      expect(wrong.searchParams.get('error')).toBe('invalid_scope');
-      const back = approve(at, await authorize(at, { ...client, scope: `AIS: ${consentId}` }));
-      const { json } = await at.client.form('/oauth/token', {
-        grant_type: 'authorization_code',
-        client_id: 'our-id',
-        code: back.searchParams.get('code') ?? '',
-        redirect_uri: CALLBACK,
-      });
-      const read = async (headers: Record<string, string>) =>
-        (await at.client.get('/v1/accounts', String(consentId), headers)).status;
-      expect(await read({ 'x-token': `Bearer ${json.access_token}` })).toBe(200);
-      expect(await read(bearer(json.access_token))).toBe(400);
+    const at = await newDoor(own);
+    const { consentId } = (await askConsent(at)).json;
+    const client = { client_id: 'our-id', code_challenge: null, code_challenge_method: null };
+    const wrong = await authorize(at, { ...client, scope: `AIS:${consentId}` });
+    expect(wrong.searchParams.get('error')).toBe('invalid_scope');
+    const back = approve(at, await authorize(at, { ...client, scope: `AIS: ${consentId}` }));
+    const { json } = await at.client.form('/oauth/token', {
+      grant_type: 'authorization_code',
+      client_id: 'our-id',
+      code: back.searchParams.get('code') ?? '',
+      redirect_uri: CALLBACK,
     });
+    const read = async (headers: Record<string, string>) =>
+      (await at.client.get('/v1/accounts', String(consentId), headers)).status;
+    expect(await read({ 'x-token': `Bearer ${json.access_token}` })).toBe(200);
+    expect(await read(bearer(json.access_token))).toBe(400);
   });
 });
 
@@ -203,25 +189,23 @@ describe('pre-step', () => {
   const bank: Bank = { oauth: { mode: 'pre-step' } };
 
   test('every call needs the token of a login, and the consent is for that customer', async () => {
-    await withDoor(bank, async (at) => {
-      expect(refusalOf(await askConsent(at))).toEqual([401, 'TOKEN_INVALID', 'Authorization']);
-      const back = approve(at, await authorize(at, { scope: 'ais pis' }));
-      const token = bearer((await redeem(at, back)).json.access_token);
-      const reply = await askConsent(at, {}, token);
-      expect(reply.status).toBe(201);
-      const id = String(reply.json._links?.scaRedirect?.href).split('=')[1] ?? '';
-      expect(at.sandbox.access.accessRequest(id)?.user).toBe('anna');
-      at.sandbox.access.approve(id, ANNA);
-      expect((await at.client.get('/v1/accounts', String(reply.json.consentId), token)).status).toBe(200);
-    });
+    const at = await newDoor(bank);
+    expect(refusalOf(await askConsent(at))).toBe('401 TOKEN_INVALID Authorization');
+    const back = approve(at, await authorize(at, { scope: 'ais pis' }));
+    const token = bearer((await redeem(at, back)).json.access_token);
+    const reply = await askConsent(at, {}, token);
+    expect(reply.status).toBe(201);
+    const id = String(reply.json._links?.scaRedirect?.href).split('=')[1] ?? '';
+    expect(at.sandbox.access.accessRequest(id)?.user).toBe('anna');
+    at.sandbox.access.approve(id, ANNA);
+    expect((await at.client.get('/v1/accounts', String(reply.json.consentId), token)).status).toBe(200);
   });
 
   test('the customer can refuse the login', async () => {
-    await withDoor(bank, async (at) => {
-      const page = await authorize(at, { scope: 'ais pis' });
-      const { returnTo } = at.sandbox.access.refuse(page.searchParams.get('request') ?? '');
-      expect(returnTo?.searchParams.get('error')).toBe('access_denied');
-    });
+    const at = await newDoor(bank);
+    const page = await authorize(at, { scope: 'ais pis' });
+    const { returnTo } = at.sandbox.access.refuse(page.searchParams.get('request') ?? '');
+    expect(returnTo?.searchParams.get('error')).toBe('access_denied');
   });
 });
 
@@ -236,50 +220,45 @@ describe('client-credentials', () => {
     sandbox.registration.applications.authorizationCode.clientSecret;
 
   test('mtls: the application has a token with its certificate alone, and every call needs it', async () => {
-    await withDoor({ oauth: { mode: 'client-credentials' } }, async (at) => {
-      expect(refusalOf(await askConsent(at))).toEqual([401, 'TOKEN_INVALID', 'Authorization']);
-      const { json } = await token(at, { client_id: CLIENT });
-      expect(json).not.toHaveProperty('refresh_token');
-      expect((await askConsent(at, {}, bearer(json.access_token))).status).toBe(201);
-      const stale = { ...bearer(json.access_token), 'x-sandbox-fault': 'stale-token' };
-      expect(refusalOf(await askConsent(at, {}, stale))).toEqual([401, 'TOKEN_EXPIRED']);
-    });
+    const at = await newDoor({ oauth: { mode: 'client-credentials' } });
+    expect(refusalOf(await askConsent(at))).toBe('401 TOKEN_INVALID Authorization');
+    const { json } = await token(at, { client_id: CLIENT });
+    expect(json).not.toHaveProperty('refresh_token');
+    expect((await askConsent(at, {}, bearer(json.access_token))).status).toBe(201);
+    const stale = { ...bearer(json.access_token), 'x-sandbox-fault': 'stale-token' };
+    expect(refusalOf(await askConsent(at, {}, stale))).toBe('401 TOKEN_EXPIRED');
   });
 
   test('basic: the secret is in the header alone; post: in the body alone', async () => {
-    await withDoor({ oauth: { mode: 'client-credentials', clientAuth: 'basic' } }, async (at) => {
-      const basic = (secret: string) => ({
-        authorization: `Basic ${Buffer.from(`${CLIENT}:${secret}`).toString('base64')}`,
-      });
-      expect((await token(at, {}, basic(secretOf(at)))).status).toBe(200);
-      expect((await token(at, {}, basic('x'))).json.error).toBe('invalid_client');
-      expect((await token(at, { client_id: CLIENT, client_secret: secretOf(at) })).status).toBe(401);
+    const at = await newDoor({ oauth: { mode: 'client-credentials', clientAuth: 'basic' } });
+    const basic = (secret: string) => ({
+      authorization: `Basic ${Buffer.from(`${CLIENT}:${secret}`).toString('base64')}`,
     });
-    await withDoor({ oauth: { mode: 'client-credentials', clientAuth: 'post' } }, async (at) => {
-      expect((await token(at, { client_id: CLIENT, client_secret: secretOf(at) })).status).toBe(200);
-      expect((await token(at, { client_id: CLIENT, client_secret: 'x' })).json.error).toBe('invalid_client');
-      expect((await token(at, { client_id: CLIENT })).json.error).toBe('invalid_client');
-    });
+    expect((await token(at, {}, basic(secretOf(at)))).status).toBe(200);
+    expect((await token(at, {}, basic('x'))).json.error).toBe('invalid_client');
+    expect((await token(at, { client_id: CLIENT, client_secret: secretOf(at) })).status).toBe(401);
+    const post = await newDoor({ oauth: { mode: 'client-credentials', clientAuth: 'post' } });
+    expect((await token(post, { client_id: CLIENT, client_secret: secretOf(post) })).status).toBe(200);
+    expect((await token(post, { client_id: CLIENT, client_secret: 'x' })).json.error).toBe('invalid_client');
+    expect((await token(post, { client_id: CLIENT })).json.error).toBe('invalid_client');
   });
 });
 
 test('a bank without OAuth has no token, and takes none', async () => {
-  await withDoor({}, async (at) => {
-    const id = await giveConsent(at);
-    expect((await at.client.get('/v1/accounts', id, bearer('x'))).status).toBe(400);
-    const answer = await at.client.form('/oauth/token', {
-      grant_type: 'client_credentials',
-      client_id: CLIENT,
-    });
-    expect(answer.json.error).toBe('unsupported_grant_type');
+  const at = await newDoor();
+  const id = await giveConsent(at);
+  expect((await at.client.get('/v1/accounts', id, bearer('x'))).status).toBe(400);
+  const answer = await at.client.form('/oauth/token', {
+    grant_type: 'client_credentials',
+    client_id: CLIENT,
   });
+  expect(answer.json.error).toBe('unsupported_grant_type');
 });
 
 test('metadata has no endpoint that the bank file names elsewhere', async () => {
   const oauth = { mode: 'integrated', tokenEndpoint: 'https://bank.example/token' } as const;
-  await withDoor({ oauth }, async (at) => {
-    const metadata = await metadataOf(at);
-    expect(metadata).not.toHaveProperty('token_endpoint');
-    expect(metadata).toHaveProperty('authorization_endpoint');
-  });
+  const at = await newDoor({ oauth });
+  const metadata = await metadataOf(at);
+  expect(metadata).not.toHaveProperty('token_endpoint');
+  expect(metadata).toHaveProperty('authorization_endpoint');
 });

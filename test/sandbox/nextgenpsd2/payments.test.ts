@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   authorisationOf,
   type DoorReply,
+  newDoor,
   refusalOf,
   type TestDoor,
   useDoor,
-  withDoor,
 } from './door-client.ts';
 import {
   approve,
@@ -72,48 +72,39 @@ describe('a payment', () => {
   });
 
   test('is settled on the next business day', async () => {
-    await withDoor({}, async (at) => {
-      const reply = await pay(at);
-      at.clock.advance(3 * 24 * 60 * MINUTE);
-      expect(await statusOf(at, reply)).toBe('ACSC');
-    });
+    const at = await newDoor();
+    const reply = await pay(at);
+    at.clock.advance(3 * 24 * 60 * MINUTE);
+    expect(await statusOf(at, reply)).toBe('ACSC');
   });
 
   test('that is instant settles at once, with the first final status of the bank', async () => {
-    await withDoor({ payments: { final: ['ACCC'] } }, async (at) => {
-      const reply = await pay(at, {}, { path: INSTANT });
-      expect(await statusOf(at, reply)).toBe('ACSP');
-      at.clock.advance(600);
-      expect(await statusOf(at, reply)).toBe('ACCC');
-      const failed = await pay(
-        at,
-        { creditorName: 'INSTANT KO', endToEndIdentification: 'KO-1' },
-        { path: INSTANT },
-      );
-      at.clock.advance(600);
-      expect([await statusOf(at, failed), await debitsOf(at, 'KO-1')]).toEqual(['RJCT', 0]);
-    });
+    const at = await newDoor({ payments: { final: ['ACCC'] } });
+    const reply = await pay(at, {}, { path: INSTANT });
+    expect(await statusOf(at, reply)).toBe('ACSP');
+    at.clock.advance(600);
+    expect(await statusOf(at, reply)).toBe('ACCC');
+    const failed = await pay(
+      at,
+      { creditorName: 'INSTANT KO', endToEndIdentification: 'KO-1' },
+      { path: INSTANT },
+    );
+    at.clock.advance(600);
+    expect([await statusOf(at, failed), await debitsOf(at, 'KO-1')]).toEqual(['RJCT', 0]);
   });
 });
 
 describe('a customer', () => {
   test('who refuses, or does nothing in time, ends the payment', async () => {
-    await withDoor({ sca: { authorisationMinutes: 5 } }, async (at) => {
-      const refused = await initiate(
-        at,
-        {},
-        { headers: { 'tpp-nok-redirect-uri': 'https://tpp.example/no' } },
-      );
-      expect(at.sandbox.access.refuse(authorisationOf(refused)).returnTo?.href).toBe(
-        'https://tpp.example/no',
-      );
-      const late = await initiate(at);
-      const unstarted = await initiate(at, {}, { headers: EXPLICIT });
-      at.clock.advance(5 * MINUTE + 1);
-      for (const reply of [refused, late, unstarted]) expect(await statusOf(at, reply)).toBe('RJCT');
-      expect(() => approve(at, late)).toThrow('There is no open request');
-      expect(await debitsOf(at, 'E2E-1')).toBe(0);
-    });
+    const at = await newDoor({ sca: { authorisationMinutes: 5 } });
+    const refused = await initiate(at, {}, { headers: { 'tpp-nok-redirect-uri': 'https://tpp.example/no' } });
+    expect(at.sandbox.access.refuse(authorisationOf(refused)).returnTo?.href).toBe('https://tpp.example/no');
+    const late = await initiate(at);
+    const unstarted = await initiate(at, {}, { headers: EXPLICIT });
+    at.clock.advance(5 * MINUTE + 1);
+    for (const reply of [refused, late, unstarted]) expect(await statusOf(at, reply)).toBe('RJCT');
+    expect(() => approve(at, late)).toThrow('There is no open request');
+    expect(await debitsOf(at, 'E2E-1')).toBe(0);
   });
 
   test('without enough money gets RJCT after the SCA', async () => {
@@ -150,71 +141,59 @@ describe('a customer', () => {
 
 describe('SCA of a payment', () => {
   test('starts by a call of its own, if the bank or the TPP wants it', async () => {
-    await withDoor({ sca: { start: 'explicit' } }, async (at) => {
-      expect(refusalOf(await initiate(at))).toEqual([
-        400,
-        'FORMAT_ERROR',
-        'TPP-Explicit-Authorisation-Preferred',
-      ]);
-      const reply = await initiate(at, {}, { headers: EXPLICIT });
-      expect(reply.json.scaStatus).toBeUndefined();
-      const started = await begin(at, reply);
-      expect([started.status, started.json.scaStatus]).toEqual([201, 'received']);
-      approve(at, started);
-      expect(await statusOf(at, reply)).toBe('ACSP');
-      expect(refusalOf(await begin(at, reply))).toEqual([409, 'STATUS_INVALID']);
-    });
+    const at = await newDoor({ sca: { start: 'explicit' } });
+    expect(refusalOf(await initiate(at))).toBe('400 FORMAT_ERROR TPP-Explicit-Authorisation-Preferred');
+    const reply = await initiate(at, {}, { headers: EXPLICIT });
+    expect(reply.json.scaStatus).toBeUndefined();
+    const started = await begin(at, reply);
+    expect([started.status, started.json.scaStatus]).toEqual([201, 'received']);
+    approve(at, started);
+    expect(await statusOf(at, reply)).toBe('ACSP');
+    expect(refusalOf(await begin(at, reply))).toBe('409 STATUS_INVALID');
   });
 
   test('is decoupled for the customer of PSU-ID, who has to own the account', async () => {
-    await withDoor({ sca: { approaches: ['decoupled'] } }, async (at) => {
-      expect(refusalOf(await initiate(at))).toEqual([400, 'FORMAT_ERROR', 'PSU-ID']);
-      const foreign = await initiate(at, {}, { headers: { 'psu-id': 'bruno' } });
-      expect(refusalOf(foreign)).toEqual([400, 'FORMAT_ERROR', 'debtorAccount.iban']);
-      const reply = await initiate(at, {}, { headers: { 'psu-id': 'anna' } });
-      expect([reply.headers['aspsp-sca-approach'], reply.json.psuMessage]).toEqual([
-        'DECOUPLED',
-        expect.stringContaining('/requests'),
-      ]);
-      expect(at.sandbox.access.waiting('anna').map(({ id }) => id)).toEqual([authorisationOf(reply)]);
-      approve(at, reply);
-      expect(await statusOf(at, reply)).toBe('ACSP');
-    });
+    const at = await newDoor({ sca: { approaches: ['decoupled'] } });
+    expect(refusalOf(await initiate(at))).toBe('400 FORMAT_ERROR PSU-ID');
+    const foreign = await initiate(at, {}, { headers: { 'psu-id': 'bruno' } });
+    expect(refusalOf(foreign)).toBe('400 FORMAT_ERROR debtorAccount.iban');
+    const reply = await initiate(at, {}, { headers: { 'psu-id': 'anna' } });
+    expect([reply.headers['aspsp-sca-approach'], reply.json.psuMessage]).toEqual([
+      'DECOUPLED',
+      expect.stringContaining('/requests'),
+    ]);
+    expect(at.sandbox.access.waiting('anna').map(({ id }) => id)).toEqual([authorisationOf(reply)]);
+    approve(at, reply);
+    expect(await statusOf(at, reply)).toBe('ACSP');
   });
 
   test('with OAuth has the scope of the payment, and gives a token for it alone', async () => {
-    await withDoor({ oauth: { mode: 'integrated', pkce: 'none' } }, async (at) => {
-      const reply = await initiate(at);
-      expect(Object.keys(reply.json._links ?? {})).toContain('scaOAuth');
-      const { access, customerSiteUrl } = at.sandbox;
-      const query = new URLSearchParams({
-        response_type: 'code',
-        client_id: String(/organizationIdentifier=(\S+)/.exec(at.client.seal.subject)?.[1] ?? ''),
-        redirect_uri: 'https://tpp.example/back',
-        scope: `PIS:${reply.json.paymentId}`,
-      });
-      const page = access.authorize(query);
-      expect(page?.href).toContain(customerSiteUrl);
-      const back = access.approve(page?.searchParams.get('request') ?? '', '1048262').returnTo;
-      expect(back?.searchParams.get('code')).toBeTruthy();
-      expect(await statusOf(at, reply)).toBe('ACSP');
+    const at = await newDoor({ oauth: { mode: 'integrated', pkce: 'none' } });
+    const reply = await initiate(at);
+    expect(Object.keys(reply.json._links ?? {})).toContain('scaOAuth');
+    const { access, customerSiteUrl } = at.sandbox;
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: String(/organizationIdentifier=(\S+)/.exec(at.client.seal.subject)?.[1] ?? ''),
+      redirect_uri: 'https://tpp.example/back',
+      scope: `PIS:${reply.json.paymentId}`,
     });
+    const page = access.authorize(query);
+    expect(page?.href).toContain(customerSiteUrl);
+    const back = access.approve(page?.searchParams.get('request') ?? '', '1048262').returnTo;
+    expect(back?.searchParams.get('code')).toBeTruthy();
+    expect(await statusOf(at, reply)).toBe('ACSP');
   });
 
   test('with a confirmation code executes nothing before the right one', async () => {
-    await withDoor(
-      {},
-      async (at) => {
-        const reply = await initiate(at);
-        const code = approve(at, reply)?.searchParams.get('confirmationCode');
-        expect([await statusOf(at, reply), await debitsOf(at, 'E2E-1')]).toEqual(['RCVD', 0]);
-        const path = linkOf(reply, 'confirmation');
-        const confirmed = await at.client.send({ method: 'PUT', path, body: { confirmationCode: code } });
-        expect([confirmed.status, confirmed.json.scaStatus]).toEqual([200, 'finalised']);
-        expect([await statusOf(at, reply), await debitsOf(at, 'E2E-1')]).toEqual(['ACSP', 1]);
-      },
-      ['confirmation-codes'],
-    );
+    const at = await newDoor({}, ['confirmation-codes']);
+    const reply = await initiate(at);
+    const code = approve(at, reply)?.searchParams.get('confirmationCode');
+    expect([await statusOf(at, reply), await debitsOf(at, 'E2E-1')]).toEqual(['RCVD', 0]);
+    const path = linkOf(reply, 'confirmation');
+    const confirmed = await at.client.send({ method: 'PUT', path, body: { confirmationCode: code } });
+    expect([confirmed.status, confirmed.json.scaStatus]).toEqual([200, 'finalised']);
+    expect([await statusOf(at, reply), await debitsOf(at, 'E2E-1')]).toEqual(['ACSP', 1]);
   });
 });
 
@@ -223,35 +202,32 @@ describe('cancelling', () => {
     at.client.send({ method: 'DELETE', path: linkOf(reply, 'self') });
 
   test('direct: is done with 204, and nobody can authorise the payment any more', async () => {
-    await withDoor({ payments: { cancel: 'direct' } }, async (at) => {
-      const reply = await initiate(at);
-      expect((await remove(at, reply)).status).toBe(204);
-      expect(await statusOf(at, reply)).toBe('CANC');
-      expect(() => approve(at, reply)).toThrow('There is no open request');
-      expect(refusalOf(await remove(at, reply))).toEqual([405, 'CANCELLATION_INVALID']);
-      expect(refusalOf(await remove(at, await pay(at)))).toEqual([405, 'CANCELLATION_INVALID']);
-    });
+    const at = await newDoor({ payments: { cancel: 'direct' } });
+    const reply = await initiate(at);
+    expect((await remove(at, reply)).status).toBe(204);
+    expect(await statusOf(at, reply)).toBe('CANC');
+    expect(() => approve(at, reply)).toThrow('There is no open request');
+    expect(refusalOf(await remove(at, reply))).toBe('405 CANCELLATION_INVALID');
+    expect(refusalOf(await remove(at, await pay(at)))).toBe('405 CANCELLATION_INVALID');
   });
 
   test('authorised: needs the SCA of the customer', async () => {
-    await withDoor({ payments: { futureDays: 30 } }, async (at) => {
-      const reply = await pay(at, { requestedExecutionDate: '2026-11-27' });
-      const asked = await remove(at, reply);
-      expect([asked.status, asked.json.transactionStatus]).toEqual([202, 'ACTC']);
-      const started = await begin(at, asked);
-      expect(started.status).toBe(201);
-      expect(await statusOf(at, reply)).toBe('ACTC');
-      approve(at, started);
-      expect(await statusOf(at, reply)).toBe('CANC');
-      at.clock.advance(30 * 24 * 60 * MINUTE);
-      expect(await debitsOf(at, 'E2E-1')).toBe(0);
-    });
+    const at = await newDoor({ payments: { futureDays: 30 } });
+    const reply = await pay(at, { requestedExecutionDate: '2026-11-27' });
+    const asked = await remove(at, reply);
+    expect([asked.status, asked.json.transactionStatus]).toEqual([202, 'ACTC']);
+    const started = await begin(at, asked);
+    expect(started.status).toBe(201);
+    expect(await statusOf(at, reply)).toBe('ACTC');
+    approve(at, started);
+    expect(await statusOf(at, reply)).toBe('CANC');
+    at.clock.advance(30 * 24 * 60 * MINUTE);
+    expect(await debitsOf(at, 'E2E-1')).toBe(0);
   });
 
   test.each(['none', { payments: 'none' }] as const)('%j: is refused', async (cancel) => {
-    await withDoor({ payments: { cancel } }, async (at) => {
-      expect(refusalOf(await remove(at, await initiate(at)))).toEqual([405, 'CANCELLATION_INVALID']);
-    });
+    const at = await newDoor({ payments: { cancel } });
+    expect(refusalOf(await remove(at, await initiate(at)))).toBe('405 CANCELLATION_INVALID');
   });
 });
 
@@ -259,25 +235,23 @@ describe('a payment that comes twice', () => {
   const id = { 'x-request-id': '5b0a4c0e-5f6e-4c3d-9a57-6d1f0a6f1b11' };
 
   test('is a second payment at most banks', async () => {
-    await withDoor({}, async (at) => {
-      const [one, other] = [await initiate(at, {}, { headers: id }), await initiate(at, {}, { headers: id })];
-      approve(at, one);
-      approve(at, other);
-      expect(await debitsOf(at, 'E2E-1')).toBe(2);
-    });
+    const at = await newDoor();
+    const [one, other] = [await initiate(at, {}, { headers: id }), await initiate(at, {}, { headers: id })];
+    approve(at, one);
+    approve(at, other);
+    expect(await debitsOf(at, 'E2E-1')).toBe(2);
   });
 
   test('gets the same answer where the bank says so, for its minutes, with the same bytes', async () => {
-    await withDoor({ payments: { repeat: 'same-answer', repeatMinutes: 30 } }, async (at) => {
-      const one = await initiate(at, {}, { headers: id });
-      expect((await initiate(at, {}, { headers: id })).json).toEqual(one.json);
-      const other = await initiate(at, { creditorName: 'Gamma' }, { headers: id });
-      expect(refusalOf(other)).toEqual([400, 'FORMAT_ERROR', 'X-Request-ID']);
-      at.clock.advance(30 * MINUTE + 1);
-      const later = await initiate(at, {}, { headers: id });
-      expect(later.json.paymentId).not.toBe(one.json.paymentId);
-      expect((await listed(at)).length).toBe(2);
-    });
+    const at = await newDoor({ payments: { repeat: 'same-answer', repeatMinutes: 30 } });
+    const one = await initiate(at, {}, { headers: id });
+    expect((await initiate(at, {}, { headers: id })).json).toEqual(one.json);
+    const other = await initiate(at, { creditorName: 'Gamma' }, { headers: id });
+    expect(refusalOf(other)).toBe('400 FORMAT_ERROR X-Request-ID');
+    at.clock.advance(30 * MINUTE + 1);
+    const later = await initiate(at, {}, { headers: id });
+    expect(later.json.paymentId).not.toBe(one.json.paymentId);
+    expect((await listed(at)).length).toBe(2);
   });
 });
 
@@ -293,22 +267,17 @@ describe('a bank that does as it likes', () => {
   });
 
   test('executes an hour late, or when the control site says so', async () => {
-    await withDoor(
-      {},
-      async (at) => {
-        const [first, second] = [await pay(at), await pay(at, { endToEndIdentification: 'E2E-2' })];
-        expect([await statusOf(at, first), await debitsOf(at, 'E2E-1')]).toEqual(['ACTC', 0]);
-        await fetch(`${at.sandbox.customerSiteUrl}/control/nextgenpsd2/execute`, {
-          method: 'POST',
-          headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
-          body: JSON.stringify({ paymentId: second.json.paymentId }),
-        });
-        expect([await debitsOf(at, 'E2E-1'), await debitsOf(at, 'E2E-2')]).toEqual([0, 1]);
-        at.clock.advance(60 * MINUTE);
-        expect([await statusOf(at, first), await debitsOf(at, 'E2E-1')]).toEqual(['ACSP', 1]);
-      },
-      ['executes-late'],
-    );
+    const at = await newDoor({}, ['executes-late']);
+    const [first, second] = [await pay(at), await pay(at, { endToEndIdentification: 'E2E-2' })];
+    expect([await statusOf(at, first), await debitsOf(at, 'E2E-1')]).toEqual(['ACTC', 0]);
+    await fetch(`${at.sandbox.customerSiteUrl}/control/nextgenpsd2/execute`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
+      body: JSON.stringify({ paymentId: second.json.paymentId }),
+    });
+    expect([await debitsOf(at, 'E2E-1'), await debitsOf(at, 'E2E-2')]).toEqual([0, 1]);
+    at.clock.advance(60 * MINUTE);
+    expect([await statusOf(at, first), await debitsOf(at, 'E2E-1')]).toEqual(['ACSP', 1]);
   });
 
   test('loses its answer, though it has the payment', async () => {

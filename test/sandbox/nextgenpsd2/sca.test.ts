@@ -8,10 +8,10 @@ import {
   type Bank,
   CURRENT,
   type DoorReply,
+  newDoor,
   refusalOf,
   SAVINGS,
   type TestDoor,
-  withDoor,
 } from './door-client.ts';
 
 /** Where the customer goes back to: a TPP that remembers the addresses. */
@@ -49,82 +49,75 @@ describe('the pages of the customer, without a browser', () => {
     askConsent(at, changes, { 'tpp-redirect-uri': CALLBACK, ...headers });
 
   test('the customer logs in, sees the accounts, approves, and goes back', async () => {
-    await withDoor({}, async (at) => {
-      const reply = await ask(at);
-      const { pages, finalUrl } = await playCustomer(linkOf(reply, 'scaRedirect'));
-      expect([pages, finalUrl]).toEqual([
-        ['Log in · Sandbox Bank', 'Give access · Sandbox Bank', 'Back at the TPP'],
-        CALLBACK,
-      ]);
-      expect(await statusesOf(at, reply)).toEqual(['finalised', 'valid']);
-      await expect(playCustomer(linkOf(reply, 'scaRedirect'))).rejects.toThrow(
-        'There is nothing to authorise here',
-      );
-    });
+    const at = await newDoor();
+    const reply = await ask(at);
+    const { pages, finalUrl } = await playCustomer(linkOf(reply, 'scaRedirect'));
+    expect([pages, finalUrl]).toEqual([
+      ['Log in · Sandbox Bank', 'Give access · Sandbox Bank', 'Back at the TPP'],
+      CALLBACK,
+    ]);
+    expect(await statusesOf(at, reply)).toEqual(['finalised', 'valid']);
+    await expect(playCustomer(linkOf(reply, 'scaRedirect'))).rejects.toThrow(
+      'There is nothing to authorise here',
+    );
   });
 
   test('the customer refuses, and goes to TPP-Nok-Redirect-URI', async () => {
-    await withDoor({}, async (at) => {
-      const reply = await ask(at, {}, { 'tpp-nok-redirect-uri': `${CALLBACK}/no` });
-      const { finalUrl } = await playCustomer(linkOf(reply, 'scaRedirect'), { refuse: true });
-      expect(finalUrl).toBe(`${CALLBACK}/no`);
-      expect(await statusesOf(at, reply)).toEqual(['failed', 'rejected']);
-    });
+    const at = await newDoor();
+    const reply = await ask(at, {}, { 'tpp-nok-redirect-uri': `${CALLBACK}/no` });
+    const { finalUrl } = await playCustomer(linkOf(reply, 'scaRedirect'), { refuse: true });
+    expect(finalUrl).toBe(`${CALLBACK}/no`);
+    expect(await statusesOf(at, reply)).toEqual(['failed', 'rejected']);
   });
 
   test('if the bank offers the accounts, those that are ticked are chosen', async () => {
-    await withDoor({}, async (at) => {
-      const reply = await ask(at, { access: { accounts: [] } });
-      await playCustomer(linkOf(reply, 'scaRedirect'), { user: 'bruno' });
-      const { json } = await at.client.get('/v1/accounts', String(reply.json.consentId));
-      expect([json.accounts?.[0]?.resourceId, json.accounts?.[1]?.resourceId]).toEqual([
-        '0020739150',
-        '0020739168',
-      ]);
-    });
+    const at = await newDoor();
+    const reply = await ask(at, { access: { accounts: [] } });
+    await playCustomer(linkOf(reply, 'scaRedirect'), { user: 'bruno' });
+    const { json } = await at.client.get('/v1/accounts', String(reply.json.consentId));
+    expect([json.accounts?.[0]?.resourceId, json.accounts?.[1]?.resourceId]).toEqual([
+      '0020739150',
+      '0020739168',
+    ]);
   });
 
   test('another customer than the one of PSU-ID can only refuse', async () => {
-    await withDoor({}, async (at) => {
-      const reply = await ask(at, {}, { 'psu-id': 'anna' });
-      await expect(playCustomer(linkOf(reply, 'scaRedirect'), { user: 'bruno' })).rejects.toThrow(
-        'asks the customer anna. You are logged in as Bruno Conti',
-      );
-      expect(await statusesOf(at, reply)).toEqual(['psuIdentified', 'received']);
-    });
+    const at = await newDoor();
+    const reply = await ask(at, {}, { 'psu-id': 'anna' });
+    await expect(playCustomer(linkOf(reply, 'scaRedirect'), { user: 'bruno' })).rejects.toThrow(
+      'asks the customer anna. You are logged in as Bruno Conti',
+    );
+    expect(await statusesOf(at, reply)).toEqual(['psuIdentified', 'received']);
   });
 
   test('a form of another browser decides nothing', async () => {
-    await withDoor({}, async (at) => {
-      const reply = await ask(at);
-      const form = new URLSearchParams({ request: authorisationOf(reply), token: 'x', decision: 'approve' });
-      const answer = await fetch(`${at.sandbox.customerSiteUrl}/authorise`, { method: 'POST', body: form });
-      expect(answer.status).toBe(403);
-      expect(await statusesOf(at, reply)).toEqual(['received', 'received']);
-    });
+    const at = await newDoor();
+    const reply = await ask(at);
+    const form = new URLSearchParams({ request: authorisationOf(reply), token: 'x', decision: 'approve' });
+    const answer = await fetch(`${at.sandbox.customerSiteUrl}/authorise`, { method: 'POST', body: form });
+    expect(answer.status).toBe(403);
+    expect(await statusesOf(at, reply)).toEqual(['received', 'received']);
   });
 
   test('a script decides with the control token', async () => {
-    await withDoor({}, async (at) => {
-      const [approved, refused] = [await ask(at), await ask(at)];
-      const answer = await decide(at, { id: authorisationOf(approved), decision: 'approve', user: 'anna' });
-      expect(await answer.json()).toEqual({ returnTo: CALLBACK });
-      await decide(at, { id: authorisationOf(refused), decision: 'refuse' });
-      expect(await statusesOf(at, approved)).toEqual(['finalised', 'valid']);
-      expect(await statusesOf(at, refused)).toEqual(['failed', 'rejected']);
-      const again = await decide(at, { id: authorisationOf(approved), decision: 'refuse' });
-      expect(again.status).toBe(404);
-    });
+    const at = await newDoor();
+    const [approved, refused] = [await ask(at), await ask(at)];
+    const answer = await decide(at, { id: authorisationOf(approved), decision: 'approve', user: 'anna' });
+    expect(await answer.json()).toEqual({ returnTo: CALLBACK });
+    await decide(at, { id: authorisationOf(refused), decision: 'refuse' });
+    expect(await statusesOf(at, approved)).toEqual(['finalised', 'valid']);
+    expect(await statusesOf(at, refused)).toEqual(['failed', 'rejected']);
+    const again = await decide(at, { id: authorisationOf(approved), decision: 'refuse' });
+    expect(again.status).toBe(404);
   });
 });
 
 test('TPP-Redirect-URI is needed, and is an address that a browser may go to', async () => {
-  await withDoor({}, async (at) => {
-    for (const uri of [null, 'http://tpp.example/', 'https://tpp.example/#x', 'javascript:alert(1)']) {
-      const reply = await askConsent(at, {}, { 'tpp-redirect-uri': uri });
-      expect(refusalOf(reply)).toEqual([400, 'FORMAT_ERROR', 'TPP-Redirect-URI']);
-    }
-  });
+  const at = await newDoor();
+  for (const uri of [null, 'http://tpp.example/', 'https://tpp.example/#x', 'javascript:alert(1)']) {
+    const reply = await askConsent(at, {}, { 'tpp-redirect-uri': uri });
+    expect(refusalOf(reply)).toBe('400 FORMAT_ERROR TPP-Redirect-URI');
+  }
 });
 
 describe('explicit start', () => {
@@ -141,43 +134,34 @@ describe('explicit start', () => {
   }
 
   test('sca.start explicit: the TPP must ask for it, then starts the authorisation', async () => {
-    await withDoor({ sca: { start: 'explicit' } }, async (at) => {
-      expect(refusalOf(await askConsent(at))).toEqual([
-        400,
-        'FORMAT_ERROR',
-        'TPP-Explicit-Authorisation-Preferred',
-      ]);
-      const reply = await askConsent(at, {}, explicit);
-      expect(Object.keys(Object(reply.json._links)).sort()).toEqual(['self', 'startAuthorisation', 'status']);
-      expect(reply.headers).not.toHaveProperty('aspsp-sca-approach');
-      const started = await start(at, reply);
-      expect([started.status, started.json.scaStatus, started.headers['aspsp-sca-approach']]).toEqual([
-        201,
-        'received',
-        'REDIRECT',
-      ]);
-      await playCustomer(linkOf(started, 'scaRedirect'));
-      const sca = await at.client.get(linkOf(started, 'scaStatus'));
-      expect(sca.json.scaStatus).toBe('finalised');
-      expect((await at.client.get(linkOf(reply, 'status'))).json.consentStatus).toBe('valid');
-      expect(refusalOf(await start(at, reply))).toEqual([409, 'STATUS_INVALID']);
-    });
+    const at = await newDoor({ sca: { start: 'explicit' } });
+    expect(refusalOf(await askConsent(at))).toBe('400 FORMAT_ERROR TPP-Explicit-Authorisation-Preferred');
+    const reply = await askConsent(at, {}, explicit);
+    expect(Object.keys(Object(reply.json._links)).sort()).toEqual(['self', 'startAuthorisation', 'status']);
+    expect(reply.headers).not.toHaveProperty('aspsp-sca-approach');
+    const started = await start(at, reply);
+    expect([started.status, started.json.scaStatus, started.headers['aspsp-sca-approach']]).toEqual([
+      201,
+      'received',
+      'REDIRECT',
+    ]);
+    await playCustomer(linkOf(started, 'scaRedirect'));
+    const sca = await at.client.get(linkOf(started, 'scaStatus'));
+    expect(sca.json.scaStatus).toBe('finalised');
+    expect((await at.client.get(linkOf(reply, 'status'))).json.consentStatus).toBe('valid');
+    expect(refusalOf(await start(at, reply))).toBe('409 STATUS_INVALID');
   });
 
   test('a password of the customer is refused', async () => {
-    await withDoor({}, async (at) => {
-      const reply = await askConsent(at, {}, explicit);
-      const started = await start(at, reply, { psuData: { password: 'x' } });
-      expect(refusalOf(started)).toEqual([400, 'FORMAT_ERROR', 'psuData']);
-    });
+    const at = await newDoor();
+    const reply = await askConsent(at, {}, explicit);
+    const started = await start(at, reply, { psuData: { password: 'x' } });
+    expect(refusalOf(started)).toBe('400 FORMAT_ERROR psuData');
   });
 
   test('start-link: the bank has the link without being asked', async () => {
-    await withDoor(
-      {},
-      async (at) => expect((await askConsent(at)).json._links).toHaveProperty('startAuthorisation'),
-      ['start-link'],
-    );
+    const at = await newDoor({}, ['start-link']);
+    expect((await askConsent(at)).json._links).toHaveProperty('startAuthorisation');
   });
 });
 
@@ -193,35 +177,21 @@ describe('confirmation codes', () => {
     at.client.send({ method: 'PUT', path: linkOf(reply, 'confirmation'), body: { confirmationCode } });
 
   test('after the approval the authorisation is unconfirmed, and the right code finalises it', async () => {
-    await withDoor(
-      {},
-      async (at) => {
-        const { reply, code } = await approved(at);
-        expect(await statusesOf(at, reply)).toEqual(['unconfirmed', 'received']);
-        const { status, json } = await confirm(at, reply, code);
-        expect([status, json.scaStatus]).toEqual([200, 'finalised']);
-        expect(await statusesOf(at, reply)).toEqual(['finalised', 'valid']);
-        expect(refusalOf(await confirm(at, reply, code))).toEqual([409, 'STATUS_INVALID']);
-      },
-      variations,
-    );
+    const at = await newDoor({}, variations);
+    const { reply, code } = await approved(at);
+    expect(await statusesOf(at, reply)).toEqual(['unconfirmed', 'received']);
+    const { status, json } = await confirm(at, reply, code);
+    expect([status, json.scaStatus]).toEqual([200, 'finalised']);
+    expect(await statusesOf(at, reply)).toEqual(['finalised', 'valid']);
+    expect(refusalOf(await confirm(at, reply, code))).toBe('409 STATUS_INVALID');
   });
 
   test('a wrong code ends the authorisation', async () => {
-    await withDoor(
-      {},
-      async (at) => {
-        const { reply, code } = await approved(at);
-        expect(refusalOf(await confirm(at, reply, `${code}0`))).toEqual([
-          400,
-          'SCA_INVALID',
-          'confirmationCode',
-        ]);
-        expect(await statusesOf(at, reply)).toEqual(['failed', 'rejected']);
-        expect(refusalOf(await confirm(at, reply, code))).toEqual([409, 'STATUS_INVALID']);
-      },
-      variations,
-    );
+    const at = await newDoor({}, variations);
+    const { reply, code } = await approved(at);
+    expect(refusalOf(await confirm(at, reply, `${code}0`))).toBe('400 SCA_INVALID confirmationCode');
+    expect(await statusesOf(at, reply)).toEqual(['failed', 'rejected']);
+    expect(refusalOf(await confirm(at, reply, code))).toBe('409 STATUS_INVALID');
   });
 });
 
@@ -230,57 +200,53 @@ describe('decoupled', () => {
   const asks = { 'psu-id': 'anna', 'tpp-redirect-uri': null };
 
   test('the customer approves on the page with waiting requests', async () => {
-    await withDoor(bank, async (at) => {
-      const reply = await askConsent(at, {}, asks);
-      const page = `${at.sandbox.customerSiteUrl}/requests`;
-      expect([reply.headers['aspsp-sca-approach'], reply.json.psuMessage]).toEqual([
-        'DECOUPLED',
-        `Log in at ${page} and approve the request.`,
-      ]);
-      expect(Object.keys(Object(reply.json._links)).sort()).toEqual(['scaStatus', 'self', 'status']);
-      expect(await statusesOf(at, reply)).toEqual(['psuIdentified', 'received']);
-      await expect(playCustomer(page, { user: 'bruno' })).rejects.toThrow('Nothing waits for you');
-      const { pages } = await playCustomer(page, { user: 'anna' });
-      expect(pages).toEqual([
-        'Log in · Sandbox Bank',
-        'Your requests · Sandbox Bank',
-        'Your requests · Sandbox Bank',
-      ]);
-      expect(await statusesOf(at, reply)).toEqual(['finalised', 'valid']);
-    });
+    const at = await newDoor(bank);
+    const reply = await askConsent(at, {}, asks);
+    const page = `${at.sandbox.customerSiteUrl}/requests`;
+    expect([reply.headers['aspsp-sca-approach'], reply.json.psuMessage]).toEqual([
+      'DECOUPLED',
+      `Log in at ${page} and approve the request.`,
+    ]);
+    expect(Object.keys(Object(reply.json._links)).sort()).toEqual(['scaStatus', 'self', 'status']);
+    expect(await statusesOf(at, reply)).toEqual(['psuIdentified', 'received']);
+    await expect(playCustomer(page, { user: 'bruno' })).rejects.toThrow('Nothing waits for you');
+    const { pages } = await playCustomer(page, { user: 'anna' });
+    expect(pages).toEqual([
+      'Log in · Sandbox Bank',
+      'Your requests · Sandbox Bank',
+      'Your requests · Sandbox Bank',
+    ]);
+    expect(await statusesOf(at, reply)).toEqual(['finalised', 'valid']);
   });
 
   test('the bank must know whom to ask', async () => {
-    await withDoor(bank, async (at) => {
-      expect(refusalOf(await askConsent(at))).toEqual([400, 'FORMAT_ERROR', 'PSU-ID']);
-    });
+    const at = await newDoor(bank);
+    expect(refusalOf(await askConsent(at))).toBe('400 FORMAT_ERROR PSU-ID');
   });
 
   test('a bank with both approaches takes the first, or the one that the TPP prefers', async () => {
-    await withDoor({ sca: { approaches: ['redirect', 'decoupled'] } }, async (at) => {
-      const approach = async (headers: Record<string, string>) =>
-        (await askConsent(at, {}, { 'psu-id': 'anna', ...headers })).headers['aspsp-sca-approach'];
-      expect(await approach({})).toBe('REDIRECT');
-      expect(await approach({ 'tpp-decoupled-preferred': 'true' })).toBe('DECOUPLED');
-      expect(await approach({ 'tpp-decoupled-preferred': 'false', 'tpp-redirect-preferred': 'true' })).toBe(
-        'REDIRECT',
-      );
-      const wrong = await askConsent(at, {}, { 'tpp-decoupled-preferred': 'yes' });
-      expect(refusalOf(wrong)).toEqual([400, 'FORMAT_ERROR', 'TPP-Decoupled-Preferred']);
-    });
+    const at = await newDoor({ sca: { approaches: ['redirect', 'decoupled'] } });
+    const approach = async (headers: Record<string, string>) =>
+      (await askConsent(at, {}, { 'psu-id': 'anna', ...headers })).headers['aspsp-sca-approach'];
+    expect(await approach({})).toBe('REDIRECT');
+    expect(await approach({ 'tpp-decoupled-preferred': 'true' })).toBe('DECOUPLED');
+    expect(await approach({ 'tpp-decoupled-preferred': 'false', 'tpp-redirect-preferred': 'true' })).toBe(
+      'REDIRECT',
+    );
+    const wrong = await askConsent(at, {}, { 'tpp-decoupled-preferred': 'yes' });
+    expect(refusalOf(wrong)).toBe('400 FORMAT_ERROR TPP-Decoupled-Preferred');
   });
 });
 
 test('the customer withdraws a consent by script', async () => {
-  await withDoor({}, async (at) => {
-    const reply = await askConsent(at);
-    at.sandbox.access.approve(authorisationOf(reply), ANNA, [CURRENT, SAVINGS]);
-    const revoke = await fetch(`${at.sandbox.customerSiteUrl}/control/nextgenpsd2/revoke`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
-      body: JSON.stringify({ consentId: reply.json.consentId }),
-    });
-    expect(await revoke.json()).toEqual({ revoked: true });
-    expect((await statusesOf(at, reply))[1]).toBe('revokedByPsu');
+  const at = await newDoor();
+  const reply = await askConsent(at);
+  at.sandbox.access.approve(authorisationOf(reply), ANNA, [CURRENT, SAVINGS]);
+  const revoke = await fetch(`${at.sandbox.customerSiteUrl}/control/nextgenpsd2/revoke`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
+    body: JSON.stringify({ consentId: reply.json.consentId }),
   });
+  expect(await revoke.json()).toEqual({ revoked: true });
+  expect((await statusesOf(at, reply))[1]).toBe('revokedByPsu');
 });
