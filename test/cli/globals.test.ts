@@ -288,13 +288,11 @@ describe('the output mode', () => {
   });
 });
 
-describe('--query', () => {
-  it('--query changes a table to JSON and leaves other formats', () => {
-    expect(outputMode(['--query', '[0]'], {}, true)).toMatchObject({ format: 'json', query: '[0]' });
-    expect(outputMode(['--query', '[0]', '-o', 'ndjson'])).toMatchObject({ format: 'ndjson' });
-    expect(outputMode(['--query', '[0]', '-o', 'csv'])).toMatchObject({ format: 'csv' });
-    expect(outputMode([])).toMatchObject({ format: 'table', query: undefined });
-  });
+it('--query changes a table to JSON and leaves other formats', () => {
+  expect(outputMode(['--query', '[0]'], {}, true)).toMatchObject({ format: 'json', query: '[0]' });
+  expect(outputMode(['--query', '[0]', '-o', 'ndjson'])).toMatchObject({ format: 'ndjson' });
+  expect(outputMode(['--query', '[0]', '-o', 'csv'])).toMatchObject({ format: 'csv' });
+  expect(outputMode([])).toMatchObject({ format: 'table', query: undefined });
 });
 
 describe('an error is JSON', () => {

@@ -294,32 +294,30 @@ describe('the help of psd2 itself', () => {
   });
 });
 
-describe('a text that is wider than the terminal', () => {
-  it.each<[string, number | undefined, string]>([
-    ['a '.repeat(50).trim(), undefined, `${'a '.repeat(40).trim()}\n${'a '.repeat(10).trim()}`],
-    ['a '.repeat(50).trim(), 0, `${'a '.repeat(40).trim()}\n${'a '.repeat(10).trim()}`],
-    ['a '.repeat(60).trim(), 170, `${'a '.repeat(50).trim()}\n${'a '.repeat(10).trim()}`],
-    // Lines of a paragraph are joined, and nothing else is.
-    ['one\ntwo\n\nthree\n  four\nfive', 80, 'one two\n\nthree\n  four\nfive'],
-    [
-      '  $ psd2 transfer \\\n      --amount 5 --reference INV-1\nend',
-      25,
-      '  $ psd2 transfer \\\n      --amount 5 --reference INV-1\nend',
-    ],
-    ['A line that is long enough', 26, 'A line that is long enough'],
-    ['A line that is long enough', 25, 'A line that is long\nenough'],
-    ['one\n  two three four five six\nseven', 22, 'one\n  two three four five\n  six\nseven'],
-    ['  --name    what it is for here now', 34, '  --name    what it is for here\n            now'],
-    // The column of text would be narrower than twenty characters, so it begins at the left.
-    ['  --name    what it is for', 25, '  --name    what it is\nfor'],
-    // A command stays whole, so that a reader can copy it.
-    ['  $ psd2 transfer create --amount 5', 25, '  $ psd2 transfer create --amount 5'],
-    ['A $ sign: one two three four', 25, 'A $ sign: one two three\nfour'],
-    ['1234567890123456789012345', 25, '1234567890123456789012345'],
-    ['the price in $ is a number of it', 25, 'the price in $ is a\nnumber of it'],
-  ])('%j within %s columns is %j', (text, columns, fitted) => {
-    expect(fitLines(text, columns)).toBe(fitted);
-  });
+it.each<[string, number | undefined, string]>([
+  ['a '.repeat(50).trim(), undefined, `${'a '.repeat(40).trim()}\n${'a '.repeat(10).trim()}`],
+  ['a '.repeat(50).trim(), 0, `${'a '.repeat(40).trim()}\n${'a '.repeat(10).trim()}`],
+  ['a '.repeat(60).trim(), 170, `${'a '.repeat(50).trim()}\n${'a '.repeat(10).trim()}`],
+  // Lines of a paragraph are joined, and nothing else is.
+  ['one\ntwo\n\nthree\n  four\nfive', 80, 'one two\n\nthree\n  four\nfive'],
+  [
+    '  $ psd2 transfer \\\n      --amount 5 --reference INV-1\nend',
+    25,
+    '  $ psd2 transfer \\\n      --amount 5 --reference INV-1\nend',
+  ],
+  ['A line that is long enough', 26, 'A line that is long enough'],
+  ['A line that is long enough', 25, 'A line that is long\nenough'],
+  ['one\n  two three four five six\nseven', 22, 'one\n  two three four five\n  six\nseven'],
+  ['  --name    what it is for here now', 34, '  --name    what it is for here\n            now'],
+  // The column of text would be narrower than twenty characters, so it begins at the left.
+  ['  --name    what it is for', 25, '  --name    what it is\nfor'],
+  // A command stays whole, so that a reader can copy it.
+  ['  $ psd2 transfer create --amount 5', 25, '  $ psd2 transfer create --amount 5'],
+  ['A $ sign: one two three four', 25, 'A $ sign: one two three\nfour'],
+  ['1234567890123456789012345', 25, '1234567890123456789012345'],
+  ['the price in $ is a number of it', 25, 'the price in $ is a\nnumber of it'],
+])('%j within %s columns is %j', (text, columns, fitted) => {
+  expect(fitLines(text, columns)).toBe(fitted);
 });
 
 it.each([

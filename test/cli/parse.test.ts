@@ -189,13 +189,11 @@ describe('help', () => {
   });
 });
 
-describe('a variable that is empty', () => {
-  it('counts as not set, as for a pipeline that has no value for it', async () => {
-    vi.stubEnv('PSD2_GRANT', '');
-    vi.stubEnv('PSD2_TIMEOUT', '');
-    const { said: text, exitCode } = await psd2('accounts', 'list');
-    expect([text.split('\n')[0], exitCode]).toEqual(['psd2: No profile is chosen.', 3]);
-  });
+it('a variable that is empty counts as not set, as for a pipeline that has no value for it', async () => {
+  vi.stubEnv('PSD2_GRANT', '');
+  vi.stubEnv('PSD2_TIMEOUT', '');
+  const { said: text, exitCode } = await psd2('accounts', 'list');
+  expect([text.split('\n')[0], exitCode]).toEqual(['psd2: No profile is chosen.', 3]);
 });
 
 it.each([

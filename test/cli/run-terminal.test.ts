@@ -60,43 +60,39 @@ describe('who reads along', () => {
   });
 });
 
-describe('bytes', () => {
-  const bytes = Buffer.from('a\u001b[2Jb\nü\n');
-  it.each([
-    ['at a terminal they have no control characters', true, 'a�[2Jb\nü\n'],
-    ['in a pipe they are as they came', false, bytes.toString('utf8')],
-  ])('%s', async (_, isTTY, printed) => {
-    at.isTTY = isTTY;
-    await run(async ({ printBytes }) => printBytes(bytes));
-    expect(Buffer.from(at.printed, 'latin1').toString('utf8')).toBe(printed);
-  });
+const bytes = Buffer.from('a\u001b[2Jb\nü\n');
+it.each([
+  ['at a terminal they have no control characters', true, 'a�[2Jb\nü\n'],
+  ['in a pipe they are as they came', false, bytes.toString('utf8')],
+])('bytes: %s', async (_, isTTY, printed) => {
+  at.isTTY = isTTY;
+  await run(async ({ printBytes }) => printBytes(bytes));
+  expect(Buffer.from(at.printed, 'latin1').toString('utf8')).toBe(printed);
 });
 
-describe('the states in a table', () => {
-  const show = (options: object = {}) =>
-    run(
-      async ({ output }) =>
-        output.record({ state: 'settled' }, object({ state: text().as('State', { kind: 'state' }) })),
-      options,
-    );
+const show = (options: object = {}) =>
+  run(
+    async ({ output }) =>
+      output.record({ state: 'settled' }, object({ state: text().as('State', { kind: 'state' }) })),
+    options,
+  );
 
-  it.each([
-    ['have colours at a terminal', {}, {}, true],
-    ['have none without', { isTTY: false }, {}, false],
-    ['have none with --no-color', {}, { color: false }, false],
-    ['have none for a program', {}, { output: 'csv' }, false],
-  ])('%s', async (_, terminal, options, isPainted) => {
-    Object.assign(at, terminal);
-    const chalk = (await import('chalk')).default;
-    const { level } = chalk;
-    chalk.level = 1;
-    onTestFinished(() => {
-      chalk.level = level;
-    });
-    await show(options);
-    expect(at.printed).toContain(isPainted ? '\u001b[32msettled\u001b[39m' : 'settled');
-    expect(at.printed.includes('\u001b[')).toBe(isPainted);
+it.each([
+  ['have colours at a terminal', {}, {}, true],
+  ['have none without', { isTTY: false }, {}, false],
+  ['have none with --no-color', {}, { color: false }, false],
+  ['have none for a program', {}, { output: 'csv' }, false],
+])('the states in a table: %s', async (_, terminal, options, isPainted) => {
+  Object.assign(at, terminal);
+  const chalk = (await import('chalk')).default;
+  const { level } = chalk;
+  chalk.level = 1;
+  onTestFinished(() => {
+    chalk.level = level;
   });
+  await show(options);
+  expect(at.printed).toContain(isPainted ? '\u001b[32msettled\u001b[39m' : 'settled');
+  expect(at.printed.includes('\u001b[')).toBe(isPainted);
 });
 
 describe('the pager', () => {

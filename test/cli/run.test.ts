@@ -282,43 +282,41 @@ describe('colour', () => {
 
 const temporary = temporaryFolder();
 
-describe('the base URL of the bank file in the environment', () => {
-  const ADDRESS = 'https://xs2a.bank.example/v1';
+const ADDRESS = 'https://xs2a.bank.example/v1';
 
-  /** The base URL that a command has. */
-  async function addressWith(env: Record<string, string>, profile?: string) {
-    const file = join(temporary, 'bank.json');
-    writeFileSync(file, JSON.stringify({ ...LEAST, api: { baseUrl: ADDRESS } }));
-    vi.stubEnv('PSD2_BASE_URL', undefined);
-    vi.stubEnv('PSD2_BANK', file);
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    let address: string | undefined = 'not run';
-    await run(
-      async (context) => {
-        address = context.env.PSD2_BASE_URL;
-      },
-      { profile },
-    );
-    expect(said()).toBe('');
-    return address;
-  }
+/** The base URL that a command has. */
+async function addressWith(env: Record<string, string>, profile?: string) {
+  const file = join(temporary, 'bank.json');
+  writeFileSync(file, JSON.stringify({ ...LEAST, api: { baseUrl: ADDRESS } }));
+  vi.stubEnv('PSD2_BASE_URL', undefined);
+  vi.stubEnv('PSD2_BANK', file);
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  let address: string | undefined = 'not run';
+  await run(
+    async (context) => {
+      address = context.env.PSD2_BASE_URL;
+    },
+    { profile },
+  );
+  expect(said()).toBe('');
+  return address;
+}
 
-  it.each([
-    ['the profile of the environment has it', {}, undefined, ADDRESS],
-    ['also if that is named', {}, 'env', ADDRESS],
-    ['another profile does not', {}, 'blue', undefined],
-    [
-      'an address in the environment counts more',
-      { PSD2_BASE_URL: 'https://other.example' },
-      undefined,
-      'https://other.example',
-    ],
-    ['an empty one does not', { PSD2_BASE_URL: '' }, undefined, ADDRESS],
-    ['without a bank file there is none', { PSD2_BANK: '' }, undefined, undefined],
-    ['a bank file that is missing is no error yet', { PSD2_BANK: '/nowhere.json' }, undefined, undefined],
-  ])('%s', async (_, env, profile, address) => {
-    expect(await addressWith(env, profile)).toBe(address);
-  });
+it.each([
+  ['the profile of the environment has it', {}, undefined, ADDRESS],
+  ['also if that is named', {}, 'env', ADDRESS],
+  ['another profile does not', {}, 'blue', undefined],
+  [
+    'an address in the environment counts more',
+    { PSD2_BASE_URL: 'https://other.example' },
+    undefined,
+    'https://other.example',
+  ],
+  ['an empty one does not', { PSD2_BASE_URL: '' }, undefined, ADDRESS],
+  ['without a bank file there is none', { PSD2_BANK: '' }, undefined, undefined],
+  ['a bank file that is missing is no error yet', { PSD2_BANK: '/nowhere.json' }, undefined, undefined],
+])('the base URL of the bank file in the environment: %s', async (_, env, profile, address) => {
+  expect(await addressWith(env, profile)).toBe(address);
 });
 
 it('the access that an error advises is that of the bank', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readError } from '../e2e/support/errors.ts';
-import { keepRunning } from '../e2e/support/psd2.ts';
+import { keepRunning, words } from '../e2e/support/psd2.ts';
 import { sample } from '../support/sample.ts';
 import {
   ACCESS_TOKEN,
@@ -185,18 +185,16 @@ describe('a call takes bounded memory', () => {
   });
 });
 
-describe('a text that is built to be slow to parse', () => {
-  it('psd2 shortens a text that is slow to parse in an error', async () => {
-    const message = ': psd2 x'.repeat(200_000);
-    const refusal = { result: { outcome: 'ERROR', messages: [{ code: 'E', type: 'ERROR', message }] } };
-    bank.behave((socket) => write(socket, { status: 400, body: JSON.stringify(refusal) }));
-    for (const more of [[], ['--json']]) {
-      const ended = await operator.psd2(['accounts', 'list', ...more]);
-      expect(ended.code).toBe(7);
-      expect(ended.stderr).toContain('(HTTP 400): : psd2 x: psd2 x');
-      expect(ended.stderr.length).toBeLessThan(4_000);
-    }
-  });
+it('psd2 shortens a text that is slow to parse in an error', async () => {
+  const message = ': psd2 x'.repeat(200_000);
+  const refusal = { result: { outcome: 'ERROR', messages: [{ code: 'E', type: 'ERROR', message }] } };
+  bank.behave((socket) => write(socket, { status: 400, body: JSON.stringify(refusal) }));
+  for (const more of [[], ['--json']]) {
+    const ended = await operator.psd2(['accounts', 'list', ...more]);
+    expect(ended.code).toBe(7);
+    expect(ended.stderr).toContain('(HTTP 400): : psd2 x: psd2 x');
+    expect(ended.stderr.length).toBeLessThan(4_000);
+  }
 });
 
 it('a log bundle names nobody, even if a failure names the call', async () => {
@@ -230,18 +228,10 @@ it('psd2 lists and syncs a page of any length', async () => {
       ),
     ),
   );
-  const listed = await operator.psd2(['accounts', 'transactions', PRODUCT, '--json']);
-  expect(listed.code, listed.stderr).toBe(0);
+  const listed = await operator.succeeds(['accounts', 'transactions', PRODUCT, '--json']);
   expect(JSON.parse(listed.stdout)).toHaveLength(130_000);
-  const synced = await operator.psd2([
-    'sync',
-    '--unattended-reads',
-    '9999',
-    '--out',
-    join(operator.folder, 'synced'),
-    '--json',
-  ]);
-  expect(synced.code, synced.stderr).toBe(0);
+  const synced = await operator.succeeds(words`sync --unattended-reads 9999 --out
+    ${join(operator.folder, 'synced')} --json`);
   expect(JSON.parse(synced.stdout)).toMatchObject({ totals: { newTransactions: 130_000 } });
 });
 
@@ -260,13 +250,8 @@ it('an account that is named like a part of JavaScript, or of a path, does not l
         success(JSON.stringify(target.endsWith('/accounts') ? { accounts: [{ accountId }] } : balance)),
       ),
     );
-    const ended = await operator.psd2([
-      'sync',
-      '--unattended-reads',
-      '9999',
-      '--out',
-      join(operator.folder, 'synced'),
-    ]);
+    const ended = await operator.psd2(words`sync --unattended-reads 9999 --out
+      ${join(operator.folder, 'synced')}`);
     expect([accountId, ended.code, ended.stderr]).toEqual([
       accountId,
       exitCode,
@@ -275,92 +260,83 @@ it('an account that is named like a part of JavaScript, or of a path, does not l
   }
 });
 
-describe('a redirect is not followed', () => {
-  it.each([302, 307])('psd2 does not follow a redirect with HTTP %i', async (status) => {
-    const elsewhere: string[] = [];
-    const other = await bank.listenTls({}, (_, { target }) => elsewhere.push(target));
-    bank.behave((socket) => write(socket, { status, headers: { location: `${other}/stolen` } }));
-    for (const args of [['accounts', 'list', '--json'], CALL]) {
-      const error = readError(await operator.psd2(args));
-      expect(error).toMatchObject({
-        code: 'bank_answer',
-        exitCode: 11,
-        message: expect.stringMatching(/with a redirect\. psd2 does not follow it/),
-      });
-    }
-    expect(bank.heard).toHaveLength(2);
-    expect(elsewhere).toEqual([]);
-  });
+it.each([302, 307])('psd2 does not follow a redirect with HTTP %i', async (status) => {
+  const elsewhere: string[] = [];
+  const other = await bank.listenTls({}, (_, { target }) => elsewhere.push(target));
+  bank.behave((socket) => write(socket, { status, headers: { location: `${other}/stolen` } }));
+  for (const args of [['accounts', 'list', '--json'], CALL]) {
+    const error = readError(await operator.psd2(args));
+    expect(error).toMatchObject({
+      code: 'bank_answer',
+      exitCode: 11,
+      message: expect.stringMatching(/with a redirect\. psd2 does not follow it/),
+    });
+  }
+  expect(bank.heard).toHaveLength(2);
+  expect(elsewhere).toEqual([]);
 });
 
-describe('an execute with an unusual answer', () => {
-  const verified = () =>
-    success(
-      '{"totalAmount":{"amount":"6.50","currency":"EUR"}}',
-      `,"resources":{"resourceId":"${randomUUID()}"}`,
-    );
-  const TRANSFER = [
-    ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
-    ...['--name', 'Ada Lovelace', '--amount', '6.00', '--verbose', '--timeout', '2', '--json'],
-  ];
-
-  /** A bank that works until `execute`, and afterwards does not know the transfer. */
-  const until =
-    (execute: Behaviour): Behaviour =>
-    (socket, heard) => {
-      const { target } = heard;
-      if (target.endsWith('/verify')) write(socket, verified());
-      else if (target.endsWith('/approach'))
-        write(
-          socket,
-          success('{"chosenScaApproach":"REDIRECT","scaRedirectURL":"https://bank.example/sca"}'),
-        );
-      else if (/\/operations\/[^/]+\/status$/.test(target))
-        write(socket, success('{"authorizationStatus":"AUTHORIZED","executionStatus":"PENDING"}'));
-      else if (target.endsWith('/execute')) execute(socket, heard);
-      else write(socket, { status: 404 });
-    };
-
-  it.each<[what: string, execute: Behaviour]>([
-    [
-      'a redirect',
-      (socket) => write(socket, { status: 307, headers: { location: 'https://elsewhere.example/' } }),
-    ],
-    ['less than it announced', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}')],
-    [
-      'two lengths',
-      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\n{}{}'),
-    ],
-    ['damaged gzip', (socket) => write(socket, { headers: { 'content-encoding': 'gzip' }, body: '{}' })],
-    [
-      'a web page',
-      (socket) => write(socket, { headers: { 'content-type': 'text/html' }, body: '<p>Welcome</p>' }),
-    ],
-    ['JSON with 100 000 levels', (socket) => write(socket, { body: '['.repeat(100_000) })],
-    [
-      'an endless body',
-      (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        endless(socket, Buffer.alloc(MIB, ' '));
-      },
-    ],
-  ])(
-    'after an execute with %s the outcome is unknown, and psd2 does not send execute again',
-    async (_, execute) => {
-      bank.behave(until(execute));
-      const env = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
-      const ended = await operator.psd2(TRANSFER, { env });
-      expect(readError(ended)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
-      const resumed = await operator.psd2(
-        ['transfer', 'resume', JSON.parse(ended.stdout).flow, '--yes', '--json'],
-        { env },
-      );
-      expect(readError(resumed)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
-      expect(JSON.parse(resumed.stdout)).toMatchObject({ state: 'unknown' });
-      expect(bank.heard.filter(({ target }) => target.endsWith('/execute'))).toHaveLength(1);
-    },
+const verified = () =>
+  success(
+    '{"totalAmount":{"amount":"6.50","currency":"EUR"}}',
+    `,"resources":{"resourceId":"${randomUUID()}"}`,
   );
-});
+const TRANSFER = words`transfer create --yes --from ${PRODUCT} --to DE89370400440532013000 --name
+    ${'Ada Lovelace'} --amount 6.00 --verbose --timeout 2 --json`;
+
+/** A bank that works until `execute`, and afterwards does not know the transfer. */
+const until =
+  (execute: Behaviour): Behaviour =>
+  (socket, heard) => {
+    const { target } = heard;
+    if (target.endsWith('/verify')) write(socket, verified());
+    else if (target.endsWith('/approach'))
+      write(socket, success('{"chosenScaApproach":"REDIRECT","scaRedirectURL":"https://bank.example/sca"}'));
+    else if (/\/operations\/[^/]+\/status$/.test(target))
+      write(socket, success('{"authorizationStatus":"AUTHORIZED","executionStatus":"PENDING"}'));
+    else if (target.endsWith('/execute')) execute(socket, heard);
+    else write(socket, { status: 404 });
+  };
+
+it.each<[what: string, execute: Behaviour]>([
+  [
+    'a redirect',
+    (socket) => write(socket, { status: 307, headers: { location: 'https://elsewhere.example/' } }),
+  ],
+  ['less than it announced', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}')],
+  [
+    'two lengths',
+    (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\n{}{}'),
+  ],
+  ['damaged gzip', (socket) => write(socket, { headers: { 'content-encoding': 'gzip' }, body: '{}' })],
+  [
+    'a web page',
+    (socket) => write(socket, { headers: { 'content-type': 'text/html' }, body: '<p>Welcome</p>' }),
+  ],
+  ['JSON with 100 000 levels', (socket) => write(socket, { body: '['.repeat(100_000) })],
+  [
+    'an endless body',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      endless(socket, Buffer.alloc(MIB, ' '));
+    },
+  ],
+])(
+  'after an execute with %s the outcome is unknown, and psd2 does not send execute again',
+  async (_, execute) => {
+    bank.behave(until(execute));
+    const env = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
+    const ended = await operator.psd2(TRANSFER, { env });
+    expect(readError(ended)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+    const resumed = await operator.psd2(
+      ['transfer', 'resume', JSON.parse(ended.stdout).flow, '--yes', '--json'],
+      { env },
+    );
+    expect(readError(resumed)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ state: 'unknown' });
+    expect(bank.heard.filter(({ target }) => target.endsWith('/execute'))).toHaveLength(1);
+  },
+);
 
 it('psd2 showed and kept no secret in any of these tests', () => {
   const shown = operator.history.map(({ stdout, stderr }) => stdout + stderr).join('\n');

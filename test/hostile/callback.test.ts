@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { freePort } from '../support/free-port.ts';
+import { words } from '../support/words.ts';
 import { PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
 import { ACTED_UPON } from './resident.ts';
 
@@ -156,10 +157,8 @@ it('a transfer under attack waits for its customer, and asks the bank instead of
     } else write(socket, { status: 500 });
   });
   const transfer = await operator.start(
-    [
-      ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
-      ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
-    ],
+    words`transfer create --yes --from ${PRODUCT} --to DE89370400440532013000 --name ${'Ada Lovelace'}
+      --amount 6.00 --json`,
     env,
   );
   await transfer.prints(/^\{"event":"open","url":"https:\/\/bank\.example\/sca"\}\n/m);

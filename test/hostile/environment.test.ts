@@ -106,10 +106,9 @@ it('a clock that is set back again and again delays no call', async () => {
   const code = `let back = 0; globalThis.Date = class extends Date {
     constructor(...given) { given.length > 0 ? super(...given) : super(Date.now() - 600_000 * back++); }
   }`;
-  const ended = await bank.operator.psd2(['accounts', 'export', PRODUCT, '--format', 'csv', '--file', '-'], {
+  await bank.operator.succeeds(['accounts', 'export', PRODUCT, '--format', 'csv', '--file', '-'], {
     env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` },
   });
-  expect(ended, ended.stderr).toMatchObject({ code: 0 });
   expect(bank.heard).toHaveLength(4);
 });
 

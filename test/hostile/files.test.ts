@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withOpenssl } from '../certificates/openssl.ts';
 import { readError } from '../e2e/support/errors.ts';
-import { type Environment, PROGRAM } from '../e2e/support/psd2.ts';
+import { type Environment, PROGRAM, words } from '../e2e/support/psd2.ts';
 import { tokensFile } from '../e2e/support/tokens-file.ts';
 import { measuringMemory, success, useHostileBank, write, writeTokens } from './hostile-bank.ts';
 import { useResident } from './resident.ts';
@@ -187,22 +187,20 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read every file', (
   });
 });
 
-describe('a stored text that goes into a header', () => {
-  it.each([{ accessToken: 'a\r\nX-Evil: 1' }, { accessToken: '\u20ac' }, { apiTrackId: '1\nX-Evil: 1' }])(
-    'psd2 refuses the stored text %j before it sends anything',
-    async (changed) => {
-      const config = place('odd-tokens');
-      writeTokens(config, bank.baseUrl, changed);
-      bank.behave((socket) => write(socket, success()));
-      const ended = await run({ PSD2_CONFIG_DIR: config }, ['accounts', 'list', '--json']);
-      expect(readError(ended)).toMatchObject({
-        exitCode: 3,
-        message: expect.stringContaining(`${Object.keys(changed)} is not as psd2 wrote it`),
-      });
-      expect(bank.heard).toEqual([]);
-    },
-  );
-});
+it.each([{ accessToken: 'a\r\nX-Evil: 1' }, { accessToken: '\u20ac' }, { apiTrackId: '1\nX-Evil: 1' }])(
+  'psd2 refuses the stored text %j before it sends anything',
+  async (changed) => {
+    const config = place('odd-tokens');
+    writeTokens(config, bank.baseUrl, changed);
+    bank.behave((socket) => write(socket, success()));
+    const ended = await run({ PSD2_CONFIG_DIR: config }, ['accounts', 'list', '--json']);
+    expect(readError(ended)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining(`${Object.keys(changed)} is not as psd2 wrote it`),
+    });
+    expect(bank.heard).toEqual([]);
+  },
+);
 
 describe('links in the store', () => {
   const answerLogin = () =>
@@ -242,10 +240,8 @@ describe('links in the store', () => {
     const config = place('store-with-journal');
     writeTokens(config, bank.baseUrl);
     bank.behave((socket) => write(socket, { status: 400, body: '{}' }));
-    const create = [
-      ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
-      ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
-    ];
+    const create = words`transfer create --yes --from 0010482620 --to DE89370400440532013000 --name
+      ${'Ada Lovelace'} --amount 6.00 --json`;
     bank.behave((socket, { target }) =>
       write(
         socket,

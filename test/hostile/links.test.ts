@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readError } from '../e2e/support/errors.ts';
 import { freePort } from '../support/free-port.ts';
+import { words } from '../support/words.ts';
 import { type Behaviour, PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
 import { useResident } from './resident.ts';
 
@@ -12,10 +13,8 @@ const bank = useHostileBank();
 const { operator } = bank;
 const resident = useResident(operator);
 const opened = join(operator.folder, 'opened');
-const TRANSFER = [
-  ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
-];
+const TRANSFER = words`transfer create --yes --from ${PRODUCT} --to DE89370400440532013000 --name
+  ${'Ada Lovelace'} --amount 6.00 --json`;
 
 beforeAll(() => {
   const browser = join(operator.folder, 'browser');

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { readError } from '../e2e/support/errors.ts';
 import { keepRunning } from '../e2e/support/psd2.ts';
 import { type Behaviour, type Heard, type PlainAnswer, useHostileBank, write } from './hostile-bank.ts';
@@ -82,67 +82,57 @@ function useBank(file: object = {}): void {
 beforeAll(async () => {
   useBank();
   bank.behave(odd('nothing', html));
-  const ended = await operator.psd2([...REQUEST]);
-  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  await operator.succeeds([...REQUEST]);
 });
 beforeEach(() => useBank());
 
-describe('an answer that is not what was asked for', () => {
-  it('duplicate keys do not make another amount than what a reader of JSON sees last', async () => {
-    bank.behave(
-      odd('/balances', {
-        body: '{"balances":[{"balanceType":"closingBooked","balanceAmount":{"amount":"1.00","amount":"2.00","currency":"EUR"}}]}',
-      }),
-    );
-    const ended = await operator.psd2(BALANCE);
-    // Either is honest: to refuse, or to read as every reader of JSON does. A mixture is not.
-    if (ended.code === 0)
-      expect(ended.stdout).toContain('"accountBalance":{"amount":"2.00","currency":"EUR"}');
-    else expect(readError(ended).exitCode).toBe(11);
-  });
+it('an answer that is not what was asked for: duplicate keys do not make another amount than what a reader of JSON sees last', async () => {
+  bank.behave(
+    odd('/balances', {
+      body: '{"balances":[{"balanceType":"closingBooked","balanceAmount":{"amount":"1.00","amount":"2.00","currency":"EUR"}}]}',
+    }),
+  );
+  const ended = await operator.psd2(BALANCE);
+  // Either is honest: to refuse, or to read as every reader of JSON does. A mixture is not.
+  if (ended.code === 0) expect(ended.stdout).toContain('"accountBalance":{"amount":"2.00","currency":"EUR"}');
+  else expect(readError(ended).exitCode).toBe(11);
 });
 
-describe('what the standard writes in one way and banks in several', () => {
-  it('what a terminal acts on is not shown', async () => {
-    const text = 'Hello \u001b]0;owned\u0007 \u001b[2J \u202e gnp.exe';
-    bank.behave(odd('/transactions', json(report([row('t1', { remittanceInformationUnstructured: text })]))));
-    const ended = await operator.psd2(['accounts', 'transactions', ACCOUNT]);
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stdout).not.toMatch(ACTED_UPON);
-  });
+it('what the standard writes in one way and banks in several: what a terminal acts on is not shown', async () => {
+  const text = 'Hello \u001b]0;owned\u0007 \u001b[2J \u202e gnp.exe';
+  bank.behave(odd('/transactions', json(report([row('t1', { remittanceInformationUnstructured: text })]))));
+  const ended = await operator.succeeds(['accounts', 'transactions', ACCOUNT]);
+  expect(ended.stdout).not.toMatch(ACTED_UPON);
 });
 
-describe('a consent', () => {
-  const link = (href: string) => ({ href });
+const link = (href: string) => ({ href });
 
-  it('whose message for the customer would act on a terminal', async () => {
-    const evil = 'Open \u001b[2J\u001b]8;;https://evil.example\u0007your app\u202e';
-    let asked = 0;
-    bank.behave((socket, heard) => {
-      const { method, target } = heard;
-      if (method === 'POST')
-        return write(
-          socket,
-          json(
-            {
-              consentId: 'c-decoupled',
-              consentStatus: 'received',
-              psuMessage: evil,
-              _links: { scaStatus: link('/v1/consents/c-decoupled/authorisations/1') },
-            },
-            201,
-            { 'ASPSP-SCA-Approach': 'DECOUPLED' },
-          ),
-        );
-      asked += 1;
-      if (target.endsWith('/authorisations/1'))
-        return write(socket, json({ scaStatus: 'finalised', psuMessage: evil }));
-      return write(socket, json({ consentStatus: asked > 1 ? 'valid' : 'received' }));
-    });
-    useBank({ sca: { approaches: ['decoupled'], pollSeconds: 1 } });
-    const ended = await operator.psd2(['consent', 'request', '--yes']);
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain('your app');
-    expect(`${ended.stdout}${ended.stderr}`).not.toMatch(ACTED_UPON);
+it('a consent whose message for the customer would act on a terminal', async () => {
+  const evil = 'Open \u001b[2J\u001b]8;;https://evil.example\u0007your app\u202e';
+  let asked = 0;
+  bank.behave((socket, heard) => {
+    const { method, target } = heard;
+    if (method === 'POST')
+      return write(
+        socket,
+        json(
+          {
+            consentId: 'c-decoupled',
+            consentStatus: 'received',
+            psuMessage: evil,
+            _links: { scaStatus: link('/v1/consents/c-decoupled/authorisations/1') },
+          },
+          201,
+          { 'ASPSP-SCA-Approach': 'DECOUPLED' },
+        ),
+      );
+    asked += 1;
+    if (target.endsWith('/authorisations/1'))
+      return write(socket, json({ scaStatus: 'finalised', psuMessage: evil }));
+    return write(socket, json({ consentStatus: asked > 1 ? 'valid' : 'received' }));
   });
+  useBank({ sca: { approaches: ['decoupled'], pollSeconds: 1 } });
+  const ended = await operator.succeeds(['consent', 'request', '--yes']);
+  expect(ended.stderr).toContain('your app');
+  expect(`${ended.stdout}${ended.stderr}`).not.toMatch(ACTED_UPON);
 });

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../e2e/support/errors.ts';
-import { keepRunning, readDocument } from '../e2e/support/psd2.ts';
+import { keepRunning, readDocument, words } from '../e2e/support/psd2.ts';
 import { plausibleAnswer } from '../fuzz/plausible-bank.ts';
 import { type Behaviour, PRODUCT, useHostileBank, write } from './hostile-bank.ts';
 
@@ -12,10 +12,8 @@ const bank = useHostileBank();
 const operator = keepRunning(bank.operator);
 const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>bad</h1>' };
 const NAME = 'Ada Lovelace';
-const ORDER = [
-  ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000', '--name', NAME],
-  ...['--amount', '6.00', '--json'],
-];
+const ORDER = words`transfer create --yes --from ${PRODUCT} --to DE89370400440532013000 --name ${NAME}
+  --amount 6.00 --json`;
 const transfer = z.looseObject({ flow: z.string().startsWith('tr-'), state: z.string() });
 const NO_WAIT = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
 
@@ -34,29 +32,27 @@ beforeAll(() => {
   Object.assign(operator.env, NO_WAIT);
 });
 
-describe('an execute with an answer of unknown origin', () => {
-  it.each([404, 409, 410, 451, 499])(
-    'after HTTP %i to execute psd2 asks the bank, and the reference stays reserved',
-    async (status) => {
-      let executions = 0;
-      bank.behave(
-        odd({
-          '/execute': (socket) => {
-            executions += 1;
-            write(socket, { ...page, status });
-          },
-        }),
-      );
-      const reference = ['--reference', `INV-${status}`];
-      const first = await operator.psd2([...ORDER, ...reference]);
-      expect(readError(first).exitCode).toBe(9);
-      const { flow } = readDocument(transfer, first.stdout);
-      for (const again of [
-        [...ORDER, ...reference],
-        ['transfer', 'resume', flow, '--yes', '--json'],
-      ])
-        expect([2, 9]).toContain(readError(await operator.psd2(again)).exitCode);
-      expect(executions).toBe(1);
-    },
-  );
-});
+it.each([404, 409, 410, 451, 499])(
+  'after HTTP %i to execute psd2 asks the bank, and the reference stays reserved',
+  async (status) => {
+    let executions = 0;
+    bank.behave(
+      odd({
+        '/execute': (socket) => {
+          executions += 1;
+          write(socket, { ...page, status });
+        },
+      }),
+    );
+    const reference = ['--reference', `INV-${status}`];
+    const first = await operator.psd2([...ORDER, ...reference]);
+    expect(readError(first).exitCode).toBe(9);
+    const { flow } = readDocument(transfer, first.stdout);
+    for (const again of [
+      [...ORDER, ...reference],
+      ['transfer', 'resume', flow, '--yes', '--json'],
+    ])
+      expect([2, 9]).toContain(readError(await operator.psd2(again)).exitCode);
+    expect(executions).toBe(1);
+  },
+);

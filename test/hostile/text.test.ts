@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { euros, row } from '../fuzz/plausible-bank.ts';
+import { words } from '../support/words.ts';
 import { type Behaviour, type PlainAnswer, PRODUCT, useHostileBank, write } from './hostile-bank.ts';
 import { ACTED_UPON, useResident } from './resident.ts';
 
@@ -62,10 +63,8 @@ const verified = envelope(
   { totalAmount: euros('6.50'), commissions: { commissions: '0.50', currency: 'EUR' }, bankName: 'A bank' },
   resources,
 );
-const transfer = [
-  ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '6.00'],
-];
+const transfer = words`transfer create --yes --from ${PRODUCT} --to DE89370400440532013000 --name
+  ${'Ada Lovelace'} --amount 6.00`;
 
 interface Case {
   args: string[];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codeOf, detailOf, type Json, openTestBank, type Reply, useTestBank } from './tpp.ts';
+import { codeOf, detailOf, type Json, newTestBank, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CURRENT = `${CUSTOMER}/products/0010482620`;
@@ -307,27 +307,25 @@ describe('the customer and product in the path', () => {
     ],
     ['an unknown product', `${CUSTOMER}/products/0010482621`, 412, 'PRODUCT_UNKNOWN'],
   ])('the bank refuses %s', async (_name, path, status, code) => {
-    const reply = await get(path);
-    expect([reply.status, codeOf(reply)]).toEqual([status, code]);
+    expect(refusalOf(await get(path))).toBe(`${status} ${code}`);
   });
 
   test('the bank refuses an unknown customer to a token without a customer', async () => {
-    const reply = await bank.tpp.send({
-      path: '/private/customers/7777777/accounts',
-      ...(await bank.tpp.clientCredentials()),
-    });
-    expect([reply.status, codeOf(reply)]).toEqual([412, 'CUSTOMER_UNKNOWN']);
+    expect(
+      refusalOf(
+        await bank.tpp.send({
+          path: '/private/customers/7777777/accounts',
+          ...(await bank.tpp.clientCredentials()),
+        }),
+      ),
+    ).toBe('412 CUSTOMER_UNKNOWN');
   });
 });
 
 test('another sandbox started on the same day has the same history', async () => {
-  const other = await openTestBank();
-  try {
-    const { accessToken } = await other.tpp.login();
-    const path = `${CURRENT}/transactions/retrieve`;
-    const theirs = await other.tpp.send({ path, token: accessToken });
-    expect(theirs.json.data).toEqual((await get(path)).json.data);
-  } finally {
-    await other.close();
-  }
+  const other = await newTestBank();
+  const { accessToken } = await other.tpp.login();
+  const path = `${CURRENT}/transactions/retrieve`;
+  const theirs = await other.tpp.send({ path, token: accessToken });
+  expect(theirs.json.data).toEqual((await get(path)).json.data);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { codeOf, detailOf, type Reply, useTestBank } from './tpp.ts';
+import { codeOf, detailOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const MINUTE = 60_000;
@@ -128,8 +128,7 @@ describe('a consent', () => {
     await approach(id);
     bank.sandbox.customers.approveSca(id);
     expect((await confirm(id)).status).toBe(200);
-    const again = await confirm(id);
-    expect([again.status, codeOf(again)]).toEqual([400, 'ALREADY_CONFIRMED']);
+    expect(refusalOf(await confirm(id))).toBe('400 ALREADY_CONFIRMED');
   });
 
   test('the body that confirms a consent is an empty object', async () => {
@@ -153,18 +152,20 @@ describe('a consent', () => {
       'FIELD_INVALID',
     ],
   ])('the bank refuses a consent for %j', async (categories, httpStatus, code) => {
-    const reply = await request(categories);
-    expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
+    expect(refusalOf(await request(categories))).toBe(`${httpStatus} ${code}`);
   });
 
   test('the bank refuses a consent request with client credentials', async () => {
-    const reply = await bank.tpp.send({
-      method: 'POST',
-      path: `${CUSTOMER}/consent/request`,
-      ...(await bank.tpp.clientCredentials()),
-      body: { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } },
-    });
-    expect([reply.status, codeOf(reply)]).toEqual([403, 'NOT_ALLOWED']);
+    expect(
+      refusalOf(
+        await bank.tpp.send({
+          method: 'POST',
+          path: `${CUSTOMER}/consent/request`,
+          ...(await bank.tpp.clientCredentials()),
+          body: { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } },
+        }),
+      ),
+    ).toBe('403 NOT_ALLOWED');
   });
 });
 
@@ -183,7 +184,7 @@ describe('SCA', () => {
       resources: { resourceId: id },
     });
     const early = await confirm(id);
-    expect([early.status, codeOf(early)]).toEqual([400, 'NOT_AUTHORIZED']);
+    expect(refusalOf(early)).toBe('400 NOT_AUTHORIZED');
     expect(detailOf(early)).toBe('Expected: authorizationStatus AUTHORIZED. It is PENDING.');
   });
 
@@ -194,8 +195,7 @@ describe('SCA', () => {
     expect(bank.sandbox.customers.approveSca(id).href).toBe(RETURN);
     expect((await status(id)).json.data?.authorizationStatus).toBe('NOT_AUTHORIZED');
     expect(codeOf(await confirm(id))).toBe('NOT_AUTHORIZED');
-    const again = await approach(id);
-    expect([again.status, codeOf(again)]).toEqual([400, 'SCA_FINISHED']);
+    expect(refusalOf(await approach(id))).toBe('400 SCA_FINISHED');
   });
 
   test('SCA expires after ten minutes, and a later approval changes nothing', async () => {
@@ -234,14 +234,15 @@ describe('a resource', () => {
     ['an id of the wrong form', 'latest', 417, 'FIELD_INVALID'],
   ])('the bank refuses a resource with %s', async (_name, id, httpStatus, code) => {
     for (const reply of [await status(id), await approach(id), await confirm(id)]) {
-      expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
+      expect(refusalOf(reply)).toBe(`${httpStatus} ${code}`);
     }
   });
 
   test("the bank answers for another customer's resource as for an unknown one", async () => {
     const id = await requested();
     const other = (await bank.tpp.login('bruno')).accessToken;
-    const reply = await bank.tpp.send({ path: `/private/operations/${id}/status`, token: other });
-    expect([reply.status, codeOf(reply)]).toEqual([412, 'RESOURCE_UNKNOWN']);
+    expect(refusalOf(await bank.tpp.send({ path: `/private/operations/${id}/status`, token: other }))).toBe(
+      '412 RESOURCE_UNKNOWN',
+    );
   });
 });

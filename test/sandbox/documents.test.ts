@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { textPdf } from '../../src/sandbox/documents/pdf.ts';
 import { workbook } from '../../src/sandbox/documents/statement.ts';
-import { codeOf, type Reply, useTestBank } from './tpp.ts';
+import { codeOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 
@@ -72,8 +72,7 @@ describe('the export of transactions', () => {
   });
 
   test('the bank exports only PDF and XLS', async () => {
-    const reply = await get('exportType=csv');
-    expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
+    expect(refusalOf(await get('exportType=csv'))).toBe('417 FIELD_INVALID');
   });
 });
 
@@ -86,8 +85,9 @@ describe('the printer document', () => {
 
   test('the printer document of an executed transfer is its receipt', async () => {
     const id = await verified();
-    const early = await bank.tpp.send({ path: `${CURRENT}/common/printer/${id}/retrieve`, token });
-    expect([early.status, codeOf(early)]).toEqual([400, 'NOT_EXECUTED']);
+    expect(refusalOf(await bank.tpp.send({ path: `${CURRENT}/common/printer/${id}/retrieve`, token }))).toBe(
+      '400 NOT_EXECUTED',
+    );
     await bank.tpp.authorise(token, id);
     const executed = await bank.tpp.send({
       method: 'PUT',

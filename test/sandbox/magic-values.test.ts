@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { magicFaultKinds, planOf } from '../../src/sandbox/operations/plan.ts';
-import { codeOf, type Reply, useTestBank } from './tpp.ts';
+import { codeOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 
@@ -73,8 +73,7 @@ describe('execute', () => {
     const before = await available();
     const id = await verified('EXECUTE REFUSED');
     await bank.tpp.authorise(token, id);
-    const reply = await put(id, 'execute');
-    expect([reply.status, codeOf(reply)]).toEqual([400, 'EXECUTION_REFUSED']);
+    expect(refusalOf(await put(id, 'execute'))).toBe('400 EXECUTION_REFUSED');
     expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
     expect(await available()).toBe(before);
   });
@@ -157,8 +156,7 @@ describe('a fault of one call', () => {
     async (kind, httpStatus, code) => {
       const id = await verified(`EXECUTE ${kind}`);
       await bank.tpp.authorise(token, id);
-      const reply = await put(id, 'execute');
-      expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
+      expect(refusalOf(await put(id, 'execute'))).toBe(`${httpStatus} ${code}`);
       expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
       expect((await put(id, 'execute')).status).toBe(httpStatus);
     },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { codeOf, detailOf, type Json, openTestBank, type Reply, useTestBank } from './tpp.ts';
+import { codeOf, detailOf, type Json, newTestBank, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 const SAVINGS = '/private/customers/1048262/products/0010482638';
@@ -116,8 +116,7 @@ describe('prepare', () => {
   });
 
   test('the bank does not prepare a transfer from a card', async () => {
-    const reply = await get(`${CARD}/moneyTransfer/prepare`);
-    expect([reply.status, codeOf(reply)]).toEqual([412, 'PRODUCT_NOT_ENABLED']);
+    expect(refusalOf(await get(`${CARD}/moneyTransfer/prepare`))).toBe('412 PRODUCT_NOT_ENABLED');
   });
 });
 
@@ -198,7 +197,7 @@ describe('verify', () => {
     ['a description that is too long', { description: 'A'.repeat(141) }, 'description'],
   ])('verify refuses %s', async (_name, changes, field) => {
     const reply = await verify({ ...order, ...changes });
-    expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
+    expect(refusalOf(reply)).toBe('417 FIELD_INVALID');
     expect(reply.json.result?.messages?.[0]?.message).toBe(`data.${field} is not valid`);
     expect(reply.json.resources).toBeUndefined();
   });
@@ -210,7 +209,7 @@ describe('verify', () => {
     [{ description: 'two\nlines' }, 'description', '"\n" (U+000A)'],
   ])('verify refuses the characters of %j and names the first one', async (changes, field, received) => {
     const reply = await verify({ ...order, ...changes });
-    expect([reply.status, codeOf(reply)]).toEqual([422, 'CHARACTER_NOT_ALLOWED']);
+    expect(refusalOf(reply)).toBe('422 CHARACTER_NOT_ALLOWED');
     expect(reply.json.result?.messages?.[0]?.message).toBe(
       `data.${field} has a character that SEPA does not allow`,
     );
@@ -247,7 +246,7 @@ describe('verify', () => {
     expect((await verify({ ...order, ...exactly })).status).toBe(200);
     const more = { moneyTransferAmount: { currency: 'EUR', amount: text(available - 49) } };
     const reply = await verify({ ...order, ...more });
-    expect([reply.status, codeOf(reply)]).toEqual([417, 'FUNDS_INSUFFICIENT']);
+    expect(refusalOf(reply)).toBe('417 FUNDS_INSUFFICIENT');
     expect(detailOf(reply)).toBe(
       `Available: ${text(available)} EUR. Needed, with commissions: ${text(available + 1)} EUR.`,
     );
@@ -296,7 +295,7 @@ describe('execute', () => {
     const id = await verified(instant);
     await prepare(id);
     const reply = await execute(id);
-    expect([reply.status, codeOf(reply)]).toEqual([400, 'NOT_AUTHORIZED']);
+    expect(refusalOf(reply)).toBe('400 NOT_AUTHORIZED');
     expect(reply.json.result?.outcome).toBe('ERROR');
     expect(detailOf(reply)).toBe(`Expected: authorizationStatus AUTHORIZED. It is ${state}.`);
     expect(await balance()).toEqual(before);
@@ -394,57 +393,56 @@ describe('execute', () => {
   });
 
   test('a transfer that is not instant is pending until the next business day', async () => {
-    const own = await openTestBank();
-    try {
-      const { accessToken } = await own.tpp.login();
-      const send = (method: 'POST' | 'PUT', path: string, body: object): Promise<Reply> =>
-        own.tpp.send({ method, path: `${CURRENT}/moneyTransfer/${path}`, token: accessToken, body });
-      const id = String((await send('POST', 'verify', { data: order })).json.resources?.resourceId);
-      await own.tpp.send({
-        path: `/private/auth/security/sca/${id}/approach`,
-        token: accessToken,
-        headers: { 'TPP-Redirect-URI': 'https://tpp.example/' },
-      });
-      own.sandbox.customers.approveSca(id);
-      const reply = await send('PUT', `${id}/execute`, {});
-      const cro = reply.json.data?.cro;
-      expect(cro).toMatch(/^\d{11}$/);
-      expect(Object.keys(reply.json._embedded ?? {})).toEqual(['printer']);
-      const poll = await own.tpp.send({
-        path: `${CURRENT}/moneyTransfer/${id}/execution/status`,
-        token: accessToken,
-      });
-      expect([poll.status, codeOf(poll)]).toEqual([400, 'NOT_INSTANT']);
-
-      const listed = async (part: string): Promise<Json[]> => {
-        // The first token expires in the meantime.
-        const { accessToken: fresh } = await own.tpp.login();
-        const reply = await own.tpp.send({ path: `${CURRENT}/transactions/retrieve`, token: fresh });
-        return list(reply.json.data?.[part]).filter((row) => row.idMoneyTransfer === cro);
-      };
-      expect(await listed('transactionsNotAccounting')).toEqual([
-        expect.objectContaining({
-          amountTransaction: { amount: '-0.500', currency: 'EUR' },
-          preAuthorized: false,
+    const own = await newTestBank();
+    const { accessToken } = await own.tpp.login();
+    const send = (method: 'POST' | 'PUT', path: string, body: object): Promise<Reply> =>
+      own.tpp.send({ method, path: `${CURRENT}/moneyTransfer/${path}`, token: accessToken, body });
+    const id = String((await send('POST', 'verify', { data: order })).json.resources?.resourceId);
+    await own.tpp.send({
+      path: `/private/auth/security/sca/${id}/approach`,
+      token: accessToken,
+      headers: { 'TPP-Redirect-URI': 'https://tpp.example/' },
+    });
+    own.sandbox.customers.approveSca(id);
+    const reply = await send('PUT', `${id}/execute`, {});
+    const cro = reply.json.data?.cro;
+    expect(cro).toMatch(/^\d{11}$/);
+    expect(Object.keys(reply.json._embedded ?? {})).toEqual(['printer']);
+    expect(
+      refusalOf(
+        await own.tpp.send({
+          path: `${CURRENT}/moneyTransfer/${id}/execution/status`,
+          token: accessToken,
         }),
-        expect.objectContaining({
-          amountTransaction: { amount: '-12.340', currency: 'EUR' },
-          dateLiquidationValue: '20261120T12:00:00',
-        }),
-      ]);
+      ),
+    ).toBe('400 NOT_INSTANT');
 
-      // 20 November 2026 is a Friday, so the bank books the transfer on Monday.
-      own.clock.advance(2 * DAY);
-      expect(await listed('transactionsNotAccounting')).toHaveLength(2);
-      own.clock.advance(DAY);
-      expect(await listed('transactionsNotAccounting')).toHaveLength(0);
-      expect(await listed('transactionsAccounting')).toEqual([
-        expect.objectContaining({ dateAccountingCurrency: '20261123T00:00:00' }),
-        expect.objectContaining({ dateAccountingCurrency: '20261123T00:00:00' }),
-      ]);
-    } finally {
-      await own.close();
-    }
+    const listed = async (part: string): Promise<Json[]> => {
+      // The first token expires in the meantime.
+      const { accessToken: fresh } = await own.tpp.login();
+      const reply = await own.tpp.send({ path: `${CURRENT}/transactions/retrieve`, token: fresh });
+      return list(reply.json.data?.[part]).filter((row) => row.idMoneyTransfer === cro);
+    };
+    expect(await listed('transactionsNotAccounting')).toEqual([
+      expect.objectContaining({
+        amountTransaction: { amount: '-0.500', currency: 'EUR' },
+        preAuthorized: false,
+      }),
+      expect.objectContaining({
+        amountTransaction: { amount: '-12.340', currency: 'EUR' },
+        dateLiquidationValue: '20261120T12:00:00',
+      }),
+    ]);
+
+    // 20 November 2026 is a Friday, so the bank books the transfer on Monday.
+    own.clock.advance(2 * DAY);
+    expect(await listed('transactionsNotAccounting')).toHaveLength(2);
+    own.clock.advance(DAY);
+    expect(await listed('transactionsNotAccounting')).toHaveLength(0);
+    expect(await listed('transactionsAccounting')).toEqual([
+      expect.objectContaining({ dateAccountingCurrency: '20261123T00:00:00' }),
+      expect.objectContaining({ dateAccountingCurrency: '20261123T00:00:00' }),
+    ]);
   });
 
   test('a transfer to an account of this bank credits that account', async () => {
@@ -505,7 +503,6 @@ describe('execute', () => {
 
   test('a transfer has no execution status before it is executed', async () => {
     const id = await authorised(instant);
-    const reply = await executionStatus(id);
-    expect([reply.status, codeOf(reply)]).toEqual([400, 'NOT_EXECUTED']);
+    expect(refusalOf(await executionStatus(id))).toBe('400 NOT_EXECUTED');
   });
 });

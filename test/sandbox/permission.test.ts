@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TppRole } from '../../src/sandbox/rules.ts';
-import { codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { codeOf, detailOf, newTestBank, openTestBank, type Reply, refusalOf, type TestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CURRENT = `${CUSTOMER}/products/0010482620`;
@@ -32,8 +32,9 @@ describe('enforced consents', () => {
 
   test("without a consent, client credentials cannot even list a customer's accounts", async () => {
     const credentials = await bank.tpp.clientCredentials();
-    const reply = await bank.tpp.send({ path: `${CUSTOMER}/accounts`, ...credentials });
-    expect([reply.status, codeOf(reply)]).toEqual([403, 'CONSENT_MISSING']);
+    expect(refusalOf(await bank.tpp.send({ path: `${CUSTOMER}/accounts`, ...credentials }))).toBe(
+      '403 CONSENT_MISSING',
+    );
   });
 
   test('a refusal names the category, the product and the command that requests the consent', async () => {
@@ -73,35 +74,27 @@ describe('enforced consents', () => {
 
 test('a consent lasts 180 days', async () => {
   const day = 24 * 60 * 60;
-  const bank = await openTestBank({ consents: 'enforced', tokenTtlSeconds: 200 * day });
-  try {
-    const token = (await bank.tpp.login()).accessToken;
-    await bank.tpp.giveConsent(token, '1048262', [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
-    bank.clock.advance(180 * day * 1000 - 1);
-    expect(await answersOf(bank, token, [CURRENT])).toEqual(['OK']);
-    bank.clock.advance(1);
-    expect(await answersOf(bank, token, [CURRENT])).toEqual(['403 CONSENT_MISSING']);
-  } finally {
-    await bank.close();
-  }
+  const bank = await newTestBank({ consents: 'enforced', tokenTtlSeconds: 200 * day });
+  const token = (await bank.tpp.login()).accessToken;
+  await bank.tpp.giveConsent(token, '1048262', [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
+  bank.clock.advance(180 * day * 1000 - 1);
+  expect(await answersOf(bank, token, [CURRENT])).toEqual(['OK']);
+  bank.clock.advance(1);
+  expect(await answersOf(bank, token, [CURRENT])).toEqual(['403 CONSENT_MISSING']);
 });
 
 test('the bank declines FUNDS_AVAILABILITY for a card and accepts the rest of the request', async () => {
-  const bank = await openTestBank({ consents: 'enforced' });
-  try {
-    const { accessToken } = await bank.tpp.login();
-    const reply = await bank.tpp.giveConsent(accessToken, '1048262', [
-      { name: 'FUNDS_AVAILABILITY', products: ['0010482620', '0000093017'] },
-      { name: 'ACCOUNT_INFO', products: ['0010482620', '0000093017'] },
-    ]);
-    expect(reply.json.data?.categoriesOutcome).toEqual([
-      { name: 'FUNDS_AVAILABILITY', outcome: false },
-      { name: 'ACCOUNT_INFO', outcome: true },
-    ]);
-    expect(await answersOf(bank, accessToken, INQUIRIES)).toEqual(['OK', 'OK', 'OK']);
-  } finally {
-    await bank.close();
-  }
+  const bank = await newTestBank({ consents: 'enforced' });
+  const { accessToken } = await bank.tpp.login();
+  const reply = await bank.tpp.giveConsent(accessToken, '1048262', [
+    { name: 'FUNDS_AVAILABILITY', products: ['0010482620', '0000093017'] },
+    { name: 'ACCOUNT_INFO', products: ['0010482620', '0000093017'] },
+  ]);
+  expect(reply.json.data?.categoriesOutcome).toEqual([
+    { name: 'FUNDS_AVAILABILITY', outcome: false },
+    { name: 'ACCOUNT_INFO', outcome: true },
+  ]);
+  expect(await answersOf(bank, accessToken, INQUIRIES)).toEqual(['OK', 'OK', 'OK']);
 });
 
 describe.each<[TppRole, readonly string[], readonly string[], readonly string[]]>([

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { codeOf, type Json, type Reply, useTestBank } from './tpp.ts';
+import { type Json, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CURRENT = `${CUSTOMER}/products/0010482620`;
@@ -50,7 +50,7 @@ describe('the envelope', () => {
 
   test('an error has no detail, and has a plain string among its messages', async () => {
     const reply = await get(`${CUSTOMER}/products/0010482621`);
-    expect([reply.status, codeOf(reply)]).toEqual([412, 'PRODUCT_UNKNOWN']);
+    expect(refusalOf(reply)).toBe('412 PRODUCT_UNKNOWN');
     expect(reply.json.result?.messages).toEqual([
       { code: 'PRODUCT_UNKNOWN', message: expect.any(String), type: 'ERROR' },
       'Operazione non riuscita',
@@ -137,7 +137,7 @@ describe('transactions', () => {
 
   test('the bank answers 401 for transactions that need SCA', async () => {
     const reply = await get(`${CURRENT}/transactions/retrieve?dateFrom=01%2F01%2F2026`);
-    expect([reply.status, codeOf(reply)]).toEqual([401, 'PSD2_SCA_REQUIRED']);
+    expect(refusalOf(reply)).toBe('401 PSD2_SCA_REQUIRED');
     expect(reply.json.resources?.resourceId).toMatch(/^[0-9a-f-]{36}$/);
   });
 });

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/server/server.ts';
-import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { codeOf, newTestBank, type Reply, refusalOf, type TestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 const MINUTE = 60_000;
@@ -9,12 +9,8 @@ async function withBank(
   options: Partial<SandboxOptions>,
   work: (bank: TestBank) => Promise<void>,
 ): Promise<void> {
-  const bank = await openTestBank(options);
-  try {
-    await work(bank);
-  } finally {
-    await bank.close();
-  }
+  const bank = await newTestBank(options);
+  await work(bank);
 }
 
 function whoAmI(bank: TestBank, token: string): Promise<Reply> {
@@ -49,46 +45,42 @@ test('without rotation, a refresh gives no refresh token and the old one stays v
   });
 });
 
-describe('callsPerMinute', () => {
-  test('above callsPerMinute the bank answers 420 with Retry-After, to that application alone', async () => {
-    await withBank({ callsPerMinute: 5 }, async (bank) => {
-      const { accessToken } = await bank.tpp.login(); // makes two calls
-      bank.clock.advance(20_000);
-      for (let call = 3; call <= 5; call += 1) expect((await whoAmI(bank, accessToken)).status).toBe(200);
-      const reply = await whoAmI(bank, accessToken);
-      expect([reply.status, codeOf(reply), reply.headers['retry-after']]).toEqual([
-        420,
-        'TOO_MANY_CALLS',
-        '40',
-      ]);
-      expect((await bank.tpp.clientCredentials()).token).toMatch(/^[0-9a-f-]{36}$/);
-      bank.clock.advance(40_000);
-      expect((await whoAmI(bank, accessToken)).status).toBe(200);
-      expect((await whoAmI(bank, accessToken)).status).toBe(200);
-      expect((await whoAmI(bank, accessToken)).status).toBe(420);
-    });
+test('above callsPerMinute the bank answers 420 with Retry-After, to that application alone', async () => {
+  await withBank({ callsPerMinute: 5 }, async (bank) => {
+    const { accessToken } = await bank.tpp.login(); // makes two calls
+    bank.clock.advance(20_000);
+    for (let call = 3; call <= 5; call += 1) expect((await whoAmI(bank, accessToken)).status).toBe(200);
+    const reply = await whoAmI(bank, accessToken);
+    expect([reply.status, codeOf(reply), reply.headers['retry-after']]).toEqual([
+      420,
+      'TOO_MANY_CALLS',
+      '40',
+    ]);
+    expect((await bank.tpp.clientCredentials()).token).toMatch(/^[0-9a-f-]{36}$/);
+    bank.clock.advance(40_000);
+    expect((await whoAmI(bank, accessToken)).status).toBe(200);
+    expect((await whoAmI(bank, accessToken)).status).toBe(200);
+    expect((await whoAmI(bank, accessToken)).status).toBe(420);
   });
 });
 
-describe('clientCredentialsCallsPerDay', () => {
-  test("the daily limit of client credentials resets at midnight in Rome, and does not affect customers' calls", async () => {
-    await withBank({ clientCredentialsCallsPerDay: 2 }, async (bank) => {
-      const path = '/private/customers/1048262/accounts';
-      const credentials = await bank.tpp.clientCredentials();
-      const call = (): Promise<Reply> => bank.tpp.send({ path, ...credentials });
-      expect([(await call()).status, (await call()).status]).toEqual([200, 200]);
-      bank.clock.advance(MINUTE);
-      const reply = await call();
-      expect([reply.status, codeOf(reply)]).toEqual([420, 'TOO_MANY_CALLS']);
-      // At 12:01 midnight is 11 hours and 59 minutes away.
-      expect(reply.headers['retry-after']).toBe(String((11 * 60 + 59) * 60));
-      const { accessToken } = await bank.tpp.login();
-      expect((await bank.tpp.send({ path, token: accessToken })).status).toBe(200);
+test("the daily limit of client credentials resets at midnight in Rome, and does not affect customers' calls", async () => {
+  await withBank({ clientCredentialsCallsPerDay: 2 }, async (bank) => {
+    const path = '/private/customers/1048262/accounts';
+    const credentials = await bank.tpp.clientCredentials();
+    const call = (): Promise<Reply> => bank.tpp.send({ path, ...credentials });
+    expect([(await call()).status, (await call()).status]).toEqual([200, 200]);
+    bank.clock.advance(MINUTE);
+    const reply = await call();
+    expect(refusalOf(reply)).toBe('420 TOO_MANY_CALLS');
+    // At 12:01 midnight is 11 hours and 59 minutes away.
+    expect(reply.headers['retry-after']).toBe(String((11 * 60 + 59) * 60));
+    const { accessToken } = await bank.tpp.login();
+    expect((await bank.tpp.send({ path, token: accessToken })).status).toBe(200);
 
-      bank.clock.advance((11 * 60 + 59) * MINUTE);
-      const tomorrow = await bank.tpp.clientCredentials();
-      expect((await bank.tpp.send({ path, ...tomorrow })).status).toBe(200);
-    });
+    bank.clock.advance((11 * 60 + 59) * MINUTE);
+    const tomorrow = await bank.tpp.clientCredentials();
+    expect((await bank.tpp.send({ path, ...tomorrow })).status).toBe(200);
   });
 });
 
@@ -120,8 +112,7 @@ test('the bank knows a finished operation for 15 minutes, and an unfinished one 
     expect(codeOf(await execute())).toBe('ALREADY_EXECUTED');
     bank.clock.advance(1);
     for (const path of calls) {
-      const reply = await bank.tpp.send({ path, token });
-      expect([reply.status, codeOf(reply)]).toEqual([412, 'RESOURCE_UNKNOWN']);
+      expect(refusalOf(await bank.tpp.send({ path, token }))).toBe('412 RESOURCE_UNKNOWN');
     }
     expect(codeOf(await execute())).toBe('RESOURCE_UNKNOWN');
     expect((await bank.tpp.send({ path: `/private/operations/${open}/status`, token })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codeOf, detailOf, type Reply, useTestBank } from './tpp.ts';
+import { codeOf, detailOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const ACCOUNT = '/private/customers/1048262/products/0010482620';
 const BASE = `${ACCOUNT}/standingOrder`;
@@ -85,7 +85,7 @@ describe('verify2', () => {
   test('the bank refuses SCA and execute before verify2', async () => {
     const id = await verified();
     for (const reply of [await bank.tpp.startSca(token, id), await put(id, 'execute')]) {
-      expect([reply.status, codeOf(reply)]).toEqual([400, 'STEP_MISSING']);
+      expect(refusalOf(reply)).toBe('400 STEP_MISSING');
       expect(detailOf(reply)).toBe('Expected: PUT {resourceId}/verify2, as _links.next says.');
     }
   });
@@ -100,8 +100,7 @@ describe('verify2', () => {
     'verify2 refuses %d executions, and can then be called again',
     async (count) => {
       const id = await verified();
-      const reply = await term(id, count);
-      expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
+      expect(refusalOf(await term(id, count))).toBe('417 FIELD_INVALID');
       expect((await term(id, 120)).status).toBe(200);
     },
   );
@@ -116,8 +115,7 @@ test.each([
   [{ ibanBeneficiary: 'IT89F0999001600000010482620' }],
   [{ moneyTransferAmount: {} }],
 ])('verify refuses %j', async (changes) => {
-  const reply = await verify(changes);
-  expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
+  expect(refusalOf(await verify(changes))).toBe('417 FIELD_INVALID');
 });
 
 test("the bank does not execute a transfer under another operation's name", async () => {
@@ -129,6 +127,5 @@ test("the bank does not execute a transfer under another operation's name", asyn
 test('the bank refuses execute until the customer has authorised', async () => {
   const id = await verified();
   await term(id, 3);
-  const reply = await put(id, 'execute');
-  expect([reply.status, codeOf(reply)]).toEqual([400, 'NOT_AUTHORIZED']);
+  expect(refusalOf(await put(id, 'execute'))).toBe('400 NOT_AUTHORIZED');
 });

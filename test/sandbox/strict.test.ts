@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type Call, codeOf, detailOf, digestOf, type Reply, useTestBank } from './tpp.ts';
+import { type Call, codeOf, detailOf, digestOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CONSENT = `${CUSTOMER}/consent/request`;
@@ -114,7 +114,7 @@ test.each<[what: string, call: () => Promise<Reply>, status: number, code: strin
   ],
 ])('the bank refuses %s', async (_what, call, status, code) => {
   const reply = await call();
-  expect([reply.status, codeOf(reply)]).toEqual([status, code]);
+  expect(refusalOf(reply)).toBe(`${status} ${code}`);
   expect(reply.text).not.toContain(UUID);
 });
 
@@ -134,8 +134,9 @@ test('the bank refuses a repeated TPP-Request-ID, also in another case', async (
   const once = { signedValues: { 'tpp-request-id': UUID } };
   // A right signature uses up the id, whatever becomes of the call.
   expect((await get({ ...once, token: UUID })).status).toBe(401);
-  const reply = await get({ signedValues: { 'tpp-request-id': UUID.toUpperCase() } });
-  expect([reply.status, codeOf(reply)]).toEqual([400, 'REQUEST_ID_REUSED']);
+  expect(refusalOf(await get({ signedValues: { 'tpp-request-id': UUID.toUpperCase() } }))).toBe(
+    '400 REQUEST_ID_REUSED',
+  );
 });
 
 test('the answer to an invalid signature contains the signing string that the bank computed', async () => {
@@ -144,7 +145,7 @@ test('the answer to an invalid signature contains the signing string that the ba
     signedTarget: `get ${CUSTOMER}/accounts?a=%2F`,
     signedValues: { 'tpp-request-id': 'ffffffff-5d3c-4d55-9a0e-6a3f6a0e4b11' },
   });
-  expect([reply.status, codeOf(reply)]).toEqual([400, 'SIGNATURE_INVALID']);
+  expect(refusalOf(reply)).toBe('400 SIGNATURE_INVALID');
   expect(detailOf(reply)).toBe(
     [
       `(request-target): get ${CUSTOMER}/accounts?a=%2f`,
@@ -165,7 +166,7 @@ test("the answer to a signature with the QWAC's key says so", async () => {
 test('the bank refuses a refresh token as an access token', async () => {
   const { refreshToken } = await bank.tpp.login();
   const reply = await get({ token: refreshToken });
-  expect([reply.status, codeOf(reply)]).toEqual([401, 'TOKEN_INVALID']);
+  expect(refusalOf(reply)).toBe('401 TOKEN_INVALID');
   expect(reply.text).not.toContain(refreshToken);
 });
 
@@ -184,8 +185,7 @@ test.each([
   ['GET', '/'],
   ['DELETE', '/private/customers/1048262/accounts'],
 ] as const)('%s %s is not an endpoint', async (method, path) => {
-  const reply = await bank.tpp.send({ method, path, token });
-  expect([reply.status, codeOf(reply)]).toEqual([404, 'ENDPOINT_UNKNOWN']);
+  expect(refusalOf(await bank.tpp.send({ method, path, token }))).toBe('404 ENDPOINT_UNKNOWN');
 });
 
 test('the bank does not answer a HEAD like a GET', async () => {

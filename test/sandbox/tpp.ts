@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { SecureVersion } from 'node:tls';
-import { afterAll, inject } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import type { Application, Registration } from '../../src/sandbox/folder/registration.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server/server.ts';
 
@@ -322,6 +322,11 @@ export function codeOf({ json }: Reply): string {
   return String(json.result?.messages?.[0]?.code);
 }
 
+/** Returns the status and the code of the first message: `400 NOT_AUTHORIZED`. */
+export function refusalOf(reply: Reply): string {
+  return `${reply.status} ${codeOf(reply)}`;
+}
+
 /** Returns the detail of the first message. */
 export function detailOf({ json }: Reply): string {
   return String(json.result?.messages?.[0]?.detail);
@@ -353,6 +358,13 @@ export interface TestBank {
 export async function useTestBank(options?: Partial<SandboxOptions>): Promise<TestBank> {
   const bank = await openTestBank(options);
   afterAll(() => bank.close());
+  return bank;
+}
+
+/** Starts a test bank for the test that runs. */
+export async function newTestBank(options?: Partial<SandboxOptions>): Promise<TestBank> {
+  const bank = await openTestBank(options);
+  onTestFinished(() => bank.close());
   return bank;
 }
 

@@ -11,7 +11,7 @@ import { connect as tlsConnect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server/server.ts';
 import { freePort } from '../support/free-port.ts';
-import { codeOf, detailOf, useTestBank } from './tpp.ts';
+import { detailOf, refusalOf, useTestBank } from './tpp.ts';
 
 const bank = await useTestBank();
 
@@ -115,7 +115,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
       const { accessToken: token } = await bank.tpp.login();
       const transport = pair(name);
       const reply = await bank.tpp.send({ path, token, transport, tlsVersion });
-      expect([reply.status, codeOf(reply)]).toEqual([403, 'QWAC_NOT_REGISTERED']);
+      expect(refusalOf(reply)).toBe('403 QWAC_NOT_REGISTERED');
       expect(reply.json.result?.messages?.[0]?.message).toBe(message);
       expect(detailOf(reply)).toBe(
         `Expected: SHA-256 ${sha256(bank.tpp.read('qwacCertFile'))}. Received: SHA-256 ${sha256(transport.cert)}.`,

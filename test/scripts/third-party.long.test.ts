@@ -123,53 +123,51 @@ describe('the lists of bundled packages', () => {
   });
 });
 
-describe('npm run check', () => {
-  it('npm run check refuses bundled packages without a permissive licence, and nothing else', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'psd2-licences-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const write = (path: string, text: string) => {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    };
-    const licences: Record<string, string | undefined> = {
-      permissive: 'BSD-2-Clause',
-      choice: '(GPL-3.0-only OR MIT)',
-      'small-letters': 'MIT or MPL-2.0',
-      weak: 'MPL-2.0',
-      strong: 'MIT AND GPL-3.0-or-later',
-      exception: 'GPL-2.0-only WITH Classpath-exception-2.0',
-      unknown: 'SEE LICENSE IN LICENSE.txt',
-      none: undefined,
-    };
-    for (const [name, license] of Object.entries(licences)) {
-      write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', license }));
-      write(`node_modules/${name}/index.js`, 'export {};');
-    }
-    write(
-      'src/main.ts',
-      Object.keys(licences)
-        .map((name) => `import '${name}';`)
-        .join('\n'),
-    );
-    write('src/sync-thread.ts', '');
-    write('src/bank-file/rules.ts', '');
-    write('package.json', JSON.stringify({ name: 'x', version: '1.0.0' }));
-    write('package-lock.json', JSON.stringify({ packages: { '': {} } }));
-    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/licences.js')], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    expect(status).toBe(1);
-    expect(stderr.split('\n').slice(1, -1).sort()).toEqual([
-      'exception 1.0.0: GPL-2.0-only WITH Classpath-exception-2.0',
-      'none 1.0.0: no licence',
-      'strong 1.0.0: MIT AND GPL-3.0-or-later',
-      'unknown 1.0.0: SEE LICENSE IN LICENSE.txt',
-      'weak 1.0.0: MPL-2.0',
-    ]);
-    const { scripts } = z
-      .object({ scripts: z.object({ check: z.string() }) })
-      .parse(JSON.parse(readText('package.json')));
-    expect(scripts.check).toContain('node scripts/licences.js');
+it('npm run check refuses bundled packages without a permissive licence, and nothing else', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-licences-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  const licences: Record<string, string | undefined> = {
+    permissive: 'BSD-2-Clause',
+    choice: '(GPL-3.0-only OR MIT)',
+    'small-letters': 'MIT or MPL-2.0',
+    weak: 'MPL-2.0',
+    strong: 'MIT AND GPL-3.0-or-later',
+    exception: 'GPL-2.0-only WITH Classpath-exception-2.0',
+    unknown: 'SEE LICENSE IN LICENSE.txt',
+    none: undefined,
+  };
+  for (const [name, license] of Object.entries(licences)) {
+    write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', license }));
+    write(`node_modules/${name}/index.js`, 'export {};');
+  }
+  write(
+    'src/main.ts',
+    Object.keys(licences)
+      .map((name) => `import '${name}';`)
+      .join('\n'),
+  );
+  write('src/sync-thread.ts', '');
+  write('src/bank-file/rules.ts', '');
+  write('package.json', JSON.stringify({ name: 'x', version: '1.0.0' }));
+  write('package-lock.json', JSON.stringify({ packages: { '': {} } }));
+  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/licences.js')], {
+    cwd: folder,
+    encoding: 'utf8',
   });
+  expect(status).toBe(1);
+  expect(stderr.split('\n').slice(1, -1).sort()).toEqual([
+    'exception 1.0.0: GPL-2.0-only WITH Classpath-exception-2.0',
+    'none 1.0.0: no licence',
+    'strong 1.0.0: MIT AND GPL-3.0-or-later',
+    'unknown 1.0.0: SEE LICENSE IN LICENSE.txt',
+    'weak 1.0.0: MPL-2.0',
+  ]);
+  const { scripts } = z
+    .object({ scripts: z.object({ check: z.string() }) })
+    .parse(JSON.parse(readText('package.json')));
+  expect(scripts.check).toContain('node scripts/licences.js');
 });

@@ -149,20 +149,18 @@ describe('psd2 cannot ask', () => {
   });
 });
 
-describe('a message while a question waits', () => {
-  it('gets its own line, and the question is shown again', async () => {
-    const { terminal, type, shown } = sitDown();
-    terminal.say('before');
-    const asked = terminal.confirm('Pay?');
-    await type(['Pay?', '']);
-    terminal.say('meanwhile');
-    await type(['\nmeanwhile\n? Pay? ', `y${ENTER}`]);
-    expect(await asked).toBe(true);
-    terminal.say('after');
-    expect(shown().startsWith('before\n')).toBe(true);
-    expect(shown()).toMatch(/[^\n]*after\n$/);
-    expect(shown()).not.toContain('after\n?');
-  });
+it('a message while a question waits gets its own line, and the question is shown again', async () => {
+  const { terminal, type, shown } = sitDown();
+  terminal.say('before');
+  const asked = terminal.confirm('Pay?');
+  await type(['Pay?', '']);
+  terminal.say('meanwhile');
+  await type(['\nmeanwhile\n? Pay? ', `y${ENTER}`]);
+  expect(await asked).toBe(true);
+  terminal.say('after');
+  expect(shown().startsWith('before\n')).toBe(true);
+  expect(shown()).toMatch(/[^\n]*after\n$/);
+  expect(shown()).not.toContain('after\n?');
 });
 
 describe('the mark of a terminal', () => {

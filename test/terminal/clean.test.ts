@@ -39,15 +39,13 @@ describe('text for a terminal', () => {
   });
 });
 
-describe('lines for a terminal', () => {
-  it('text of many lines keeps its lines, and each of them is clean', () => {
-    expect(cleanLines('name\u001b[2J\nCaffè\ta\r\n\nend')).toBe('name\u{FFFD}[2J\nCaffè a \n\nend');
-    fc.assert(
-      fc.property(fc.array(text), (lines) => {
-        expect(cleanLines(lines.join('\n')).replaceAll('\n', '')).not.toMatch(anyOf(DANGEROUS));
-      }),
-    );
-  });
+it('text of many lines keeps its lines, and each of them is clean', () => {
+  expect(cleanLines('name\u001b[2J\nCaffè\ta\r\n\nend')).toBe('name\u{FFFD}[2J\nCaffè a \n\nend');
+  fc.assert(
+    fc.property(fc.array(text), (lines) => {
+      expect(cleanLines(lines.join('\n')).replaceAll('\n', '')).not.toMatch(anyOf(DANGEROUS));
+    }),
+  );
 });
 
 describe('JSON for a terminal', () => {

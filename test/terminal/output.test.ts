@@ -325,44 +325,40 @@ describe('a query', () => {
   });
 });
 
-describe('a pager', () => {
-  const many = Array.from({ length: 30 }, (_, index) => ({ name: `row ${index}`, amount: '1.00' }));
+const many = Array.from({ length: 30 }, (_, index) => ({ name: `row ${index}`, amount: '1.00' }));
 
-  it.each<[OutputFormat]>([['table'], ['json'], ['csv']])(
-    'a pager shows output that is longer than the terminal, as %s',
-    async (format) => {
-      const paged: string[] = [];
-      const page = async (text: string) => {
-        paged.push(text);
-      };
-      const { output, written } = openWith({ format, page }, { columns: 80 });
-      await output.table(many, form, 'None.');
-      expect(written()).toBe('');
-      expect(paged).toHaveLength(1);
-      expect(paged[0]).toContain('row 29');
-      await output.table(many.slice(0, 2), form, 'None.');
-      expect(paged).toHaveLength(1);
-      expect(written()).toContain('row 1');
-    },
+it.each<[OutputFormat]>([['table'], ['json'], ['csv']])(
+  'a pager shows output that is longer than the terminal, as %s',
+  async (format) => {
+    const paged: string[] = [];
+    const page = async (text: string) => {
+      paged.push(text);
+    };
+    const { output, written } = openWith({ format, page }, { columns: 80 });
+    await output.table(many, form, 'None.');
+    expect(written()).toBe('');
+    expect(paged).toHaveLength(1);
+    expect(paged[0]).toContain('row 29');
+    await output.table(many.slice(0, 2), form, 'None.');
+    expect(paged).toHaveLength(1);
+    expect(written()).toContain('row 1');
+  },
+);
+
+const when = object({ at: time().as('At') });
+const row = { at: '2026-11-21T10:05:59.123Z' };
+
+it('a time is local and short on a terminal, and exact elsewhere', async () => {
+  const shown = open('table', { columns: 80 });
+  await shown.output.table([row], when, '');
+  const local = new Date(row.at);
+  const two = (value: number) => String(value).padStart(2, '0');
+  expect(shown.written()).toBe(
+    `AT\n${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())} ${two(local.getHours())}:05\n`,
   );
-});
-
-describe('a time', () => {
-  const when = object({ at: time().as('At') });
-  const row = { at: '2026-11-21T10:05:59.123Z' };
-
-  it('a time is local and short on a terminal, and exact elsewhere', async () => {
-    const shown = open('table', { columns: 80 });
-    await shown.output.table([row], when, '');
-    const local = new Date(row.at);
-    const two = (value: number) => String(value).padStart(2, '0');
-    expect(shown.written()).toBe(
-      `AT\n${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())} ${two(local.getHours())}:05\n`,
-    );
-    const piped = open('table');
-    await piped.output.table([row], when, '');
-    expect(piped.written()).toBe(`${row.at}\n`);
-  });
+  const piped = open('table');
+  await piped.output.table([row], when, '');
+  expect(piped.written()).toBe(`${row.at}\n`);
 });
 
 describe('a state', () => {
@@ -412,28 +408,26 @@ it('an output format that is misspelt is suggested', () => {
   );
 });
 
-describe('the output of --raw', () => {
-  it('writes nothing, and still reads every page and document', async () => {
-    const output = silentOutput('json');
-    let read = 0;
-    async function* parts<T>(...all: T[]): AsyncGenerator<T> {
-      for (const part of all) {
-        read += 1;
-        yield part;
-      }
+it('the output of --raw writes nothing, and still reads every page and document', async () => {
+  const output = silentOutput('json');
+  let read = 0;
+  async function* parts<T>(...all: T[]): AsyncGenerator<T> {
+    for (const part of all) {
+      read += 1;
+      yield part;
     }
-    await output.pages(parts(rows, rows), form, 'None.');
-    await output.documents(parts(1, 2, 3));
-    expect([output.format, output.collectsPages, read, output.writeTime('2026-11-21T10:05:00Z')]).toEqual([
-      ...['json', false, 5, '2026-11-21T10:05:00Z'],
-    ]);
-    await output.table(rows, form, 'None.');
-    output.record({ name: 'Rent', amount: null }, form);
-    output.text('a');
-    output.lines(['a']);
-    output.json({});
-    expect(() => output.finish()).not.toThrow();
-  });
+  }
+  await output.pages(parts(rows, rows), form, 'None.');
+  await output.documents(parts(1, 2, 3));
+  expect([output.format, output.collectsPages, read, output.writeTime('2026-11-21T10:05:00Z')]).toEqual([
+    ...['json', false, 5, '2026-11-21T10:05:00Z'],
+  ]);
+  await output.table(rows, form, 'None.');
+  output.record({ name: 'Rent', amount: null }, form);
+  output.text('a');
+  output.lines(['a']);
+  output.json({});
+  expect(() => output.finish()).not.toThrow();
 });
 
 it.each<[OutputFormat, Parameters<typeof openStream>[0], boolean, boolean]>([
@@ -448,44 +442,38 @@ it.each<[OutputFormat, Parameters<typeof openStream>[0], boolean, boolean]>([
   expect(output.collectsPages).toBe(collects);
 });
 
-describe('a text', () => {
-  it('is one line, a document without a table JSON', () => {
-    const { output, written } = openWith({ format: 'table' });
-    output.text('a\nb');
-    output.json({ a: [1] });
-    output.lines(['c', 'd\u001b']);
-    expect(written()).toBe('a b\n{"a":[1]}\nc\nd\u{FFFD}\n');
-  });
+it('a text is one line, a document without a table JSON', () => {
+  const { output, written } = openWith({ format: 'table' });
+  output.text('a\nb');
+  output.json({ a: [1] });
+  output.lines(['c', 'd\u001b']);
+  expect(written()).toBe('a b\n{"a":[1]}\nc\nd\u{FFFD}\n');
 });
 
-describe('documents that come one after another', () => {
-  async function* two(): AsyncGenerator<unknown> {
-    yield { a: 1 };
-    yield { a: 2 };
+async function* two(): AsyncGenerator<unknown> {
+  yield { a: 1 };
+  yield { a: 2 };
+}
+
+it.each<[Partial<OutputOptions>, Parameters<typeof openStream>[0], string]>([
+  [{ format: 'csv' }, 'no terminal', 'a\n1\n2\n'],
+  [{ format: 'json' }, { columns: 80 }, '[{\n  "a": 1\n},\n{\n  "a": 2\n}]\n'],
+  [{ format: 'table' }, { columns: 80 }, '{\n  "a": 1\n}\n{\n  "a": 2\n}\n'],
+  [{ format: 'ndjson' }, { columns: 80 }, '{"a":1}\n{"a":2}\n'],
+  [{ format: 'json', query: (all) => ({ all }) }, 'no terminal', '{"all":[{"a":1},{"a":2}]}\n'],
+  [{ format: 'ndjson', query: (all) => all }, 'no terminal', '{"a":1}\n{"a":2}\n'],
+])('documents that come one after another with %j on %j are %j', async (options, terminal, expected) => {
+  const { output, written } = openWith(options, terminal);
+  await output.documents(two());
+  expect(written()).toBe(expected);
+});
+
+it('pages in a pipeline of which only some are empty are not an empty list', async () => {
+  for (const pages of [[[], rows], [rows, []], [rows]]) {
+    const { output, said } = open('table');
+    await output.pages(pagesOf(...pages), form, 'None.');
+    expect(said).toEqual([]);
   }
-
-  it.each<[Partial<OutputOptions>, Parameters<typeof openStream>[0], string]>([
-    [{ format: 'csv' }, 'no terminal', 'a\n1\n2\n'],
-    [{ format: 'json' }, { columns: 80 }, '[{\n  "a": 1\n},\n{\n  "a": 2\n}]\n'],
-    [{ format: 'table' }, { columns: 80 }, '{\n  "a": 1\n}\n{\n  "a": 2\n}\n'],
-    [{ format: 'ndjson' }, { columns: 80 }, '{"a":1}\n{"a":2}\n'],
-    [{ format: 'json', query: (all) => ({ all }) }, 'no terminal', '{"all":[{"a":1},{"a":2}]}\n'],
-    [{ format: 'ndjson', query: (all) => all }, 'no terminal', '{"a":1}\n{"a":2}\n'],
-  ])('with %j on %j are %j', async (options, terminal, expected) => {
-    const { output, written } = openWith(options, terminal);
-    await output.documents(two());
-    expect(written()).toBe(expected);
-  });
-});
-
-describe('pages in a pipeline', () => {
-  it('of which only some are empty are not an empty list', async () => {
-    for (const pages of [[[], rows], [rows, []], [rows]]) {
-      const { output, said } = open('table');
-      await output.pages(pagesOf(...pages), form, 'None.');
-      expect(said).toEqual([]);
-    }
-  });
 });
 
 describe('a list with colours', () => {

@@ -6,7 +6,7 @@ import { inCurrency } from '../../../src/domain/decimal.ts';
 import { useResident } from '../../hostile/resident.ts';
 import { bankDay } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
-import { keepRunning, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 // The bank books something before it gives a page, for each command that reads pages.
@@ -46,8 +46,7 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
   it('psd2 accounts transactions -o ndjson prints the list as it was, and says how many were booked', async () => {
     const start = await listed();
     await move('booking=2', ...before);
-    const ended = await operator.psd2([...LIST, '-o', 'ndjson']);
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    const ended = await operator.succeeds([...LIST, '-o', 'ndjson']);
     expect(textsOf(shapes.transactions.parse(ndjson(ended.stdout)))).toEqual(start);
     expect(ended.stderr).toContain('2 transactions booked while psd2 read the list: not included.');
   });
@@ -63,16 +62,8 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
   it('psd2 sync writes each row once', async () => {
     await move('booking=1', ...before);
     const folder = file(`synced-${page}`);
-    const ended = await operator.psd2([
-      'sync',
-      '--unattended-reads',
-      '9999',
-      '--out',
-      folder,
-      '--since',
-      bankDay(-80),
-    ]);
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    await operator.succeeds(words`sync --unattended-reads 9999 --out ${folder} --since
+      ${bankDay(-80)}`);
     const rows = ndjson(readFileSync(join(folder, '1048262', 'transactions', `${ACCOUNT}.ndjson`), 'utf8'));
     const texts = z
       .array(shapes.syncedRow)
@@ -102,23 +93,14 @@ describe('with a booking before each page', () => {
 
   it('psd2 sync writes nothing of that product and everything of the others, and is complete the next time', async () => {
     await move('booking=1');
-    const sync = [
-      'sync',
-      '--unattended-reads',
-      '9999',
-      '--out',
-      file('later'),
-      '--since',
-      bankDay(-80),
-      '--json',
-    ];
+    const sync = words`sync --unattended-reads 9999 --out ${file('later')} --since ${bankDay(-80)} --json`;
     const ended = await operator.psd2(sync);
     expect(readError(ended)).toMatchObject({ code: 'list_changed', exitCode: 11 });
     const [customer] = shapes.syncReport.parse(JSON.parse(ended.stdout)).customers;
     expect(customer?.errors).toMatchObject([{ productId: ACCOUNT, code: 'list_changed' }]);
     expect(customer?.newTransactions).toBeGreaterThan(0);
     await aside('sandbox', 'fault', 'clear');
-    expect(await operator.psd2(sync)).toMatchObject({ code: 0 });
+    await operator.succeeds(sync);
     const rows = ndjson(
       readFileSync(join(file('later'), '1048262', 'transactions', `${ACCOUNT}.ndjson`), 'utf8'),
     );
@@ -128,8 +110,7 @@ describe('with a booking before each page', () => {
   it('psd2 accounts transactions -o ndjson prints each row of the list once', async () => {
     const start = await listed();
     await move('booking=1', '--after', '1');
-    const ended = await operator.psd2([...LIST, '-o', 'ndjson']);
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    const ended = await operator.succeeds([...LIST, '-o', 'ndjson']);
     expect(textsOf(shapes.transactions.parse(ndjson(ended.stdout)))).toEqual(start);
   });
 });

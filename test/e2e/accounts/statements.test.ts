@@ -7,7 +7,7 @@ import type * as z from 'zod';
 import { schemaOf } from '../../support/iso-schemas.ts';
 import { bankDay } from '../support/bank-days.ts';
 import { useChromium } from '../support/customer.ts';
-import { keepRunning, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -21,31 +21,18 @@ const file = (name: string) => join(operator.folder, name);
 describe('psd2 accounts export', () => {
   let booked: z.infer<typeof shapes.transactions> = [];
   beforeAll(async () => {
-    booked = await operator.json(shapes.transactions, [
-      ...['accounts', 'transactions', ACCOUNT, '--booked', ...DAYS, '--yes'],
-    ]);
+    booked = await operator.json(
+      shapes.transactions,
+      words`accounts transactions ${ACCOUNT} --booked
+      ${DAYS} --yes`,
+    );
   });
 
   it('psd2 accounts export writes a valid camt.053, whose balances follow from each other', async () => {
     const path = file('statement.xml');
     const to = bankDay(-10);
-    const ended = await operator.psd2([
-      ...[
-        'accounts',
-        'export',
-        ACCOUNT,
-        '--format',
-        'camt053',
-        ...DAYS,
-        '--to',
-        to,
-        '--file',
-        path,
-        '--json',
-        '--yes',
-      ],
-    ]);
-    expect(ended.code, ended.stderr).toBe(0);
+    const ended = await operator.succeeds(words`accounts export ${ACCOUNT} --format camt053 ${DAYS} --to ${to}
+      --file ${path} --json --yes`);
     expect(shapes.saved.parse(JSON.parse(ended.stdout)).bytes).toBe(statSync(path).size);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     execFileSync('xmllint', ['--nonet', '--noout', '--schema', schemaOf('camt.053.001.08'), path], {
@@ -68,34 +55,31 @@ describe('psd2 accounts export', () => {
   });
 });
 
-describe('psd2 accounts report', () => {
-  it.each([
-    [375, 'dark' as const],
-    [1200, 'light' as const],
-  ])(
-    'psd2 accounts report is one page that loads nothing and fits %i pixels, %s',
-    async (width, colorScheme) => {
-      const path = file(`report-${width}.html`);
-      const ended = await operator.psd2(['accounts', 'report', ACCOUNT, '--file', path, ...DAYS]);
-      expect(ended.code, ended.stderr).toBe(0);
-      expect(ended.stdout).toBe('');
+it.each([
+  [375, 'dark' as const],
+  [1200, 'light' as const],
+])(
+  'psd2 accounts report is one page that loads nothing and fits %i pixels, %s',
+  async (width, colorScheme) => {
+    const path = file(`report-${width}.html`);
+    const ended = await operator.succeeds(['accounts', 'report', ACCOUNT, '--file', path, ...DAYS]);
+    expect(ended.stdout).toBe('');
 
-      const { page } = await newCustomer({ viewport: { width, height: 900 }, colorScheme });
-      const told: string[] = [];
-      page.on('console', (message) => told.push(message.text()));
-      page.on('request', (request) => told.push(request.url()));
-      await page.goto(`file://${path}`);
-      expect(told).toEqual([`file://${path}`]);
-      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Conto di casa');
-      expect(await page.getByRole('img', { name: /^Balance from / }).count()).toBe(1);
-      expect(await page.getByRole('rowheader').first().textContent()).toMatch(/^\d{4}-\d{2}$/);
-      const counterparties = page.getByRole('region', { name: 'Largest counterparties' });
-      expect(await counterparties.getByRole('row').count()).toBeGreaterThan(4);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      // The page has its own style, which its policy must allow.
-      expect(await page.evaluate("getComputedStyle(document.querySelector('.amount')).textAlign")).toBe(
-        'right',
-      );
-    },
-  );
-});
+    const { page } = await newCustomer({ viewport: { width, height: 900 }, colorScheme });
+    const told: string[] = [];
+    page.on('console', (message) => told.push(message.text()));
+    page.on('request', (request) => told.push(request.url()));
+    await page.goto(`file://${path}`);
+    expect(told).toEqual([`file://${path}`]);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Conto di casa');
+    expect(await page.getByRole('img', { name: /^Balance from / }).count()).toBe(1);
+    expect(await page.getByRole('rowheader').first().textContent()).toMatch(/^\d{4}-\d{2}$/);
+    const counterparties = page.getByRole('region', { name: 'Largest counterparties' });
+    expect(await counterparties.getByRole('row').count()).toBeGreaterThan(4);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    // The page has its own style, which its policy must allow.
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.amount')).textAlign")).toBe(
+      'right',
+    );
+  },
+);

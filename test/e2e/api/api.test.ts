@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import { callsOf } from '../support/verbose.ts';
 
@@ -46,8 +46,7 @@ describe('psd2 api', () => {
         ...['--header', `TPP-Redirect-URI: ${await openCallback()}`],
       ),
     );
-    const customer = await operator.psd2(['sandbox', 'customer', approach.data.scaRedirectURL]);
-    expect(customer.code, customer.stderr).toBe(0);
+    await operator.succeeds(['sandbox', 'customer', approach.data.scaRedirectURL]);
     const confirmed = await operator.psd2(api('PUT', `${CONSENT}/${resourceId}/confirm`, '--data', '-'), {
       input: '{}',
     });
@@ -62,9 +61,8 @@ describe('psd2 api', () => {
     'psd2 api sends %s once, even if the bank refuses the token',
     async (last) => {
       const path = `${CONSENT}/3f0a3c52-9d7b-4d2c-8a3e-5b6f0f7d9f10/${last}`;
-      const ended = await operator.psd2([
-        ...['api', 'PUT', path, '--data', '{}', '--header', 'X-Sandbox-Fault: status=401', '--verbose'],
-      ]);
+      const ended = await operator.psd2(words`api PUT ${path} --data {} --header
+        ${'X-Sandbox-Fault: status=401'} --verbose`);
       expect(callsOf(ended).filter(({ method }) => method === 'PUT')).toHaveLength(1);
       expect(ended.code, ended.stderr).toBe(4);
       expect(ended.stderr).toContain('psd2 has not sent the call again');
@@ -117,8 +115,7 @@ describe('psd2 api --curl', () => {
   });
 
   it('psd2 api --curl uses the token of the grant that the call is signed for', async () => {
-    const login = await operator.psd2(['auth', 'login', '--client-credentials']);
-    expect(login.code, login.stderr).toBe(0);
+    await operator.succeeds(['auth', 'login', '--client-credentials']);
     const [, status] = await curl(
       ...['GET', '/private/customers/1048262/accounts', '--grant', 'client_credentials'],
     );

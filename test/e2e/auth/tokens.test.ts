@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { readError } from '../support/errors.ts';
 import { keepRunning, readDocument } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
@@ -16,26 +16,24 @@ const refreshes = (stderr: string) =>
   saidBy({ stderr }).match(/^POST \/auth\/oauth\/v2\/token → 200/gm)?.length ?? 0;
 const listAccounts = () => operator.psd2(['accounts', 'list', '--json', '--verbose']);
 
-describe('an access token that has ended', () => {
-  it('ten commands at the same time renew an access token once, and all succeed', async () => {
-    const before = expire();
-    const connected = tap.connections();
-    const goOn = tap.hold();
-    const commands = Array.from({ length: 10 }, listAccounts);
-    await vi.waitFor(() => expect(tap.connections()).toBe(connected + 1), { timeout: 20_000 });
-    // Until the bank has answered the first command, no other command asks it.
-    const asked = vi.waitUntil(() => tap.connections() > connected + 1, { timeout: 2_000 });
-    await expect(asked).rejects.toThrow();
-    goOn();
-    const ended = await Promise.all(commands);
-    for (const { code, stdout, stderr } of ended) {
-      expect(code, stderr).toBe(0);
-      expect(readDocument(shapes.accounts, stdout)).toHaveLength(3);
-    }
-    expect(ended.reduce((sum, { stderr }) => sum + refreshes(stderr), 0)).toBe(1);
-    expect(readTokens().refreshToken).not.toBe(before.refreshToken);
-    expect(existsSync(`${file()}.lock`)).toBe(false);
-  });
+it('ten commands at the same time renew an access token once, and all succeed', async () => {
+  const before = expire();
+  const connected = tap.connections();
+  const goOn = tap.hold();
+  const commands = Array.from({ length: 10 }, listAccounts);
+  await vi.waitFor(() => expect(tap.connections()).toBe(connected + 1), { timeout: 20_000 });
+  // Until the bank has answered the first command, no other command asks it.
+  const asked = vi.waitUntil(() => tap.connections() > connected + 1, { timeout: 2_000 });
+  await expect(asked).rejects.toThrow();
+  goOn();
+  const ended = await Promise.all(commands);
+  for (const { code, stdout, stderr } of ended) {
+    expect(code, stderr).toBe(0);
+    expect(readDocument(shapes.accounts, stdout)).toHaveLength(3);
+  }
+  expect(ended.reduce((sum, { stderr }) => sum + refreshes(stderr), 0)).toBe(1);
+  expect(readTokens().refreshToken).not.toBe(before.refreshToken);
+  expect(existsSync(`${file()}.lock`)).toBe(false);
 });
 
 it("psd2 uses another customer's tokens for nothing, and deletes them", async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { callsOf } from '../support/verbose.ts';
 
@@ -55,14 +55,7 @@ describe('a bank that enforces consents, and gives tokens that are about to end'
       bankCode: 'CONSENT_MISSING',
       hint: expect.stringContaining('psd2 consent request'),
     });
-    await operator.json(shapes.consent, [
-      'consent',
-      'request',
-      '--category',
-      'ACCOUNT_INFO',
-      '--account',
-      ACCOUNT,
-    ]);
+    await operator.json(shapes.consent, words`consent request --category ACCOUNT_INFO --account ${ACCOUNT}`);
     await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
     const other = await operator.psd2(['accounts', 'balance', '0010482638', '--json']);
     expect(readError(other).exitCode).toBe(5);

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { bankDay } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
 import { type ConnectProxy, openProxy, type ProxyOptions } from '../support/proxy.ts';
-import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import * as shapes from '../support/shapes.ts';
 import { callsOf } from '../support/verbose.ts';
@@ -53,20 +53,8 @@ describe('a bank whose answers have every unusual shape', () => {
   });
 
   it('a 401 that asks for SCA renews no token', async () => {
-    const ended = await operator.psd2([
-      ...[
-        'accounts',
-        'transactions',
-        ACCOUNT,
-        '--from',
-        bankDay(-200),
-        '--limit',
-        '1',
-        '--json',
-        '--yes',
-        '--verbose',
-      ],
-    ]);
+    const ended = await operator.psd2(words`accounts transactions ${ACCOUNT} --from ${bankDay(-200)}
+      --limit 1 --json --yes --verbose`);
     expect(readDocument(shapes.transactions, ended.stdout)).toHaveLength(1);
     expect(callsOf(ended).map(({ step, outcome }) => `${step} ${outcome}`)).toEqual([
       'retrieve 401',
@@ -117,8 +105,7 @@ describe('the export of transactions', () => {
   ])("psd2 saves the bank's %s", async (format, content) => {
     const file = join(operator.folder, `transactions.${format}`);
     const args = ['accounts', 'transactions', ACCOUNT, '--export', format, '--file'];
-    const ended = await operator.psd2([...args, file]);
-    expect(ended.code, ended.stderr).toBe(0);
+    const ended = await operator.succeeds([...args, file]);
     expect(ended.stdout).toBe('');
     expect(readFileSync(file, 'latin1')).toMatch(content);
     expect(readdirSync(operator.folder).filter((name) => name.endsWith('.part'))).toEqual([]);
@@ -154,10 +141,9 @@ describe('a proxy', () => {
     async (scheme) => {
       const tls = { cert: certificate('server.pem'), key: certificate('server-key.pem') };
       const proxy = await openForTest(scheme === 'https' ? { tls } : {});
-      const ended = await operator.psd2(['accounts', 'list', '--json'], {
+      const ended = await operator.succeeds(['accounts', 'list', '--json'], {
         env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: certificate('ca.pem') },
       });
-      expect(ended.code, ended.stderr).toBe(0);
       expect(readDocument(shapes.accounts, ended.stdout)).toHaveLength(3);
       expect(proxy.asked).toHaveLength(1);
       expect(proxy.certificates).toEqual([]);
@@ -173,10 +159,9 @@ describe('a proxy', () => {
 
   it('the proxy is left out for the hosts of NO_PROXY', async () => {
     const proxy = await openForTest();
-    const ended = await operator.psd2(['accounts', 'list'], {
+    await operator.succeeds(['accounts', 'list'], {
       env: { HTTPS_PROXY: proxy.url, NO_PROXY: 'localhost,127.0.0.1' },
     });
-    expect(ended.code, ended.stderr).toBe(0);
     expect(proxy.asked).toEqual([]);
   });
 });

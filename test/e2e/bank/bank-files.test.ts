@@ -34,12 +34,10 @@ function write(name: string, content: unknown): string {
   return path;
 }
 
-describe('psd2 bank check', () => {
-  it('a field with control characters reaches no terminal as it is', async () => {
-    const path = write('escape.json', { interface: 'nextgenpsd2', '\u001b[31mred': 1 });
-    const { stdout, stderr } = await operator.psd2(['bank', 'check', path]);
-    expect(stdout + stderr).not.toContain('\u001b');
-  });
+it('a field with control characters reaches no terminal as it is', async () => {
+  const path = write('escape.json', { interface: 'nextgenpsd2', '\u001b[31mred': 1 });
+  const { stdout, stderr } = await operator.psd2(['bank', 'check', path]);
+  expect(stdout + stderr).not.toContain('\u001b');
 });
 
 describe('psd2 bank list and show', () => {
@@ -86,25 +84,23 @@ describe('psd2 bank list and show', () => {
   });
 });
 
-describe('psd2 schema bank', () => {
-  it('is JSON Schema that agrees with psd2 bank check, and describes every field', async () => {
-    const schema = await operator.json(anything, ['schema', 'bank']);
-    const validate = formats
-      .default(new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true }))
-      .compile(schema);
-    for (const { name } of await operator.json(platforms, ['bank', 'list'])) {
-      const shown = await operator.json(anything, ['bank', 'show', name]);
-      expect(validate(shown), name).toBe(true);
-    }
-    for (const wrong of [
-      {},
-      { interface: 'cb' },
-      { interface: 'nextgenpsd2', a: 1 },
-      { interface: 'nextgenpsd2', psu: { ip: 'x' } },
-    ])
-      expect(validate(wrong)).toBe(false);
-    expect(undescribed(schema)).toEqual([]);
-  });
+it('psd2 schema bank is JSON Schema that agrees with psd2 bank check, and describes every field', async () => {
+  const schema = await operator.json(anything, ['schema', 'bank']);
+  const validate = formats
+    .default(new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true }))
+    .compile(schema);
+  for (const { name } of await operator.json(platforms, ['bank', 'list'])) {
+    const shown = await operator.json(anything, ['bank', 'show', name]);
+    expect(validate(shown), name).toBe(true);
+  }
+  for (const wrong of [
+    {},
+    { interface: 'cb' },
+    { interface: 'nextgenpsd2', a: 1 },
+    { interface: 'nextgenpsd2', psu: { ip: 'x' } },
+  ])
+    expect(validate(wrong)).toBe(false);
+  expect(undescribed(schema)).toEqual([]);
 });
 
 /** The paths of fields without a description. */

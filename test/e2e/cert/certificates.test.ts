@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
 import { terminalOf } from '../support/in-terminal.ts';
-import { keepRunning, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
@@ -94,32 +94,28 @@ describe('psd2 cert inspect', () => {
   });
 });
 
-describe('psd2 cert generate', () => {
-  it('psd2 cert generate makes test certificates that openssl accepts, and overwrites nothing', async () => {
-    const args = [
-      ...['cert', 'generate', '--out', 'test-certificates', '--organization-identifier', 'PSDDE-BAFIN-4711'],
-      ...['--roles', 'PSP_AI,PSP_PI', '--name', 'Ada & Co', '--days', '7'],
-    ];
-    const { files, roles } = await operator.json(shapes.generated, args);
-    expect(roles).toEqual(['PSP_AI', 'PSP_PI']);
-    for (const file of Object.values(files)) expect(statSync(own(file)).mode & 0o777).toBe(0o600);
-    const chain = ['-CAfile', own(files.ca), own(files.qwacCertificate), own(files.qsealCertificate)];
-    expect(execFileSync('openssl', ['verify', ...chain], { encoding: 'utf8' })).toMatch(/: OK\n.*: OK\n/);
-    const inspect = ['cert', 'inspect', files.qsealCertificate, '--key', files.qsealKey];
-    expect(await operator.json(inspected, inspect)).toMatchObject([
-      {
-        subject: expect.stringContaining('O=Ada & Co TEST'),
-        organizationIdentifier: 'PSDDE-BAFIN-4711',
-        qcType: 'eseal',
-        ncaId: 'DE-BAFIN',
-        keyMatches: true,
-      },
-    ]);
-    const before = readFileSync(own(files.qwacKey), 'utf8');
-    const again = readError(await operator.psd2([...args, '--json']));
-    expect(again).toMatchObject({ exitCode: 2, message: expect.stringContaining('already exists') });
-    expect(readFileSync(own(files.qwacKey), 'utf8')).toBe(before);
-  });
+it('psd2 cert generate makes test certificates that openssl accepts, and overwrites nothing', async () => {
+  const args = words`cert generate --out test-certificates --organization-identifier PSDDE-BAFIN-4711
+      --roles PSP_AI,PSP_PI --name ${'Ada & Co'} --days 7`;
+  const { files, roles } = await operator.json(shapes.generated, args);
+  expect(roles).toEqual(['PSP_AI', 'PSP_PI']);
+  for (const file of Object.values(files)) expect(statSync(own(file)).mode & 0o777).toBe(0o600);
+  const chain = ['-CAfile', own(files.ca), own(files.qwacCertificate), own(files.qsealCertificate)];
+  expect(execFileSync('openssl', ['verify', ...chain], { encoding: 'utf8' })).toMatch(/: OK\n.*: OK\n/);
+  const inspect = ['cert', 'inspect', files.qsealCertificate, '--key', files.qsealKey];
+  expect(await operator.json(inspected, inspect)).toMatchObject([
+    {
+      subject: expect.stringContaining('O=Ada & Co TEST'),
+      organizationIdentifier: 'PSDDE-BAFIN-4711',
+      qcType: 'eseal',
+      ncaId: 'DE-BAFIN',
+      keyMatches: true,
+    },
+  ]);
+  const before = readFileSync(own(files.qwacKey), 'utf8');
+  const again = readError(await operator.psd2([...args, '--json']));
+  expect(again).toMatchObject({ exitCode: 2, message: expect.stringContaining('already exists') });
+  expect(readFileSync(own(files.qwacKey), 'utf8')).toBe(before);
 });
 
 describe('keys in PKCS#12 files', () => {
@@ -141,30 +137,25 @@ describe('keys in PKCS#12 files', () => {
     const pass = ['-passin', `pass:${PASSPHRASE}`, '-passout', `pass:${PASSPHRASE}`];
     execFileSync('openssl', [...command.split(' '), ...pass], { stdio: 'pipe' });
     const env = { PSD2_QSEAL_CERT: own('old.pem'), PSD2_KEY_PASSPHRASE: PASSPHRASE };
-    const stored = await operator.psd2(
-      [
-        ...['profile', 'add', 'converted', '--base-url', 'https://psd2.bank.example', '--client-id', 'an-id'],
-        ...['--client-secret-stdin', '--app-name', 'an-app', '--qseal-cert', own('old.pem')],
-        ...['--qwac-cert', files.modern],
-      ],
+    await operator.succeeds(
+      words`profile add converted --base-url https://psd2.bank.example --client-id an-id
+        --client-secret-stdin --app-name an-app --qseal-cert ${own('old.pem')} --qwac-cert
+        ${files.modern}`,
       { input: 'a secret', env },
     );
-    expect(stored, stored.stderr).toMatchObject({ code: 0 });
     const inspect = ['cert', 'inspect', '--profile', 'converted'];
     const kept = await operator.json(inspected, inspect, { env: { PSD2_KEY_PASSPHRASE: PASSPHRASE } });
     expect(kept).toMatchObject([{ keyMatches: true }, { keyMatches: true }]);
   });
 });
 
-describe('the passphrase of a key', () => {
-  it('at a terminal psd2 asks for the passphrase of a key without echo, and asks again if it is wrong', async () => {
-    const psd2 = await inTerminal(['accounts', 'list'], { env: { PSD2_QSEAL_KEY: files.locked } });
-    await psd2.prints(/Passphrase of the QSealC key/);
-    await psd2.write('a-wrong-guess\r');
-    await psd2.prints(/The passphrase does not open the QSealC key[\s\S]*Passphrase of the QSealC key/);
-    await psd2.write(`${PASSPHRASE}\r`);
-    const { code, stdout } = await psd2.ended;
-    expect(code, stdout).toBe(0);
-    expect(stripVTControlCharacters(stdout)).not.toMatch(/guess|horse|staple/);
-  });
+it('at a terminal psd2 asks for the passphrase of a key without echo, and asks again if it is wrong', async () => {
+  const psd2 = await inTerminal(['accounts', 'list'], { env: { PSD2_QSEAL_KEY: files.locked } });
+  await psd2.prints(/Passphrase of the QSealC key/);
+  await psd2.write('a-wrong-guess\r');
+  await psd2.prints(/The passphrase does not open the QSealC key[\s\S]*Passphrase of the QSealC key/);
+  await psd2.write(`${PASSPHRASE}\r`);
+  const { code, stdout } = await psd2.ended;
+  expect(code, stdout).toBe(0);
+  expect(stripVTControlCharacters(stdout)).not.toMatch(/guess|horse|staple/);
 });

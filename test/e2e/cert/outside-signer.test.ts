@@ -3,17 +3,15 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
-import { keepRunning, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const operator = keepRunning(useLoggedIn());
 const own = (name: string) => join(operator.folder, name);
 const sandbox = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 const MODULES = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so'];
-const TRANSFER = [
-  ...['transfer', '--from', '0010482620', '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
-  ...['--amount', '3.00', '--yes'],
-];
+const TRANSFER = words`transfer --from 0010482620 --to DE89370400440532013000 --name ${'Ada Lovelace'}
+  --amount 3.00 --yes`;
 
 function script(name: string, ...lines: string[]): string {
   writeFileSync(own(name), ['#!/bin/bash', ...lines, ''].join('\n'), { mode: 0o700 });
@@ -76,8 +74,7 @@ describe('an outside signer', () => {
       PSD2_SIGNER: `${sign} '${sandbox('qseal-key.pem')}'`,
       PSD2_KEY_PASSPHRASE: 'not-for-commands',
     };
-    const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    await operator.succeeds(['accounts', 'list', '--json'], { env });
     expect(readFileSync(own('signed'), 'utf8')).toMatch(
       /^\(request-target\): get \/\S+\ntpp-request-id: \S+\ndate: .* GMT$/,
     );

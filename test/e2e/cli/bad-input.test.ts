@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
-import { keepRunning } from '../support/psd2.ts';
+import { keepRunning, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { useTappedBank } from '../support/tap.ts';
 
@@ -13,10 +13,8 @@ const flows = () => {
   const folder = join(operator.config, 'flows', 'sandbox');
   return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.ndjson')) : [];
 };
-const ORDER = [
-  ...['transfer', 'create', '--from', '0010482620', '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '12.50'],
-];
+const ORDER = words`transfer create --from 0010482620 --to DE89370400440532013000 --name ${'Ada Lovelace'}
+  --amount 12.50`;
 
 // One of each kind: what is wrong within a kind, the tests of its room have.
 it.concurrent.each<[what: string, args: string[], code: string, message: RegExp]>([

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { CUSTOMER, type Environment, keepRunning, useLoggedIn } from '../support/psd2.ts';
+import { CUSTOMER, type Environment, keepRunning, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const operator = keepRunning(useLoggedIn());
@@ -42,10 +42,8 @@ describe('a program that psd2 starts', () => {
     };
     const transfer = await operator.json(
       shapes.transfer,
-      [
-        ...['transfer', '--from', '0010482620', '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
-        ...['--amount', '3.00', '--yes'],
-      ],
+      words`transfer --from 0010482620 --to DE89370400440532013000 --name ${'Ada Lovelace'} --amount 3.00
+        --yes`,
       { env },
     );
     expect(transfer.state).toBe('executed');

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PROGRAM, useLoggedIn } from '../support/psd2.ts';
+import { PROGRAM, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 // These tests run the scripts of `psd2 completion` in the real shells, in a terminal, with the Tab key.
@@ -12,10 +12,11 @@ const bin = join(operator.folder, 'bin');
 let flow = '';
 
 beforeAll(async () => {
-  const transfer = await operator.json(shapes.transfer, [
-    ...['transfer', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
-    ...['--name', "Ada O'Lovelace (1)", '--amount', '12.50'],
-  ]);
+  const transfer = await operator.json(
+    shapes.transfer,
+    words`transfer --yes --from 0010482620 --to
+    DE89370400440532013000 --name ${"Ada O'Lovelace (1)"} --amount 12.50`,
+  );
   flow = transfer.flow;
   mkdirSync(bin);
   // Completes as psd2 does. Instead of running a command, it prints the arguments.
@@ -130,7 +131,7 @@ describe.each(Object.keys(RC))('completion in %s', (shell) => {
 });
 
 it('completion does not call the bank: its values come from this machine', async () => {
-  expect((await operator.psd2(['sandbox', 'stop'])).code).toBe(0);
+  await operator.succeeds(['sandbox', 'stop']);
   const { stdout } = await operator.psd2(['__complete', 'words', 'accounts', 'balance', '']);
   expect(stdout).toBe('values\n0000093017\t\n0010482620\t\n0010482638\t\n');
   expect((await operator.psd2(['__complete', 'words', '--customer', ''])).stdout).toBe('values\n1048262\t\n');

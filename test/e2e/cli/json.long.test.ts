@@ -5,14 +5,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { bankDay } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
-import { keepRunning, PROGRAM, readDocument, useOperator, useSandbox } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useOperator, useSandbox, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
-const ORDER = [
-  ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
-  ...['--amount', '3.00', '--yes'],
-];
+const ORDER = words`--from ${ACCOUNT} --to DE89370400440532013000 --name ${'Ada Lovelace'} --amount 3.00
+  --yes`;
 const CONSENT = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts'];
 const operator = keepRunning(useSandbox());
 const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
@@ -95,8 +93,7 @@ describe('with --json stdout is one document', () => {
     const words = args.map((word) =>
       word === '<transfer>' ? flows.transfer : word === '<consent>' ? flows.consent : word,
     );
-    const ended = await operator.psd2([...words, '--json', '--verbose']);
-    expect(ended.code, ended.stderr).toBe(0);
+    const ended = await operator.succeeds([...words, '--json', '--verbose']);
     readDocument(z.json(), ended.stdout);
     expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
   });
@@ -104,11 +101,9 @@ describe('with --json stdout is one document', () => {
   it('psd2 profile add and remove --json print one document each', async () => {
     const added = await operator.json(
       z.json(),
-      [
-        ...['profile', 'add', 'second', '--base-url', 'https://psd2.bank.example/api'],
-        ...['--client-id', 'an-id', '--client-secret-stdin', '--app-name', 'an-app'],
-        ...['--qwac-cert', certificate('qwac.pem'), '--qwac-key', certificate('qwac-key.pem')],
-      ],
+      words`profile add second --base-url https://psd2.bank.example/api --client-id an-id
+        --client-secret-stdin --app-name an-app --qwac-cert ${certificate('qwac.pem')} --qwac-key
+        ${certificate('qwac-key.pem')}`,
       { input: 'the-secret-of-the-second-profile\n' },
     );
     // The profile in use stays in use.
@@ -192,8 +187,7 @@ describe('in a pipe without --json', () => {
     [['profile', 'list'], 3],
     [['auth', 'status'], 2],
   ])('psd2 %j prints rows of tab-separated columns, without terminal codes', async (args, columns) => {
-    const ended = await operator.psd2([...args, '--verbose']);
-    expect(ended.code, ended.stderr).toBe(0);
+    const ended = await operator.succeeds([...args, '--verbose']);
     const rows = ended.stdout.split('\n');
     expect(rows.pop()).toBe('');
     expect(rows.length).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { CUSTOMER, keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { CUSTOMER, keepRunning, PROGRAM, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { stepsOf } from '../support/verbose.ts';
 
@@ -24,9 +24,11 @@ const transactions = (...args: string[]) =>
 
 describe('reading accounts in a pipeline', () => {
   it('after a consent psd2 reads the accounts and their balances', async () => {
-    const consent = await operator.json(shapes.consent, [
-      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-accounts'],
-    ]);
+    const consent = await operator.json(
+      shapes.consent,
+      words`consent request --category ACCOUNT_INFO
+      --category PAYMENTS --all-accounts`,
+    );
     expect(consent.state).toBe('confirmed');
     const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
     expect(accounts.map(({ productId }) => productId)).toEqual(['0010482620', '0010482638', '0000093017']);
@@ -50,8 +52,7 @@ describe('reading accounts in a pipeline', () => {
       const refused = readError(await operator.psd2(asked));
       expect(refused).toMatchObject({ code: 'sca_required', exitCode: 6 });
       expect(refused.hint).toContain('--yes');
-      const ended = await operator.psd2([...asked, '--yes']);
-      expect(ended.code, ended.stderr).toBe(0);
+      const ended = await operator.succeeds([...asked, '--yes']);
       expect(readDocument(shapes.transactions, ended.stdout)).toHaveLength(1);
       expect((await operator.psd2(asked)).stdout).toBe(ended.stdout);
     });
@@ -79,38 +80,32 @@ describe('reading accounts in a pipeline', () => {
   });
 });
 
-describe('paying in a pipeline', () => {
-  it('psd2 settles an instant transfer, and the balance changes by its total to the cent', async () => {
-    const before = await availableBalance();
-    const ended = await operator.psd2([
-      ...['transfer', '--instant', '--payee-verified', '--yes', '--json', '--verbose', ...ORDER],
-      ...['--amount', '12.34', '--reference', 'INV-1234'],
-    ]);
-    expect(ended.code, ended.stderr).toBe(0);
-    const transfer = readDocument(shapes.transfer, ended.stdout);
-    expect(transfer).toMatchObject({
-      state: 'settled',
-      instant: true,
-      reference: 'INV-1234',
-      amount: '12.34',
-      executionStatus: 'OK',
-      cro: expect.stringMatching(/\S/),
-    });
-    expect(stepsOf(ended)).toEqual(['verify', 'approach', 'status', 'execute', 'execution/status']);
-
-    const total = new Big(transfer.totalAmount?.amount ?? '');
-    expect(total.eq(new Big('12.34').plus(transfer.commissions?.amount ?? ''))).toBe(true);
-    expect(before.minus(await availableBalance()).toFixed(2)).toBe(total.toFixed(2));
-    expect(await operator.json(shapes.transfer, ['transfer', 'show', transfer.flow])).toEqual(transfer);
-    const newest = await transactions('--booked', '--limit', '2');
-    expect(newest.map(({ amount }) => amount)).toEqual(['-0.50', '-12.34']);
+it('psd2 settles an instant transfer, and the balance changes by its total to the cent', async () => {
+  const before = await availableBalance();
+  const ended = await operator.succeeds(words`transfer --instant --payee-verified --yes --json --verbose
+      ${ORDER} --amount 12.34 --reference INV-1234`);
+  const transfer = readDocument(shapes.transfer, ended.stdout);
+  expect(transfer).toMatchObject({
+    state: 'settled',
+    instant: true,
+    reference: 'INV-1234',
+    amount: '12.34',
+    executionStatus: 'OK',
+    cro: expect.stringMatching(/\S/),
   });
+  expect(stepsOf(ended)).toEqual(['verify', 'approach', 'status', 'execute', 'execution/status']);
+
+  const total = new Big(transfer.totalAmount?.amount ?? '');
+  expect(total.eq(new Big('12.34').plus(transfer.commissions?.amount ?? ''))).toBe(true);
+  expect(before.minus(await availableBalance()).toFixed(2)).toBe(total.toFixed(2));
+  expect(await operator.json(shapes.transfer, ['transfer', 'show', transfer.flow])).toEqual(transfer);
+  const newest = await transactions('--booked', '--limit', '2');
+  expect(newest.map(({ amount }) => amount)).toEqual(['-0.50', '-12.34']);
 });
 
-describe('the environment alone', () => {
-  it('the environment alone makes the profile "env", which psd2 does not store', async () => {
-    const config = join(operator.folder, 'env-config');
-    const script = `
+it('the environment alone makes the profile "env", which psd2 does not store', async () => {
+  const config = join(operator.folder, 'env-config');
+  const script = `
       set -euo pipefail
       psd2() { "$NODE" "$PROGRAM" "$@"; }
       eval "$(psd2 sandbox env)"
@@ -120,29 +115,28 @@ describe('the environment alone', () => {
       psd2 accounts list --json
       psd2 auth login --client-credentials --json
       psd2 accounts list --grant client_credentials --json`;
-    const bash = await operator.startProgram('bash', ['-c', script], {
-      NODE: process.execPath,
-      PROGRAM,
-      ELSEWHERE: config,
-      PSD2_BROWSER: CUSTOMER,
-    });
-    const ended = await bash.ended;
-    expect(ended.code, ended.stderr).toBe(0);
-    const [login = '', accounts = '', ownLogin = '', ownAccounts = ''] = ended.stdout.split('\n');
-    expect(readDocument(shapes.login, `${login}\n`)).toMatchObject({
-      profile: 'env',
-      customerId: '1048262',
-    });
-    expect(readDocument(shapes.accounts, `${accounts}\n`)).toHaveLength(3);
-    expect(readDocument(shapes.applicationLogin, `${ownLogin}\n`)).toMatchObject({
-      profile: 'env',
-      grantType: 'client_credentials',
-      refreshTokenExpiresAt: null,
-    });
-    expect(ownAccounts).toBe(accounts);
-    expect(readdirSync(config)).not.toContain('profiles');
-    expect(readdirSync(join(config, 'tokens'))).toEqual(['env']);
+  const bash = await operator.startProgram('bash', ['-c', script], {
+    NODE: process.execPath,
+    PROGRAM,
+    ELSEWHERE: config,
+    PSD2_BROWSER: CUSTOMER,
   });
+  const ended = await bash.ended;
+  expect(ended.code, ended.stderr).toBe(0);
+  const [login = '', accounts = '', ownLogin = '', ownAccounts = ''] = ended.stdout.split('\n');
+  expect(readDocument(shapes.login, `${login}\n`)).toMatchObject({
+    profile: 'env',
+    customerId: '1048262',
+  });
+  expect(readDocument(shapes.accounts, `${accounts}\n`)).toHaveLength(3);
+  expect(readDocument(shapes.applicationLogin, `${ownLogin}\n`)).toMatchObject({
+    profile: 'env',
+    grantType: 'client_credentials',
+    refreshTokenExpiresAt: null,
+  });
+  expect(ownAccounts).toBe(accounts);
+  expect(readdirSync(config)).not.toContain('profiles');
+  expect(readdirSync(join(config, 'tokens'))).toEqual(['env']);
 });
 
 function parseLine(line: string): Transaction {

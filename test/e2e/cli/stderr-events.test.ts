@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, type Ended, keepRunning, useLoggedIn } from '../support/psd2.ts';
+import { ADDRESS, type Ended, keepRunning, useLoggedIn, words } from '../support/psd2.ts';
 
 const ACCOUNT = '0010482620';
-const ORDER = [
-  ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '3.00'],
-];
+const ORDER = words`--from ${ACCOUNT} --to DE89370400440532013000 --name ${'Ada Lovelace'} --amount 3.00`;
 const operator = keepRunning(useLoggedIn());
 
 const said = z.object({ event: z.string(), error: z.object({ code: z.string() }).optional() });
@@ -22,8 +20,7 @@ function linesOf({ stderr }: Ended): string[] {
 
 describe('with --json and no terminal on stderr, every line of it is an object', () => {
   it('a transfer reports what it asks the customer, and each call, as objects', async () => {
-    const ended = await operator.psd2(['transfer', 'create', ...ORDER, '--yes', '--json', '--verbose']);
-    expect(ended.code, ended.stderr).toBe(0);
+    const ended = await operator.succeeds(['transfer', 'create', ...ORDER, '--yes', '--json', '--verbose']);
     const lines = linesOf(ended);
     expect(lines.filter((line) => line !== 'call')).toEqual(['flow', 'note', 'open']);
     expect(lines).toContain('call');
@@ -52,13 +49,12 @@ describe('with --json and no terminal on stderr, every line of it is an object',
     expect({ next, exitCode }).toEqual({ next: [['psd2', 'transfer', 'resume', flow]], exitCode: 130 });
     const [program = '', ...args] = next[0] ?? [];
     expect(program).toBe('psd2');
-    expect((await operator.psd2([...args, '--yes'])).code).toBe(0);
+    await operator.succeeds([...args, '--yes']);
   });
 
   it('the warnings of Node.js are objects too', async () => {
     const env = { NODE_OPTIONS: '--pending-deprecation --trace-warnings', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-    const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
-    expect(ended.code, ended.stderr).toBe(0);
+    const ended = await operator.succeeds(['accounts', 'list', '--json'], { env });
     expect(linesOf(ended).every((line) => line === 'warning')).toBe(true);
   });
 });
@@ -66,14 +62,7 @@ describe('with --json and no terminal on stderr, every line of it is an object',
 it('-q prints only the error', async () => {
   const quiet = ['--json', '--quiet', '--verbose'];
   expect((await operator.psd2(['transfer', 'create', ...ORDER, '--yes', ...quiet])).stderr).toBe('');
-  const refused = await operator.psd2([
-    'transfer',
-    'create',
-    ...ORDER,
-    '--name',
-    'SCA REFUSED',
-    '--yes',
-    ...quiet,
-  ]);
+  const refused = await operator.psd2(words`transfer create ${ORDER} --name ${'SCA REFUSED'} --yes
+    ${quiet}`);
   expect(linesOf(refused)).toEqual(['error not_authorised']);
 });

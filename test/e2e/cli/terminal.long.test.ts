@@ -7,14 +7,12 @@ import Big from 'big.js';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { terminalOf } from '../support/in-terminal.ts';
-import { type Environment, keepRunning, type Running, useLoggedIn } from '../support/psd2.ts';
+import { type Environment, keepRunning, type Running, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
-const ORDER = [
-  ...['transfer', 'create', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '6.00'],
-];
+const ORDER = words`transfer create --from ${ACCOUNT} --to DE89370400440532013000 --name ${'Ada Lovelace'}
+  --amount 6.00`;
 const CONFIRM = /Ask the customer to authorise this transfer\?/;
 const CTRL_C = '\u0003';
 const operator = keepRunning(useLoggedIn());
@@ -112,10 +110,8 @@ describe('questions at a terminal', () => {
 
   it('psd2 does not echo a secret', async () => {
     const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
-    const psd2 = await inTerminal([
-      ...['profile', 'add', 'asked', '--qwac-cert', certificate('qwac.pem')],
-      ...['--qwac-key', certificate('qwac-key.pem')],
-    ]);
+    const psd2 = await inTerminal(words`profile add asked --qwac-cert ${certificate('qwac.pem')}
+      --qwac-key ${certificate('qwac-key.pem')}`);
     for (const [question, answer] of [
       [/Base URL of the bank/, 'https://psd2.bank.example'],
       [/Client id/, 'the-client-id'],
@@ -287,40 +283,36 @@ describe('a pager', () => {
   });
 });
 
-describe('tables on a terminal', () => {
-  /** The lines that a command shows. */
-  const shown = async (args: string[], options?: { columns?: number; env?: Environment }) => {
-    const { code, stdout } = await (await inTerminal([...args, '--quiet'], options)).ended;
-    expect(code, stdout).toBe(0);
-    return stdout.replaceAll('\r\n', '\n').trimEnd().split('\n');
-  };
+/** The lines that a command shows. */
+const shown = async (args: string[], options?: { columns?: number; env?: Environment }) => {
+  const { code, stdout } = await (await inTerminal([...args, '--quiet'], options)).ended;
+  expect(code, stdout).toBe(0);
+  return stdout.replaceAll('\r\n', '\n').trimEnd().split('\n');
+};
 
-  it('tables show times in one form, as local time without a zone', async () => {
-    const { flow = '', createdAt = '' } = (await newest()) ?? {};
-    // 5:45 hours ahead of UTC.
-    const env = { TZ: 'Asia/Kathmandu' };
-    const local = new Date(Date.parse(createdAt) + 345 * 60_000).toISOString().slice(0, 16).replace('T', ' ');
-    for (const args of [
-      ['consent', 'list'],
-      ['auth', 'list'],
-      ['transfer', 'list'],
-      ['log', '--limit', '5'],
-      ['log', '--transaction', flow],
-      ['cert', 'inspect'],
-    ]) {
-      const screen = (await shown(args, { columns: 200, env })).join('\n');
-      if (args[0] === 'transfer') expect(screen).toContain(local);
-      expect(screen).toMatch(/^(.* )?\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2}(\.\d{3})?)?( |$)/m);
-      expect(screen).not.toMatch(/\dT\d/);
-    }
-  });
+it('tables show times in one form, as local time without a zone', async () => {
+  const { flow = '', createdAt = '' } = (await newest()) ?? {};
+  // 5:45 hours ahead of UTC.
+  const env = { TZ: 'Asia/Kathmandu' };
+  const local = new Date(Date.parse(createdAt) + 345 * 60_000).toISOString().slice(0, 16).replace('T', ' ');
+  for (const args of [
+    ['consent', 'list'],
+    ['auth', 'list'],
+    ['transfer', 'list'],
+    ['log', '--limit', '5'],
+    ['log', '--transaction', flow],
+    ['cert', 'inspect'],
+  ]) {
+    const screen = (await shown(args, { columns: 200, env })).join('\n');
+    if (args[0] === 'transfer') expect(screen).toContain(local);
+    expect(screen).toMatch(/^(.* )?\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2}(\.\d{3})?)?( |$)/m);
+    expect(screen).not.toMatch(/\dT\d/);
+  }
 });
 
-describe('colour on a terminal', () => {
-  it('tables have colour on a terminal', async () => {
-    const { stdout } = await (await inTerminal(['accounts', 'list'])).ended;
-    expect(stdout).toMatch(COLOUR);
-  });
+it('tables have colour on a terminal', async () => {
+  const { stdout } = await (await inTerminal(['accounts', 'list'])).ended;
+  expect(stdout).toMatch(COLOUR);
 });
 
 const HIDE_CURSOR = '\u001b[?25l';

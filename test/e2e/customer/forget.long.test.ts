@@ -6,16 +6,14 @@ import * as z from 'zod';
 import { type Server, startServer } from '../../store/postgres/server.ts';
 import { freePort } from '../../support/free-port.ts';
 import { readError } from '../support/errors.ts';
-import { CUSTOMER, keepRunning, logIn, useSandbox } from '../support/psd2.ts';
+import { CUSTOMER, keepRunning, logIn, useSandbox, words } from '../support/psd2.ts';
 
 const ANNA = '1048262';
 const ACCOUNT = '0010482620';
 const SECRET_WORDS = 'rent of anna verdi';
-const order = (reference: string, ...more: string[]) => [
-  ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '2.00', '--description', SECRET_WORDS, '--reference', reference],
-  ...more,
-];
+const order = (reference: string, ...more: string[]) => words`transfer create --json --yes --from
+  ${ACCOUNT} --to DE89370400440532013000 --name ${'Ada Lovelace'} --amount 2.00 --description
+  ${SECRET_WORDS} --reference ${reference} ${more}`;
 const flow = z.looseObject({ flow: z.string(), state: z.string() });
 const proof = z.looseObject({
   pseudonym: z.nullable(z.string()),
@@ -32,7 +30,7 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 customer with a store in %
       server = startServer(await freePort(), 20);
       server.create('bank');
       Object.assign(operator.env, { PSD2_STORE: server.url('bank'), PSD2_STORE_PLAIN_TOKENS: '1' });
-      expect(await operator.psd2(['store', 'init', '--roles', '--plain-tokens'])).toMatchObject({ code: 0 });
+      await operator.succeeds(['store', 'init', '--roles', '--plain-tokens']);
     }
     await logIn(operator);
     operator.env.PSD2_BROWSER = `${CUSTOMER} --user bruno`;
@@ -63,21 +61,19 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 customer with a store in %
     await operator.psd2(['sync', '--unattended-reads', '9999', '--out', join(operator.folder, 'out')]);
     const csv = join(operator.folder, 'five.csv');
     writeFileSync(csv, `name,iban,amount\nAda,DE89370400440532013000,3.00\n`);
-    const { batch } = await operator.json(z.looseObject({ batch: z.string() }), [
-      ...['batch', 'add', csv, '--from', ACCOUNT, '--json'],
-    ]);
-    const paid = await operator.psd2(['batch', 'run', batch, '--yes', '--json']);
-    expect(paid, paid.stderr).toMatchObject({ code: 0 });
+    const { batch } = await operator.json(
+      z.looseObject({ batch: z.string() }),
+      words`batch add ${csv}
+      --from ${ACCOUNT} --json`,
+    );
+    await operator.succeeds(['batch', 'run', batch, '--yes', '--json']);
 
     const file = join(operator.folder, 'anna.json');
-    await operator.json(z.looseObject({ flows: z.literal(3) }), [
-      'customer',
-      'export',
-      ANNA,
-      '--file',
-      file,
-      '--json',
-    ]);
+    await operator.json(
+      z.looseObject({ flows: z.literal(3) }),
+      words`customer export ${ANNA} --file
+      ${file} --json`,
+    );
     const text = readFileSync(file, 'utf8');
     const document: unknown = JSON.parse(text);
     const again = await operator.psd2(['customer', 'export', ANNA, '--file', file, '--json']);
@@ -137,7 +133,7 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 customer with a store in %
     });
     expect(transfers.map(({ customerId }) => customerId)).toEqual(Array(2).fill(result.pseudonym));
     expect(transfers.map(({ amount }) => amount)).toEqual(expect.arrayContaining(['2.00', '3.00']));
-    expect(await operator.psd2(['audit', '--verify', '--json'])).toMatchObject({ code: 0 });
+    await operator.succeeds(['audit', '--verify', '--json']);
     const batches = z.array(z.looseObject({ state: z.literal('done') })).length(1);
     await operator.json(batches, ['batch', 'list', '--json'], { env: { PSD2_CUSTOMER: undefined } });
   });

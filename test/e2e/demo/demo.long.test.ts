@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { type Operator, PROGRAM, useOperator } from '../support/psd2.ts';
+import { type Operator, PROGRAM, useOperator, words } from '../support/psd2.ts';
 
 /** The steps at which the tests interrupt a demo. */
 const STEPS = ['sandbox start', 'auth login', 'transfer'];
@@ -12,20 +12,10 @@ describe.concurrent('psd2 demo', () => {
   const interrupted = new Map(STEPS.map((step) => [step, useOperator()]));
 
   it('psd2 demo shows every step to a settled transfer, and leaves nothing behind', async () => {
-    const { code, stdout, stderr } = await plain.psd2(['demo']);
-    expect(code, stderr).toBe(0);
+    const { stdout, stderr } = await plain.succeeds(['demo']);
     const steps = [...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step);
-    expect(steps).toEqual([
-      'sandbox start',
-      'auth login',
-      'consent request',
-      'accounts list',
-      'accounts balance',
-      'accounts transactions',
-      'transfer',
-      'accounts balance',
-      'smoke',
-    ]);
+    expect(steps).toEqual(words`${'sandbox start'} ${'auth login'} ${'consent request'} ${'accounts list'}
+      ${'accounts balance'} ${'accounts transactions'} transfer ${'accounts balance'} smoke`);
     expect(stdout).toMatch(/^state\tsettled$/m);
     const [, cro = ''] = /^cro\t(\d+)$/m.exec(stdout) ?? [];
     expect(cro).not.toBe('');

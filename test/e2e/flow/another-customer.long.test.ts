@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { bankDate, untilWorkday } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
-import { keepRunning, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -35,10 +35,8 @@ async function begun(): Promise<{ transfer: string; consent: string; operation: 
   });
   const verify = ['operation', 'verify', ...STANDING_ORDER, '--data', data, ...own];
   return {
-    transfer: await left([
-      ...['transfer', 'create', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
-      ...['--name', 'Ada Lovelace', '--amount', '5.00'],
-    ]),
+    transfer: await left(words`transfer create --yes --from ${ACCOUNT} --to DE89370400440532013000 --name
+      ${'Ada Lovelace'} --amount 5.00`),
     consent: await left(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts']),
     operation: (await operator.json(shapes.operation, verify)).flow,
   };
@@ -49,15 +47,13 @@ it('psd2 asks about a flow, and continues it, as the customer who began it, whoe
   const asked = await operator.json(shapes.transfer, ['transfer', 'status', flows.transfer]);
   expect(asked).toMatchObject({ state: 'authorizing', authorizationStatus: 'PENDING' });
   const status = ['operation', 'status', ...STANDING_ORDER, '--resource', flows.operation, '--json'];
-  const answered = await operator.psd2(status);
-  expect(answered.code, answered.stderr).toBe(0);
+  const answered = await operator.succeeds(status);
   expect(JSON.parse(answered.stdout)).toMatchObject({ authorizationStatus: 'PENDING' });
 
   const transfer = await operator.json(shapes.transfer, ['transfer', 'resume', flows.transfer]);
   expect(transfer.state).toBe('executed');
   const file = join(operator.folder, 'receipt.pdf');
-  const receipt = await operator.psd2(['transfer', 'receipt', flows.transfer, '--file', file]);
-  expect(receipt.code, receipt.stderr).toBe(0);
+  await operator.succeeds(['transfer', 'receipt', flows.transfer, '--file', file]);
   expect(readFileSync(file, 'latin1')).toMatch(/^%PDF-/);
   const consent = await operator.json(shapes.consent, ['consent', 'resume', flows.consent]);
   expect(consent.state).toBe('confirmed');
@@ -78,10 +74,10 @@ it('psd2 refuses a --customer that is not the customer of the flow, and changes 
     ['consent', 'resolve', flows.consent, '--not-executed', '--yes'],
     ...['show', 'resume', 'cancel'].map((verb) => ['operation', verb, flows.operation]),
     ['operation', 'resolve', flows.operation, '--not-executed', '--yes'],
-    ...['status', 'sca', 'execute'].map((verb) => [
-      ...['operation', verb, ...STANDING_ORDER],
-      ...['--resource', flows.operation],
-    ]),
+    ...['status', 'sca', 'execute'].map(
+      (verb) => words`operation ${verb} ${STANDING_ORDER} --resource
+      ${flows.operation}`,
+    ),
   ];
   for (const args of commands) {
     const ended = await operator.psd2([...args, '--customer', LAST, '--yes', '--json']);

@@ -13,14 +13,13 @@ import {
   type Running,
   readDocument,
   useLoggedIn,
+  words,
 } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
-const ORDER = [
-  ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
-  ...['--amount', '4.00', '--yes'],
-];
+const ORDER = words`--from ${ACCOUNT} --to DE89370400440532013000 --name ${'Ada Lovelace'} --amount 4.00
+  --yes`;
 const operator = keepRunning(useLoggedIn());
 
 /** Starts a command and waits until the customer would be at the bank's page. */
@@ -56,9 +55,7 @@ const bookings = async () =>
 
 describe('Ctrl-C while psd2 waits for the customer and a browser is connected', () => {
   it('Ctrl-C ends a consent request and names the consent, which resume completes', async () => {
-    const waiting = await untilCustomer([
-      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'],
-    ]);
+    const waiting = await untilCustomer(words`consent request --category ACCOUNT_INFO --all-accounts`);
     const ended = await interrupt(waiting);
     const { flow, state, transactionId } = readDocument(shapes.consent, ended.stdout);
     expect(state).toBe('authorizing');
@@ -105,10 +102,8 @@ describe('Ctrl-C while psd2 waits for the customer and a browser is connected', 
   });
 
   it('Ctrl-C after execute says that the payment was executed and must not be made again', async () => {
-    const psd2 = await operator.start([
-      ...['transfer', 'create', ...ORDER, '--name', 'INSTANT PENDING', '--instant', '--payee-verified'],
-      ...['--verbose', '--json'],
-    ]);
+    const psd2 = await operator.start(words`transfer create ${ORDER} --name ${'INSTANT PENDING'} --instant
+      --payee-verified --verbose --json`);
     await psd2.prints(/\/execution\/status(?: → |","outcome":)200/);
     psd2.kill('SIGINT');
     const ended = await psd2.ended;
@@ -201,8 +196,7 @@ describe('SIGKILL while the customer is at SCA', () => {
     ['loses no approval: resume executes without another SCA', 'approved', false],
   ] as const)('SIGKILL at SCA %s', async (_what, name, again) => {
     const before = await balance();
-    const ended = await operator.psd2(['transfer', 'resume', flows[name], '--json', '--verbose']);
-    expect(ended.code, ended.stderr).toBe(0);
+    const ended = await operator.succeeds(['transfer', 'resume', flows[name], '--json', '--verbose']);
     expect(ended.stderr.includes('/approach')).toBe(again);
     const resumed = readDocument(shapes.transfer, ended.stdout);
     expect(resumed).toMatchObject({ reference: name, state: 'executed' });

@@ -11,14 +11,13 @@ import {
   type Running,
   readDocument,
   useLoggedIn,
+  words,
 } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
-const ORDER = [
-  ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '2.00'],
-];
+const ORDER = words`transfer create --json --yes --from ${ACCOUNT} --to DE89370400440532013000 --name
+  ${'Ada Lovelace'} --amount 2.00`;
 const operator = keepRunning(useLoggedIn());
 
 const terminal = terminalOf(operator);

@@ -3,17 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { useChromium } from '../support/customer.ts';
-import { ADDRESS, keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { ADDRESS, keepRunning, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { tokensFile } from '../support/tokens-file.ts';
 import { callsOf } from '../support/verbose.ts';
 
 const operator = keepRunning(useLoggedIn());
 const newCustomer = useChromium();
-const ORDER = [
-  ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '1.00'],
-];
+const ORDER = words`transfer create --yes --from 0010482620 --to DE89370400440532013000 --name
+  ${'Ada Lovelace'} --amount 1.00`;
 const tokens = join(operator.config, 'tokens', 'sandbox');
 /** The files beside the tokens and the counts of reads: a lock, or a half-written file. */
 const leftovers = () =>
@@ -46,7 +44,7 @@ it('three payments and a consent with one redirect port all complete', async () 
     expect(code, stderr).toBe(0);
     expect(stderr).toContain("psd2 asks the bank for the customer's decision");
   }
-  expect(await operator.psd2(['sandbox', 'customer', first.address])).toMatchObject({ code: 0 });
+  await operator.succeeds(['sandbox', 'customer', first.address]);
   expect(await first.psd2.ended).toMatchObject({ code: 0 });
 });
 
@@ -58,8 +56,7 @@ it('psd2 transfer status --watch asks the bank about its transfer while psd2 wor
   await other.prints(ADDRESS);
   // Nothing listens any more when the browser comes back, but the customer has approved.
   await operator.psd2(['sandbox', 'customer', ADDRESS.exec(left.stderr)?.[1] ?? '']);
-  const watched = await operator.psd2(['transfer', 'status', flow, '--watch', '--json']);
-  expect(watched.code, watched.stderr).toBe(0);
+  const watched = await operator.succeeds(['transfer', 'status', flow, '--watch', '--json']);
   expect(readDocument(shapes.transfer, watched.stdout)).toMatchObject({
     state: 'authorizing',
     authorizationStatus: 'AUTHORIZED',
@@ -69,7 +66,7 @@ it('psd2 transfer status --watch asks the bank about its transfer while psd2 wor
   );
   other.kill('SIGINT');
   const { flow: cancelled } = readDocument(shapes.transfer, (await other.ended).stdout);
-  expect(await operator.psd2(['transfer', 'cancel', cancelled, '--yes'])).toMatchObject({ code: 0 });
+  await operator.succeeds(['transfer', 'cancel', cancelled, '--yes']);
   expect(await operator.json(shapes.transfer, ['transfer', 'resume', flow])).toMatchObject({
     state: 'executed',
   });
@@ -83,7 +80,7 @@ describe('two logins at the same time', () => {
       PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
     });
     await second.prints(/The login waits its turn, at most 300 s\./);
-    expect(await operator.psd2(['sandbox', 'customer', first.address])).toMatchObject({ code: 0 });
+    await operator.succeeds(['sandbox', 'customer', first.address]);
     expect(await first.psd2.ended).toMatchObject({ code: 0 });
     expect(await second.ended).toMatchObject({ code: 0 });
   });
@@ -127,8 +124,7 @@ it('a login and a command that reads do not disturb each other', async () => {
   })();
   try {
     for (let logins = 0; logins < 3; logins += 1) {
-      const ended = await operator.psd2(['auth', 'login', '--json']);
-      expect(ended.code, ended.stderr).toBe(0);
+      await operator.succeeds(['auth', 'login', '--json']);
     }
   } finally {
     reading = false;
@@ -142,8 +138,7 @@ it('logins during a sync duplicate no row and corrupt no file', async () => {
     operator.psd2(['sync', '--unattended-reads', '9999', '--out', folder, '--customer', '1048262', '--json']);
   const logins = async () => {
     for (let times = 0; times < 3; times += 1) {
-      const ended = await operator.psd2(['auth', 'login', '--json']);
-      expect(ended.code, ended.stderr).toBe(0);
+      await operator.succeeds(['auth', 'login', '--json']);
     }
   };
   const [first] = await Promise.all([sync(), logins()]);

@@ -1,23 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { useOperator } from '../support/psd2.ts';
+import { useOperator, words } from '../support/psd2.ts';
 
 const operator = useOperator();
 
 it('psd2 demo --interface nextgenpsd2 shows a login, a consent, readings, a payment and a smoke test, and leaves nothing behind', async () => {
-  const { code, stdout, stderr } = await operator.psd2(['demo', '--interface', 'nextgenpsd2']);
-  expect(code, stderr).toBe(0);
-  expect([...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step)).toEqual([
-    'sandbox start',
-    'auth login',
-    'consent request',
-    'accounts list',
-    'accounts balance',
-    'accounts transactions',
-    'transfer',
-    'accounts balance',
-    'smoke',
-  ]);
+  const { stdout, stderr } = await operator.succeeds(['demo', '--interface', 'nextgenpsd2']);
+  expect(
+    [...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step),
+  ).toEqual(words`${'sandbox start'}
+    ${'auth login'} ${'consent request'} ${'accounts list'} ${'accounts balance'}
+    ${'accounts transactions'} transfer ${'accounts balance'} smoke`);
   const [, accountId] = /^\$ psd2 accounts balance (\d+)$/m.exec(stderr) ?? [];
   expect(stdout).toContain(`accountId\t${accountId}`);
   expect(stdout).toMatch(/^accountBalance\.amount\t[\d.]+$/m);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { words } from '../../support/words.ts';
 import { useSecondDoor } from './second-door-customer.ts';
 
 const PAN = '5254120000003017';
@@ -11,9 +12,7 @@ it('the number of a card is nowhere but at the bank', async () => {
   const file = join(operator.folder, 'card');
   writeFileSync(file, `${PAN}\n`);
   const ended = await operator.psd2([...ASK, `pan:@${file}`, '--card-number', `@${file}`]);
-  const confirmed = await operator.psd2([
-    ...['funds', 'check', '--account', `pan:@${file}`, '--amount', '1', '--json'],
-  ]);
+  const confirmed = await operator.psd2(words`funds check --account pan:@${file} --amount 1 --json`);
   expect(confirmed).toMatchObject({ code: 0, stdout: expect.stringContaining('pan:525412******3017') });
   expect(ended.stdout + ended.stderr + confirmed.stderr).not.toContain(PAN);
   const kept = readdirSync(operator.folder, { recursive: true, withFileTypes: true })

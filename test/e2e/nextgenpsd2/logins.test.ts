@@ -1,18 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { accounts, useSecondDoor } from './second-door-customer.ts';
 
 /** The door puts its own address there. */
 const METADATA = 'https://bank.example/.well-known/oauth-authorization-server';
 
-describe('at a bank where the application logs in', () => {
-  const { json, request } = useSecondDoor([], { oauth: { mode: 'client-credentials', metadata: METADATA } });
+const { json, request } = useSecondDoor([], { oauth: { mode: 'client-credentials', metadata: METADATA } });
 
-  it('its token goes with the consent of the customer', async () => {
-    const own = z.object({ grantType: z.literal('client_credentials'), customerId: z.literal('default') });
-    await json(own, ['auth', 'login']);
-    expect(await request()).toMatchObject({ state: 'confirmed', customerId: 'default' });
-    await json(own, ['auth', 'refresh']);
-    expect(await json(accounts, ['accounts', 'list'])).toHaveLength(3);
-  });
+it('at a bank where the application logs in: its token goes with the consent of the customer', async () => {
+  const own = z.object({ grantType: z.literal('client_credentials'), customerId: z.literal('default') });
+  await json(own, ['auth', 'login']);
+  expect(await request()).toMatchObject({ state: 'confirmed', customerId: 'default' });
+  await json(own, ['auth', 'refresh']);
+  expect(await json(accounts, ['accounts', 'list'])).toHaveLength(3);
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Server, startServer } from '../../store/postgres/server.ts';
 import { freePort } from '../../support/free-port.ts';
+import { words } from '../../support/words.ts';
 import * as shapes from '../support/shapes.ts';
 import { useSecondDoor } from './second-door-customer.ts';
 
@@ -11,20 +12,8 @@ import { useSecondDoor } from './second-door-customer.ts';
 
 const ACCOUNT = '0010482620';
 const PRESENT = ['--psu-ip', '192.0.2.1'];
-const INSTANT = [
-  ...[
-    'transfer',
-    'create',
-    '--instant',
-    '--payee-verified',
-    '--yes',
-    '--from',
-    ACCOUNT,
-    '--to',
-    'DE89370400440532013000',
-  ],
-  ...['--name', 'Ada Lovelace', '--amount', '2.00'],
-];
+const INSTANT = words`transfer create --instant --payee-verified --yes --from ${ACCOUNT} --to
+  DE89370400440532013000 --name ${'Ada Lovelace'} --amount 2.00`;
 
 let server: Server;
 beforeAll(async () => {
@@ -66,14 +55,14 @@ describe.each(
       const database = `odd_${name.replace(/\W/g, '_')}`;
       server.create(database);
       Object.assign(operator.env, { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' });
-      expect(await operator.psd2(['store', 'init', '--plain-tokens'])).toMatchObject({ code: 0 });
+      await operator.succeeds(['store', 'init', '--plain-tokens']);
     }
     await operator.request();
   });
 
   it('stores each row once, and says in the status and in documents what is not certain', async () => {
     expect((await sync(first.code)).check).toMatchObject({ complete: first.complete });
-    expect(await operator.psd2(INSTANT)).toMatchObject({ code: 0 });
+    await operator.succeeds(INSTANT);
     const again = await sync(first.code);
     // A transfer, and its fee.
     expect(again.added).toBe(2);

@@ -30,8 +30,7 @@ describe.each(sample(AT_A_PAGE, 4, ([name]) => name))('at %s', (name, platform) 
   const opened = useRecordedDoor(operator, platform);
 
   it('psd2 logs in, gets a consent, and reads accounts, balances and all pages of transactions', async () => {
-    const login = await operator.psd2(['auth', 'login', '--json']);
-    expect(login, login.stderr).toMatchObject({ code: 0 });
+    await operator.succeeds(['auth', 'login', '--json']);
     const tokens = () => opened().recorded.filter(({ target }) => target.startsWith('/oauth/token'));
     expect(tokens()).toHaveLength(platform.logsIn ? 1 : 0);
 

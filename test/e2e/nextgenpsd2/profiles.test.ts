@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { words } from '../../support/words.ts';
 import { readError } from '../support/errors.ts';
 import { callsOf } from '../support/verbose.ts';
 import { useDoor } from './door-operator.ts';
@@ -15,11 +16,9 @@ const shown = z.looseObject({
 });
 const accounts = z.array(z.looseObject({ accountId: z.string() }));
 
-const KEYS = () => [
-  ...['--qwac-cert', certificate('qwac.pem'), '--qwac-key', certificate('qwac-key.pem')],
-  ...['--qseal-cert', certificate('qseal.pem'), '--qseal-key', certificate('qseal-key.pem')],
-  ...['--ca', certificate('ca.pem')],
-];
+const KEYS = () => words`--qwac-cert ${certificate('qwac.pem')} --qwac-key ${certificate('qwac-key.pem')}
+  --qseal-cert ${certificate('qseal.pem')} --qseal-key ${certificate('qseal-key.pem')} --ca
+  ${certificate('ca.pem')}`;
 const baseUrl = () => String(read('sandbox-nextgen').baseUrl);
 const add = (name: string, bank: string, ...more: string[]) =>
   operator.psd2(['profile', 'add', name, '--bank', bank, ...KEYS(), ...more, '--json']);
@@ -31,8 +30,7 @@ describe('a profile with a bank file', () => {
     expect(read('mine')).toMatchObject({ baseUrl: baseUrl(), bank: expect.stringContaining('My bank') });
     writeFileSync(file, 'no JSON');
     const env = { PSD2_PROFILE: 'mine' };
-    const consent = await operator.psd2(['consent', 'request', '--json'], { env });
-    expect(consent, consent.stderr).toMatchObject({ code: 0 });
+    await operator.succeeds(['consent', 'request', '--json'], { env });
     expect((await operator.json(accounts, ['accounts', 'list'], { env })).length).toBeGreaterThan(0);
     const { settings } = await operator.json(shown, ['profile', 'show', 'mine']);
     expect(settings.bank).toEqual({ value: 'My bank, stored in the profile', source: 'profile' });
@@ -41,13 +39,10 @@ describe('a profile with a bank file', () => {
   it('can be encrypted, and still reads', async () => {
     operator.write('sealed.json', { api: { baseUrl: baseUrl() } });
     const env = { PSD2_CONFIG_PASSPHRASE: 'a passphrase of the tests', PSD2_PROFILE: 'sealed' };
-    const added = await operator.psd2(
-      ['profile', 'add', 'sealed', '--bank', './sealed.json', ...KEYS(), '--protect'],
-      { env },
-    );
-    expect(added, added.stderr).toMatchObject({ code: 0 });
-    const doctor = await operator.psd2(['doctor', '--json'], { env });
-    expect(doctor, doctor.stdout).toMatchObject({ code: 0 });
+    await operator.succeeds(['profile', 'add', 'sealed', '--bank', './sealed.json', ...KEYS(), '--protect'], {
+      env,
+    });
+    await operator.succeeds(['doctor', '--json'], { env });
   });
 
   it('a bank that knows the application by a secret wants it, and sends nothing without it', async () => {
@@ -60,16 +55,7 @@ describe('a profile with a bank file', () => {
         clientAuth: 'basic',
       },
     });
-    const ended = await operator.psd2([
-      'profile',
-      'add',
-      'secret',
-      '--bank',
-      file,
-      ...KEYS(),
-      '--json',
-      '--verbose',
-    ]);
+    const ended = await operator.psd2(words`profile add secret --bank ${file} ${KEYS()} --json --verbose`);
     expect(readError(ended)).toMatchObject({ code: 'usage', exitCode: 2 });
     expect(callsOf(ended)).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { smokeRun } from '../../../src/commands/smoke/shape.ts';
 import type { StepId } from '../../../src/smoke/steps.ts';
+import { words } from '../../support/words.ts';
 import { useDoor } from './door-operator.ts';
 
 const transfers = z.array(z.looseObject({ state: z.string(), transactionStatus: z.string().nullable() }));
@@ -39,16 +40,7 @@ describe('psd2 smoke at a NextGenPSD2 bank', () => {
     }
     const alone = await smoke(safe, '--funds', '--steps', 'funds');
     expect(alone.of('funds')?.reason).toMatch(/name one with --account/);
-    await safe.psd2([
-      'sandbox',
-      'fault',
-      'add',
-      'status=403',
-      '--on',
-      'checkAvailabilityOfFunds',
-      '--times',
-      '1',
-    ]);
+    await safe.psd2(words`sandbox fault add status=403 --on checkAvailabilityOfFunds --times 1`);
     expect((await smoke(safe, '--funds')).of('funds')?.status).toBe('fail');
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, readDocument } from '../support/psd2.ts';
+import { ADDRESS, readDocument, words } from '../support/psd2.ts';
 import { useSecondDoor } from './second-door-customer.ts';
 
 // Payments at the second door: the customer commits them, and the bank runs them without psd2.
@@ -47,17 +47,7 @@ describe.each([
     expect(await pay('--amount', '1.00', '--instant', '--payee-verified')).toMatchObject({
       ...{ state: 'settled', product: `${form}instant-sepa-credit-transfers`, transactionStatus: 'ACSC' },
     });
-    const again = [
-      'transfer',
-      '--from',
-      IBAN,
-      ...PAYEE,
-      '--amount',
-      '12.50',
-      '--reference',
-      'INV-1',
-      '--yes',
-    ];
+    const again = words`transfer --from ${IBAN} ${PAYEE} --amount 12.50 --reference INV-1 --yes`;
     expect(readError(await operator.psd2([...again, '--json']))).toMatchObject({
       code: 'duplicate_reference',
     });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { type Server, startServer } from '../../store/postgres/server.ts';
 import { readError } from '../support/errors.ts';
-import { type Environment, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { type Environment, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import * as shapes from '../support/shapes.ts';
 
@@ -74,10 +74,8 @@ async function askBus(
 ): Promise<string> {
   const asked = await operator.startProgram(
     'dbus-send',
-    [
-      ...['--session', '--print-reply', `--dest=org.freedesktop.${service}`, `/org/freedesktop/${service}`],
-      ...[`org.freedesktop.${service === 'DBus' ? 'DBus' : 'Secret.Service'}.${method}`, argument],
-    ],
+    words`--session --print-reply --dest=org.freedesktop.${service} /org/freedesktop/${service}
+      org.freedesktop.${service === 'DBus' ? 'DBus' : 'Secret.Service'}.${method} ${argument}`,
     env,
   );
   const { code, stdout, stderr } = await asked.ended;
@@ -172,13 +170,11 @@ describe('a profile whose key is in the keyring', () => {
   });
 });
 
-describe('a keyring that is locked', () => {
-  it('with a locked keyring psd2 profile protect exits with 3 where nobody can unlock it', async () => {
-    const env = await openSession([], '');
-    const ended = await psd2(['profile', 'protect', '--json'], { env });
-    expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
-    expect(tokensInClear()).toHaveLength(2);
-  });
+it('with a locked keyring psd2 profile protect exits with 3 where nobody can unlock it', async () => {
+  const env = await openSession([], '');
+  const ended = await psd2(['profile', 'protect', '--json'], { env });
+  expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
+  expect(tokensInClear()).toHaveLength(2);
 });
 
 describe('a store in PostgreSQL whose passphrase is in the keyring', () => {

@@ -118,45 +118,43 @@ describe('psd2 profile add without options', () => {
   });
 });
 
-describe('psd2 profile edit', () => {
-  const again = (changes: [RegExp, string][]): [RegExp, string][] => [
-    [/Which bank is it\?/, '\r'],
-    [/Bank: a bank file/, '\r'],
-    [/Base URL of the bank/, '\r'],
-    [/Client id/, '\r'],
-    [/Client secret \(empty: keep the stored one\)/, '\r'],
-    [/Application name/, '\r'],
-    [/application for client credentials\?/, '\r'],
-    ...changes,
-  ];
+const again = (changes: [RegExp, string][]): [RegExp, string][] => [
+  [/Which bank is it\?/, '\r'],
+  [/Bank: a bank file/, '\r'],
+  [/Base URL of the bank/, '\r'],
+  [/Client id/, '\r'],
+  [/Client secret \(empty: keep the stored one\)/, '\r'],
+  [/Application name/, '\r'],
+  [/application for client credentials\?/, '\r'],
+  ...changes,
+];
 
-  it('psd2 profile edit offers the current settings, and keeps secrets that are not entered again', async () => {
-    const { ccClientId, ccClientSecret, ccApplicationName, ...before } = read('sandbox');
-    const more = { payeeCheck: 'check', redirectUri };
-    writeFileSync(stored('edited'), JSON.stringify({ ...before, ...more }), { mode: 0o600 });
-    const answers = again([
-      [/Keep the QWAC certificate and its key\?/, '\r'],
-      [/Does a QSealC sign\?/, '\r'],
-      [/Keep the QSealC certificate and its key\?/, 'n\r'],
-      // The Tab key completes a path as far as it is unique.
-      [/QSealC certificate: a PEM/, `${sandbox('qse')}\t.pem\r`],
-      [/Is its key elsewhere/, '\r'],
-      [/QSealC key: a PEM/, `${sandbox('qseal-')}\t\r`],
-      [/CA bundle[^?]*keep/, '\r'],
-      [/Signing certificate of the bank[^?]*keep/, '\r'],
-      [/Redirect URI/, '\r'],
-      [/Largest amount/, '75.00\r'],
-    ]);
-    const { code, screen } = await wizard('edited', answers, 120, 'edit');
-    expect(code, screen).toBe(0);
-    expect(screen).toMatch(/The profile edited has changed:\r\n.*maxAmount: not set → 75\.00/s);
-    expect(read('edited')).toEqual({
-      ...before,
-      ...more,
-      environment: 'sandbox',
-      maxAmount: '75.00',
-      qsealCertificate: { pem: readFileSync(sandbox('qseal.pem'), 'utf8') },
-      qsealKey: { pem: readFileSync(sandbox('qseal-key.pem'), 'utf8') },
-    });
+it('psd2 profile edit offers the current settings, and keeps secrets that are not entered again', async () => {
+  const { ccClientId, ccClientSecret, ccApplicationName, ...before } = read('sandbox');
+  const more = { payeeCheck: 'check', redirectUri };
+  writeFileSync(stored('edited'), JSON.stringify({ ...before, ...more }), { mode: 0o600 });
+  const answers = again([
+    [/Keep the QWAC certificate and its key\?/, '\r'],
+    [/Does a QSealC sign\?/, '\r'],
+    [/Keep the QSealC certificate and its key\?/, 'n\r'],
+    // The Tab key completes a path as far as it is unique.
+    [/QSealC certificate: a PEM/, `${sandbox('qse')}\t.pem\r`],
+    [/Is its key elsewhere/, '\r'],
+    [/QSealC key: a PEM/, `${sandbox('qseal-')}\t\r`],
+    [/CA bundle[^?]*keep/, '\r'],
+    [/Signing certificate of the bank[^?]*keep/, '\r'],
+    [/Redirect URI/, '\r'],
+    [/Largest amount/, '75.00\r'],
+  ]);
+  const { code, screen } = await wizard('edited', answers, 120, 'edit');
+  expect(code, screen).toBe(0);
+  expect(screen).toMatch(/The profile edited has changed:\r\n.*maxAmount: not set → 75\.00/s);
+  expect(read('edited')).toEqual({
+    ...before,
+    ...more,
+    environment: 'sandbox',
+    maxAmount: '75.00',
+    qsealCertificate: { pem: readFileSync(sandbox('qseal.pem'), 'utf8') },
+    qsealKey: { pem: readFileSync(sandbox('qseal-key.pem'), 'utf8') },
   });
 });

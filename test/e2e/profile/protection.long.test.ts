@@ -78,20 +78,17 @@ describe('a profile that is protected by a passphrase', () => {
   });
 });
 
-describe('protection from the start', () => {
-  it('psd2 profile add --protect never writes a secret in clear', async () => {
-    const config = join(operator.folder, 'from-the-start');
-    const env = { ...settings(), ...own(config, PASSPHRASE) };
-    for (const args of [
-      ['profile', 'add', 'bank', '--protect'],
-      ['auth', 'login'],
-    ]) {
-      const ended = await operator.psd2(args, { env });
-      expect(ended, ended.stderr).toMatchObject({ code: 0 });
-      expect(secretsIn(config)).toEqual([]);
-    }
-    expect(await run(config, ['accounts', 'list'], PASSPHRASE)).toMatchObject({ code: 0 });
-  });
+it('psd2 profile add --protect never writes a secret in clear', async () => {
+  const config = join(operator.folder, 'from-the-start');
+  const env = { ...settings(), ...own(config, PASSPHRASE) };
+  for (const args of [
+    ['profile', 'add', 'bank', '--protect'],
+    ['auth', 'login'],
+  ]) {
+    await operator.succeeds(args, { env });
+    expect(secretsIn(config)).toEqual([]);
+  }
+  expect(await run(config, ['accounts', 'list'], PASSPHRASE)).toMatchObject({ code: 0 });
 });
 
 /** A separate login for this folder, since all copies share one refresh token. */

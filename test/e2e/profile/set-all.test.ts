@@ -3,23 +3,15 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { keepRunning, useSandbox } from '../support/psd2.ts';
+import { keepRunning, useSandbox, words } from '../support/psd2.ts';
 
 const operator = keepRunning(useSandbox());
 const registered = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 const rows = z.array(z.strictObject({ profile: z.string(), result: z.string(), detail: z.string() }));
-const QWAC = () => [
-  '--qwac-cert',
-  registered('next-qwac.pem'),
-  '--qwac-key',
-  registered('next-qwac-key.pem'),
-];
-const QSEAL = () => [
-  '--qseal-cert',
-  registered('next-qseal.pem'),
-  '--qseal-key',
-  registered('next-qseal-key.pem'),
-];
+const QWAC = () => words`--qwac-cert ${registered('next-qwac.pem')} --qwac-key
+  ${registered('next-qwac-key.pem')}`;
+const QSEAL = () => words`--qseal-cert ${registered('next-qseal.pem')} --qseal-key
+  ${registered('next-qseal-key.pem')}`;
 const stored = (name: string) => readFileSync(join(operator.config, 'profiles', `${name}.json`), 'utf8');
 const run = (...args: string[]) => operator.psd2(['profile', 'set', ...args, '--json']);
 const add = (name: string) =>
@@ -32,8 +24,7 @@ const add = (name: string) =>
 let foreign: string[];
 beforeAll(async () => {
   const made = join(operator.folder, 'foreign');
-  const generated = await operator.psd2(['cert', 'generate', '--out', made, '--json']);
-  expect(generated, generated.stderr).toMatchObject({ code: 0 });
+  await operator.succeeds(['cert', 'generate', '--out', made, '--json']);
   foreign = ['--qwac-cert', join(made, 'qwac.pem'), '--qwac-key', join(made, 'qwac-key.pem')];
 });
 
@@ -65,8 +56,8 @@ describe('psd2 profile set --all', () => {
     expect(other).toBe(stored('other'));
     expect(away).toBe(stored('away'));
     // The bank takes the new ones for other calls too, and the audit log has the change.
-    expect(await operator.psd2(['auth', 'login', '--json'])).toMatchObject({ code: 0 });
-    expect(await operator.psd2(['accounts', 'list', '--json'])).toMatchObject({ code: 0 });
+    await operator.succeeds(['auth', 'login', '--json']);
+    await operator.succeeds(['accounts', 'list', '--json']);
     const audited = await operator.psd2(['audit', '--profile', 'second', '--json']);
     expect(audited.stdout).toContain('"about":"qwacCertificate qwacKey qsealCertificate qsealKey"');
     // A second run has nothing left to do but what failed.
@@ -92,13 +83,8 @@ describe('psd2 profile set --all', () => {
       QWAC(),
     ])
       expect(readError(await run(...wrong)), wrong.join(' ')).toMatchObject({ code: 'usage', exitCode: 2 });
-    const swapped = [
-      '--all',
-      '--qwac-cert',
-      registered('qwac.pem'),
-      '--qwac-key',
-      registered('qseal-key.pem'),
-    ];
+    const swapped = words`--all --qwac-cert ${registered('qwac.pem')} --qwac-key
+      ${registered('qseal-key.pem')}`;
     expect(readError(await run(...swapped))).toMatchObject({ exitCode: 3 });
     expect(stored('sandbox')).toBe(before);
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { isBlockedPort } from '../../../src/domain/local-address.ts';
-import { keepRunning, useLoggedIn, useOperator, useSandbox } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn, useOperator, useSandbox, words } from '../support/psd2.ts';
 
 const CURRENT = '0010482620';
 const balance = z.object({ availableBalance: z.object({ amount: z.string() }) });
@@ -14,10 +14,8 @@ const faultRecord = z.object({
   fired: z.int(),
 });
 const transfer = z.object({ flow: z.string(), state: z.string() });
-const PAY = [
-  ...['transfer', '--instant', '--from', CURRENT, '--to', 'DE89370400440532013000', '--name', 'Ada'],
-  ...['--amount', '12.50', '--payee-verified', '--yes'],
-];
+const PAY = words`transfer --instant --from ${CURRENT} --to DE89370400440532013000 --name Ada --amount
+  12.50 --payee-verified --yes`;
 
 describe('a running sandbox', () => {
   const operator = keepRunning(useLoggedIn());

@@ -16,8 +16,7 @@ beforeAll(async () => {
   server.create('bank');
   operator.env.PSD2_STORE = server.url('bank');
   operator.env.PSD2_STORE_PLAIN_TOKENS = '1';
-  const made = await operator.psd2(['store', 'init', '--plain-tokens']);
-  expect(made, made.stderr).toMatchObject({ code: 0 });
+  await operator.succeeds(['store', 'init', '--plain-tokens']);
   await logIn(operator);
 });
 afterAll(() => server.stop());

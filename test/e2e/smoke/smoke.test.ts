@@ -7,7 +7,14 @@ import * as z from 'zod';
 import { smokeRun } from '../../../src/commands/smoke/shape.ts';
 import { STEP_IDS, type StepId } from '../../../src/smoke/steps.ts';
 import { terminalOf } from '../support/in-terminal.ts';
-import { keepRunning, type Operator, type RunOptions, useLoggedIn, useSandbox } from '../support/psd2.ts';
+import {
+  keepRunning,
+  type Operator,
+  type RunOptions,
+  useLoggedIn,
+  useSandbox,
+  words,
+} from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const count = z.number();
@@ -73,8 +80,7 @@ describe('psd2 smoke', () => {
     const runs = async (...words: string[]) =>
       (await operator.json(shapes.log, ['log', '--limit', '1', ...words])).map(({ run: id }) => id);
     const file = join(operator.folder, 'bundle.json');
-    const bundled = await operator.psd2(['log', 'bundle', '--run', run.run, '--file', file]);
-    expect(bundled, bundled.stderr).toMatchObject({ code: 0 });
+    await operator.succeeds(['log', 'bundle', '--run', run.run, '--file', file]);
     const saved = z.object({ calls: z.array(z.looseObject({ run: z.string() })) });
     const { calls } = saved.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect(calls.map(({ run: id }) => id)).toEqual(Array(4).fill(run.run));
@@ -92,15 +98,7 @@ describe('psd2 smoke', () => {
   it('without a login, skips what needs a customer, unless the operator wants it', async () => {
     const { code, skipped, of } = await smoke(without);
     expect(code).toBe(0);
-    expect(skipped).toEqual([
-      'login',
-      'consent',
-      'accounts',
-      'balance',
-      'transactions',
-      ...ASKED_FOR,
-      'shapes',
-    ]);
+    expect(skipped).toEqual(words`login consent accounts balance transactions ${ASKED_FOR} shapes`);
     expect(of('login')?.reason).toBe('nobody is logged in');
     expect(of('accounts')?.reason).toBe('after login');
     for (const wanted of [
@@ -273,14 +271,7 @@ describe('psd2 smoke', () => {
       for (const personal of ['1048262', '0010482620', 'IT'])
         expect(text).not.toMatch(new RegExp(`${personal}\\d`));
     }
-    const lost = await operator.psd2([
-      'smoke',
-      '--steps',
-      'settings',
-      '--report',
-      at('none/r.xml'),
-      '--json',
-    ]);
+    const lost = await operator.psd2(words`smoke --steps settings --report ${at('none/r.xml')} --json`);
     expect(lost.code).toBe(3);
     const nagios = await operator.psd2(['smoke', '--psu-ip', '192.0.2.1', '--report', 'nagios=-']);
     expect([nagios.code, nagios.stdout]).toEqual([

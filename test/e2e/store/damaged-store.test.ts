@@ -2,14 +2,12 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
-import { keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const operator = keepRunning(useLoggedIn());
-const ORDER = [
-  ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '1.00'],
-];
+const ORDER = words`transfer create --yes --from 0010482620 --to DE89370400440532013000 --name
+  ${'Ada Lovelace'} --amount 1.00`;
 const transfer = (...options: string[]) => operator.json(shapes.transfer, [...ORDER, ...options]);
 
 let copies = 0;

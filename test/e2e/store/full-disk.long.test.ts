@@ -3,33 +3,35 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sample } from '../../support/sample.ts';
 import { readError } from '../support/errors.ts';
-import { type EndedCall, PROGRAM } from '../support/psd2.ts';
+import { type EndedCall, PROGRAM, words } from '../support/psd2.ts';
 import { useTappedBank } from '../support/tap.ts';
 import { tokensFile } from '../support/tokens-file.ts';
 import { callsOf, stepsOf } from '../support/verbose.ts';
 
 const { operator, tap } = useTappedBank();
-const ORDER = [
-  ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '1.00'],
-];
+const ORDER = words`transfer create --yes --from 0010482620 --to DE89370400440532013000 --name
+  ${'Ada Lovelace'} --amount 1.00`;
 const tokens = (config = operator.config) => tokensFile(config);
 
 /** Runs `psd2` where no file can grow, as on a full disk. */
 async function onFullDisk(args: string[]): Promise<EndedCall> {
-  const { ended } = await operator.startProgram('bash', [
-    ...['-c', 'ulimit -f 0; exec "$@"', 'full', process.execPath, PROGRAM, ...args, '--json'],
-  ]);
+  const { ended } = await operator.startProgram(
+    'bash',
+    words`-c ${'ulimit -f 0; exec "$@"'} full
+    ${process.execPath} ${PROGRAM} ${args} --json`,
+  );
   return ended;
 }
 
 /** Runs `psd2` where it cannot write anything in the configuration folder. */
 async function inReadOnlyFolder(args: string[]): Promise<EndedCall> {
   const config = operator.config;
-  const { ended } = await operator.startProgram('unshare', [
-    ...['--mount', 'bash', '-c', `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`],
-    ...[config, process.execPath, PROGRAM, ...args, '--json'],
-  ]);
+  const { ended } = await operator.startProgram(
+    'unshare',
+    words`--mount bash -c
+    ${`mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`} ${config}
+    ${process.execPath} ${PROGRAM} ${args} --json`,
+  );
   return ended;
 }
 
@@ -84,8 +86,7 @@ describe.each([
     expect(tap.connections()).toBe(called);
     expect(contents()).toEqual(before);
     // With space again, psd2 renews with the same token, since it was not spent.
-    const after = await operator.psd2(['accounts', 'list']);
-    expect(after.code, after.stderr).toBe(0);
+    await operator.succeeds(['accounts', 'list']);
     expect(readFileSync(tokens(), 'utf8')).not.toBe(fresh);
   });
 
@@ -105,42 +106,37 @@ describe.each([
   );
 });
 
-describe('a disk with room only for the beginning of a payment', () => {
-  // The beginning of a journal needs 2 KiB. The space reserved for the outcome of an execution needs 8 KiB.
-  it.each([
-    ...sample([2, 3, 4, 5, 6, 7], 3).map((blocks) => [blocks, 'pays nothing, and can resume', 3, 0] as const),
-    [8, 'pays once', 0, 1] as const,
-  ])('with files of at most %i KiB psd2 %s', async (blocks, _, exitCode, payments) => {
-    const config = join(operator.folder, `limited-${blocks}`);
-    cpSync(operator.config, config, { recursive: true });
-    const description = 'x'.repeat(140);
-    const { ended } = await operator.startProgram(
-      'bash',
-      [
-        ...['-c', `ulimit -f ${blocks}; exec "$@"`, 'full', process.execPath, PROGRAM, ...ORDER],
-        ...['--description', description, '--json', '--verbose'],
-      ],
-      { PSD2_CONFIG_DIR: config },
-    );
-    const limited = await ended;
-    const { code, stderr } = limited;
-    const executions = (run: EndedCall) => stepsOf(run).filter((step) => step === 'execute').length;
-    const flows = join(config, 'flows', 'sandbox');
-    const [file = ''] = readdirSync(flows).filter((name) => name.startsWith('tr-'));
-    expect({ code, payments: executions(limited) }, stderr).toEqual({ code: exitCode, payments });
-    // The journal does not announce the execute either, so the outcome is not in doubt.
-    const announced = readFileSync(join(flows, file), 'utf8').includes('"execute-sent"');
-    expect(announced).toBe(payments === 1);
-    if (payments === 1) return;
-    const resumed = await operator.psd2(
-      ['transfer', 'resume', file.replace('.ndjson', ''), '--yes', '--verbose'],
-      {
-        env: { PSD2_CONFIG_DIR: config },
-      },
-    );
-    expect(resumed.code, resumed.stderr).toBe(0);
-    expect(executions(limited) + executions(resumed)).toBe(1);
-  });
+// The beginning of a journal needs 2 KiB. The space reserved for the outcome of an execution needs 8 KiB.
+it.each([
+  ...sample([2, 3, 4, 5, 6, 7], 3).map((blocks) => [blocks, 'pays nothing, and can resume', 3, 0] as const),
+  [8, 'pays once', 0, 1] as const,
+])('with files of at most %i KiB psd2 %s', async (blocks, _, exitCode, payments) => {
+  const config = join(operator.folder, `limited-${blocks}`);
+  cpSync(operator.config, config, { recursive: true });
+  const description = 'x'.repeat(140);
+  const { ended } = await operator.startProgram(
+    'bash',
+    words`-c ${`ulimit -f ${blocks}; exec "$@"`} full ${process.execPath} ${PROGRAM} ${ORDER}
+        --description ${description} --json --verbose`,
+    { PSD2_CONFIG_DIR: config },
+  );
+  const limited = await ended;
+  const { code, stderr } = limited;
+  const executions = (run: EndedCall) => stepsOf(run).filter((step) => step === 'execute').length;
+  const flows = join(config, 'flows', 'sandbox');
+  const [file = ''] = readdirSync(flows).filter((name) => name.startsWith('tr-'));
+  expect({ code, payments: executions(limited) }, stderr).toEqual({ code: exitCode, payments });
+  // The journal does not announce the execute either, so the outcome is not in doubt.
+  const announced = readFileSync(join(flows, file), 'utf8').includes('"execute-sent"');
+  expect(announced).toBe(payments === 1);
+  if (payments === 1) return;
+  const resumed = await operator.succeeds(
+    ['transfer', 'resume', file.replace('.ndjson', ''), '--yes', '--verbose'],
+    {
+      env: { PSD2_CONFIG_DIR: config },
+    },
+  );
+  expect(executions(limited) + executions(resumed)).toBe(1);
 });
 
 /** With none, psd2 has no room for a lock. With the last number it has room for everything. */
@@ -177,10 +173,8 @@ describe('a file system with few inodes', () => {
     ].join('\n');
     const { ended } = await operator.startProgram(
       'unshare',
-      [
-        ...['--mount', 'bash', '-c', script, 'inodes', operator.config, mounted, after, String(free)],
-        ...[process.execPath, PROGRAM, ...args, '--json', '--verbose'],
-      ],
+      words`--mount bash -c ${script} inodes ${operator.config} ${mounted} ${after} ${String(free)}
+        ${process.execPath} ${PROGRAM} ${args} --json --verbose`,
       { ...env, PSD2_CONFIG_DIR: mounted },
     );
     return ended;
@@ -210,8 +204,7 @@ describe('a file system with few inodes', () => {
       }
     }
     expect(outcomes).toEqual(new Set([0, 3]));
-    const renewed = await operator.psd2(['auth', 'refresh']);
-    expect(renewed.code, renewed.stderr).toBe(0);
+    await operator.succeeds(['auth', 'refresh']);
   });
 
   it('psd2 stops a login before it calls the bank, or stores it, however few inodes are free', async () => {
@@ -224,8 +217,7 @@ describe('a file system with few inodes', () => {
       const ended = await withFreeInodes(free, after, ['auth', 'login'], { PSD2_BROWSER: browser });
       outcomes.add(ended.code);
       const known = { env: { PSD2_CONFIG_DIR: after } };
-      if (ended.code === 0)
-        expect((await operator.psd2(['--customer', '2073915', 'accounts', 'list'], known)).code).toBe(0);
+      if (ended.code === 0) await operator.succeeds(['--customer', '2073915', 'accounts', 'list'], known);
       else {
         expect(readError(ended), `${free} inodes`).toMatchObject({ code: 'config', exitCode: 3 });
         expect(callsOf(ended), `${free} inodes`).toEqual([]);

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
-import { keepRunning, PROGRAM, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { tokensFile } from '../support/tokens-file.ts';
 
@@ -22,10 +22,12 @@ let journal: string;
 let resource: string;
 
 beforeAll(async () => {
-  const { flow, resourceId } = await operator.json(shapes.transfer, [
-    ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
-    ...['--name', 'Ada Lovelace', '--amount', '1.00', '--reference', 'invoice 1'],
-  ]);
+  const { flow, resourceId } = await operator.json(
+    shapes.transfer,
+    words`transfer create --yes --from
+    0010482620 --to DE89370400440532013000 --name ${'Ada Lovelace'} --amount 1.00 --reference
+    ${'invoice 1'}`,
+  );
   resource = resourceId ?? '';
   journal = `flows/sandbox/${flow}.ndjson`;
 });

@@ -16,15 +16,13 @@ import { makeLoopbackCertificate } from '../../../src/certificates/loopback.ts';
 import { type Server, startServer } from '../../store/postgres/server.ts';
 import { freePort } from '../../support/free-port.ts';
 import { readError } from '../support/errors.ts';
-import { type Environment, keepRunning, logIn, useSandbox } from '../support/psd2.ts';
+import { type Environment, keepRunning, logIn, useSandbox, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const PASSWORD = 'pw-of-worker-1';
 const ACCOUNT = '0010482620';
-const ORDER = [
-  ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '2.00'],
-];
+const ORDER = words`transfer create --json --yes --from ${ACCOUNT} --to DE89370400440532013000 --name
+  ${'Ada Lovelace'} --amount 2.00`;
 const operator = keepRunning(useSandbox());
 let server: Server;
 let port: number;
@@ -73,7 +71,7 @@ describe('psd2 store', () => {
       home: 'postgres',
       profiles: [{ profile: 'sandbox', customers: 1 }],
     });
-    expect(await operator.psd2(['accounts', 'list'], { env: worker })).toMatchObject({ code: 0 });
+    await operator.succeeds(['accounts', 'list'], { env: worker });
     const refused = await operator.psd2(['accounts', 'list', '--json']);
     expect(readError(refused)).toMatchObject({
       exitCode: 3,
@@ -93,7 +91,7 @@ describe('psd2 store', () => {
     expect(before).toHaveLength(first.totals.newTransactions);
     expect(rowsInFiles(out)).toEqual(before);
     const booking = ['sandbox', 'fault', 'add', 'booking=2', '--on', 'transactions', '--times', '1'];
-    expect(await operator.psd2(booking)).toMatchObject({ code: 0 });
+    await operator.succeeds(booking);
     expect((await sync()).totals).toMatchObject({ synced: 1, newTransactions: 2 });
     const after = rowsInTables();
     expect(after).toHaveLength(before.length + 2);
@@ -113,7 +111,7 @@ describe('psd2 store', () => {
       ...{ PSD2_STORE: 'postgres://', PGSERVICE: 'workers', PGSERVICEFILE },
       PSD2_STORE_PLAIN_TOKENS: '1',
     };
-    expect(await operator.psd2(['accounts', 'list'], { env })).toMatchObject({ code: 0 });
+    await operator.succeeds(['accounts', 'list'], { env });
     chmodSync(PGSERVICEFILE, 0o644);
     const refused = await operator.psd2(['accounts', 'list', '--json'], { env });
     expect(readError(refused)).toMatchObject({
@@ -279,7 +277,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
     expect(expired.message).toBe(`${here()} has a TLS certificate that has expired`);
     server.useCertificate(await makeServerCertificate(authority, 'db', hosts, keys, now), key);
     const good = { ...worker, PSD2_STORE: `${secure}&sslrootcert=${ca}` };
-    expect(await operator.psd2(['auth', 'refresh'], { env: good })).toMatchObject({ code: 0 });
+    await operator.succeeds(['auth', 'refresh'], { env: good });
   });
 });
 
@@ -357,16 +355,7 @@ describe('Ctrl-C ends the wait for a database', () => {
 
 it('psd2 exits with 9 if the database goes away during an execute, and resume finds out without paying again', async () => {
   const fault = z.looseObject({ id: z.int(), fired: z.int() });
-  const { id } = await operator.json(fault, [
-    'sandbox',
-    'fault',
-    'add',
-    'delay=5000',
-    '--on',
-    'execute',
-    '--times',
-    '1',
-  ]);
+  const { id } = await operator.json(fault, words`sandbox fault add delay=5000 --on execute --times 1`);
   const psd2 = await operator.start(ORDER, worker);
   // Until the bank has the call, psd2 may find the database gone, and send nothing.
   await vi.waitUntil(

@@ -15,6 +15,7 @@ import { OWN_HANDS, openLedger, recordingOptions } from './secret-ledger.ts';
 import type { Secret } from './secret-search.ts';
 import { type Ended, type EndedCall, type Running, watch } from './watched-process.ts';
 
+export { words } from '../../support/words.ts';
 export type { Ended, EndedCall, Running };
 
 /** The built program. */
@@ -61,6 +62,8 @@ export interface Operator {
   keepsRunning: boolean;
   /** Runs `psd2` and waits for its end. */
   psd2(args: string[], options?: RunOptions): Promise<EndedCall>;
+  /** Runs `psd2`, which must succeed. */
+  succeeds(args: string[], options?: RunOptions): Promise<EndedCall>;
   /** Runs `psd2 … --json`, which must succeed, and reads the one document on stdout. */
   json<T>(shape: z.ZodType<T>, args: string[], options?: RunOptions): Promise<T>;
   /**
@@ -156,12 +159,10 @@ export function useLoggedIn(rules: string[] = [], consents: 'given' | 'none' = '
 
 /** Logs in the customer, who consents to everything or to nothing. */
 export async function logIn(operator: Operator, consents: 'given' | 'none' = 'given'): Promise<void> {
-  const login = await operator.psd2(['auth', 'login']);
-  expect(login, login.stderr).toMatchObject({ code: 0 });
+  await operator.succeeds(['auth', 'login']);
   if (consents === 'none') return;
   const categories = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS'];
-  const consent = await operator.psd2(['consent', 'request', ...categories, '--all-accounts']);
-  expect(consent, consent.stderr).toMatchObject({ code: 0 });
+  await operator.succeeds(['consent', 'request', ...categories, '--all-accounts']);
 }
 
 /** An operator that the caller opens and closes. */
@@ -233,11 +234,6 @@ export function newOperator(): Operator & {
     return ended;
   };
 
-  const succeeds = async (args: string[]) => {
-    const ended = await operator.psd2(args);
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
-  };
-
   const operator = {
     keepsRunning: false,
     folder,
@@ -252,16 +248,18 @@ export function newOperator(): Operator & {
       process.closeInput();
       return process.ended;
     },
-    json: async <T>(shape: z.ZodType<T>, args: string[], options?: RunOptions) => {
-      const ended = await operator.psd2([...args, '--json'], options);
+    succeeds: async (args: string[], options?: RunOptions): Promise<EndedCall> => {
+      const ended = await operator.psd2(args, options);
       expect(ended, `psd2 ${args.join(' ')}\n${ended.stderr}`).toMatchObject({ code: 0 });
-      return readDocument(shape, ended.stdout);
+      return ended;
     },
+    json: async <T>(shape: z.ZodType<T>, args: string[], options?: RunOptions) =>
+      readDocument(shape, (await operator.succeeds([...args, '--json'], options)).stdout),
     openSandbox: async (rules: readonly string[]) => {
       const words = ['sandbox', 'start', '--port', '0', '--strict', ...rules];
       if (isSetAtStart(env)) {
-        await succeeds([...words, '--detach']);
-        return () => succeeds(['sandbox', 'stop']);
+        await operator.succeeds([...words, '--detach']);
+        return async () => void (await operator.succeeds(['sandbox', 'stop']));
       }
       const [, ...args] = psd2(words);
       const hosted = await residents.host(words, onlySet(await environmentOf(args, {})));

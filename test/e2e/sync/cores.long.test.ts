@@ -4,15 +4,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { sample } from '../../support/sample.ts';
 import { readError } from '../support/errors.ts';
-import { useSandbox } from '../support/psd2.ts';
+import { useSandbox, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 /** Enough customers to make the start of two threads worthwhile. */
 const CUSTOMERS = 200;
-const operator = useSandbox([
-  ...['--customers', String(CUSTOMERS), '--transactions', '5'],
-  ...['--no-enforce-consents', '--page-size', '100', '--token-ttl', '86400'],
-]);
+const operator = useSandbox(words`--customers ${String(CUSTOMERS)} --transactions 5 --no-enforce-consents
+  --page-size 100 --token-ttl 86400`);
 const IDS = Array.from({ length: CUSTOMERS }, (_, index) => String(5_000_001 + index));
 
 const running = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
@@ -44,19 +42,8 @@ beforeAll(async () => {
 
 const PATIENCE_MS = 120_000;
 const out = (name: string) => join(operator.folder, name);
-const words = (folder: string, cores: number) => [
-  ...[
-    'sync',
-    '--unattended-reads',
-    '9999',
-    '--out',
-    folder,
-    '--all-customers',
-    '--json',
-    '--cores',
-    String(cores),
-  ],
-];
+const syncing = (folder: string, cores: number) => words`sync --unattended-reads 9999 --out ${folder}
+  --all-customers --json --cores ${String(cores)}`;
 /** All rows of all customers. */
 const rowsOf = (folder: string) =>
   IDS.flatMap((customer) => {
@@ -66,8 +53,7 @@ const rowsOf = (folder: string) =>
       .map((file) => [customer, file, readFileSync(join(transactions, file), 'utf8')]);
   });
 const wholeReport = async (folder: string, cores: number) => {
-  const ended = await operator.psd2(words(folder, cores));
-  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  const ended = await operator.succeeds(syncing(folder, cores));
   return shapes.syncReport.parse(JSON.parse(ended.stdout));
 };
 
@@ -92,7 +78,7 @@ describe('psd2 sync on two cores', () => {
     'after %s psd2 sync starts no new customer, stores what it has read, and exits with 130',
     async (signal) => {
       const folder = out(`stopped-${signal}`);
-      const begun = await operator.start([...words(folder, 2), '--verbose']);
+      const begun = await operator.start([...syncing(folder, 2), '--verbose']);
       await begun.prints(/customers\/5000012\//);
       begun.kill(signal);
       const ended = await begun.ended;
@@ -121,7 +107,7 @@ describe('psd2 sync on two cores', () => {
     'a killed psd2 sync leaves no thread behind',
     async () => {
       const folder = out('killed');
-      const begun = await operator.start([...words(folder, 2), '--verbose']);
+      const begun = await operator.start([...syncing(folder, 2), '--verbose']);
       await begun.prints(/customers\/5000012\//);
       begun.kill('SIGKILL');
       expect(await begun.ended).toMatchObject({ signal: 'SIGKILL' });
@@ -134,9 +120,9 @@ describe('psd2 sync on two cores', () => {
     'when the bank sets %s to the calls, psd2 sync holds all threads, and still reads everything',
     async () => {
       const fault = ['sandbox', 'fault', 'add', 'status=420', '--times', '3', '--after', '100'];
-      expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
+      await operator.succeeds(fault);
       const report = await wholeReport(out('too-many'), 2);
-      expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+      await operator.succeeds(['sandbox', 'fault', 'clear']);
       expect(report.totals.synced).toBe(CUSTOMERS);
       expect(rowsOf(out('too-many'))).toEqual(rowsOf(out('one-core')));
     },
@@ -145,16 +131,8 @@ describe('psd2 sync on two cores', () => {
 
   // test/commands/shared/option-values.test.ts has what else is no whole number.
   it.each(['0', 'two'])('psd2 sync refuses --cores %j', async (cores) => {
-    const ended = await operator.psd2([
-      'sync',
-      '--unattended-reads',
-      '9999',
-      '--out',
-      out('refused'),
-      '--all-customers',
-      '--json',
-      `--cores=${cores}`,
-    ]);
+    const ended = await operator.psd2(words`sync --unattended-reads 9999 --out ${out('refused')}
+      --all-customers --json --cores=${cores}`);
     expect(readError(ended)).toMatchObject({ exitCode: 2 });
     expect(readError(ended).message).toContain(`--cores ${JSON.stringify(cores)} is not a whole number`);
   });

@@ -4,7 +4,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Server, startServer } from '../../store/postgres/server.ts';
-import { type Ended, giveRegistration, keepRunning, type Running, useOperator } from '../support/psd2.ts';
+import {
+  type Ended,
+  giveRegistration,
+  keepRunning,
+  type Running,
+  useOperator,
+  words,
+} from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const CUSTOMERS = 16;
@@ -30,14 +37,11 @@ beforeAll(async () => {
   server = startServer();
   writeFileSync(log, '');
   giveRegistration(operator);
-  const started = await operator.psd2(
-    [
-      ...['sandbox', 'start', '--detach', '--port', '0', '--customers', String(CUSTOMERS)],
-      ...['--transactions', '5', '--no-enforce-consents', '--page-size', '100', '--token-ttl', '86400'],
-    ],
+  await operator.succeeds(
+    words`sandbox start --detach --port 0 --customers ${String(CUSTOMERS)} --transactions 5
+      --no-enforce-consents --page-size 100 --token-ttl 86400`,
     { env: { NODE_OPTIONS: `--import=${preload}`, BANK_LOG: log } },
   );
-  expect(started, started.stderr).toMatchObject({ code: 0 });
   const bank = running.parse(
     JSON.parse(readFileSync(join(operator.config, 'sandbox', 'running.json'), 'utf8')),
   );
@@ -58,8 +62,7 @@ beforeAll(async () => {
 }, PATIENCE_MS);
 afterAll(async () => {
   server.stop();
-  const stopped = await operator.psd2(['sandbox', 'stop']);
-  expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+  await operator.succeeds(['sandbox', 'stop']);
 });
 
 beforeEach(async () => {
@@ -70,8 +73,7 @@ beforeEach(async () => {
   operator.env.PSD2_STORE_PLAIN_TOKENS = '1';
   // Each test is another machine, which remembers no store.
   rmSync(join(operator.config, 'stores'), { recursive: true, force: true });
-  const made = await operator.psd2(['store', 'init', '--plain-tokens']);
-  expect(made, made.stderr).toMatchObject({ code: 0 });
+  await operator.succeeds(['store', 'init', '--plain-tokens']);
   server.sql(database, tokens);
   heard = linesOfBank().length;
 });
@@ -103,11 +105,10 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
   it(
     'workers share a sync: one of them syncs each customer, and both end when all are done',
     async () => {
-      const slow = await operator.psd2(['sandbox', 'fault', 'add', 'delay=150']);
-      expect(slow, slow.stderr).toMatchObject({ code: 0 });
+      await operator.succeeds(['sandbox', 'fault', 'add', 'delay=150']);
       const workers = [await startSync('--concurrency', '2'), await startSync('--concurrency', '2')];
       const reports = (await Promise.all(workers.map(({ ended }) => ended))).map(reportOf);
-      expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+      await operator.succeeds(['sandbox', 'fault', 'clear']);
       const shares = reports.map(({ totals }) => totals.customers);
       expect(Math.min(...shares)).toBeGreaterThan(0);
       expect(shares.reduce((a, b) => a + b)).toBe(CUSTOMERS);

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { manifest } from '../../../src/commands/accounts/export-all.ts';
 import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { readError } from '../support/errors.ts';
-import { type Ended, keepRunning, useSandbox } from '../support/psd2.ts';
+import { type Ended, keepRunning, useSandbox, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const operator = keepRunning(useSandbox(['--customers', '3', '--transactions', '60']));
@@ -19,8 +19,7 @@ beforeAll(async () => {
       ['auth', 'login'],
       ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts'],
     ]) {
-      const ended = await operator.psd2(args, { env });
-      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+      await operator.succeeds(args, { env });
     }
   }
 });
@@ -78,10 +77,11 @@ describe('psd2 sync', () => {
       expect(current(folder, customer, 'pending').length).toBeGreaterThan(0);
     }
     for (const product of ['0050000010', '0050000018']) {
-      const listed = await operator.json(shapes.transactions, [
-        ...['accounts', 'transactions', product, '--booked'],
-        ...['--from', report.since, '--customer', '5000001'],
-      ]);
+      const listed = await operator.json(
+        shapes.transactions,
+        words`accounts transactions ${product}
+        --booked --from ${report.since} --customer 5000001`,
+      );
       const rows = booked(folder, '5000001', product);
       expect(rows.length).toBe(listed.length);
       expect(rows.length).toBeGreaterThan(5);
@@ -96,15 +96,8 @@ describe('psd2 sync', () => {
     'psd2 sync continues after it was killed at call %i, without a lost or a double row',
     async (calls) => {
       const folder = out(`killed-${calls}`);
-      const killed = await operator.start([
-        'sync',
-        '--unattended-reads',
-        '9999',
-        '--out',
-        folder,
-        '--all-customers',
-        '--verbose',
-      ]);
+      const killed = await operator.start(words`sync --unattended-reads 9999 --out ${folder}
+        --all-customers --verbose`);
       await killed.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
       killed.kill('SIGKILL');
       expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
@@ -123,7 +116,7 @@ describe('psd2 sync', () => {
     });
     const folder = out('product-fails');
     const ended = await sync(folder, '--customer', '5000001');
-    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    await operator.succeeds(['sandbox', 'fault', 'clear']);
     expect(ended.code).toBe(7);
     const [customer] = readReport(ended).customers;
     expect(customer).toMatchObject({ status: 'partly', errors: [{ productId: '0050000010' }] });
@@ -148,16 +141,8 @@ describe('psd2 sync', () => {
     'a sync that is stopped at call %i until another takes over its folder undoes nothing when it continues',
     async (calls) => {
       const folder = out(`stalled-${calls}`);
-      const stalled = await operator.start([
-        'sync',
-        '--unattended-reads',
-        '9999',
-        '--out',
-        folder,
-        '--customer',
-        '5000001',
-        '--verbose',
-      ]);
+      const stalled = await operator.start(words`sync --unattended-reads 9999 --out ${folder} --customer
+        5000001 --verbose`);
       await stalled.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
       stalled.kill('SIGSTOP');
       // This takes the real time after which a stopped sync counts as dead.
@@ -206,10 +191,8 @@ describe('psd2 sync', () => {
   it('psd2 sync --every starts a new round, and at SIGTERM exits with 0; sync status shows the last round', async () => {
     const folder = out('every');
     const metrics = join(operator.folder, 'psd2.prom');
-    const worker = await operator.start([
-      ...['sync', '--all-customers', '--psu-ip', '203.0.113.7', '--out', folder, '--every', '1s', '--json'],
-      ...['--metrics-file', metrics],
-    ]);
+    const worker = await operator.start(words`sync --all-customers --psu-ip 203.0.113.7 --out ${folder}
+      --every 1s --json --metrics-file ${metrics}`);
     const round = z.object({ begunAt: z.iso.datetime() });
     const begun: number[] = [];
     for (const ended of [/A round has ended: 3 of 3/, /(A round has ended: 3 of 3.*\n(.*\n)*?.*){2}/]) {
@@ -241,10 +224,8 @@ describe('psd2 sync', () => {
   });
 
   it('after Ctrl-C psd2 sync --every finishes its current customers, and exits with 130', async () => {
-    const worker = await operator.start([
-      ...['sync', '--all-customers', '--psu-ip', '203.0.113.7', '--out', out('every-stopped')],
-      ...['--every', '1d', '--json'],
-    ]);
+    const worker = await operator.start(words`sync --all-customers --psu-ip 203.0.113.7 --out
+      ${out('every-stopped')} --every 1d --json`);
     await worker.prints(/A round has ended: 3 of 3/);
     worker.kill('SIGINT');
     const ended = await worker.ended;
@@ -255,10 +236,8 @@ describe('psd2 sync', () => {
 
 it('psd2 sync serves its metrics and a health check, to this machine alone by default', async () => {
   // With the customer: without, few reads are due right after the bank's midnight.
-  const worker = await operator.start([
-    ...['sync', '--psu-ip', '203.0.113.7', '--out', out('served'), '--all-customers', '--json'],
-    ...['--every', '1h', '--metrics-port', '0'],
-  ]);
+  const worker = await operator.start(words`sync --psu-ip 203.0.113.7 --out ${out('served')}
+    --all-customers --json --every 1h --metrics-port 0`);
   const [, address = ''] = await worker.prints(
     /Metrics: (http:\/\/127\.0\.0\.1:\d+)\/metrics[\s\S]*A round has ended/,
   );
@@ -298,12 +277,11 @@ describe('reading from the store', () => {
     const own = ['--customer', ID];
     const days = ['--from', day(60), '--to', day(10)];
     const ofBank = ['accounts', 'export', PRODUCT, '--format', 'csv', ...days, ...own];
-    expect((await operator.psd2([...ofBank, '--file', file('bank.csv')])).code).toBe(0);
+    await operator.succeeds([...ofBank, '--file', file('bank.csv')]);
     const balance = ['accounts', 'balance', PRODUCT, '--json', ...own];
     const online: unknown = JSON.parse((await operator.psd2(balance)).stdout);
     const before = await calls();
-    const stored = await operator.psd2([...ofBank, '--from-store', '--file', file('stored.csv')]);
-    expect(stored, stored.stderr).toMatchObject({ code: 0 });
+    await operator.succeeds([...ofBank, '--from-store', '--file', file('stored.csv')]);
     expect(readFileSync(file('stored.csv'), 'utf8')).toBe(readFileSync(file('bank.csv'), 'utf8'));
     expect(JSON.parse((await operator.psd2([...balance, '--from-store'])).stdout)).toMatchObject(
       z
@@ -312,9 +290,9 @@ describe('reading from the store', () => {
         .parse(online),
     );
     const report = ['accounts', 'report', PRODUCT, '--from-store', '--file', file('report.html'), ...own];
-    expect((await operator.psd2(report)).code).toBe(0);
+    await operator.succeeds(report);
     const named = [...balance, '--from-store', '--sync-folder'];
-    expect((await operator.psd2([...named, out('stored')])).code).toBe(0);
+    await operator.succeeds([...named, out('stored')]);
     expect(readError(await operator.psd2([...named, out('nowhere')]))).toMatchObject({
       ...{ exitCode: 2, message: expect.stringContaining(`--sync-folder names ${out('nowhere')}`) },
     });

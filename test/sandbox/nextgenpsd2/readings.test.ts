@@ -222,24 +222,22 @@ describe('paging', () => {
   });
 });
 
-describe("the day's readings without the customer", () => {
-  test('each account and kind of reading has its own, pages do not count, and tomorrow they start again', async () => {
-    const at = await newDoor();
-    const id = await giveConsent(at, { frequencyPerDay: 2 });
-    const alone = (path: string) => at.client.get(path, id);
-    const balances = `/v1/accounts/${CURRENT}/balances`;
-    expect([(await alone(balances)).status, (await alone(balances)).status]).toEqual([200, 200]);
-    expect(refusalOf(await alone(balances))).toBe('429 ACCESS_EXCEEDED Consent-ID');
-    expect((await read(balances, at, id)).status).toBe(200);
-    expect((await alone('/v1/accounts/0010482638/balances')).status).toBe(200);
-    const { json } = await alone(`${LIST}?${ALL}`);
-    const next = String(json.transactions?._links?.next?.href);
-    for (let page = 0; page < 3; page += 1) expect((await alone(next)).status).toBe(200);
-    expect((await alone(`${LIST}?${ALL}`)).status).toBe(200);
-    expect((await alone(`${LIST}?${ALL}`)).status).toBe(429);
-    at.clock.advance(12 * 60 * 60 * 1000);
-    expect((await alone(balances)).status).toBe(200);
-  });
+test("the day's readings without the customer: each account and kind of reading has its own, pages do not count, and tomorrow they start again", async () => {
+  const at = await newDoor();
+  const id = await giveConsent(at, { frequencyPerDay: 2 });
+  const alone = (path: string) => at.client.get(path, id);
+  const balances = `/v1/accounts/${CURRENT}/balances`;
+  expect([(await alone(balances)).status, (await alone(balances)).status]).toEqual([200, 200]);
+  expect(refusalOf(await alone(balances))).toBe('429 ACCESS_EXCEEDED Consent-ID');
+  expect((await read(balances, at, id)).status).toBe(200);
+  expect((await alone('/v1/accounts/0010482638/balances')).status).toBe(200);
+  const { json } = await alone(`${LIST}?${ALL}`);
+  const next = String(json.transactions?._links?.next?.href);
+  for (let page = 0; page < 3; page += 1) expect((await alone(next)).status).toBe(200);
+  expect((await alone(`${LIST}?${ALL}`)).status).toBe(200);
+  expect((await alone(`${LIST}?${ALL}`)).status).toBe(429);
+  at.clock.advance(12 * 60 * 60 * 1000);
+  expect((await alone(balances)).status).toBe(200);
 });
 
 describe('faults', () => {
