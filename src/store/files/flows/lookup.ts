@@ -36,12 +36,13 @@ export class FlowLookup {
    */
   find<Flow extends FoundFlow, Event>(kind: FlowKind<Flow, Event>, reference: string): string {
     const damaged: Psd2Error[] = [];
+    const all = this.#flows.newestFirst(kind);
     try {
       return findFlow(reference, {
         prefix: kind.prefix,
-        flows: () => this.#flows.newestFirst(kind),
-        resources: () => this.#resources(kind, reference, damaged),
-        referenced: () => (kind.orderOf ? this.#holderOf(reference) : undefined),
+        flows: () => all,
+        resources: () => this.#resources(kind, all, reference, damaged),
+        referenced: () => (kind.orderOf ? this.#holderOf(reference, all) : undefined),
       });
     } catch (error) {
       const [first] = damaged;
@@ -56,10 +57,11 @@ export class FlowLookup {
    * The transfers with this reference of the operator, compared by {@link comparableReference}. If a journal is damaged
    * after its first line, the result contains the damage instead of the transfer.
    *
+   * @param all the ids of all transfers, newest first
    * @throws Psd2Error `config` if a journal is too damaged to show its reference, or is missing although the index shows
    *   that its transfer reached the bank
    */
-  withReference(reference: string): ReferencedTransfer[] {
+  withReference(reference: string, all = this.#flows.newestFirst(KINDS.transfer)): ReferencedTransfer[] {
     const index = this.#index.read();
     const compared = this.#index.compared();
     const learnt: IndexEntry[] = [];
@@ -71,7 +73,6 @@ export class FlowLookup {
       return read === null ? null : comparableReference(read);
     };
     const wanted = comparableReference(reference);
-    const all = this.#flows.newestFirst(KINDS.transfer);
     const flows = all.filter((flow) => comparedOf(flow) === wanted);
     this.#note(learnt);
     // An entry with the reference alone is left by a process that was killed before it had created the journal.
@@ -88,8 +89,8 @@ export class FlowLookup {
   }
 
   /** Of the transfers with this reference, the one that holds it, else the newest. */
-  #holderOf(reference: string): string | undefined {
-    const found = this.withReference(reference);
+  #holderOf(reference: string, all: string[]): string | undefined {
+    const found = this.withReference(reference, all);
     const holder = found.find((each) => !('transfer' in each) || !isPlainlyFailed(each.transfer));
     return (holder ?? found[0])?.flow;
   }
@@ -101,12 +102,13 @@ export class FlowLookup {
    */
   #resources<Flow extends FoundFlow, Event>(
     kind: FlowKind<Flow, Event>,
+    all: readonly string[],
     reference: string,
     damaged: Psd2Error[],
   ): { flow: string; resourceId: string }[] {
     const index = this.#index.read();
     const learnt: IndexEntry[] = [];
-    const found = this.#flows.newestFirst(kind).flatMap((flow) => {
+    const found = all.flatMap((flow) => {
       const indexed = index.get(flow)?.resourceIds;
       const fitting = indexed && [...indexed].find((resourceId) => resourceId.startsWith(reference));
       if (indexed && fitting === undefined) return [];
