@@ -28,14 +28,15 @@ let files = 0;
 /** The certificates are valid from now on. */
 const now = () => new Date(Date.now() + 50_000);
 
-async function withBank(
-  bank: Bank,
-  work: (door: TestDoor) => Promise<void>,
+/** Opens the second door of a sandbox for as long as the work takes. */
+async function atDoor<T>(
+  work: (door: TestDoor) => Promise<T>,
+  bank: Bank = {},
   variations: readonly Variation[] = [],
-): Promise<void> {
+): Promise<T> {
   const door = await openDoor(bank, variations, { now });
   try {
-    await work(door);
+    return await work(door);
   } finally {
     await door.close();
   }
@@ -54,12 +55,9 @@ function openLearning(
     globals: { yes: true },
     changes,
     env: {
-      PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2`,
-      PSD2_QWAC_CERT: registration.qwacCertFile,
-      PSD2_QWAC_KEY: registration.qwacKeyFile,
-      PSD2_QSEAL_CERT: registration.qsealCertFile,
-      PSD2_QSEAL_KEY: registration.qsealKeyFile,
-      PSD2_CA: registration.caFile,
+      ...{ PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2`, PSD2_CA: registration.caFile },
+      ...{ PSD2_QWAC_CERT: registration.qwacCertFile, PSD2_QWAC_KEY: registration.qwacKeyFile },
+      ...{ PSD2_QSEAL_CERT: registration.qsealCertFile, PSD2_QSEAL_KEY: registration.qsealKeyFile },
       ...more,
     },
   });
@@ -105,6 +103,13 @@ const ACCOUNT = ['--account', accountIban(CURRENT)];
 
 /** Banks that differ from the standard in one question. `but`: what cannot be seen from outside, or means the same. */
 type Row = [name: string, bank: Bank, more?: { words?: string[]; but?: Record<string, unknown> }];
+const OAUTH: Bank = { oauth: { mode: 'integrated' }, sca: { approaches: ['oauth'] } };
+const METADATA = 'https://idp.example/m';
+const LIST_WITH_BALANCES: Bank = { consent: { types: ['bank-offered', 'list-with-balances'] } };
+const PRODUCTS = {
+  payments: ['sepa-credit-transfers', 'target-2-payments'],
+  'periodic-payments': ['sepa-credit-transfers'],
+};
 const BANKS: Row[] = [
   ['standard', {}, { words: [...ACCOUNT, ...PSU] }],
   ['no signature', { signing: { when: 'never' } }],
@@ -120,11 +125,7 @@ const BANKS: Row[] = [
   ['certificate', { signing: { certificate: 'pem-line' } }],
   ['dedicated alone', { consent: { types: ['dedicated'] } }, { words: ACCOUNT }],
   ['all accounts', { consent: { types: ['all-accounts'] } }, { words: ACCOUNT }],
-  [
-    'the list with balances',
-    { consent: { types: ['bank-offered', 'list-with-balances'] } },
-    { words: ACCOUNT },
-  ],
+  ['the list with balances', LIST_WITH_BALANCES, { words: ACCOUNT }],
   ['recurring alone', { consent: { once: false } }],
   ['90 days', { consent: { maxDays: 90 } }],
   ['a year', { consent: { maxDays: 365 } }],
@@ -136,47 +137,26 @@ const BANKS: Row[] = [
   ['PSU-ID', { psu: { id: 'required' } }, { words: PSU }],
   ['no PSU-ID', { psu: { id: 'never' } }, { words: PSU }],
   ['an empty PSU-ID', { psu: { id: 'empty' } }],
-  ['OAuth as SCA', { oauth: { mode: 'integrated' }, sca: { approaches: ['oauth'] } }],
-  [
-    'no status',
-    { oauth: { mode: 'integrated' }, sca: { approaches: ['oauth'] }, consent: { status: 'none' } },
-  ],
-  ['application token', { oauth: { mode: 'client-credentials', metadata: 'https://idp.example/m' } }],
-  [
-    'both tokens',
-    {
-      oauth: { mode: 'integrated', applicationToken: true, metadata: 'https://idp.example/m' },
-      sca: { approaches: ['oauth'] },
-    },
-  ],
-  [
-    'products',
-    {
-      payments: {
-        products: {
-          payments: ['sepa-credit-transfers', 'target-2-payments'],
-          'periodic-payments': ['sepa-credit-transfers'],
-        },
-      },
-    },
-  ],
+  ['OAuth as SCA', OAUTH],
+  ['no status', { ...OAUTH, consent: { status: 'none' } }],
+  ['application token', { oauth: { mode: 'client-credentials', metadata: METADATA } }],
+  ['both tokens', { ...OAUTH, oauth: { mode: 'integrated', applicationToken: true, metadata: METADATA } }],
+  ['products', { payments: { products: PRODUCTS } }],
   ['no instant transfers', { payments: { products: { payments: ['sepa-credit-transfers'] } } }],
   ['no funds consents', { funds: { consent: 'never' } }],
 ];
 
 it.each(BANKS)('learns a bank: %s', async (_, bank, { words, but = {} } = {}) => {
-  await withBank(bank, async (door) => {
-    const { file, failure, result, left } = await learn(door, words);
-    const keeps = bank.consent?.delete === 'authorised';
-    expect([failure, result?.ok, result?.file, left]).toEqual([null, true, file, keeps]);
-    expect(result?.left).toHaveLength(keeps ? 1 : 0);
-    const checked = await checkBankFile(file, ONLY);
-    expect(checked.problems).toEqual([]);
-    const played = bankFile.parse({ interface: 'nextgenpsd2', ...bank });
-    expect(checked.bank && learntOf(checked.bank.description)).toEqual({ ...learntOf(played), ...but });
-    const written = JSON.parse(readFileSync(file, 'utf8'));
-    expect(Object.values(written.learned)).toContain(bankDay(now()));
-  });
+  const { file, failure, result, left } = await atDoor((door) => learn(door, words), bank);
+  const keeps = bank.consent?.delete === 'authorised';
+  expect([failure, result?.ok, result?.file, left]).toEqual([null, true, file, keeps]);
+  expect(result?.left).toHaveLength(keeps ? 1 : 0);
+  const checked = await checkBankFile(file, ONLY);
+  expect(checked.problems).toEqual([]);
+  const played = bankFile.parse({ interface: 'nextgenpsd2', ...bank });
+  expect(checked.bank && learntOf(checked.bank.description)).toEqual({ ...learntOf(played), ...but });
+  const written = JSON.parse(readFileSync(file, 'utf8'));
+  expect(Object.values(written.learned)).toContain(bankDay(now()));
 });
 
 it.each([
@@ -184,12 +164,9 @@ it.each([
   ['whole addresses', ['absolute-links']],
   ['paths below the base URL', ['base-links']],
 ] as const)('says how the bank writes links: %s', async (form, variations) => {
-  const says = async (door: TestDoor) => {
-    const { result } = await learn(door);
-    const found = result?.findings.find(({ field }) => field === 'links');
-    expect(found).toMatchObject({ status: 'said', value: form });
-  };
-  await withBank({}, says, variations);
+  const { result } = await atDoor((door) => learn(door), {}, variations);
+  const found = result?.findings.find(({ field }) => field === 'links');
+  expect(found).toMatchObject({ status: 'said', value: form });
 });
 
 /** What a bank of another hand answers. `null`: it closes the connection. */
@@ -262,36 +239,19 @@ const all =
     reply;
 
 /** Learns a small bank, with the certificates of the sandbox. */
-async function learnAt(
+const learnAt = (
   env: Environment,
   file = newFile(),
   folder = newConfigFolder(temporary),
-  words: string[] = [],
-) {
-  const door = await openDoor({}, [], { now });
-  try {
-    return await learn(door, words, file, openLearning(door, folder, env));
-  } finally {
-    await door.close();
-  }
-}
+  { words = [], changes }: { words?: string[]; changes?: Changes } = {},
+) => atDoor((door) => learn(door, words, file, openLearning(door, folder, env, changes)));
 
+const WEBSITE = { status: 404, body: '<html><title>Not here</title></html>' };
+const ELSEWHERE = { status: 302, headers: { location: 'https://elsewhere.example' } };
 const ODD: [name: string, bank: SmallBank, code: string, says: RegExp, most: number][] = [
   ['knows nothing', all({ status: 404, body: {} }), 'bank_refused', /404/, 60],
-  [
-    'is a website',
-    all({ status: 404, body: '<html><title>Not here</title></html>' }),
-    'bank_answer',
-    /not the bank's interface/,
-    1,
-  ],
-  [
-    'redirects',
-    all({ status: 302, headers: { location: 'https://elsewhere.example' } }),
-    'bank_answer',
-    /interface/,
-    1,
-  ],
+  ['is a website', all(WEBSITE), 'bank_answer', /not the bank's interface/, 1],
+  ['redirects', all(ELSEWHERE), 'bank_answer', /interface/, 1],
   ['takes everything', all({ status: 200, body: { accounts: [] } }), 'bank_answer', /show nothing/, 1],
   ['minds at once', all(refuses(429, 'ACCESS_EXCEEDED')), 'too_many_calls', /minds/, 1],
   ['forbids', all(refuses(403, 'FORBIDDEN')), 'forbidden', /minds/, 1],
@@ -405,42 +365,32 @@ it('after Ctrl-C deletes what it has begun, and writes nothing', async () => {
     return friendly(method, path, ...of);
   };
   await atSmallBank(stopping, async (env, calls) => {
-    const door = await openDoor({}, [], { now });
     const { signal } = interruption;
     const sleep = async () => signal.throwIfAborted();
-    const command = openLearning(door, newConfigFolder(temporary), env, ({ world }) => ({
-      world: { ...world, signal, sleep },
-    }));
-    const { failure, file, left } = await learn(door, [], newFile(), command);
+    const changes: Changes = ({ world }) => ({ world: { ...world, signal, sleep } });
+    const { failure, file, left } = await learnAt(env, undefined, undefined, { changes });
     expect([failure?.exitCode, existsSync(file), left]).toEqual([130, false, false]);
     expect([begun(calls), ended(calls), calls.at(-1)]).toEqual([1, 1, 'DELETE /v1/consents/c1']);
-    await door.close();
   });
 });
 
 it('keeps what a file says, says what has changed, and overwrites nothing else', async () => {
   await atSmallBank(friendly, async (env, calls) => {
     const file = newFile();
-    const own = {
-      interface: 'nextgenpsd2',
-      name: 'Mine',
-      source: 'us',
-      consent: { once: false },
-      payments: { futureDays: 30 },
-    };
-    writeFileSync(file, JSON.stringify(own));
+    const stays = { name: 'Mine', source: 'us', payments: { futureDays: 30 } };
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', consent: { once: false }, ...stays }));
     const { result } = await learnAt(env, file);
     expect(result?.findings.find(({ field }) => field === 'consent.once')).toMatchObject({
       ...{ status: 'differs', value: 'true', was: 'false' },
     });
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
-      ...{ name: 'Mine', source: 'us', consent: { once: true }, payments: { futureDays: 30 } },
-    });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ ...stays, consent: { once: true } });
     const asked = calls.length;
     const other = newFile();
     writeFileSync(other, '{"some": "thing"}');
     expect((await learnAt(env, other)).failure?.code).toBe('config');
-    expect((await learnAt(env, file, undefined, ['--extends', 'sparda'])).failure?.code).toBe('usage');
+    expect((await learnAt(env, file, undefined, { words: ['--extends', 'sparda'] })).failure?.code).toBe(
+      'usage',
+    );
     expect((await learnAt(env, 'sparda')).failure?.code).toBe('usage');
     expect([readFileSync(other, 'utf8'), calls.length]).toEqual(['{"some": "thing"}', asked]);
   });

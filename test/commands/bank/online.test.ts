@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { check } from '../../../src/commands/bank/check.ts';
 import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsentFlow } from '../access.ts';
 import { runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { useOperatorHere } from '../operator.ts';
@@ -54,17 +55,11 @@ it('if the bank refuses the signature, psd2 says how to look for another keyId',
   const failure = await failureOf(runIn(command.context, 'bank', 'check', '--online', path));
   expect(failure).toMatchObject({ code: 'config', exitCode: 3 });
   const { ok, checks } = shape.parse(JSON.parse(command.printed()));
-  expect([ok, checks.at(-1)]).toEqual([
-    false,
-    {
-      ...{
-        name: 'bank file',
-        status: 'skip',
-        detail: expect.stringMatching(/^psd2 can try what banks are known to want: /),
-      },
-      fix: `Try them with: psd2 bank check --online ${path} --yes`,
-    },
-  ]);
+  expect(ok).toBe(false);
+  expect(checks.at(-1)).toEqual({
+    ...{ name: 'bank file', status: 'skip', fix: `Try them with: psd2 bank check --online ${path} --yes` },
+    detail: expect.stringMatching(/^psd2 can try what banks are known to want: /),
+  });
 });
 
 it('if the bank refuses the signature, the contested values of the platform are named that the file has taken over', async () => {
@@ -86,20 +81,14 @@ it('if the bank refuses the signature, the contested values of the platform are 
 });
 
 it('says once that links of the bank lead elsewhere, by those that a consent has kept', async () => {
-  const { flows } = await operator.open().context.store();
-  const begin = {
-    transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
-    customerId: 'ada',
-    categories: [{ name: 'ACCOUNT_INFO' as const, products: [] }],
-    terms: {},
-    returnState: 's1',
-  };
-  await flows.begin('consent', begin, async (open) => {
-    const status = 'http://xs2a:8080/v1/consents/c1/authorisations/a1';
-    const links = { approach: null, status, start: 'http://elsewhere.example/v1/other' };
-    await open.record({ type: 'requested', resourceId: 'c1', outcomes: [], links });
-    await open.record({ type: 'ended', state: 'cancelled', bankStatus: null });
-  });
+  const status = 'http://xs2a:8080/v1/consents/c1/authorisations/a1';
+  const links = { approach: null, status, start: 'http://elsewhere.example/v1/other' };
+  await storeConsentFlow(
+    operator.open().context,
+    { customerId: 'ada', categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: 's1' },
+    { type: 'requested', resourceId: 'c1', outcomes: [], links },
+    { type: 'ended', state: 'cancelled', bankStatus: null },
+  );
   const command = await operator.run(['bank', 'check', '--online', doorFile()]);
   expect(shape.parse(JSON.parse(command.printed())).checks.at(-1)).toEqual({
     ...{ name: 'links', status: 'ok', fix: null },
