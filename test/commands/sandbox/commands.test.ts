@@ -267,15 +267,12 @@ describe('customers', () => {
     const { customerId } = z.looseObject({ customerId: z.string() }).parse(data);
     for (const name of ['dora', customerId])
       expect((await run(['customer', 'reset', name])).data).toEqual(data);
-    expect(rows((await table('customer', 'reset', 'dora')).printed).map(([title]) => title)).toEqual([
-      ...['User', 'Password', 'Customer', 'Name', 'Accounts'],
-    ]);
     expect((await failureOf(run(['customer', 'reset', 'nobody']))).code).toBe('sandbox');
   });
 
   it('a person reads what a new customer logs in with', async () => {
-    const { printed } = await table('customer', 'add', 'emil');
-    expect(rows(printed)).toEqual([
+    const emil = rows((await table('customer', 'add', 'emil')).printed);
+    expect(emil).toEqual([
       ...[
         ['User', 'emil'],
         ['Password', 'emil-sandbox'],
@@ -286,8 +283,9 @@ describe('customers', () => {
         ['Accounts', expect.stringMatching(/^\d{10}$/)],
       ],
     ]);
-    const anna = rows((await table('customer', 'reset', 'anna')).printed).at(-1);
-    expect(anna).toEqual(['Accounts', expect.stringMatching(/^\d{10}(, \d{10})+$/)]);
+    const anna = rows((await table('customer', 'reset', 'anna')).printed);
+    expect(anna.map(([title]) => title)).toEqual(emil.map(([title]) => title));
+    expect(anna.at(-1)).toEqual(['Accounts', expect.stringMatching(/^\d{10}(, \d{10})+$/)]);
   });
 
   it.each(['', '../x', 'no body'])('%j is no customer', async (name) => {
@@ -352,23 +350,17 @@ describe('psd2 sandbox env', () => {
 describe('psd2 sandbox console', () => {
   const address = () => `${sandbox.customerSiteUrl}/console`;
 
-  const TABLE = { format: 'table' } as const;
-  const NONE = { PSD2_BROWSER: 'none' };
   const MISSING = { PSD2_BROWSER: '/does/not/exist' };
-  const OFF = { browser: false } as const;
+  const table = (browser: string): How => ({ format: 'table', env: { PSD2_BROWSER: browser } });
+  const QUIET: How = { format: 'table', globals: { browser: false } };
   it.each<[string, How, string, string]>([
-    ['without a browser a person gets the address', { ...TABLE, env: NONE }, 'alone', ''],
-    ['with --no-browser too', { ...TABLE, globals: OFF }, 'alone', ''],
-    [
-      '--no-browser counts more than the browser that is set',
-      { ...TABLE, globals: OFF, env: MISSING },
-      'alone',
-      '',
-    ],
-    ['a program gets it with its name', { env: NONE }, 'json', ''],
-    ['a browser opens it', { ...TABLE, env: { PSD2_BROWSER: 'true' } }, '', 'opening'],
+    ['without a browser a person gets the address', table('none'), 'alone', ''],
+    ['with --no-browser too', QUIET, 'alone', ''],
+    ['--no-browser counts more than the browser that is set', { ...QUIET, env: MISSING }, 'alone', ''],
+    ['a program gets it with its name', { env: { PSD2_BROWSER: 'none' } }, 'json', ''],
+    ['a browser opens it', table('true'), '', 'opening'],
     ['a browser opens it for a program too', { env: { BROWSER: 'true' } }, 'json', ''],
-    ['a browser that does not start', { ...TABLE, env: MISSING }, '', 'opening failed'],
+    ['a browser that does not start', table('/does/not/exist'), '', 'opening failed'],
     ['one that does not start, for a program', { env: { ...MISSING, BROWSER: 'true' } }, 'json', 'failed'],
   ])('%s', async (_, how, prints, says) => {
     const { printed, said } = await run(['console'], how);

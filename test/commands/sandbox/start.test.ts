@@ -6,6 +6,10 @@ import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } fro
 import { learnersDoor } from '../../../src/sandbox/nextgenpsd2/door-rules.ts';
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/server/server.ts';
 
+/** How psd2 starts a process in the background. */
+interface Spawning {
+  stdio: [stdin: 'ignore', stdout: number, stderr: number];
+}
 /** What psd2 started: banks in its process, and processes in the background. */
 const started = vi.hoisted(() => {
   vi.resetModules();
@@ -14,7 +18,7 @@ const started = vi.hoisted(() => {
     banks: [] as Sandbox[],
     isBroken: false,
     /** Called with the words and options of a process. @returns it */
-    spawn: (_words: unknown[], _options: unknown): unknown => undefined,
+    spawn: (_words: string[], _options: Spawning): unknown => undefined,
   };
 });
 vi.mock(import('../../../src/sandbox/server/server.ts'), async (original) => {
@@ -32,7 +36,7 @@ vi.mock(import('../../../src/sandbox/server/server.ts'), async (original) => {
 });
 vi.mock('node:child_process', async (original) => ({
   ...(await original<typeof ChildProcess>()),
-  spawn: (program: string, words: string[], options: unknown) => started.spawn([program, ...words], options),
+  spawn: (program: string, words: string[], options: Spawning) => started.spawn([program, ...words], options),
 }));
 const { readBankFile } = await import('../../bank-file/described.ts');
 const { doorBankFile } = await import('../../../src/sandbox/folder/door-bank-file.ts');
@@ -65,9 +69,8 @@ async function start(words: string[] = [], how: How = {}) {
   const ended = new AbortController();
   const command = openCommand(folder, NOW, {
     ...how,
-    changes: ({ world, output, terminal }) => ({
+    changes: ({ world, terminal }) => ({
       world: { ...world, signal: ended.signal },
-      output,
       terminal: {
         ...terminal,
         say: (text) => {
@@ -103,10 +106,9 @@ describe('psd2 sandbox start', () => {
 
   it('the second time says nothing of the profile, and an interruption before it is ready ends it too', async () => {
     await start();
-    const ended = AbortSignal.abort();
     const command = openCommand(folder, NOW, {
       format: 'table',
-      changes: ({ world }) => ({ world: { ...world, signal: ended } }),
+      changes: ({ world }) => ({ world: { ...world, signal: AbortSignal.abort() } }),
     });
     await runIn(command.context, 'sandbox', 'start');
     expect(command.said()).toBe(
@@ -159,11 +161,6 @@ describe('the rules of a sandbox', () => {
     ...{ port: 8443, outside: undefined, state: undefined, persona: 'clean' },
     ...{ consents: 'enforced', rotateRefreshTokens: true, log: expect.any(Function), ...learnersDoor },
   };
-  const seed = () => {
-    const path = join(temporary, 'seed.json');
-    writeFileSync(path, JSON.stringify({ customers: [{ user: 'dora', accounts: [] }] }));
-    return path;
-  };
 
   it.each<[string[], object]>([
     [[], {}],
@@ -204,7 +201,9 @@ describe('the rules of a sandbox', () => {
 
   it('--seed gives customers', async () => {
     started.isBroken = true;
-    await expect(start(['--seed', seed()])).rejects.toThrow('The bank is broken');
+    const path = join(temporary, 'seed.json');
+    writeFileSync(path, JSON.stringify({ customers: [{ user: 'dora', accounts: [] }] }));
+    await expect(start(['--seed', path])).rejects.toThrow('The bank is broken');
     expect(started.options[0]?.seed).toMatchObject([{ customer: { user: 'dora' } }]);
   });
 
@@ -263,37 +262,22 @@ describe('psd2 sandbox start --detach', () => {
   async function detach(texts: string[], how: How & { isInterrupted?: boolean } = {}) {
     const child = new Child();
     const spawned: unknown[] = [];
-    let file = 0;
     started.spawn = (words, options) => {
       spawned.push(words, options);
-      if (
-        typeof options === 'object' &&
-        options !== null &&
-        'stdio' in options &&
-        Array.isArray(options.stdio)
-      )
-        file = options.stdio[1];
       // psd2 closes its own number of the file after the start.
-      writeSync(file, texts.shift() ?? '');
+      writeSync(options.stdio[1], texts.shift() ?? '');
       return child;
     };
-    const command = openCommand(folder, NOW, {
-      ...how,
-      changes: ({ world }) => ({
-        world: {
-          ...world,
-          sleep: async (milliseconds) => {
-            expect(milliseconds).toBe(20);
-            if (how.isInterrupted) throw new TypeError('interrupted');
-            const text = texts.shift();
-            if (text === undefined) child.emit('exit');
-            else writeFileSync(log(), text, { flag: 'a' });
-          },
-        },
-      }),
-    });
-    const work = runIn(command.context, 'sandbox', 'start', '--detach');
-    const failure = await work.then(
+    const sleep = async (milliseconds: number) => {
+      expect(milliseconds).toBe(20);
+      if (how.isInterrupted) throw new TypeError('interrupted');
+      const text = texts.shift();
+      if (text === undefined) child.emit('exit');
+      else writeFileSync(log(), text, { flag: 'a' });
+    };
+    const changes: How['changes'] = ({ world }) => ({ world: { ...world, sleep } });
+    const command = openCommand(folder, NOW, { ...how, changes });
+    const failure = await runIn(command.context, 'sandbox', 'start', '--detach').then(
       () => null,
       (error: unknown) => error,
     );

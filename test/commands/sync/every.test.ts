@@ -7,7 +7,7 @@ import type { Rounds } from '../../../src/store/ports/sync.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { useOperatorHere } from '../operator.ts';
-import { runService } from './service.ts';
+import { runService, type Service } from './service.ts';
 
 // psd2 sync --every, round after round.
 
@@ -32,16 +32,17 @@ const INTERRUPTED = {
 };
 
 /** The rounds of the store, of which a test gives the next ones itself. */
-const withRounds = (next: ((rounds: Rounds, every?: number) => ReturnType<Rounds['join']>)[]) => ({
+type Join = (rounds: Rounds, every: number | undefined, service: Service) => ReturnType<Rounds['join']>;
+const withRounds = (next: Join[]) => ({
   ...PRESENT,
-  context: (context: Context): Context => ({
+  context: (context: Context, service: Service): Context => ({
     ...context,
     store: async (own) => {
       const store = await context.store(own);
       const rounds = await store.rounds();
       const changed: Rounds = {
         over: (customers) => rounds.over(customers),
-        join: (interval) => next.shift()?.(rounds, interval) ?? rounds.join(interval),
+        join: (interval) => next.shift()?.(rounds, interval, service) ?? rounds.join(interval),
         rejoin: (share) => rounds.rejoin(share),
         status: () => rounds.status(),
         isAway: (error) => error instanceof Psd2Error && error.message === 'The store is away',
@@ -107,16 +108,16 @@ it('a sync of one customer begins a round at the interval too', async () => {
 
 describe('the end of a service', () => {
   /** A terminal that tells when a round begins. */
-  const atRound = (begins: () => void, ends = () => {}) => ({
+  const atRound = (begins: (service: Service) => void, ends = (_service: Service) => {}) => ({
     ...PRESENT,
-    context: (context: Context): Context => ({
+    context: (context: Context, service: Service): Context => ({
       ...context,
       terminal: {
         ...context.terminal,
         whileWaiting: async (line, work) => {
-          begins();
+          begins(service);
           const result = await context.terminal.whileWaiting(line, work);
-          ends();
+          ends(service);
           return result;
         },
       },
@@ -138,49 +139,45 @@ describe('the end of a service', () => {
     ['SIGINT', INTERRUPTED],
   ] as const)('a %s in a round lets psd2 finish the customers in progress', async (signal, failure) => {
     let rounds = 0;
-    const gentle = new AbortController();
-    const end = () => {
+    const end = ({ stop }: Service) => {
       rounds += 1;
-      if (rounds === 2) gentle.abort(signal);
+      if (rounds === 2) stop(signal);
     };
-    const ended = await runService(operator, every('30s'), [() => {}], {
-      ...atRound(() => {}, end),
-      changes: () => ({ stopGently: () => gentle.signal }),
-    });
+    const ended = await runService(
+      operator,
+      every('30s'),
+      [() => {}],
+      atRound(() => {}, end),
+    );
     expect(ended.said).toBe(ROUND);
     expect(ended.failure).toEqual(failure);
     expect(JSON.parse(ended.printed)).toMatchObject({ totals: { customers: 1, synced: 1 } });
   });
 
   it('a signal when a round begins lets it begin no customer', async () => {
-    const gentle = new AbortController();
-    const ended = await runService(operator, every('30s', '--all-customers'), [], {
-      ...atRound(() => gentle.abort('SIGTERM')),
-      changes: () => ({ stopGently: () => gentle.signal }),
-    });
+    const how = atRound(({ stop }) => stop('SIGTERM'));
+    const ended = await runService(operator, every('30s', '--all-customers'), [], how);
     expect([ended.said, ended.failure]).toEqual(['', null]);
     expect(JSON.parse(ended.printed)).toMatchObject({ totals: { customers: 0, calls: 0 } });
   });
 
   it('a signal while psd2 reads a customer lets it begin no other one', async () => {
     await operator.logIn('bruno');
-    const gentle = new AbortController();
     const rounds = withRounds([
-      async (store, interval) => {
+      async (store, interval, { stop }) => {
         const round = await store.join(interval);
         if ('dueIn' in round) throw new TypeError('The first round is due');
         const { next } = round;
         round.next = async (max) => {
           const dealt = await next.call(round, max);
-          gentle.abort('SIGTERM');
+          stop('SIGTERM');
           return dealt;
         };
         return round;
       },
     ]);
     const words = every('30s', '--all-customers', '--concurrency', '1');
-    const changes = () => ({ stopGently: () => gentle.signal });
-    const ended = await runService(operator, words, [], { ...rounds, changes });
+    const ended = await runService(operator, words, [], rounds);
     expect([ended.said, ended.failure]).toEqual(['', null]);
     expect(JSON.parse(ended.printed)).toMatchObject({ totals: { customers: 1, synced: 1, accounts: 3 } });
   });
@@ -251,7 +248,7 @@ it('a round without customers is an error at first, and later only a round', asy
     const { tokens } = await operator.open().context.store();
     await tokens.forget(anna);
   };
-  const end = ({ stop }: { stop(signal: 'SIGTERM'): void }) => stop('SIGTERM');
+  const end = ({ stop }: Service) => stop('SIGTERM');
   const words = every('30s', '--all-customers');
   const ended = await runService(operator, words, [leave, end], PRESENT);
   expect(ended).toMatchObject({
