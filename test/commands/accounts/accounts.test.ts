@@ -52,9 +52,6 @@ describe('psd2 accounts list', () => {
         ([id, iban, currency, name, , type]) => `${[id, iban, currency, name, type].join('\t')}\n`,
       ).join(''),
     );
-  });
-
-  it('as CSV has the columns of its JSON', async () => {
     const csv = (await operator.run(['accounts', 'list'], { format: 'csv' })).printed();
     expect(csv.split('\n')[0]).toBe('accountId,productId,iban,currency,name,productCode,productDescription');
   });

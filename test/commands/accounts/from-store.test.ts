@@ -91,32 +91,23 @@ describe('with --from-store', () => {
     );
   });
 
-  it('an account that the customer does not have is refused', async () => {
-    await expect(operator.run(['accounts', 'balance', '0000000001', '--from-store'])).rejects.toMatchObject({
-      ...{ code: 'usage', message: 'The customer has no account 0000000001' },
-    });
+  const OF_NOBODY = nothing('the accounts of customer 7777777');
+  const MISSING = join(temporary, 'missing');
+  const NO_ACCOUNT = expect.objectContaining({
+    ...{ code: 'usage', message: 'The customer has no account 0000000001' },
   });
-
-  it('a customer whom no sync has read has nothing', async () => {
-    const how = { globals: { customer: '7777777' } };
-    for (const words of [
-      ['balance', ACCOUNT],
-      ['report', ACCOUNT, '--file', join(temporary, 'no.html')],
-    ])
-      await expect(operator.run(['accounts', ...words, '--from-store'], how)).rejects.toThrow(
-        nothing('the accounts of customer 7777777'),
-      );
+  const NO_FOLDER = new Psd2Error('usage', `--sync-folder names ${MISSING}, which does not exist`, {
+    hint: 'Give the folder of psd2 sync --out.',
   });
-
-  it('a folder that does not exist is refused', async () => {
-    const missing = join(temporary, 'missing');
-    await expect(
-      operator.run(['accounts', 'balance', ACCOUNT, '--from-store', '--sync-folder', missing]),
-    ).rejects.toThrow(
-      new Psd2Error('usage', `--sync-folder names ${missing}, which does not exist`, {
-        hint: 'Give the folder of psd2 sync --out.',
-      }),
-    );
+  it.each<[string, string | undefined, string[], unknown]>([
+    ['an account that the customer does not have', undefined, ['balance', '0000000001'], NO_ACCOUNT],
+    ['the balance of a customer whom no sync has read', '7777777', ['balance', ACCOUNT], OF_NOBODY],
+    ['their report', '7777777', ['report', ACCOUNT, '--file', MISSING], OF_NOBODY],
+    ['a missing folder', undefined, ['balance', ACCOUNT, '--sync-folder', MISSING], NO_FOLDER],
+  ])('%s is refused', async (_, customer, words, error) => {
+    const globals = customer === undefined ? {} : { customer };
+    const work = operator.run(['accounts', ...words, '--from-store'], { globals });
+    await expect(work).rejects.toThrow(error);
   });
 });
 

@@ -95,24 +95,20 @@ describe('at a bank whose consents name accounts, an account', () => {
 });
 
 describe('at such a bank, psd2 consent request', () => {
-  const CHOOSE = {
-    hint: 'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.',
-  };
-  it('asks for nothing that the interface does not have', async () => {
+  const CHOOSE =
+    'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.';
+  it.each([
+    ['PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
+    [
+      'ACCOUNT_INFO FUNDS_AVAILABILITY',
+      'ACCOUNT_INFO and FUNDS_AVAILABILITY are two consents',
+      'Ask for one after the other.',
+    ],
+  ])('for %s is refused', async (categories, message, hint) => {
     const { context } = await atBank();
-    await expect(runIn(context, 'consent', 'request', '--category', 'PAYMENTS')).rejects.toThrow(
-      new Psd2Error('usage', 'The interface of this bank has no category PAYMENTS', CHOOSE),
-    );
-  });
-
-  it('asks for one consent at a time', async () => {
-    const { context } = await atBank();
-    const both = ['--category', 'ACCOUNT_INFO', '--category', 'FUNDS_AVAILABILITY'];
-    await expect(runIn(context, 'consent', 'request', ...both)).rejects.toThrow(
-      new Psd2Error('usage', 'ACCOUNT_INFO and FUNDS_AVAILABILITY are two consents', {
-        hint: 'Ask for one after the other.',
-      }),
-    );
+    await expect(
+      runIn(context, 'consent', 'request', '--category', ...categories.split(' ')),
+    ).rejects.toThrow(new Psd2Error('usage', message, { hint }));
   });
 
   it('asks before a new consent ends the present one, unless that is over or for one reading', async () => {

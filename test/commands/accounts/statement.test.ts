@@ -98,25 +98,23 @@ it.each([
   else await expect(written).rejects.toThrow(new Psd2Error('usage', refusal, { hint: 'Use --format csv.' }));
 });
 
-it('a statement ends today at the latest, and its balance at the end leaves out what was booked later', async () => {
-  const rows = [booked('2026-11-20', '-1.00'), booked('2026-11-10', '-2.00')];
-  expect(await read(rows, ['7.00'], { to: day('2026-12-31') })).toMatchObject({
-    ...{ to: '2026-11-21', closing: '7.00' },
-  });
-  expect(await read(rows, ['7.00'], { to: day('2026-11-19') })).toMatchObject({
-    ...{ to: '2026-11-19', opening: '10.00', closing: '8.00' },
-  });
-  await expect(read(rows, ['7.00'], { from: day('2026-11-22') })).rejects.toMatchObject({
-    code: 'invalid_date',
-  });
-});
-
-it('a statement may be of today alone, and of a day in the past alone', async () => {
+it.each<[string, string | undefined, string | undefined, object?]>([
+  ['ends today at the latest', undefined, '2026-12-31', { to: '2026-11-21', closing: '7.00' }],
+  ['of today alone', '2026-11-21', '2026-11-21', { opening: '8.00', closing: '7.00' }],
+  ['of a day in the past alone', '2026-11-20', '2026-11-20', { opening: '10.00', closing: '8.00' }],
+  [
+    'leaves out of its balance what was booked later',
+    undefined,
+    '2026-11-20',
+    { opening: '10.00', closing: '8.00' },
+  ],
+  ['cannot begin in the future', '2026-11-22', undefined],
+])('a statement %s', async (_, first, last, expected) => {
   const rows = [booked('2026-11-21', '-1.00'), booked('2026-11-20', '-2.00')];
-  const today = { from: day('2026-11-21'), to: day('2026-11-21') };
-  expect(await read(rows, ['7.00'], today)).toMatchObject({ ...today, opening: '8.00', closing: '7.00' });
-  const before = { from: day('2026-11-20'), to: day('2026-11-20') };
-  expect(await read(rows, ['7.00'], before)).toMatchObject({ ...before, opening: '10.00', closing: '8.00' });
+  const range = { ...(first && { from: day(first) }), ...(last && { to: day(last) }) };
+  const work = read(rows, ['7.00'], range);
+  if (expected) expect(await work).toMatchObject({ ...range, ...expected });
+  else await expect(work).rejects.toMatchObject({ code: 'invalid_date' });
 });
 
 it.each([

@@ -47,16 +47,13 @@ async function operatorAt(answers: FreeAnswer[], changes: Partial<BankHere['inte
 }
 
 describe('an answer that is no JSON', () => {
-  it('is printed as it is, or as a JSON string', async () => {
-    const { run } = await operatorAt([answer('Maintenance\n'), answer('Maintenance\n')]);
-    expect((await run(['api', 'GET', '/x'], { format: 'table' })).printed).toBe('Maintenance\n\n');
-    expect((await run(['api', 'GET', '/x'], { format: 'json' })).printed).toBe('"Maintenance\\n"\n');
-  });
-
-  it('and that is empty is nothing, or an empty JSON string', async () => {
-    const { run } = await operatorAt([answer(''), answer('')]);
-    expect((await run(['api', 'DELETE', '/x'], { format: 'table' })).printed).toBe('');
-    expect((await run(['api', 'DELETE', '/x'], { format: 'json' })).printed).toBe('""\n');
+  it.each([
+    ['GET', 'Maintenance\n', 'Maintenance\n\n', '"Maintenance\\n"\n'],
+    ['DELETE', '', '', '""\n'],
+  ])('to %s is printed as it is, or as a JSON string: %j', async (method, text, table, asJson) => {
+    const { run } = await operatorAt([answer(text), answer(text)]);
+    expect((await run(['api', method, '/x'], { format: 'table' })).printed).toBe(table);
+    expect((await run(['api', method, '/x'], { format: 'json' })).printed).toBe(asJson);
   });
 
   it('is a page like any other', async () => {

@@ -4,10 +4,12 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
-type How = Parameters<typeof openCommand>[2];
-
-async function print(checks: Check[], how: How) {
-  const { context, printed } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', how);
+/** Prints checks as JSON, or as a table: in a pipe, or at a terminal of this width. */
+async function print(checks: Check[], to: 'json' | 'pipe' | number) {
+  const { context, printed } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
+    format: to === 'json' ? 'json' : 'table',
+    ...(typeof to === 'number' && { columns: to }),
+  });
   const ok = await printChecks(context, checks);
   return { ok, printed: printed() };
 }
@@ -27,7 +29,7 @@ describe('checks', () => {
     ['of which the first failed', [check('Bank', 'fail', 'It does not answer'), ...CHECKS], false],
     ['that are none', [], true],
   ])('%s are good or not as a whole', async (_, checks, ok) => {
-    const shown = await print(checks, { format: 'json' });
+    const shown = await print(checks, 'json');
     expect(shown.ok).toBe(ok);
     expect(JSON.parse(shown.printed)).toEqual({
       ok,
@@ -36,7 +38,7 @@ describe('checks', () => {
   });
 
   it('are a line each in a pipe', async () => {
-    const { printed } = await print(CHECKS, { format: 'table' });
+    const { printed } = await print(CHECKS, 'pipe');
     expect(printed).toBe(
       [
         'ok\tProfile\tbank\t',
@@ -49,7 +51,7 @@ describe('checks', () => {
 
   it('are in columns at a terminal, and what is long goes on below', async () => {
     const long = check('ä', 'warn', `${'word '.repeat(12)}end`, FIX);
-    const { printed } = await print([...CHECKS, long], { format: 'table', columns: 80 });
+    const { printed } = await print([...CHECKS, long], 80);
     expect(printed).toBe(
       [
         'ok    Profile                bank',
@@ -65,7 +67,7 @@ describe('checks', () => {
   });
 
   it('have the detail below the name if there is no room beside it', async () => {
-    const { printed } = await print(CHECKS, { format: 'table', columns: 76 });
+    const { printed } = await print(CHECKS, 76);
     expect(printed).toBe(
       [
         'ok    Profile',
@@ -79,20 +81,14 @@ describe('checks', () => {
       ].join('\n'),
     );
     // There is just enough room.
-    expect((await print(CHECKS, { format: 'table', columns: 77 })).printed).toContain(
-      'ok    Profile                bank\n',
-    );
+    expect((await print(CHECKS, 77)).printed).toContain('ok    Profile                bank\n');
   });
 
   it('have 80 columns at a terminal that does not say how many it has', async () => {
-    const wide = check('Bank', 'ok', 'x'.repeat(67));
-    expect((await print([wide], { format: 'table', columns: 0 })).printed).toBe(
-      `ok    Bank  ${'x'.repeat(67)}\n`,
-    );
-    const long = check('Bank', 'ok', `${'x'.repeat(67)} y`);
-    expect((await print([long], { format: 'table', columns: 0 })).printed).toBe(
-      `ok    Bank  ${'x'.repeat(67)}\n            y\n`,
-    );
+    const detail = 'x'.repeat(67);
+    const shown = async (text: string) => (await print([check('Bank', 'ok', text)], 0)).printed;
+    expect(await shown(detail)).toBe(`ok    Bank  ${detail}\n`);
+    expect(await shown(`${detail} y`)).toBe(`ok    Bank  ${detail}\n            y\n`);
   });
 });
 

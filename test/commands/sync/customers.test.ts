@@ -212,28 +212,14 @@ describe('the commands that help', () => {
   });
 });
 
-describe('the end of a round', () => {
-  it('by the operator begins no other customer, and is no error here', async () => {
-    const { turns, thrown, left } = await syncing(
-      { '1': [error('interrupted')], '2': [] },
-      { before: ({ interrupt }) => interrupt() },
-    );
-    expect([turns, thrown, left]).toEqual([['1'], null, 1]);
-  });
-
-  it('by another thread begins no other customer', async () => {
-    const { turns, reports, thrown } = await syncing(
-      { '1': [], '2': [] },
-      { before: ({ stop }) => stop.set() },
-    );
-    expect([turns, reports.length, thrown]).toEqual([['1'], 1, null]);
-  });
-
-  it('by a bug is an error, and begins no other customer', async () => {
-    const bug = new TypeError('A bug');
-    const { turns, thrown, left } = await syncing({ '1': [bug], '2': [], '3': [] });
-    expect([turns, thrown, left]).toEqual([['1'], bug, 1]);
-  });
+const bug = new TypeError('A bug');
+it.each<[string, Turn[], (how: { interrupt(): void; stop: SharedStop }) => void, Error | null, number]>([
+  ['the operator, which is no error here', [error('interrupted')], ({ interrupt }) => interrupt(), null, 0],
+  ['another thread', [], ({ stop }) => stop.set(), null, 1],
+  ['a bug, which is an error', [bug], () => {}, bug, 0],
+])('the end of a round by %s begins no other customer', async (_, turn, before, failure, read) => {
+  const { turns, thrown, left, reports } = await syncing({ '1': turn, '2': [], '3': [] }, { before });
+  expect([turns, thrown, left, reports.length]).toEqual([['1'], failure, 1, read]);
 });
 
 describe('while the store is away', () => {

@@ -101,18 +101,14 @@ it('every five seconds it notes what was done since, and counts the customers ev
   expect(seen.notes).toHaveLength(6);
 });
 
-it('without a metrics file psd2 writes none, and does not read the state of the profile', async () => {
-  const { watch, seen, round } = watched(['1']);
-  await watch.during(round, true, () => vi.advanceTimersByTimeAsync(5 * SECONDS));
-  expect(seen.states).toBe(0);
-});
-
-it('with a metrics file each tick writes the state of the profile', async () => {
+it('only with a metrics file, each tick reads and writes the state of the profile', async () => {
   const file = join(temporary, 'psd2.prom');
-  const { watch, seen, round } = watched(['1'], file);
-  expect(existsSync(file)).toBe(false);
-  await watch.during(round, true, () => vi.advanceTimersByTimeAsync(5 * SECONDS));
-  expect(seen.states).toBe(3);
+  const tick = () => vi.advanceTimersByTimeAsync(5 * SECONDS);
+  const [without, writing] = [watched(['1']), watched(['1'], file)];
+  await without.watch.during(without.round, true, tick);
+  expect([without.seen.states, existsSync(file)]).toEqual([0, false]);
+  await writing.watch.during(writing.round, true, tick);
+  expect(writing.seen.states).toBe(3);
   expect(readFileSync(file, 'utf8')).toContain('psd2_payments{profile="bank",state="unknown"} 2\n');
 });
 
