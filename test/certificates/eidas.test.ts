@@ -90,18 +90,10 @@ describe('a new QWAC', () => {
   test('OpenSSL also reads the statements, usages and name of the new QWAC', () => {
     const text = opensslText(qwac);
     const values = [...text.matchAll(/prim: +(OBJECT|UTF8STRING) +:(.*)$/gm)].map(([, , value]) => value);
-    expect(values).toEqual([
-      '0.4.0.1862.1.1',
-      '0.4.0.1862.1.6',
-      '0.4.0.1862.1.6.3',
-      '0.4.0.19495.2',
-      '0.4.0.19495.1.2',
-      'PSP_PI',
-      '0.4.0.19495.1.4',
-      'PSP_IC',
-      "Banca d'Italia è",
-      'IT-BI',
-    ]);
+    expect(values).toMatchInlineSnapshot(`
+      ["0.4.0.1862.1.1", "0.4.0.1862.1.6", "0.4.0.1862.1.6.3", "0.4.0.19495.2", "0.4.0.19495.1.2",
+       "PSP_PI", "0.4.0.19495.1.4", "PSP_IC", "Banca d'Italia è", "IT-BI"]
+    `);
     expect(text).toContain('organizationIdentifier = PSDIT-BI-12345');
     expect(text).toContain('TLS Web Client Authentication, TLS Web Server Authentication');
     expect(text).toContain('Signature Algorithm: sha256WithRSAEncryption');

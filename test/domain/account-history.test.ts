@@ -200,13 +200,10 @@ describe('counterparties', () => {
       booking('2026-01-07', '4.00', 'SALDO CARTA 2026-10', ''),
       booking('2026-01-08', '-0.50', '', ''),
     ];
-    expect(largestCounterparties(rows, 2)).toEqual({
-      paid: [
-        { name: 'AFFITTO', total: '-9.00', count: 1 },
-        { name: 'BAR ROMA', total: '-3.00', count: 2 },
-      ],
-      received: [{ name: 'SALDO CARTA', total: '4.00', count: 1 }],
-    });
+    expect(largestCounterparties(rows, 2)).toMatchInlineSnapshot(`
+      { paid: [{ count: 1, name: "AFFITTO", total: "-9.00" }, { count: 2, name: "BAR ROMA", total: "-3.00" }],
+        received: [{ count: 1, name: "SALDO CARTA", total: "4.00" }] }
+    `);
     const alike = Array.from({ length: 100_000 }, () => booking('2026-01-03', '-1.00', 'POS'));
     expect(largestCounterparties(alike, 9).paid).toEqual([
       { name: 'POS', total: '-100000.00', count: 100_000 },

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAccountId, isCustomerId, parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
+import {
+  isAccountId,
+  isCustomerId,
+  isPaymentHolder,
+  parseCustomerId,
+  parseProductId,
+  paymentHolder,
+} from '../../src/domain/identifiers.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 describe('a product id', () => {
@@ -43,14 +50,12 @@ describe('a product id', () => {
 });
 
 describe('a customer id', () => {
-  it('a customer id is a number and keeps its leading zeros', () => {
-    expect(parseCustomerId('0012345')).toBe('0012345');
-  });
-
-  it('a customer id has up to 20 digits', () => {
-    expect(parseCustomerId('1')).toBe('1');
-    expect(parseCustomerId('12345678901234567890')).toBe('12345678901234567890');
-  });
+  it.each(['0012345', '1', '12345678901234567890'])(
+    'a customer id is a number of up to 20 digits and keeps its leading zeros: %s',
+    (id) => {
+      expect(parseCustomerId(id)).toBe(id);
+    },
+  );
 
   it.each(['', '12a', ' 1', '1\n', '-1', '../1', '123456789012345678901'])(
     'psd2 refuses the customer id %j and says where to see it',
@@ -87,4 +92,11 @@ describe('an id at any bank', () => {
   it.each(['', ' ', 'a b', 'a\n', '\u007f', 'è', '~'.repeat(71)])('%j cannot be an account', (id) => {
     expect(isAccountId(id)).toBe(false);
   });
+});
+
+it('the tokens of a payment have a holder that no customer can be', () => {
+  expect(paymentHolder('t1')).toBe('payment:t1');
+  expect(['payment:t1', 'payment:', 'payment', 't1', 'my payment:t1'].map(isPaymentHolder)).toEqual([
+    ...[true, true, false, false, false],
+  ]);
 });

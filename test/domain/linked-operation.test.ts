@@ -14,6 +14,7 @@ const CREATED_AT = '2026-11-24T10:00:00Z';
 const AT = '2026-11-24T11:00:00Z';
 const LATER = '2026-11-24T12:00:00Z';
 
+type BankLinks = NonNullable<Operation<GenericOrder>['links']>;
 type Initiation = NonNullable<Operation<GenericOrder>['initiation']>;
 const INITIATION: Initiation = {
   ...{ service: 'payments', product: 'sepa-credit-transfers', endToEndId: 'E', body: '{}' },
@@ -95,30 +96,6 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
       ...{ ...NOTHING_SENT, state: 'verified', isRepeated: false, links: REDIRECT, authorisations: [BEGUN] },
       ...{ verification: { ...verification, messages: ['Fees'] }, transactionStatus: 'RCVD' },
     },
-  ],
-  [
-    'the bank has it, and the customer logs in',
-    having(sent('q1')),
-    { ...VERIFIED, links: LOGIN },
-    { ...NOTHING_SENT, state: 'verified', links: LOGIN, authorisations: [BEGUN], verification },
-  ],
-  [
-    'the bank has it, with both',
-    having(sent('q1')),
-    { ...VERIFIED, links: { ...LOGIN, ...REDIRECT } },
-    {
-      ...NOTHING_SENT,
-      state: 'verified',
-      links: { ...LOGIN, ...REDIRECT },
-      authorisations: [BEGUN],
-      verification,
-    },
-  ],
-  [
-    'the bank has it, and has begun no authorisation',
-    having(sent('q1')),
-    { ...VERIFIED, links: { approach: null, start: '/start' } },
-    { ...NOTHING_SENT, state: 'verified', links: { approach: null, start: '/start' }, verification },
   ],
   [
     'the bank has it, without links',
@@ -233,6 +210,18 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
   ],
 ])('%s: exactly this changes', (_what, before, event, changes) => {
   expect(apply(before, event, LATER)).toStrictEqual({ ...before, ...changes, updatedAt: LATER });
+});
+
+it.each<[string, BankLinks, unknown[]]>([
+  ['the customer logs in', LOGIN, [BEGUN]],
+  ['it gives a login and a link', { ...LOGIN, ...REDIRECT }, [BEGUN]],
+  ['it has begun no authorisation', { approach: null, start: '/start' }, []],
+])('the bank has it, and %s: exactly this changes', (_what, links, authorisations) => {
+  const before = having(sent('q1'));
+  expect(apply(before, { ...VERIFIED, links }, LATER)).toStrictEqual({
+    ...{ ...before, ...NOTHING_SENT, state: 'verified', verification, links, authorisations },
+    updatedAt: LATER,
+  });
 });
 
 describe('the bank’s own words', () => {

@@ -75,14 +75,11 @@ it("an operation's own data keeps amounts, dates and the beneficiary, and loses 
     furtherData: ['{"note":""}'],
   });
   const kept: unknown = JSON.parse(String(Reflect.get(Reflect.get(Object(event), 'order'), 'data')));
-  expect(kept).toEqual({
-    ...{
-      amount: { amount: '5.00', currency: 'EUR' },
-      frequency: 'MONTHLY',
-      firstExecutionDate: '01/12/2026',
-    },
-    ...{ ibanBeneficiary: 'DE89370400440532013000', description: '', nickname: '', count: 12 },
-  });
+  expect(kept).toMatchInlineSnapshot(`
+    { amount: { amount: "5.00", currency: "EUR" }, count: 12, description: "",
+      firstExecutionDate: "01/12/2026", frequency: "MONTHLY", ibanBeneficiary: "DE89370400440532013000",
+      nickname: "" }
+  `);
 });
 
 it('a consent loses accounts and the links to the bank, and stays readable', () => {

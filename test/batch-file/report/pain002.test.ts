@@ -104,13 +104,14 @@ describe('the report of a batch as pain.002', () => {
     const inGroup = (paymentInformationId: string | null) =>
       reportRow({ ids: { ...NO_IDS, paymentInformationId } });
     const document = await write(['P-1', 'P-1', 'P-2', null, null].map(inGroup));
-    expect(document.match(/<\/?OrgnlPmtInfAndSts>|<OrgnlPmtInfId>[^<]*|<TxInfAndSts>/g)).toEqual([
-      ...['<OrgnlPmtInfAndSts>', '<OrgnlPmtInfId>P-1', '<TxInfAndSts>', '<TxInfAndSts>'],
-      '</OrgnlPmtInfAndSts>',
-      ...['<OrgnlPmtInfAndSts>', '<OrgnlPmtInfId>P-2', '<TxInfAndSts>', '</OrgnlPmtInfAndSts>'],
-      ...['<OrgnlPmtInfAndSts>', '<OrgnlPmtInfId>M-1', '<TxInfAndSts>', '<TxInfAndSts>'],
-      '</OrgnlPmtInfAndSts>',
-    ]);
+    expect(
+      document.match(/<\/?OrgnlPmtInfAndSts>|<OrgnlPmtInfId>[^<]*|<TxInfAndSts>/g),
+    ).toMatchInlineSnapshot(`
+      ["<OrgnlPmtInfAndSts>", "<OrgnlPmtInfId>P-1", "<TxInfAndSts>", "<TxInfAndSts>",
+       "</OrgnlPmtInfAndSts>", "<OrgnlPmtInfAndSts>", "<OrgnlPmtInfId>P-2", "<TxInfAndSts>",
+       "</OrgnlPmtInfAndSts>", "<OrgnlPmtInfAndSts>", "<OrgnlPmtInfId>M-1", "<TxInfAndSts>",
+       "<TxInfAndSts>", "</OrgnlPmtInfAndSts>"]
+    `);
   });
 
   test('rejects only what surely was not paid', async () => {

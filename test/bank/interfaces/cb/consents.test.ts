@@ -26,13 +26,10 @@ describe('consent', () => {
       transactionId,
       beforeSend,
     });
-    expect(requested).toEqual({
-      resourceId: 'r1',
-      outcomes: [
-        { name: 'ACCOUNT_INFO', outcome: true },
-        { name: 'PAYMENTS', outcome: false },
-      ],
-    });
+    expect(requested).toMatchInlineSnapshot(`
+      { outcomes: [{ name: "ACCOUNT_INFO", outcome: true }, { name: "PAYMENTS", outcome: false }],
+        resourceId: "r1" }
+    `);
     expect(recorded.lastJson).toEqual({ data: { categories: consentCategories() } });
     const { headers } = recorded.last;
     expect(announced).toEqual([{ requestId: headers['tpp-request-id'], digest: headers.digest }]);

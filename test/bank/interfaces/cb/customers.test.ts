@@ -29,26 +29,12 @@ describe('customer data', () => {
           '{"accountId":"CARD000001","product":{"code":"CA30","description":"Carta"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"","new":1}]}',
       ),
     );
-    expect(await openClient().bank.accounts.list('1234567', transactionId)).toEqual([
-      {
-        accountId: '0000012345',
-        productId: '0000012345',
-        iban: 'IT60X0542811101000000123456',
-        currency: 'EUR',
-        name: 'Casa',
-        productCode: '0602',
-        productDescription: 'Conto',
-      },
-      {
-        accountId: 'CARD000001',
-        productId: 'CARD000001',
-        iban: 'IT60X0542811101000000123456',
-        currency: 'EUR',
-        name: null,
-        productCode: 'CA30',
-        productDescription: 'Carta',
-      },
-    ]);
+    expect(await openClient().bank.accounts.list('1234567', transactionId)).toMatchInlineSnapshot(`
+      [{ accountId: "0000012345", currency: "EUR", iban: "IT60X0542811101000000123456", name: "Casa",
+         productCode: "0602", productDescription: "Conto", productId: "0000012345" },
+       { accountId: "CARD000001", currency: "EUR", iban: "IT60X0542811101000000123456", name: null,
+         productCode: "CA30", productDescription: "Carta", productId: "CARD000001" }]
+    `);
   });
 
   it('a product may be without a name, an IBAN, a code and a description', async () => {

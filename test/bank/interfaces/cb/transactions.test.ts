@@ -58,34 +58,14 @@ async function rowsOf(query: Partial<TransactionQuery> = {}): Promise<string> {
 
 it('a row has its dates in ISO form, its exact amount, and null for missing fields', async () => {
   answers(['', page('b1 p2')]);
-  expect(await fetched()).toEqual([
-    {
-      index: 'A1',
-      status: 'booked',
-      bookingDate: '2026-06-30',
-      valueDate: '2026-06-29',
-      amount: '-1.000',
-      currency: 'EUR',
-      description: 'POS',
-      details: 'Shop',
-      code: '43',
-      transferReference: null,
-      feeCharge: false,
-    },
-    {
-      index: 'N2',
-      status: 'pending',
-      bookingDate: null,
-      valueDate: '2026-07-01',
-      amount: '-2.000',
-      currency: 'EUR',
-      description: '',
-      details: '',
-      code: null,
-      transferReference: null,
-      feeCharge: null,
-    },
-  ]);
+  expect(await fetched()).toMatchInlineSnapshot(`
+    [{ amount: "-1.000", bookingDate: "2026-06-30", code: "43", currency: "EUR", description: "POS",
+       details: "Shop", feeCharge: false, index: "A1", status: "booked", transferReference: null,
+       valueDate: "2026-06-29" },
+     { amount: "-2.000", bookingDate: null, code: null, currency: "EUR", description: "", details: "",
+       feeCharge: null, index: "N2", status: "pending", transferReference: null,
+       valueDate: "2026-07-01" }]
+  `);
 });
 
 it("psd2 sends a range with every page, percent-encoded and in the bank's date format", async () => {

@@ -24,16 +24,13 @@ it('readEnvelope reads every part of an answer', () => {
     },
     _embedded: { 'transactions:generatePdf': { href: 'retrieve?exportType=pdf', method: 'GET' } },
   });
-  expect(envelope).toEqual({
-    outcome: 'SUCCESS',
-    isBanksError: false,
-    requestId: '012345678901234567890123',
-    messages: [{ code: 'OK1', text: 'Done', type: 'INFO', detail: 'well' }],
-    data: { customerid: '1234567' },
-    resourceId: 'b1946ac9-2d1c-4f0e-9a57-6f1f3a7c0001',
-    next: { href: 'x/execute', method: 'PUT' },
-    embedded: { 'transactions:generatePdf': { href: 'retrieve?exportType=pdf', method: 'GET' } },
-  });
+  expect(envelope).toMatchInlineSnapshot(`
+    { data: { customerid: "1234567" },
+      embedded: { transactions:generatePdf: { href: "retrieve?exportType=pdf", method: "GET" } },
+      isBanksError: false, messages: [{ code: "OK1", detail: "well", text: "Done", type: "INFO" }],
+      next: { href: "x/execute", method: "PUT" }, outcome: "SUCCESS",
+      requestId: "012345678901234567890123", resourceId: "b1946ac9-2d1c-4f0e-9a57-6f1f3a7c0001" }
+  `);
 });
 
 describe('requestId', () => {
