@@ -19,22 +19,7 @@ describe('a decimal', () => {
     expect(isDecimal(text)).toBe(true);
   });
 
-  it.each([
-    '',
-    '-',
-    '.5',
-    '5.',
-    '--5',
-    '1e3',
-    '1E-2',
-    '1,5',
-    '1.234,5',
-    '1.2.3',
-    'EUR 5',
-    '5 EUR',
-    ' 5',
-    '5\n',
-  ])('%j is no decimal', (text) => {
+  it.each(['', '-', '.5', '5.', '--5', '1e3', '1,5', '1.2.3', ' 5', '5\n'])('%j is no decimal', (text) => {
     expect(isDecimal(text)).toBe(false);
   });
 

@@ -75,20 +75,6 @@ describe('a pain.001', () => {
   });
 
   test.each([
-    ['03', '<ReqdExctnDt>2026-12-01</ReqdExctnDt>', '2026-12-01', 0],
-    ['03', '<ReqdExctnDt>2026-12-01+01:00</ReqdExctnDt>', '2026-12-01', 0],
-    ['09', '<ReqdExctnDt><Dt>2026-12-01</Dt></ReqdExctnDt>', '2026-12-01', 0],
-    ['09', '<ReqdExctnDt><DtTm>2026-12-01T10:00:00</DtTm></ReqdExctnDt>', '2026-12-01', 1],
-    ['09', '<ReqdExctnDt><DtTm>2026-12-01T23:30:00Z</DtTm></ReqdExctnDt>', '2026-12-02', 1],
-  ])('of version %s orders %s for %s', async (version, ReqdExctnDt, day, warnings) => {
-    const read = await readFile(
-      document([information([transaction()], { ReqdExctnDt })], undefined, version),
-    );
-    expect(read.lines.map(({ executionDate }) => executionDate)).toEqual([day]);
-    expect(read.problems.map(({ severity }) => severity)).toEqual(Array(warnings).fill('warning'));
-  });
-
-  test.each([
     [
       'two references of the payee',
       `<RmtInf>${'<Strd><CdtrRefInf><Ref>1</Ref></CdtrRefInf></Strd>'.repeat(2)}</RmtInf>`,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { type OrderOptions, readOrder } from '../../../src/domain/order/read-order.ts';
+import { FREQUENCIES } from '../../../src/domain/order/terms.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { account, BankHere } from '../../commands/bank-here.ts';
 import { ANNA, endOf, payerAt } from '../../commands/payer-here.ts';
@@ -78,6 +79,7 @@ it('a wrong order is refused with what is wrong', () => {
       { name: '' },
       { amount: '0' },
       { currency: 'USD' },
+      { currency: 'eur' },
       { description: 'x'.repeat(141) },
       { date: '2026-11-19' },
       { date: '2026-11-19', standing: { frequency: 'Monthly', end: undefined, day: null } },
@@ -114,6 +116,7 @@ it('a wrong order is refused with what is wrong', () => {
      "invalid_text | --name is empty",
      "invalid_amount | The amount "0" is zero | Use digits, with a point and at most two decimals, for example 12.50.",
      "usage | The currency "USD" is not possible: SEPA transfers are in EUR",
+     "usage | The currency "eur" is not possible: SEPA transfers are in EUR",
      "invalid_text | --description has 141 characters, but at most 140 are allowed",
      "invalid_date | --date 2026-11-19 is in the past: at the bank it is 2026-11-20",
      "invalid_date | --start 2026-11-19 is in the past: at the bank it is 2026-11-20",
@@ -138,6 +141,13 @@ it('a wrong order is refused with what is wrong', () => {
      "invalid_text | --payee-building has 17 characters, but at most 16 are allowed",
      "invalid_text | --payee-postcode has 17 characters, but at most 16 are allowed"]
   `);
+});
+
+it('standing orders pay as often as NextGenPSD2 1.3 says', () => {
+  expect(FREQUENCIES).toEqual([
+    ...['Daily', 'Weekly', 'EveryTwoWeeks', 'Monthly', 'EveryTwoMonths', 'Quarterly', 'SemiAnnual'],
+    ...['Annual', 'MonthlyVariable'],
+  ]);
 });
 
 const money = (amount: string) => ({ amount: parsePaymentAmount(amount), currency: 'EUR' });

@@ -40,12 +40,8 @@ it('psd2 refuses every other character and names its position, counted in charac
 });
 
 it.each([
-  ['Caffè', '"è"', 5],
   ['a\nb', '"\\n"', 2],
   ['😀', '"😀"', 1],
-  ['50 €', '"€"', 4],
-  ['a_b', '"_"', 2],
-  ['R&D', '"&"', 2],
 ])('psd2 refuses %j because of %s at position %i', (text, character, position) => {
   expect(() => parsePayeeName(text)).toThrow(
     `--name contains the character ${character} at position ${position}, which SEPA does not allow`,
