@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../../../src/bank/call/call.ts';
 import { accountsOf } from '../../../../src/bank/interfaces/nextgenpsd2/accounts.ts';
@@ -144,7 +145,14 @@ describe('the list of accounts', () => {
       account('k1'),
     ]);
     expect(script.sent).toEqual([LIST, CARDS]);
+    expect(script.asked).toEqual(['list', 'list', 'list']);
     expect([...script.calls.cards]).toEqual(['card:r1', 'k1']);
+  });
+
+  it('has no cards where the bank file says so', async () => {
+    const { accounts, sent } = opened([said({ accounts: [{ resourceId: 'r1' }] })], { cards: 'never' });
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
+    expect(sent).toEqual([LIST]);
   });
 
   it.each([
@@ -167,127 +175,157 @@ describe('the list of accounts', () => {
 });
 
 describe('the balance of an account', () => {
-  const money = (amount: string, currency = 'EUR') => ({ amount, currency });
+  const money = (words: string) => {
+    const [amount, currency = 'EUR'] = words.split(' ');
+    return { amount, currency };
+  };
   const of = (balanceType: string, amount: string, more: object = {}) => ({
     ...{ balanceType, balanceAmount: money(amount), ...more },
   });
   const TODAY = '2026-11-21';
   const day = (referenceDate: string) => ({ referenceDate });
-  const NONE = { accountAvailability: null, accountAvailableCredit: null };
-  const typed = (type: string, amount: string, more: object = {}) => ({
-    ...{ type, amount, currency: 'EUR', date: null, at: null, ...more },
+  const changed = (lastChangeDateTime: string) => ({ lastChangeDateTime });
+  const typed = (type: string, words: string, more: object = {}) => ({
+    ...{ type, ...money(words), date: null, at: null, ...more },
+  });
+  const shown = (
+    booked: string | null,
+    available: string | null,
+    asOf: string | null,
+    bookedDay?: unknown,
+  ) => ({
+    ...{ accountBalance: booked && money(booked), availableBalance: available && money(available) },
+    ...{ asOf, bookedDay },
   });
   const SETTINGS: Settings = {
     balances: { booked: ['closingBooked', 'expected'], available: ['interimAvailable'] },
   };
+  const balanceOf = async (balances: unknown, settings: Settings = {}, account?: object) => {
+    const script = opened([said({ balances, ...(account && { account }) })], settings);
+    return { ...script, balance: await script.accounts.balance('shop', ID, TRANSACTION_ID) };
+  };
 
-  it.each<[string, object[], object | undefined, object]>([
+  it.each<[string, object[], object, object[], object?]>([
     [
       'the balance of now before one of an unknown day',
       [of('expected', '1'), of('closingBooked', '2'), of('interimAvailable', '3')],
-      undefined,
-      {
-        ...{ accountBalance: money('1'), availableBalance: money('3'), asOf: null, bookedDay: TODAY },
-        balances: [typed('expected', '1'), typed('closingBooked', '2'), typed('interimAvailable', '3')],
-      },
+      shown('1', '3', null, TODAY),
+      [typed('expected', '1'), typed('closingBooked', '2'), typed('interimAvailable', '3')],
     ],
     [
       'the second type, if the first is missing',
       [of('expected', '1'), of('other', '2')],
-      undefined,
-      {
-        ...{ accountBalance: money('1'), availableBalance: null, asOf: null, bookedDay: TODAY },
-        balances: [typed('expected', '1'), typed('other', '2')],
-      },
+      shown('1', null, null, TODAY),
+      [typed('expected', '1'), typed('other', '2')],
     ],
     [
       'the currency of the account',
-      [of('closingBooked', '1'), of('closingBooked', '2', { balanceAmount: money('2', 'USD') })],
+      [of('closingBooked', '1'), of('closingBooked', '2 USD')],
+      shown('2 USD', null, null, null),
+      [typed('closingBooked', '1'), typed('closingBooked', '2 USD')],
       { currency: 'USD' },
-      {
-        ...{ accountBalance: money('2', 'USD'), availableBalance: null, asOf: null, bookedDay: null },
-        balances: [typed('closingBooked', '1'), typed('closingBooked', '2', { currency: 'USD' })],
-      },
     ],
     [
       'another currency, if there is none in that of the account',
       [of('closingBooked', '1')],
+      shown('1', null, null, null),
+      [typed('closingBooked', '1')],
       { currency: 'USD' },
-      {
-        accountBalance: money('1'),
-        availableBalance: null,
-        asOf: null,
-        bookedDay: null,
-        balances: [typed('closingBooked', '1')],
-      },
     ],
     [
       'the time of the balance',
-      [of('closingBooked', '1', { lastChangeDateTime: '2026-11-20T10:00:00Z', referenceDate: '2026-11-19' })],
-      undefined,
-      {
-        ...{
-          accountBalance: money('1'),
-          availableBalance: null,
-          asOf: '2026-11-20T10:00:00Z',
-          bookedDay: '2026-11-19',
-        },
-        balances: [typed('closingBooked', '1', { at: '2026-11-20T10:00:00Z', date: '2026-11-19' })],
-      },
+      [of('closingBooked', '1', { ...changed('2026-11-20T10:00:00Z'), ...day('2026-11-19') })],
+      shown('1', null, '2026-11-20T10:00:00Z', '2026-11-19'),
+      [typed('closingBooked', '1', { at: '2026-11-20T10:00:00Z', date: '2026-11-19' })],
     ],
     [
       'the newest of one type, whatever their order',
       [of('closingBooked', '1', day('2026-11-18')), of('closingBooked', '2', day('2026-11-19'))],
-      undefined,
-      {
-        ...{
-          accountBalance: money('2'),
-          availableBalance: null,
-          asOf: '2026-11-19',
-          bookedDay: '2026-11-19',
-        },
-        balances: [
-          typed('closingBooked', '1', { date: '2026-11-18' }),
-          typed('closingBooked', '2', { date: '2026-11-19' }),
-        ],
-      },
+      shown('2', null, '2026-11-19', '2026-11-19'),
+      [
+        typed('closingBooked', '1', { date: '2026-11-18' }),
+        typed('closingBooked', '2', { date: '2026-11-19' }),
+      ],
     ],
     [
       'those that can be read, if another one cannot',
       [of('closingBooked', '1e5'), of('closingBooked', '2', day('2026-11-19'))],
-      undefined,
-      {
-        ...{
-          accountBalance: money('2'),
-          availableBalance: null,
-          asOf: '2026-11-19',
-          bookedDay: '2026-11-19',
-        },
-        balances: [typed('closingBooked', '2', { date: '2026-11-19' })],
-      },
+      shown('2', null, '2026-11-19', '2026-11-19'),
+      [typed('closingBooked', '2', { date: '2026-11-19' })],
     ],
     [
       'the day of what is available',
-      [of('interimAvailable', '1', { referenceDate: '2026-11-19', lastChangeDateTime: 'yesterday' })],
-      undefined,
-      {
-        ...{ accountBalance: null, availableBalance: money('1'), asOf: '2026-11-19' },
-        balances: [typed('interimAvailable', '1', { date: '2026-11-19' })],
-      },
+      [of('interimAvailable', '1', { ...day('2026-11-19'), ...changed('yesterday') })],
+      shown(null, '1', '2026-11-19'),
+      [typed('interimAvailable', '1', { date: '2026-11-19' })],
     ],
     [
       'a balance without a type, and an odd day',
       [{ balanceAmount: money('1'), referenceDate: 'today' }],
-      undefined,
-      { accountBalance: null, availableBalance: null, asOf: null, balances: [typed('', '1')] },
+      shown(null, null, null),
+      [typed('', '1')],
     ],
-  ])('%s', async (_, balances, account, expected) => {
-    const { accounts, sent, asked } = opened([said({ balances, ...(account && { account }) })], SETTINGS);
-    expect(await accounts.balance('shop', ID, TRANSACTION_ID)).toEqual({
-      ...{ accountId: 'a1', productId: 'a1', ...NONE, ...expected },
+  ])('%s', async (_, balances, expected, all, account) => {
+    const { balance, sent, asked } = await balanceOf(balances, SETTINGS, account);
+    expect(balance).toEqual({
+      ...{ accountId: 'a1', productId: 'a1', accountAvailability: null, accountAvailableCredit: null },
+      ...{ ...expected, balances: all },
     });
     expect(sent).toEqual([reading('/v1/accounts/a1/balances', { account: 'a1', of: 'balances' })]);
     expect(asked).toEqual([{ account: 'a1', of: 'balances' }]);
+  });
+
+  it('is of the types that psd2 calls booked and available, with all digits', async () => {
+    const amount = '12345678901234567890.123456789';
+    const { balance } = await balanceOf([
+      of('expected', '900.10', changed('2026-11-20T15:30:35.035Z')),
+      of('interimBooked', amount, day('2026-11-21')),
+      of('closingBooked', '500.00', day('2026-11-19')),
+    ]);
+    expect(balance).toMatchObject({
+      ...shown(amount, '900.10', '2026-11-21', '2026-11-21'),
+      balances: [
+        typed('expected', '900.10', { at: '2026-11-20T15:30:35.035Z' }),
+        typed('interimBooked', amount, { date: '2026-11-21' }),
+        typed('closingBooked', '500.00', { date: '2026-11-19' }),
+      ],
+    });
+    const body =
+      '{"balances":[{"balanceType":"closingBooked","balanceAmount":{"currency":"EUR","amount":12345678901234567.10}}]}';
+    expect(await opened([{ body }]).accounts.balance('shop', ID, TRANSACTION_ID)).toMatchObject({
+      accountBalance: money('12345678901234567.10'),
+    });
+  });
+
+  it.each<[string, object[], string, string]>([
+    ['a type in capitals', [of(' INTERIMBOOKED ', '1.00')], '1.00', 'interimBooked'],
+    ['an amount with a plus sign', [of('closingBooked', '+5.00')], '5.00', 'closingBooked'],
+    [
+      'an available one that cannot be read',
+      [of('interimAvailable', 'n/a'), of('closingBooked', '1.00')],
+      ...(['1.00', 'closingBooked'] as const),
+    ],
+    [
+      'a booked one that cannot be read beside another',
+      [of('interimBooked', 'n/a'), of('closingBooked', '1.00')],
+      ...(['1.00', 'closingBooked'] as const),
+    ],
+  ])('can be known with %s', async (_, balances, booked, type) => {
+    const { balance } = await balanceOf(balances);
+    expect([balance.accountBalance, balance.availableBalance]).toEqual([money(booked), null]);
+    expect(balance.balances).toEqual([typed(type, booked)]);
+  });
+
+  const UNREADABLE = "The bank's answer to the balances of a1 has a booked balance that cannot be read";
+  const NO_BALANCE =
+    "The bank's answer to GET /v1/accounts/a1/balances has no usable balances: expected a balance";
+  it.each<[string, object[], string]>([
+    ['booked one', [of('closingBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['one without a type', [{ amount: '1.00' }, of('interimAvailable', '2.00')], UNREADABLE],
+    ['only one', [of('interimAvailable', '1e5')], NO_BALANCE],
+    ['balance, because there is none', [], NO_BALANCE],
+  ])('is unknown if the bank has no %s that psd2 can read', async (_, balances, message) => {
+    expect(await failureOf(balanceOf(balances))).toMatchObject({ code: 'bank_answer', message });
   });
 
   it.each([{ status: 404 }, refused('RESOURCE_UNKNOWN', 403)])(
@@ -304,6 +342,23 @@ describe('the balance of an account', () => {
       ]);
     },
   );
+
+  it('of a card is at its own path, by the list or by its name', async () => {
+    const list = [said({ accounts: [] }), said({ cardAccounts: [{ resourceId: 'k1' }] })];
+    const balances = said({ balances: [of('closingBooked', '1')] });
+    const { accounts, sent } = opened([...list, balances, balances]);
+    await accounts.list('shop', TRANSACTION_ID);
+    for (const [accountId, at] of [
+      ['k1', 3],
+      ['card:a1', 4],
+    ] as const) {
+      expect(await accounts.balance('shop', accountId, TRANSACTION_ID)).toMatchObject({ accountId });
+      expect(sent).toHaveLength(at);
+    }
+    expect(sent.slice(2).map(({ path }) => path)).toEqual([
+      ...['/v1/card-accounts/k1/balances', '/v1/card-accounts/a1/balances'],
+    ]);
+  });
 
   it('that is neither has the error of the account', async () => {
     const { accounts, calls } = opened([refused('RESOURCE_UNKNOWN', 404), { status: 503 }]);
@@ -346,8 +401,13 @@ describe('the details of an account', () => {
     expect(sent[1]).toEqual(reading('/v1/card-accounts/a1', { account: 'a1' }));
   });
 
-  it('that the bank gives in another form are shown without it', async () => {
+  it('that the bank gives in another form are shown without it, and those of another account not at all', async () => {
     expect(await opened([said({ other: 1 })]).accounts.details(PRODUCT, TRANSACTION_ID)).toEqual({});
+    const other = opened([said({ account: { resourceId: 'a2' } })]);
+    expect(await failureOf(other.accounts.details(PRODUCT, TRANSACTION_ID))).toMatchObject({
+      code: 'bank_answer',
+      message: "The bank's answer is about the account a2, not about a1",
+    });
   });
 
   it('of all accounts are the list as the bank has it', async () => {
@@ -522,12 +582,21 @@ describe('a row of transactions', () => {
     ['an IBAN alone', { creditorAccount: { iban: IBAN }, debtorName: 'Me' }, { counterpartyIban: IBAN }],
     ['an account without an IBAN', { creditorAccount: { bban: '1' } }, { counterpartyAccount: '1' }],
     ['an account that is a text', { creditorAccount: IBAN }, { counterpartyIban: IBAN }],
+    ['an account that is another text', { creditorAccount: 'x' }, { counterpartyAccount: 'x' }],
     [
       'a name and a text',
       { creditorName: 'Shop', remittanceInformationUnstructured: 'Rent' },
       { ...named('Shop'), details: 'Rent', remittance: 'Rent' },
     ],
     ['a text alone', { remittanceInformationUnstructured: 'Rent' }, remitted('Rent')],
+    ['control characters', { remittanceInformationUnstructured: 'a\u0000b' }, remitted('a b')],
+    ['an object for a text', { remittanceInformationUnstructured: { reference: 'R' } }, remitted('R')],
+    ['another object for a text', { remittanceInformationUnstructured: { other: 1 } }, {}],
+    [
+      'a reference that is a text',
+      { remittanceInformationStructured: 'RF1' },
+      { ...remitted('RF1'), remittanceStructured: 'RF1' },
+    ],
     [
       'a text like the name',
       { creditorName: 'Shop', remittanceInformationUnstructured: 'Shop' },
@@ -592,6 +661,19 @@ describe('a row of transactions', () => {
     const [first] = await read([page([row('t1', more)])]);
     expect(first?.booked?.rows).toEqual([{ ...ROW, ...expected }]);
   });
+
+  it.each<[string, object, string, string | null]>([
+    ['by its IBAN', { iban: 'de23 1000 0000 1234 5678 90' }, '5', null],
+    ['by its number', { bban: '100000001234567890' }, '5', null],
+    ['by its number, of what was paid', { bban: '1000 0000 1234 5678 90' }, '-5', null],
+    ['by another number', { bban: '100000001234567891' }, '5', 'The customer'],
+  ])('never names the account itself as the other side: %s', async (_, account, amount, counterpartyName) => {
+    const side = amount.startsWith('-') ? 'debtor' : 'creditor';
+    const named = { [`${side}Name`]: 'The customer', [`${side}Account`]: account };
+    const answer = page([row('t1', { transactionAmount: { amount, currency: 'EUR' }, ...named })]);
+    const [first] = await read([answer], {}, { productId: 'DE23100000001234567890' });
+    expect(first?.booked?.rows).toMatchObject([{ counterpartyName, counterpartyIban: null }]);
+  });
 });
 
 describe('the pages of transactions', () => {
@@ -637,6 +719,12 @@ describe('the pages of transactions', () => {
       [page([row('1')], next('?p=2')), page([row('2')])],
       ['1', '2'],
     ],
+    [
+      'by link, of which the last counts all',
+      {},
+      [page([row('1')], next('?p=2'), { 'x-total-pages': '2' }), counted('2', '2')],
+      ['1', '2'],
+    ],
     ['by a count', COUNTED, [counted('2', '1'), counted(' 2 ', '2')], ['1', '2']],
     ['by a count of one', COUNTED, [counted('1', '1')], ['1']],
     ['by a count of none', COUNTED, [counted('0')], ['']],
@@ -666,8 +754,7 @@ describe('the pages of transactions', () => {
   });
 
   it.each<[string, Settings, Scripted[]]>([
-    ['lead back to the first', {}, [page([row('1')], next(`${AT}?bookingStatus=both&dateFrom=2026-08-23`))]],
-    ['lead back to one before', {}, [page([row('1')], next('?p=2')), page([row('2')], next('?p=2'))]],
+    ['come round again, by number', NUMBERED, ['1', '2', '1', '2', '1'].map((id) => page([row(id)]))],
     ['repeat', {}, [1, 2, 3, 4].map((at) => page([row('1')], next(`?p=${at}`)))],
     ['are the same, whatever the count', COUNTED, [counted('2', '1'), counted('2', '1')]],
     ['are empty without end', {}, Array.from({ length: 101 }, (__, at) => page([], next(`?p=${at}`)))],
@@ -675,6 +762,49 @@ describe('the pages of transactions', () => {
     const script = opened(answers, settings);
     expect(await failureOf(pagesOf(script))).toEqual(stuck);
     expect(script.sent).toHaveLength(answers.length);
+  });
+
+  const at = (number: number) =>
+    number === 0 ? `${AT}?bookingStatus=both&dateFrom=2026-08-23` : `/v1/p${number}`;
+
+  it('that lead back to any one before do not advance', async () => {
+    const loop = fc.nat({ max: 5 }).chain((last) => fc.tuple(fc.constant(last), fc.nat({ max: last })));
+    await fc.assert(
+      fc.asyncProperty(loop, async ([last, back]) => {
+        const leads = (number: number) => next(at(number === last ? back : number + 1));
+        const script = opened(
+          Array.from({ length: last + 1 }, (_, each) => page([row(`${each}`)], leads(each))),
+        );
+        expect(await failureOf(pagesOf(script))).toEqual(stuck);
+        expect(script.sent).toHaveLength(last + 1);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('whatever they are, all rows are read once, in the bank’s order', async () => {
+    const sizes = fc.record({ booked: fc.nat({ max: 3 }), pending: fc.nat({ max: 2 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(sizes, { minLength: 1, maxLength: 5 }), async (pages) => {
+        const ids = (kind: 'booked' | 'pending') =>
+          pages.map((counts, number) =>
+            Array.from({ length: counts[kind] }, (_, each) => `${kind}-${number}-${each}`),
+          );
+        const [booked, pending] = [ids('booked'), ids('pending')];
+        const rowsOf = (all: string[] = []) => all.map((id) => row(id));
+        const answers = pages.map((_, number) =>
+          page(rowsOf(booked[number]), {
+            pending: rowsOf(pending[number]),
+            ...(number + 1 < pages.length && next(at(number + 1))),
+          }),
+        );
+        const found = await read(answers);
+        const idsIn = (rows: readonly Transaction[] = []) => rows.map(({ transactionId }) => transactionId);
+        expect(found.flatMap((each) => idsIn(each.booked?.rows))).toEqual(booked.flat());
+        expect(found.flatMap((each) => idsIn(each.pending?.rows))).toEqual(pending.flat());
+      }),
+      { numRuns: 30 },
+    );
   });
 
   it('of which a hundred are empty go on', async () => {

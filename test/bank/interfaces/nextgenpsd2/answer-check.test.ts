@@ -63,6 +63,7 @@ describe('the X-Request-ID of an answer', () => {
 
 describe('the signature of an answer', () => {
   const check = answerCheck(bank.cert);
+  const NO_MATCH = 'does not match its Digest';
 
   it.each(['rsa-sha256', 'rsa-sha512'])('%s of the bank is accepted', (algorithm) => {
     expect(() => check(answer(SIGNED, { algorithm }), request)).not.toThrow();
@@ -77,7 +78,13 @@ describe('the signature of an answer', () => {
     ['without the body', answer(['x-request-id']), 'does not cover its body'],
     ['in an unknown format', answer(SIGNED, { algorithm: 'hmac-sha256' }), 'unknown format'],
     ['over a header that is missing', answer([...SIGNED, 'date']), 'over the header date, which is missing'],
-    ['of another body', { ...answer(SIGNED), body: Buffer.from('{"a":2}') }, 'does not match its Digest'],
+    ['of another body', { ...answer(SIGNED), body: Buffer.from('{"a":2}') }, NO_MATCH],
+    [
+      'that is missing, of another body',
+      { status: 200, headers: { digest }, body: Buffer.from('') },
+      NO_MATCH,
+    ],
+    ['that is missing, of SHA-512', { status: 200, headers: { digest: 'SHA-512=AAAA' }, body }, NO_MATCH],
   ])('%s is refused', (_name, signed, says) => {
     expect(thrownBy(() => check(signed, request))).toMatchObject({
       code: 'bank_answer',

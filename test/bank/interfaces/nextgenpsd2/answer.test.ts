@@ -212,6 +212,7 @@ describe('the content of an answer', () => {
       'is not JSON',
     ],
     ['no kind', { body: '{' }, 'is not JSON'],
+    ['deep JSON', { body: '['.repeat(100_000) }, 'is not JSON'],
     [
       'a kind without an end',
       { body: '{', headers: { 'content-type': 'x'.repeat(101) } },
@@ -284,6 +285,13 @@ describe('the content of an answer', () => {
     expect(await failureOf(read(said(messages(said400), 400)))).toMatchObject({
       message: `The bank refused GET /v1/accounts (HTTP 400)${end}`,
     });
+  });
+
+  it('a refusal is cut, and has no control characters', async () => {
+    const text = `\u001b[31m${'x'.repeat(5000)}`;
+    const message = `${Reflect.get(await failureOf(read(said(messages(error('FORMAT_ERROR', text)), 400))), 'message')}`;
+    expect(message).not.toMatch(/\p{Cc}/u);
+    expect([message.includes('[31mx'), message.length < 1200]).toEqual([true, true]);
   });
 
   it('a refused token that the call had is worth another try, and none without a token', async () => {

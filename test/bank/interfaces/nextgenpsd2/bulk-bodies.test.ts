@@ -10,7 +10,7 @@ import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.
 import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { transferOrder } from '../../../domain/orders.ts';
-import { TRANSACTION_ID } from './client.ts';
+import { silent, TRANSACTION_ID } from './client.ts';
 import { certificateOf, identifiedCalls } from './identified.ts';
 import { described, errorOf, failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
 
@@ -24,6 +24,10 @@ const IBAN = 'DE02100100109307118603';
 const PAYEE = 'IT60X0542811101000000123456';
 const SCT = ['sepa-credit-transfers'];
 const JSON_BULK: Payments = { products: { 'bulk-payments': SCT } };
+const xmlBulk = (format: 'pain.001.001.03' | 'pain.001.001.09', more: Payments['bulk'] = {}): Payments => ({
+  bulk: { format, ...more },
+  products: { 'bulk-payments': ['pain.001-sct', 'sct'] },
+});
 const ADDRESS = { town: 'Torino', country: 'IT' };
 const LATER = { executionDate: parseDate('--date', '2026-11-25'), futureDated: true };
 const OTHER_THAN_ORDERED = {
@@ -37,6 +41,8 @@ const order = (reference: string | null, amount: string, more: Partial<TransferO
     ...{ instant: false, type: null, reference, amount: parsePaymentAmount(amount) },
     ...{ fromIban: IBAN, description: '', ...more },
   });
+
+const PLAIN = order('INV-7', '12.50', { description: 'Rent' });
 
 function bulkAt(payments: Payments, answers: Scripted[] = [], qwac?: X509Certificate) {
   const script = identifiedCalls(answers, { payments }, qwac);
@@ -58,39 +64,22 @@ describe('what a bank takes as bulk payments', () => {
     bulk: { format: 'pain.001.001.03', ...more },
     products: { 'bulk-payments': products },
   });
+  const takes = (instant: boolean, plain: boolean, maxEntries: number | null = null) => ({
+    ...{ maxEntries, instant, plain },
+  });
   it.each<[string, Payments, object | null]>([
     ['nothing', {}, null],
-    ['products in JSON', JSON_BULK, { maxEntries: null, instant: false, plain: true }],
-    [
-      'at most so many',
-      { ...JSON_BULK, bulk: { maxEntries: 7 } },
-      { maxEntries: 7, instant: false, plain: true },
-    ],
-    [
-      'instant ones',
-      { products: { 'bulk-payments': ['instant-sct'] } },
-      { maxEntries: null, instant: true, plain: false },
-    ],
-    [
-      'both',
-      { products: { 'bulk-payments': ['INST-sct', ...SCT] } },
-      { maxEntries: null, instant: true, plain: true },
-    ],
+    ['products in JSON', JSON_BULK, takes(false, true)],
+    ['at most seven', { ...JSON_BULK, bulk: { maxEntries: 7 } }, takes(false, true, 7)],
+    ['instant ones', { products: { 'bulk-payments': ['instant-sct'] } }, takes(true, false)],
+    ['both', { products: { 'bulk-payments': ['INST-sct', ...SCT] } }, takes(true, true)],
     ['products in XML, where the bank file says JSON', { products: { 'bulk-payments': [PAIN] } }, null],
-    ['products in XML', xml([PAIN]), { maxEntries: null, instant: false, plain: true }],
-    [
-      'products in XML of both kinds',
-      xml([PAIN, 'sct-inst']),
-      { maxEntries: null, instant: false, plain: true },
-    ],
-    ['names of its own for XML', xml(['own', 'own-inst']), { maxEntries: null, instant: true, plain: true }],
+    ['products in XML', xml([PAIN]), takes(false, true)],
+    ['products in XML of both kinds', xml([PAIN, 'sct-inst']), takes(false, true)],
+    ['names of its own for XML', xml(['own', 'own-inst']), takes(true, true)],
     ['no products, in XML', xml([]), null],
     ['no end-to-end id, in JSON', { ...JSON_BULK, allowed: ['creditorAddress'] }, null],
-    [
-      'no end-to-end id, in XML',
-      { ...xml([PAIN]), allowed: ['creditorAddress'] },
-      { maxEntries: null, instant: false, plain: true },
-    ],
+    ['no end-to-end id, in XML', { ...xml([PAIN]), allowed: ['creditorAddress'] }, takes(false, true)],
   ])('%s', (_, payments, expected) => {
     const terms = bulkTermsOf(described({ payments }));
     expect(
@@ -147,19 +136,13 @@ describe('the body in JSON', () => {
     const bulk = { batchBooking } as const;
     const initiation = await made({ bulk }, order('INV-1', '1.10', more));
     expect(JSON.parse(initiation.body).batchBookingPreferred).toBe(said);
-    const xml = bulkAt({
-      bulk: { ...bulk, format: 'pain.001.001.03' },
-      products: { 'bulk-payments': ['pain.001-sct'] },
-    });
+    const xml = bulkAt(xmlBulk('pain.001.001.03', bulk));
     const orders = [order('INV-1', '1.10', more)];
     const inXml = await xml.bulk.initiation(orders, BACK, () => NEW_ID);
     expect(/<BtchBookg>(\w+)</.exec(inXml.body)?.[1]).toBe(said === undefined ? undefined : `${said}`);
     // A later bank file changes nothing of a stored payment.
     for (const rule of ['optional', 'never'] as const) {
-      const later = bulkAt({
-        bulk: { batchBooking: rule, format: 'pain.001.001.03' },
-        products: { 'bulk-payments': ['pain.001-sct'] },
-      });
+      const later = bulkAt(xmlBulk('pain.001.001.03', { batchBooking: rule }));
       await later.bulk.refuseOther(orders, inXml);
       await later.bulk.refuseOther(orders, initiation);
     }
@@ -221,10 +204,7 @@ describe('the body in JSON', () => {
 });
 
 describe('the body in XML', () => {
-  const XML: Payments = {
-    bulk: { format: 'pain.001.001.09' },
-    products: { 'bulk-payments': ['pain.001-sct'] },
-  };
+  const XML = xmlBulk('pain.001.001.09');
   const made = async (orders: TransferOrder[], payments = XML, qwac?: X509Certificate) =>
     bulkAt(payments, [], qwac).bulk.initiation(orders, BACK, () => NEW_ID);
   const text = (value: string) => parseSepaText('--payee-town', value, 70);
@@ -239,7 +219,9 @@ describe('the body in XML', () => {
     const agent =
       '<DbtrAgt><FinInstnId><Othr><Id>NOTPROVIDED</Id></Othr></FinInstnId></DbtrAgt><ChrgBr>SLEV</ChrgBr>';
     const account = `<CdtrAcct><Id><IBAN>${PAYEE}</IBAN></Id></CdtrAcct>`;
-    expect((await made(orders)).body).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+    const initiation = await made(orders);
+    expect(initiation).toMatchObject({ service: 'bulk-payments', product: 'pain.001-sct', endToEndId: ID });
+    expect(initiation.body).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09">
 <CstmrCdtTrfInitn>
 <GrpHdr><MsgId>${ID}</MsgId><CreDtTm>2026-11-21T12:00:00.000Z</CreDtTm><NbOfTxs>2</NbOfTxs><CtrlSum>3.30</CtrlSum><InitgPty><Nm>Caff    S hne (Torino)</Nm></InitgPty></GrpHdr>
@@ -261,6 +243,12 @@ ${agent}
 </CstmrCdtTrfInitn>
 </Document>
 `);
+    const { bulk, sent } = bulkAt(XML, [said({ transactionStatus: 'RCVD', paymentId: 'b1' }, 201)]);
+    const calls = bulk.calls({ order: PLAIN, transactionId: TRANSACTION_ID, initiation });
+    expect(await calls.verify(silent)).toMatchObject({ resourceId: 'b1' });
+    expect(sent).toMatchObject([
+      { method: 'POST', path: '/v1/bulk-payments/pain.001-sct', body: initiation.body },
+    ]);
   });
 
   it.each([
@@ -289,27 +277,42 @@ describe('what the bank says of each transfer', () => {
     ...{ service: 'bulk-payments', product: 'sct', endToEndId: ID, body, returnAddress: BACK.address },
     ...{ returnState: 's1', repeatMinutes: null, needsLink: true, executesWithoutSca: 'possible' },
   });
+  const IN_XML = stored(`<Document><MsgId>${ID}</MsgId></Document>`);
   const FACTS = { reads: null, needsConsent: false, login: false };
-  const report = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>${ID}</OrgnlMsgId></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><TxInfAndSts><OrgnlEndToEndId>INV-1</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts></OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`;
-  const PAID = [['INV-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }]];
+  const entryOf = (endToEndIdentification: string, transactionStatus?: string, more = {}) => ({
+    ...{ endToEndIdentification, ...(transactionStatus && { transactionStatus }), ...more },
+  });
+  const entries = Object.entries({ 'INV-1': 'ACSC', 'INV-2': 'RJCT', 'INV-3': 'PDNG' })
+    .map(
+      ([id, status]) =>
+        `<TxInfAndSts><OrgnlEndToEndId>${id}</OrgnlEndToEndId><TxSts>${status}</TxSts></TxInfAndSts>`,
+    )
+    .join('');
+  const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
+<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr>
+<OrgnlGrpInfAndSts><OrgnlMsgId>${ID}</OrgnlMsgId><GrpSts>PART</GrpSts></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>${ID}</OrgnlPmtInfId>${entries}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`;
+  const meaningsOf = (found: ReadonlyMap<string, { means: string }>) =>
+    [...found].map(([id, { means }]) => `${id} ${means}`);
 
   it.each<[string, Scripted, unknown[]]>([
     [
-      'those with an id and a status',
+      'those with an id and one status',
       said({
         payments: [
-          { endToEndIdentification: 'INV-1', transactionStatus: 'ACSC' },
-          { transactionStatus: 'ACSC' },
-          { endToEndIdentification: 'INV-2' },
+          ...[entryOf('INV-1', 'ACSC'), { transactionStatus: 'ACSC' }, entryOf('INV-3', 'PDNG')],
+          ...[entryOf('INV-4'), entryOf('INV-5', 'ACSC'), entryOf('INV-5', 'RJCT')],
         ],
       }),
-      PAID,
+      [
+        ['INV-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }],
+        ['INV-3', { transactionStatus: 'PDNG', means: 'open' }],
+      ],
     ],
     ['none', said({}), []],
     ['none that psd2 can read', said({ payments: 'all' }), []],
-  ])('in JSON: %s', async (_, answer, entries) => {
+  ])('in JSON: %s', async (_, answer, expected) => {
     const { bulk, sent } = bulkAt(JSON_BULK, [answer]);
-    expect([...(await bulk.entries(stored('{}'), 'b1', TRANSACTION_ID))]).toEqual(entries);
+    expect([...(await bulk.entries(stored('{}'), 'b1', TRANSACTION_ID))]).toEqual(expected);
     expect(sent).toEqual([
       {
         ...{ method: 'GET', path: '/v1/bulk-payments/sct/b1', facts: FACTS },
@@ -318,27 +321,78 @@ describe('what the bank says of each transfer', () => {
     ]);
   });
 
-  it.each<[string, Scripted, unknown[]]>([
-    ['those in the report', { body: report }, PAID],
-    ['none in a report that is refused', { body: report, status: 404 }, []],
-    ['none without a report', said({}), []],
-  ])('in XML: %s', async (_, answer, entries) => {
-    const { bulk, sent, notices } = bulkAt(JSON_BULK, [answer]);
-    expect([
-      ...(await bulk.entries(stored(`<Document><MsgId>${ID}</MsgId></Document>`), 'b1', TRANSACTION_ID)),
-    ]).toEqual(entries);
-    expect(sent).toEqual([
-      {
-        ...{ method: 'GET', path: '/v1/bulk-payments/sct/b1/status', facts: FACTS, decides: true },
-        ...{ transactionId: TRANSACTION_ID, headers: { accept: 'application/xml' } },
-      },
+  it('has its reasons', async () => {
+    const tppMessages = [{ category: 'ERROR', code: 'PAYMENT_FAILED', text: 'NOTE: closed' }];
+    const answer = said({ payments: [entryOf('INV-2', 'RJCT', { rejectionReason: 'AC01', tppMessages })] });
+    const { bulk } = bulkAt(JSON_BULK, [answer, answer]);
+    expect((await bulk.entries(stored('{}'), 'b1', TRANSACTION_ID)).get('INV-2')).toEqual({
+      ...{ transactionStatus: 'RJCT', means: 'refused' },
+      reasons: [
+        { level: 'payment', code: 'AC01', proprietary: null, text: null },
+        { level: 'message', code: null, proprietary: 'PAYMENT_FAILED', text: 'NOTE: closed' },
+      ],
+    });
+  });
+
+  it('is a refusal only if the bank says so twice: a gateway may mix up answers', async () => {
+    const saying = (...statuses: string[]) =>
+      said({ payments: statuses.map((status, at) => entryOf(`INV-${at + 1}`, status)) });
+    const { bulk, sent } = bulkAt(JSON_BULK, [
+      saying('ACSC', 'RJCT', 'RJCT', 'ACSC'),
+      saying('ACSC', 'ACSC', 'RJCT', 'RJCT'),
     ]);
+    const found = await bulk.entries(stored('{}'), 'b1', TRANSACTION_ID);
+    expect(meaningsOf(found)).toEqual(['INV-1 paid', 'INV-3 refused']);
+    // The second call gets a connection of its own.
+    expect(sent.map(({ decides }) => decides)).toEqual([true, 'an end']);
+  });
+
+  it.each<[string, Scripted, string[]]>([
+    ['those in the report', { body: REPORT }, ['INV-1 paid', 'INV-2 refused', 'INV-3 open']],
+    ['none in a report that is refused', { body: REPORT, status: 404 }, []],
+    ['none in one with a DOCTYPE', { body: REPORT.replace('<Document', '<!DOCTYPE x><Document') }, []],
+    ['none in another document', { body: REPORT.replace('pain.002', 'camt.054') }, []],
+    ['none in half of a report', { body: REPORT.slice(0, 200) }, []],
+    ['none without a report', said({ transactionStatus: 'PART' }), []],
+  ])('in XML: %s', async (_, answer, expected) => {
+    const { bulk, sent, notices } = bulkAt(JSON_BULK, [answer, answer]);
+    expect(meaningsOf(await bulk.entries(IN_XML, 'b1', TRANSACTION_ID))).toEqual(expected);
+    expect(sent[0]).toEqual({
+      ...{ method: 'GET', path: '/v1/bulk-payments/sct/b1/status', facts: FACTS, decides: true },
+      ...{ transactionId: TRANSACTION_ID, headers: { accept: 'application/xml' } },
+    });
     expect(notices).toEqual([]);
+  });
+
+  const other = (name: string) => REPORT.replace(new RegExp(`<${name}>[^<]*`), `<${name}>OTHER`);
+  const IDS = /<OrgnlMsgId>.*?<.OrgnlMsgId>|<OrgnlPmtInfId>.*?<.OrgnlPmtInfId>/g;
+  it.each([
+    ['about another file', other('OrgnlMsgId'), 'the file OTHER, not about'],
+    ['about another group', other('OrgnlPmtInfId'), 'the file OTHER, not about'],
+    ['about no file', REPORT.replace(IDS, ''), 'does not say which file'],
+  ])('in XML decides nothing by a report %s', async (_, body, message) => {
+    const { bulk } = bulkAt(xmlBulk('pain.001.001.09'), [{ body }, { body }]);
+    const calls = bulk.calls({ order: PLAIN, transactionId: TRANSACTION_ID, initiation: IN_XML });
+    const refused = { code: 'bank_answer', message: expect.stringContaining(message) };
+    await expect(calls.sca?.status('b1', TRANSACTION_ID)).rejects.toMatchObject(refused);
+    await expect(bulk.entries(IN_XML, 'b1', TRANSACTION_ID)).rejects.toMatchObject(refused);
+  });
+
+  it.each([
+    ['a pain.002', REPORT, 'PART'],
+    ['a pain.002 without a status of all', REPORT.replace(/<GrpSts>PART<.GrpSts>/, ''), null],
+    ['JSON', '{"transactionStatus":"RCVD"}', 'RCVD'],
+    ['another document', REPORT.replace('pain.002', 'camt.054'), null],
+  ])('in XML may have the status of all in %s', async (_, body, status) => {
+    const { bulk } = bulkAt(xmlBulk('pain.001.001.09'), [{ body }]);
+    const calls = bulk.calls({ order: PLAIN, transactionId: TRANSACTION_ID, initiation: IN_XML });
+    const asked = Promise.resolve(calls.sca?.status('b1', TRANSACTION_ID));
+    if (status === null) expect(await failureOf(asked)).toMatchObject({ code: 'bank_answer' });
+    else expect(await asked).toMatchObject({ authorizationStatus: status });
   });
 });
 
 describe('a stored payment', () => {
-  const PLAIN = order('INV-7', '12.50', { description: 'Rent' });
   const TEXTLESS = order('INV-7', '12.50');
   const STANDING = order('INV-7', '12.50', {
     ...LATER,
@@ -475,11 +529,7 @@ describe('a stored bulk payment', () => {
   it.each(['<InitgPty><Nm>Somebody & else</Nm></InitgPty>', '<InitgPty><Nm></Nm></InitgPty>'])(
     'in XML may have been made by another application: %s',
     async (party) => {
-      const xml: Payments = {
-        bulk: { format: 'pain.001.001.03' },
-        products: { 'bulk-payments': ['pain.001-sct'] },
-      };
-      const { bulk } = bulkAt(xml);
+      const { bulk } = bulkAt(xmlBulk('pain.001.001.03'));
       const orders = [order('INV-1', '1.10')];
       const initiation = await bulk.initiation(orders, BACK, () => NEW_ID);
       const body = initiation.body.replace(/<InitgPty>.*<\/InitgPty>/, party);
@@ -492,4 +542,62 @@ describe('a stored bulk payment', () => {
       ).toEqual(OTHER_THAN_ORDERED);
     },
   );
+
+  const ORDERS = [
+    order('INV-1', '1.10', { description: 'One & two:pain.001.001.03' }),
+    order('INV-2', '2.20'),
+  ];
+  const DEMANDED = ['requestedExecutionDate', 'remittanceInformationUnstructured'];
+  const KINDS = { json: JSON_BULK, '03': xmlBulk('pain.001.001.03'), '09': xmlBulk('pain.001.001.09') };
+  const storedAs = async (payments: Payments) => {
+    const { bulk } = bulkAt(payments);
+    const initiation = await bulk.initiation(ORDERS, BACK, () => NEW_ID);
+    const refusalOf = (more: Partial<Initiation>) =>
+      failureOf(Promise.resolve(bulk.refuseOther(ORDERS, { ...initiation, ...more })));
+    return { bulk, initiation, refusalOf };
+  };
+
+  it.each([
+    ['json', { ...JSON_BULK, required: DEMANDED }],
+    ['03', KINDS['03']],
+    ['09', KINDS['09']],
+  ])('in %s pays what was ordered, also hours later', async (_, payments) => {
+    const { bulk, initiation } = await storedAs(payments);
+    const body = initiation.body.replace(/<CreDtTm>[^<]*/, '<CreDtTm>2026-11-19T23:59:59.000Z');
+    await expect(bulk.refuseOther(ORDERS, { ...initiation, body })).resolves.toBeUndefined();
+  });
+
+  it.each<[string, keyof typeof KINDS, string, string]>([
+    ['a payee', 'json', PAYEE, 'DE89370400440532013000'],
+    ['an amount', 'json', '1.10', '9.10'],
+    ['a name', 'json', 'Mario Rossi', 'Mallory'],
+    ['a text', 'json', 'One & two', 'Three'],
+    ['the account', 'json', IBAN, 'DE89370400440532013000'],
+    ['an end-to-end id', 'json', 'INV-2', 'INV-1'],
+    ['a name, which is there twice', 'json', '"creditorName":', '"creditorName":"Mallory","creditorName":'],
+    ['a payee', '03', PAYEE, 'DE89370400440532013000'],
+    ['an amount', '03', '1.10</InstdAmt>', '9.10</InstdAmt>'],
+    ['an initiator that hides a payment', '03', '</Nm></InitgPty>', '</Nm></InitgPty><PmtInf/>'],
+    ['an end-to-end id', '09', 'INV-2', 'INV-1'],
+  ])('is refused if somebody has changed %s in it (%s)', async (_, kind, before, after) => {
+    const { initiation, refusalOf } = await storedAs(KINDS[kind]);
+    const body = initiation.body.replace(before, after);
+    expect(body).not.toBe(initiation.body);
+    expect(await refusalOf({ body })).toEqual(OTHER_THAN_ORDERED);
+  });
+
+  it.each<[string, (entries: object[]) => object[]]>([
+    ['one payment more', (entries) => [...entries, ...entries.slice(0, 1)]],
+    ['one payment less', (entries) => entries.slice(1)],
+    ['other payments', (entries) => entries.toReversed()],
+    [
+      'a payment of another account',
+      ([first, ...others]) => [{ ...first, debtorAccount: { iban: 'DE1' } }, ...others],
+    ],
+  ])('is refused if it has %s', async (_, change) => {
+    const { initiation, refusalOf } = await storedAs(JSON_BULK);
+    const { payments, ...common } = JSON.parse(initiation.body);
+    const body = JSON.stringify({ ...common, payments: change(payments) });
+    expect(await refusalOf({ body })).toEqual(OTHER_THAN_ORDERED);
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { consentsOf, statusOf } from '../../../../src/bank/interfaces/nextgenpsd2/consents.ts';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { scaOfConsents } from '../../../../src/bank/interfaces/nextgenpsd2/sca.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import type { ConsentTerms } from '../../../../src/domain/consent.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
@@ -39,9 +40,10 @@ async function requested(
 const refused = (terms: Partial<ConsentTerms>, consent: Consent = {}) =>
   errorOf(() => opened([], consent).consents.checkTerms?.(terms));
 
+const USUAL = { recurring: true, validUntil: '2027-05-20', frequencyPerDay: 4 };
+const OFFERED = { type: 'bank-offered', balances: true, transactions: true };
+
 describe('the terms of a consent', () => {
-  const USUAL = { recurring: true, validUntil: '2027-05-20', frequencyPerDay: 4 };
-  const OFFERED = { type: 'bank-offered', balances: true, transactions: true };
   it.each<[string, Partial<ConsentTerms>, Consent, object]>([
     ['nothing', {}, {}, { ...USUAL, access: OFFERED }],
     [
@@ -174,14 +176,30 @@ describe('a request for a consent', () => {
   });
 
   it.each([{}, { redirectUri: 'http://127.0.0.1/' }])('returns the browser to %j', async (back) => {
-    const { consents, sent } = opened([said(CREATED, 201)]);
-    expect(await consents.request({ ...REQUEST, ...back })).toMatchObject({
-      ...{ resourceId: 'c1', outcomes: [{ name: 'ACCOUNT_INFO', outcome: true }], bankStatus: 'received' },
-      ...{ besideOthers: false, links: { approach: null } },
+    const status = '/v1/consents/c1/authorisations/z';
+    const _links = { scaRedirect: { href: 'https://bank.example/sca?x=1' }, scaStatus: { href: status } };
+    const { consents, sent } = opened([said({ ...CREATED, _links }, 201)]);
+    const categories = [...REQUEST.categories, { name: 'PAYMENTS' as const, products: [] }];
+    const accessAtBank = { accounts: [], balances: [], transactions: [] };
+    expect(await consents.request({ ...REQUEST, categories, ...back })).toEqual({
+      ...{ resourceId: 'c1', bankStatus: 'received', besideOthers: false, access: accessAtBank },
+      outcomes: [
+        { name: 'ACCOUNT_INFO', outcome: true },
+        { name: 'PAYMENTS', outcome: false },
+      ],
+      terms: { ...USUAL, access: OFFERED },
+      links: { approach: null, redirect: 'https://bank.example/sca?x=1', id: 'z', status },
     });
-    expect(sent).toMatchObject([{ method: 'POST', path: '/v1/consents', beforeSend: silent }]);
+    expect(sent).toMatchObject([{ method: 'POST', path: '/v1/consents', beforeSend: silent, ...back }]);
     expect(Object.keys(sent[0] ?? {}).includes('redirectUri')).toBe('redirectUri' in back);
-    expect(sent[0]).toMatchObject(back);
+  });
+
+  it.each([
+    ['no id', { consentStatus: 'received' }],
+    ['an id that no header can carry', { ...CREATED, consentId: 'a\nb' }],
+    ['no status', { consentId: 'c1' }],
+  ])('is not begun by an answer with %s', async (_, answer) => {
+    expect(await failureOf(requested({}, {}, said(answer, 201)))).toMatchObject({ code: 'bank_answer' });
   });
 
   it.each([
@@ -283,6 +301,8 @@ describe('a consent at the bank', () => {
     ['recurringIndicator', 'often', 'recurring', null],
     ['frequencyPerDay', '4', 'frequencyPerDay', 4],
     ['access', 'all', 'access', null],
+    ['access', [], 'access', null],
+    ['access', { accounts: [{ iban: IBAN }] }, 'access', { accounts: [{ iban: IBAN }] }],
     ['access', { allPsd2: 'x'.repeat(1_000_000) }, 'access', null],
   ])('with the %s %j', async (field, value, name, expected) => {
     const { consents } = opened([said({ consentStatus: 'valid', [field]: value })]);
@@ -352,16 +372,34 @@ describe('a consent at the bank', () => {
   });
 
   it.each([
-    ['received', 'open'],
-    ['partiallyAuthorised', 'open'],
-    ['toString', 'unknown'],
-    ['valid', 'valid'],
-    ['rejected', 'rejected'],
-    ['expired', 'expired'],
-    ['revokedByPsu', 'revoked'],
-    ['terminatedByTpp', 'ended by us'],
-  ])('with the status %s is %s', (consentStatus, means) => {
+    ['received', 'open', 'PENDING', null],
+    ['partiallyAuthorised', 'open', 'PENDING', null],
+    ['toString', 'unknown', 'PENDING', null],
+    ['valid', 'valid', 'AUTHORIZED', 'executed'],
+    ['rejected', 'rejected', 'NOT_AUTHORIZED', null],
+    ['expired', 'expired', 'EXPIRED', null],
+    ['revokedByPsu', 'revoked', 'NOT_AUTHORIZED', null],
+    ['terminatedByTpp', 'ended by us', 'NOT_AUTHORIZED', null],
+  ])('with the status %s is %s: %s', async (consentStatus, means, status, became) => {
     const partly = consentStatus === 'partiallyAuthorised' && { isPartly: true };
-    expect(statusOf(consentStatus)).toEqual({ consentStatus, means, ...partly });
+    const known = { consentStatus, means, ...partly };
+    expect(statusOf(consentStatus)).toEqual(known);
+    const { calls, oauth } = opened([]);
+    const sca = scaOfConsents(calls, oauth, async () => statusOf(consentStatus));
+    expect(await sca.status('c1', TRANSACTION_ID)).toEqual({
+      ...{ authorizationStatus: consentStatus, executionStatus: null, became },
+      authorization: { type: 'authorization', status, bankStatus: consentStatus },
+    });
+  });
+
+  it('is not ended before it is authorised, at a bank that deletes no other', async () => {
+    const { consents, sent } = opened(
+      [said({ consentStatus: 'received' }), said({ consentStatus: 'valid' }), { status: 204 }],
+      { delete: 'authorised' },
+    );
+    const deleted = () => Promise.resolve(consents.delete?.('c1', TRANSACTION_ID));
+    expect(await failureOf(deleted())).toMatchObject({ code: 'bank_refused' });
+    expect(await deleted()).toBe('terminatedByTpp');
+    expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE']);
   });
 });

@@ -24,6 +24,7 @@ const nothing = () => ({ isMeant: () => false, rewritten: new Set<string>() });
 describe('a link to a call', () => {
   it.each<[string, Base, string, object]>([
     ['an address', BARE, 'https://bank.example/v1/x?a=%2f', { path: '/v1/x?a=%2f' }],
+    ['an address with marks', BARE, `https://bank.example/v1/x?c='|"`, { path: `/v1/x?c='|"` }],
     ['an address with the port of https', BARE, 'https://bank.example:443/v1/x', { path: '/v1/x' }],
     ['an address in capitals', BARE, 'HTTPS://bank.example/V1/X', { path: '/V1/X' }],
     ['an address with a fragment', BARE, 'https://bank.example/v1/x#y', { path: '/v1/x' }],
@@ -164,6 +165,7 @@ describe('a link for the browser', () => {
     ['https://other.example/sca?x=%2f#y', 'https://other.example/sca?x=%2f#y'],
     ['HTTPS://other.example', 'HTTPS://other.example'],
     ['http://127.0.0.1:9/x', 'http://127.0.0.1:9/x'],
+    ['http://localhost/x', 'http://localhost/x'],
     ['/sca', 'https://bank.example/sca'],
     ['//other.example/sca', 'https://other.example/sca'],
     ['v1/sca', 'https://bank.example/psd2/v1/sca'],

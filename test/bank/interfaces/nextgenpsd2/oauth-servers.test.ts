@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import {
   authorizationUrl,
+  clientOf,
   loginOf,
   type OAuthServer,
 } from '../../../../src/bank/interfaces/nextgenpsd2/oauth.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
+import { certificateOf } from './identified.ts';
 import { described, errorOf, failureOf, ORIGIN, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // OAuth servers: which addresses psd2 uses of the bank file's and the metadata's, and what it sends there.
@@ -19,20 +21,12 @@ const METADATA = {
   revocation_endpoint: `${ORIGIN}/revoke`,
 };
 const SERVER: OAuthServer = {
-  ...{
-    issuer: ORIGIN,
-    namesItself: false,
-    authorization: 'https://login.example/authorize',
-  },
+  ...{ issuer: ORIGIN, namesItself: false, authorization: 'https://login.example/authorize' },
   token: { origin: ORIGIN, path: '/token' },
   revocation: { origin: ORIGIN, path: '/revoke' },
 };
 const NOTHING: OAuthServer = {
-  issuer: null,
-  namesItself: false,
-  authorization: null,
-  token: null,
-  revocation: null,
+  ...{ issuer: null, namesItself: false, authorization: null, token: null, revocation: null },
 };
 const LOGIN = { reads: null, needsConsent: false, login: true };
 const CLIENT = { clientId: 'PSD IT/1', clientSecret: 's&cret' };
@@ -42,6 +36,10 @@ function opened(answers: Scripted[], oauth: Oauth = {}, more: Omit<BankFile, 'in
   const script = scriptedCalls(answers, { oauth, ...more });
   return { ...script, login: loginOf(script.calls.bank, script.oauth, script.calls.description) };
 }
+
+/** The server that the bank file and this metadata name. */
+const serverOf = (metadata: object, oauth: Oauth = {}, more: Omit<BankFile, 'interface' | 'oauth'> = {}) =>
+  opened([said(metadata)], { metadata: META, ...oauth }, more).oauth.server(undefined, TRANSACTION_ID);
 
 const unnamed = (field: string) => ({
   code: 'config',
@@ -101,10 +99,7 @@ describe('the server of a bank', () => {
   it.each(['https://login.example', 'no address', `${ORIGIN}.evil.example`])(
     'may not have the issuer %s',
     async (issuer) => {
-      const answers = [said({ ...METADATA, issuer }), said({ ...METADATA, issuer })];
-      expect(
-        await failureOf(opened([...answers], { metadata: META }).oauth.server(undefined, TRANSACTION_ID)),
-      ).toEqual({
+      expect(await failureOf(serverOf({ ...METADATA, issuer }))).toEqual({
         code: 'bank_answer',
         message: `The OAuth metadata is of another server: its issuer is "${issuer}"`,
         hint: "If that is the bank's, name oauth.authorizationEndpoint on that host in the bank file.",
@@ -119,13 +114,8 @@ describe('the server of a bank', () => {
     ['/a/.well-known/oauth-authorization-server', `${ORIGIN}/a/`],
     ['/.well-known/openid-configuration', ORIGIN],
   ])('whose metadata is at %s has the issuer %s, and no other', async (path, issuer) => {
-    const opens = async (named: string, oauth: Oauth = {}) => {
-      const script = opened([said({ ...METADATA, issuer: named })], {
-        metadata: `${ORIGIN}${path}`,
-        ...oauth,
-      });
-      return script.oauth.server(undefined, TRANSACTION_ID);
-    };
+    const opens = (named: string, oauth: Oauth = {}) =>
+      serverOf({ ...METADATA, issuer: named }, { metadata: `${ORIGIN}${path}`, ...oauth });
     expect((await opens(issuer)).issuer).toBe(issuer);
     for (const other of [`${ORIGIN}/b`, `${ORIGIN}/a/b`, 'https://login.example/a']) {
       expect(await failureOf(opens(other))).toMatchObject({ code: 'bank_answer' });
@@ -135,11 +125,9 @@ describe('the server of a bank', () => {
   });
 
   it('may have an issuer on a host that the bank file names', async () => {
-    const oauth = { metadata: META, authorizationEndpoint: 'https://login.example/authorize' };
-    const answer = said({ ...METADATA, issuer: 'https://login.example' });
-    expect((await opened([answer], oauth).oauth.server(undefined, TRANSACTION_ID)).issuer).toBe(
-      'https://login.example',
-    );
+    const issuer = 'https://login.example';
+    const oauth = { authorizationEndpoint: `${issuer}/authorize` };
+    expect((await serverOf({ ...METADATA, issuer }, oauth)).issuer).toBe(issuer);
   });
 
   it('is asked once, and again after a failure', async () => {
@@ -155,24 +143,16 @@ describe('the server of a bank', () => {
     expect(await named.oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual(SERVER);
     expect(await named.oauth.server(`${ORIGIN}/b`, TRANSACTION_ID)).toEqual(NOTHING);
     expect(named.sent.map(({ path }) => path)).toEqual(['/a', '/b']);
-    const described = opened([], ENDPOINTS);
-    expect(await described.oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual({
-      ...NOTHING,
-      authorization: ENDPOINTS.authorizationEndpoint,
-      token: at('/own/token'),
-    });
-    const half = opened([said(METADATA)], { tokenEndpoint: ENDPOINTS.tokenEndpoint });
-    expect(await half.oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual({
-      ...SERVER,
-      token: at('/own/token'),
-    });
-    const other = opened([said(METADATA)], { authorizationEndpoint: ENDPOINTS.authorizationEndpoint });
-    expect(await other.oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual({
-      ...SERVER,
-      authorization: ENDPOINTS.authorizationEndpoint,
-    });
-    const none = opened([]);
-    expect(await none.oauth.server(undefined, TRANSACTION_ID)).toEqual(NOTHING);
+    expect(await opened([]).oauth.server(undefined, TRANSACTION_ID)).toEqual(NOTHING);
+  });
+
+  const { authorizationEndpoint, tokenEndpoint } = ENDPOINTS;
+  it.each<[Oauth, Scripted[], object]>([
+    [ENDPOINTS, [], { ...NOTHING, authorization: authorizationEndpoint, token: at('/own/token') }],
+    [{ tokenEndpoint }, [said(METADATA)], { ...SERVER, token: at('/own/token') }],
+    [{ authorizationEndpoint }, [said(METADATA)], { ...SERVER, authorization: authorizationEndpoint }],
+  ])('that a resource names goes after %j of the bank file', async (oauth, answers, server) => {
+    expect(await opened(answers, oauth).oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual(server);
   });
 
   it.each<[Oauth, object]>([
@@ -183,32 +163,32 @@ describe('the server of a bank', () => {
     ],
     [{ metadata: META, tokenEndpoint: 'https://a.example/t' }, {}],
   ])('may be on a host that the bank file names: %j', async (oauth, metadata) => {
-    const { token } = await opened([said(metadata)], oauth).oauth.server(undefined, TRANSACTION_ID);
+    const { token } = await serverOf(metadata, oauth);
     expect(token).toEqual({ origin: 'https://a.example', path: '/t' });
   });
 
-  it('may be on the host of the base URL in the bank file, and on no other', async () => {
-    const script = () =>
-      opened(
-        [said({ token_endpoint: 'https://a.example/t' })],
-        { metadata: META },
-        { api: { baseUrl: 'https://a.example/x' } },
-      );
-    expect((await script().oauth.server(undefined, TRANSACTION_ID)).token?.origin).toBe('https://a.example');
-    const unknown = opened([said({ token_endpoint: 'https://a.example/t' })], { metadata: META });
-    expect(await failureOf(unknown.oauth.server(undefined, TRANSACTION_ID))).toMatchObject({
-      message: 'The OAuth address token_endpoint is on a host that psd2 does not know: a.example',
-    });
-    const revoked = opened([said({ revocation_endpoint: 'https://a.example/t' })], { metadata: META });
-    expect(await failureOf(revoked.oauth.server(undefined, TRANSACTION_ID))).toMatchObject({
-      message: 'The OAuth address revocation_endpoint is on a host that psd2 does not know: a.example',
-    });
-    const insecure = opened([said({ authorization_endpoint: 'http://a.example/t' })], { metadata: META });
-    expect(await failureOf(insecure.oauth.server(undefined, TRANSACTION_ID))).toMatchObject({
-      message: "The bank's link authorization_endpoint is not an https address",
-    });
+  it('may be on the host of the base URL in the bank file', async () => {
+    const file = { api: { baseUrl: 'https://a.example/x' } };
+    const { token } = await serverOf({ token_endpoint: 'https://a.example/t' }, {}, file);
+    expect(token?.origin).toBe('https://a.example');
+  });
+
+  const unknown = (name: string) =>
+    `The OAuth address ${name} is on a host that psd2 does not know: a.example`;
+  it.each([
+    [{ token_endpoint: 'https://a.example/t' }, unknown('token_endpoint')],
+    [{ revocation_endpoint: 'https://a.example/t' }, unknown('revocation_endpoint')],
+    [
+      { authorization_endpoint: 'http://a.example/t' },
+      "The bank's link authorization_endpoint is not an https address",
+    ],
+  ])('is not used if its metadata is %j', async (metadata, message) => {
+    expect(await failureOf(serverOf(metadata))).toMatchObject({ code: 'bank_answer', message });
+  });
+
+  it('has its metadata on no host that psd2 does not know', async () => {
     expect(await failureOf(opened([]).oauth.server('https://a.example/meta', TRANSACTION_ID))).toMatchObject({
-      message: 'The OAuth address of the metadata is on a host that psd2 does not know: a.example',
+      message: unknown('of the metadata'),
     });
   });
 });
@@ -224,6 +204,13 @@ describe('the page of a login', () => {
   it.each<[Oauth, string]>([
     [{}, `${COMMON}&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256`],
     [{ pkce: 'none' }, COMMON],
+    [
+      {
+        ...{ names: { client_id: 'clientId', response_type: 'responseType', code_challenge: 'challenge' } },
+        ...{ parameters: { bic: 'GENODEF1S06', consent: '{consentId}' }, responseType: 'AuthorizationCode' },
+      },
+      'responseType=AuthorizationCode&clientId=c%261&redirect_uri=http%3A%2F%2F127.0.0.1%2Fx&scope=a+b&state=s+1&bic=GENODEF1S06&challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256',
+    ],
   ])('with the bank file %j', (oauth, query) => {
     expect(authorizationUrl(SERVER, asked, described({ oauth }))).toBe(
       `https://login.example/authorize?${query}`,
@@ -264,13 +251,22 @@ describe('a login', () => {
     expect(opened([], oauth).login.tiesCodes).toBe(ties ? true : undefined);
   });
 
-  it('is at the page of the bank, with the scope of the bank file', async () => {
-    const { login } = opened([said(METADATA)], { ...PRE, scope: { preStep: 'own' } });
-    const url = new URL(await login.authorize(asked));
-    expect([`${url.origin}${url.pathname}`, url.searchParams.get('scope')]).toEqual([
-      ...['https://login.example/authorize', 'own'],
-    ]);
-  });
+  const ofEach = { preStep: { ais: 'of-readings', pis: 'of-payments' } };
+  it.each<[Oauth['scope'], boolean | undefined, string]>([
+    [undefined, undefined, 'ais pis'],
+    [{ preStep: 'own' }, true, 'own'],
+    [ofEach, undefined, 'of-readings'],
+    [ofEach, true, 'of-payments'],
+  ])(
+    'is at the page of the bank, with a scope of %j (for payments: %s)',
+    async (scope, isForPayments, asks) => {
+      const { login } = opened([said(METADATA)], { ...PRE, ...(scope && { scope }) });
+      const url = new URL(await login.authorize({ ...asked, ...(isForPayments && { isForPayments }) }));
+      expect([`${url.origin}${url.pathname}`, url.searchParams.get('scope')]).toEqual([
+        ...['https://login.example/authorize', asks],
+      ]);
+    },
+  );
 
   const AWAY = 'https://login.example/page?session=1';
   it.each<[string, Record<string, string>, number, string]>([
@@ -355,20 +351,22 @@ describe('tokens', () => {
     const { login, sent } = asked(said(TOKENS), oauth);
     expect(await login.tokens(CLIENT, REFRESH, TRANSACTION_ID, silent)).toEqual(EMPTY);
     expect(sent[1]).toEqual({
-      ...{
-        method: 'POST',
-        origin: ORIGIN,
-        path: '/token',
-        facts: LOGIN,
-        body,
-        transactionId: TRANSACTION_ID,
-      },
-      ...{
-        headers: { ...HEADERS, ...headers },
-        repeatable: true,
-        interruptible: 'until sent',
-        beforeSend: silent,
-      },
+      ...{ method: 'POST', origin: ORIGIN, path: '/token', facts: LOGIN, transactionId: TRANSACTION_ID },
+      ...{ body, headers: { ...HEADERS, ...headers }, beforeSend: silent },
+      ...{ repeatable: true, interruptible: 'until sent' },
+    });
+  });
+
+  it('come from the server that the resource names', async () => {
+    const { login, sent } = opened([said(METADATA), said(TOKENS)]);
+    await login.tokens({ ...CLIENT, server: META }, REFRESH, TRANSACTION_ID);
+    expect(sent.map(({ path }) => path)).toEqual(['/meta', '/token']);
+  });
+
+  it('that have ended say so in OAuth’s words', async () => {
+    const { login } = asked(said({ error: 'invalid_grant', error_description: 'over' }, 400));
+    expect(await failureOf(login.tokens(CLIENT, REFRESH, TRANSACTION_ID))).toMatchObject({
+      ...{ code: 'bank_refused', bankCode: 'invalid_grant', message: expect.stringContaining('over') },
     });
   });
 
@@ -442,5 +440,20 @@ describe('tokens', () => {
     ).toMatchObject({
       code: 'bank_refused',
     });
+  });
+});
+
+describe('the client', () => {
+  const qwac = certificateOf('/C=IT/organizationIdentifier=PSDIT-BI-9/CN=x');
+
+  it.each<[Oauth, object | null]>([
+    [{}, null],
+    [{ mode: 'pre-step' }, { clientId: 'PSDIT-BI-9', needsSecret: false }],
+    [
+      { mode: 'integrated', clientId: 'own', clientAuth: 'basic' },
+      { clientId: 'own', needsSecret: true },
+    ],
+  ])('is the organization in the QWAC, or the bank file names it: %j', (oauth, client) => {
+    expect(clientOf(described({ oauth }), qwac)).toEqual(client);
   });
 });

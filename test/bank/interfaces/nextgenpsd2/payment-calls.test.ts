@@ -3,6 +3,7 @@ import type { BankCall } from '../../../../src/bank/call/call.ts';
 import { basketsOf } from '../../../../src/bank/interfaces/nextgenpsd2/baskets.ts';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { paymentCalls } from '../../../../src/bank/interfaces/nextgenpsd2/payment-calls.ts';
+import type { PaymentCalls } from '../../../../src/bank/ports/payment-calls.ts';
 import type { Initiation } from '../../../../src/domain/operation.ts';
 import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { transferOrder } from '../../../domain/orders.ts';
@@ -39,10 +40,50 @@ function made(answers: Scripted[], { order = {}, initiation = {}, file = {}, ...
   return { ...script, calls };
 }
 
+const LOGIN_PAGE = {
+  oauth: {
+    authorizationEndpoint: 'https://login.example/login',
+    tokenEndpoint: 'https://bank.example/token',
+  },
+};
+/** The scope of a login for a payment or a basket. */
+async function scopeOf(sca: PaymentCalls['sca'], resourceId: string) {
+  const turn = await sca?.proceed?.({
+    ...startOf(resourceId),
+    links: { approach: null, oauth: 'https://bank.example/meta' },
+    login: { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', codeVerifier: 'v'.repeat(43) },
+  });
+  return turn?.next === 'log in' && new URL(turn.url).searchParams.get('scope');
+}
+const startOf = (resourceId: string) => ({
+  ...{ resourceId, redirectUri: BACK, transactionId: TRANSACTION_ID, beforeSend: silent },
+});
+const STARTING = { body: {}, redirectUri: BACK, beforeSend: silent };
+const SITE = 'https://customers.bank.example/sca';
+const STARTED = said({ _links: { scaRedirect: { href: SITE } } }, 201);
+
+/** What psd2 knows of a payment or a basket that the bank has received. */
+const verifiedAs = (resourceId: string, more: object = {}) => ({
+  ...{ resourceId, totalAmount: null, commissions: null, bankName: null, nextStep: 'authorisation' },
+  ...{ bank: atBank('RCVD'), links: { approach: null }, ...more },
+});
+const atBank = (transactionStatus: string, scaStatus: string | null = null) => ({
+  transactionStatus,
+  scaStatus,
+});
+const DONE = { approach: null, isDone: true };
+const ELSEWHERE = {
+  links: {
+    approach: null,
+    unusable: "The bank's link scaStatus leads to another host: https://evil.example/x",
+  },
+};
+
 /** A call about the payment. */
 const about = (method: BankCall['method'], path: string, more: object = {}) => ({
   ...{ method, path, facts: ABOUT, transactionId: TRANSACTION_ID, ...more },
 });
+const eur = (amount: string, currency = 'EUR') => ({ amount, currency });
 const page = (text: string) => ({ body: text, headers: { 'content-type': 'application/xml' } });
 const REPORT = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts>ACSP</GrpSts></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>`;
 
@@ -60,17 +101,6 @@ it('a payment can have other minutes for its authorisation than a consent', () =
 });
 
 it.each([
-  ['payments', true],
-  ['periodic-payments', false],
-] as const)('payments.cancel says of %s whether the bank cancels them', async (service, isRefused) => {
-  const file = { payments: { cancel: { payments: 'none', 'periodic-payments': 'direct' } } } as const;
-  const { calls } = made([said(null, 204)], { file, initiation: { service } });
-  const asked = calls.cancellation?.request({ resourceId: 'p1', redirectUri: BACK, beforeSend: silent });
-  if (isRefused) await expect(asked).rejects.toMatchObject({ message: 'This bank cancels no payments' });
-  else expect(await asked).toBeNull();
-});
-
-it.each([
   ['{"creditorAccount":{}}', /^The payment names no account to debit/],
   ['{"debtorAccount":{}}', /bank file may say/],
 ])('a bank that wants an account to debit is said to want one: %s', async (body, hint) => {
@@ -85,7 +115,7 @@ describe('the account that the customer has chosen', () => {
   const IBAN = 'DE02100100109307118603';
   const debtorAccount = { iban: 'DE02 1001 0010 9307 1186 03' };
   const sent = {
-    instructedAmount: { currency: 'EUR', amount: '12.50' },
+    instructedAmount: eur('12.50'),
     creditorAccount: { iban: 'IT60X0542811101000000123456' },
   };
   it.each<[string, object, string | null]>([
@@ -93,18 +123,14 @@ describe('the account that the customer has chosen', () => {
     ['is what the bank names, with nothing else', { debtorAccount }, IBAN],
     ['may be a masked card', { debtorAccount: { maskedPan: '525412******3241' } }, '525412******3241'],
     [
-      'is masked, if the bank has forgotten it',
+      'is masked, if the bank forgot it',
       { debtorAccount: { maskedPan: '5254121234563241' } },
       '525412******3241',
     ],
     ['is no text for a terminal', { debtorAccount: { iban: '\u001b[31mDE89\u202e\n$(x)' } }, null],
     ['is no endless text', { debtorAccount: { bban: '7'.repeat(71) } }, null],
     ['is not the one of the payee', { ...sent, debtorAccount: sent.creditorAccount }, null],
-    [
-      'is unknown of another currency',
-      { debtorAccount, instructedAmount: { currency: 'USD', amount: '12.5' } },
-      null,
-    ],
+    ['is unknown of another currency', { debtorAccount, instructedAmount: eur('12.5', 'USD') }, null],
     ['is no card number', { debtorAccount: { pan: '5254123412343241' } }, '************3241'],
     ['is unknown if the bank does not name it', sent, null],
     ['is unknown if it is no account', { ...sent, debtorAccount: {} }, null],
@@ -114,11 +140,7 @@ describe('the account that the customer has chosen', () => {
       { debtorAccount, creditorAccount: { iban: 'DE89370400440532013000' } },
       null,
     ],
-    [
-      'is unknown of another amount',
-      { debtorAccount, instructedAmount: { currency: 'EUR', amount: '12.51' } },
-      null,
-    ],
+    ['is unknown of another amount', { debtorAccount, instructedAmount: eur('12.51') }, null],
   ])('%s', async (_, answer, expected) => {
     const { calls, sent: asked } = made([said({ transactionStatus: 'ACSC', ...answer })], {
       initiation: { body: JSON.stringify(sent) },
@@ -131,13 +153,6 @@ describe('the account that the customer has chosen', () => {
 describe('an initiation', () => {
   const received = (more: object, headers = {}) =>
     said({ transactionStatus: 'RCVD', paymentId: 'p1', ...more }, 201, headers);
-  const VERIFIED = {
-    ...{ resourceId: 'p1', totalAmount: null, commissions: null, bankName: null },
-    ...{ nextStep: 'authorisation', bank: { transactionStatus: 'RCVD', scaStatus: null } },
-    links: { approach: null },
-  };
-  const eur = (amount: string) => ({ amount, currency: 'EUR' });
-
   it.each<[string, Made, object]>([
     ['in JSON', {}, {}],
     ['in XML', { initiation: { body: '<Document/>' } }, { 'content-type': 'application/xml' }],
@@ -153,7 +168,7 @@ describe('an initiation', () => {
     ],
   ])('%s sends its bytes, and can be sent only once', async (_, what, headers) => {
     const { calls, sent } = made([received({})], what);
-    expect(await calls.verify(silent)).toEqual(VERIFIED);
+    expect(await calls.verify(silent)).toEqual(verifiedAs('p1'));
     expect(sent).toEqual([
       {
         ...{ method: 'POST', path: '/v1/payments/sct', body: what.initiation?.body ?? '{"a":1}', headers },
@@ -173,7 +188,7 @@ describe('an initiation', () => {
     ],
     [
       'both in two currencies, of which the fees count',
-      { transactionFees: eur('1.50'), currencyConversionFee: { amount: '9.00', currency: 'USD' } },
+      { transactionFees: eur('1.50'), currencyConversionFee: eur('9.00', 'USD') },
       { commissions: eur('1.50') },
     ],
     ['an amount of all', { estimatedTotalAmount: eur('14.00') }, { totalAmount: eur('14.00') }],
@@ -188,37 +203,16 @@ describe('an initiation', () => {
       { tppMessages: [{ text: 'Late' }, { code: 'W1' }], psuMessage: 'Hi' },
       { messages: ['Late', 'W1', 'Hi'], links: { approach: null, message: 'Hi' } },
     ],
-    [
-      'an SCA status',
-      { scaStatus: 'received' },
-      { bank: { transactionStatus: 'RCVD', scaStatus: 'received' } },
-    ],
+    ['an SCA status', { scaStatus: 'received' }, { bank: atBank('RCVD', 'received') }],
     [
       'a payment that is rejected',
       { transactionStatus: 'RJCT' },
-      {
-        bank: { transactionStatus: 'RJCT', scaStatus: null },
-        links: { approach: null, isDone: true },
-        isRejected: true,
-      },
+      { bank: atBank('RJCT'), links: DONE, isRejected: true },
     ],
-    [
-      'a payment that is executed already',
-      { transactionStatus: 'ACSC' },
-      { bank: { transactionStatus: 'ACSC', scaStatus: null }, links: { approach: null, isDone: true } },
-    ],
-    [
-      'a link to another host',
-      { _links: { scaStatus: { href: 'https://evil.example/x' } } },
-      {
-        links: {
-          approach: null,
-          unusable: "The bank's link scaStatus leads to another host: https://evil.example/x",
-        },
-      },
-    ],
+    ['one that is executed already', { transactionStatus: 'ACSC' }, { bank: atBank('ACSC'), links: DONE }],
+    ['a link to another host', { _links: { scaStatus: { href: 'https://evil.example/x' } } }, ELSEWHERE],
   ])('is answered with %s', async (_, answer, verified) => {
-    expect(await made([received(answer)]).calls.verify(silent)).toEqual({ ...VERIFIED, ...verified });
+    expect(await made([received(answer)]).calls.verify(silent)).toEqual(verifiedAs('p1', verified));
   });
 
   it('is answered without an id: nobody knows what became of it', async () => {
@@ -247,8 +241,12 @@ describe('the name and the settlement of a payment', () => {
     ['bulk payment', { isBulk: true, order: { standing } }, false],
     ['bulk payment', { isBulk: true, order: { instant: true } }, true],
   ])('%s, %j: settles %s', async (name, what, settles) => {
-    const { calls } = made([said({ transactionStatus: 'PART' })], what);
+    const answer = said({ transactionStatus: 'PART' });
+    const { calls } = made([answer, answer], what);
     expect([calls.name, calls.execute]).toEqual([name, null]);
+    expect(await calls.sca?.status('p1', TRANSACTION_ID)).toMatchObject({
+      became: what.isBulk ? 'executed' : null,
+    });
     expect(await calls.executionStatus?.('p1')).toEqual(
       settles
         ? {
@@ -301,43 +299,21 @@ describe('the status of a payment', () => {
     expect(await failureOf(Promise.resolve(inJson))).toMatchObject({ httpStatus: 406 });
   });
 
+  const IN_XML = 'the answer is application/xml';
+  const NOT_JSON = {
+    ...{ code: 'bank_answer', message: `The bank's answer to GET ${SELF}/status is not JSON: ${IN_XML}` },
+  };
+  const REFUSED = {
+    ...{ code: 'forbidden', message: `The bank does not allow GET ${SELF}/status (HTTP 403): ${IN_XML}` },
+  };
   it.each<[string, string, Scripted, object]>([
-    [
-      'XML',
-      '<Document><MsgId>M-1</MsgId></Document>',
-      page(REPORT),
-      { authorizationStatus: 'ACSP', became: 'executed' },
-    ],
+    ['XML', OURS, page(REPORT), { authorizationStatus: 'ACSP', became: 'executed' }],
     ['XML about it alone', OURS, page(reportOf('ACSP', 'INV-7', 'RJCT')), { became: 'failed' }],
     ['XML about another one alone', OURS, page(reportOf('ACSP', 'E-2', 'RJCT')), { became: 'executed' }],
     ['JSON', '<Document/>', said({ transactionStatus: 'RCVD' }), { authorizationStatus: 'RCVD' }],
-    [
-      'XML that is no report',
-      '<Document/>',
-      page('<Document/>'),
-      {
-        code: 'bank_answer',
-        message: `The bank's answer to GET ${SELF}/status is not JSON: the answer is application/xml`,
-      },
-    ],
-    [
-      'XML, for a payment in JSON',
-      '{"a":"<"}',
-      page(REPORT),
-      {
-        code: 'bank_answer',
-        message: `The bank's answer to GET ${SELF}/status is not JSON: the answer is application/xml`,
-      },
-    ],
-    [
-      'XML with a refusal',
-      '<Document/>',
-      { ...page(REPORT), status: 403 },
-      {
-        code: 'forbidden',
-        message: `The bank does not allow GET ${SELF}/status (HTTP 403): the answer is application/xml`,
-      },
-    ],
+    ['XML that is no report', '<Document/>', page('<Document/>'), NOT_JSON],
+    ['XML, for a payment in JSON', '{"a":"<"}', page(REPORT), NOT_JSON],
+    ['XML with a refusal', '<Document/>', { ...page(REPORT), status: 403 }, REFUSED],
   ])('may come in %s', async (_, body, answer, expected) => {
     const { calls } = made([answer], { initiation: { body } });
     const asked = Promise.resolve(calls.sca?.status('p1', TRANSACTION_ID));
@@ -348,19 +324,14 @@ describe('the status of a payment', () => {
 describe('why the bank has rejected a payment', () => {
   const why = '<StsRsnInf><Rsn><Cd>AC04</Cd></Rsn><AddtlInf>NOTE: closed</AddtlInf></StsRsnInf>';
   const rejected = REPORT.replace(/<GrpSts>[^<]*<\/GrpSts>/, `<GrpSts>RJCT</GrpSts>${why}`);
+  const rejectedWith = (more: object) => said({ transactionStatus: 'RJCT', ...more });
   const nothing = { level: 'message', code: null, proprietary: null, text: null };
   it.each<[string, string, Scripted, object[] | undefined]>([
-    [
-      'XML',
-      '<Document><MsgId>M-1</MsgId></Document>',
-      page(rejected),
-      [{ ...nothing, level: 'file', code: 'AC04', text: 'NOTE: closed' }],
-    ],
+    ['XML', OURS, page(rejected), [{ ...nothing, level: 'file', code: 'AC04', text: 'NOTE: closed' }]],
     [
       'JSON',
       '{}',
-      said({
-        transactionStatus: 'RJCT',
+      rejectedWith({
         psuMessage: 'NOTE: call us',
         tppMessages: [{ category: 'ERROR', code: 'FUNDS_NOT_AVAILABLE', text: 'No funds' }],
       }),
@@ -369,13 +340,8 @@ describe('why the bank has rejected a payment', () => {
         { ...nothing, text: 'NOTE: call us' },
       ],
     ],
-    [
-      'words alone',
-      '{}',
-      said({ transactionStatus: 'RJCT', psuMessage: 'NOTE: x' }),
-      [{ ...nothing, text: 'NOTE: x' }],
-    ],
-    ['nothing', '{}', said({ transactionStatus: 'RJCT' }), undefined],
+    ['words alone', '{}', rejectedWith({ psuMessage: 'NOTE: x' }), [{ ...nothing, text: 'NOTE: x' }]],
+    ['nothing', '{}', rejectedWith({}), undefined],
     [
       'words of one that is not rejected',
       '{}',
@@ -427,33 +393,14 @@ describe('the authorisations of a payment', () => {
     expect(script.sent).toEqual(sent);
   });
 
-  it('one starts at the path of the standard, and OAuth has the scope of the payment', async () => {
-    const links = { scaRedirect: { href: 'https://customers.bank.example/sca' } };
-    const { calls, sent } = made([said({ scaStatus: 'received', _links: links }, 201)]);
-    const start = { resourceId: 'p1', redirectUri: BACK, transactionId: TRANSACTION_ID, beforeSend: silent };
-    expect(await calls.sca?.start(start)).toBe('https://customers.bank.example/sca');
-    const options = { body: {}, redirectUri: BACK, beforeSend: silent };
-    expect(sent).toEqual([about('POST', `${SELF}/authorisations`, options)]);
+  it('one starts at the path of the standard', async () => {
+    const { calls, sent } = made([STARTED]);
+    expect(await calls.sca?.start(startOf('p1'))).toBe(SITE);
+    expect(sent).toEqual([about('POST', `${SELF}/authorisations`, STARTING)]);
   });
 
   it('of a login has the scope of the payment', async () => {
-    const file = {
-      oauth: {
-        authorizationEndpoint: 'https://login.example/login',
-        tokenEndpoint: 'https://bank.example/token',
-      },
-    };
-    const { calls } = made([], { file });
-    const turn = await calls.sca?.proceed?.({
-      ...{
-        resourceId: 'p1',
-        links: { approach: null, oauth: 'https://bank.example/meta' },
-        redirectUri: BACK,
-      },
-      login: { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', codeVerifier: 'v'.repeat(43) },
-      ...{ transactionId: TRANSACTION_ID, beforeSend: silent },
-    });
-    expect(turn?.next === 'log in' && new URL(turn.url).searchParams.get('scope')).toBe('PIS:p1');
+    expect(await scopeOf(made([], { file: LOGIN_PAGE }).calls.sca, 'p1')).toBe('PIS:p1');
   });
 });
 
@@ -462,6 +409,7 @@ describe('the cancellation of a payment', () => {
     Promise.resolve(
       script.calls.cancellation?.request({ resourceId: 'p1', redirectUri: BACK, beforeSend: silent }),
     );
+  const AUTHORISATIONS = `${SELF}/cancellation-authorisations`;
   const asked = about('DELETE', SELF, { beforeSend: silent, redirectUri: BACK });
 
   it.each<[string, Scripted, object | null]>([
@@ -469,14 +417,8 @@ describe('the cancellation of a payment', () => {
     ['taken at once, in words', said({ transactionStatus: 'CANC' }), null],
     [
       'for the customer to authorise',
-      said(
-        {
-          transactionStatus: 'RCVD',
-          _links: { startAuthorisation: { href: `${SELF}/cancellation-authorisations` } },
-        },
-        202,
-      ),
-      { approach: null, start: `${SELF}/cancellation-authorisations` },
+      said({ transactionStatus: 'RCVD', _links: { startAuthorisation: { href: AUTHORISATIONS } } }, 202),
+      { approach: null, start: AUTHORISATIONS },
     ],
     ['for the customer to authorise, without a link', said({}, 202), { approach: null }],
   ])('is %s', async (_, answer, links) => {
@@ -486,27 +428,27 @@ describe('the cancellation of a payment', () => {
   });
 
   it('is authorised at a path of its own', async () => {
-    const links = { scaRedirect: { href: 'https://customers.bank.example/sca' } };
-    const { calls, sent } = made([said({ _links: links }, 201), said({ authorisationIds: ['a'] })]);
-    const start = { resourceId: 'p1', redirectUri: BACK, transactionId: TRANSACTION_ID, beforeSend: silent };
-    expect(await calls.cancellation?.sca.start(start)).toBe('https://customers.bank.example/sca');
-    expect(sent).toEqual([
-      about('POST', `${SELF}/cancellation-authorisations`, {
-        body: {},
-        redirectUri: BACK,
-        beforeSend: silent,
-      }),
-    ]);
+    const { calls, sent } = made([STARTED, said({ authorisationIds: ['a'] })]);
+    expect(await calls.cancellation?.sca.start(startOf('p1'))).toBe(SITE);
+    expect(sent).toEqual([about('POST', AUTHORISATIONS, STARTING)]);
     expect(await calls.cancellation?.sca.count?.('p1', TRANSACTION_ID)).toBe(1);
   });
 
-  it('is nothing that this bank has', async () => {
-    const script = made([], { file: { payments: { cancel: 'none' } } });
-    expect(await failureOf(cancel(script))).toEqual({
-      code: 'usage',
-      message: 'This bank cancels no payments',
-      hint: 'The customer can ask the bank. What becomes of the payment, psd2 asks the bank.',
-    });
+  const direct = { payments: 'none', 'periodic-payments': 'direct' } as const;
+  it.each([
+    ['none', 'payments', false],
+    [direct, 'payments', false],
+    [direct, 'periodic-payments', true],
+  ] as const)('%j says of %s whether the bank has it: %s', async (how, service, isThere) => {
+    const file = { payments: { cancel: how } };
+    const asking = cancel(made([{ status: 204 }], { file, initiation: { service } }));
+    if (isThere) expect(await asking).toBeNull();
+    else
+      expect(await failureOf(asking)).toEqual({
+        code: 'usage',
+        message: 'This bank cancels no payments',
+        hint: 'The customer can ask the bank. What becomes of the payment, psd2 asks the bank.',
+      });
   });
 
   it('is refused', async () => {
@@ -518,8 +460,8 @@ describe('the cancellation of a payment', () => {
 
 describe('a signing basket', () => {
   const BASKET = '/v1/signing-baskets/b1';
-  function basket(answers: Scripted[]) {
-    const script = scriptedCalls(answers, { payments: { executesWithoutSca: 'never' } });
+  function basket(answers: Scripted[], file: Omit<BankFile, 'interface'> = {}) {
+    const script = scriptedCalls(answers, { payments: { executesWithoutSca: 'never' }, ...file });
     const baskets = basketsOf(script.calls, script.oauth);
     const back = { address: BACK, state: 's1' };
     const initiation = baskets.initiation(['p1', 'p2'], back, () => '01234567-89ab-4cde-8f01-23456789abcd');
@@ -527,12 +469,6 @@ describe('a signing basket', () => {
     return { ...script, baskets, initiation, calls };
   }
   const created = (more: object) => said({ transactionStatus: 'RCVD', basketId: 'b1', ...more }, 201);
-  const VERIFIED = {
-    ...{ resourceId: 'b1', totalAmount: null, commissions: null, bankName: null },
-    ...{ nextStep: 'authorisation', bank: { transactionStatus: 'RCVD', scaStatus: null } },
-    links: { approach: null },
-  };
-
   it('is kept with its payments', () => {
     const { initiation, calls } = basket([]);
     expect(initiation).toEqual({
@@ -580,7 +516,7 @@ describe('a signing basket', () => {
     ['r1', { requestId: 'r1' }],
   ])('is created once, with the id %j', async (requestId, more) => {
     const { calls, sent, initiation } = basket([created({})]);
-    expect(await calls.verify(silent, requestId)).toEqual(VERIFIED);
+    expect(await calls.verify(silent, requestId)).toEqual(verifiedAs('b1'));
     expect(sent).toEqual([
       {
         ...{ method: 'POST', path: '/v1/signing-baskets', body: initiation.body, beforeSend: silent },
@@ -595,33 +531,19 @@ describe('a signing basket', () => {
       'messages',
       { tppMessages: [{ text: 'Late' }], psuMessage: 'Hi', scaStatus: 'received' },
       {
-        messages: ['Late', 'Hi'],
-        links: { approach: null, message: 'Hi' },
-        bank: { transactionStatus: 'RCVD', scaStatus: 'received' },
+        ...{ messages: ['Late', 'Hi'], links: { approach: null, message: 'Hi' } },
+        bank: atBank('RCVD', 'received'),
       },
     ],
     [
       'nothing more to authorise',
       { transactionStatus: 'ACTC', scaStatus: 'exempted' },
-      { bank: { transactionStatus: 'ACTC', scaStatus: 'exempted' }, links: { approach: null, isDone: true } },
+      { bank: atBank('ACTC', 'exempted'), links: DONE },
     ],
-    [
-      'a rejection',
-      { transactionStatus: 'RJCT' },
-      { bank: { transactionStatus: 'RJCT', scaStatus: null }, links: { approach: null, isDone: true } },
-    ],
-    [
-      'a link to another host',
-      { _links: { scaStatus: 'https://evil.example/x' } },
-      {
-        links: {
-          approach: null,
-          unusable: "The bank's link scaStatus leads to another host: https://evil.example/x",
-        },
-      },
-    ],
+    ['a rejection', { transactionStatus: 'RJCT' }, { bank: atBank('RJCT'), links: DONE }],
+    ['a link to another host', { _links: { scaStatus: 'https://evil.example/x' } }, ELSEWHERE],
   ])('is answered with %s', async (_, answer, verified) => {
-    expect(await basket([created(answer)]).calls.verify(silent)).toEqual({ ...VERIFIED, ...verified });
+    expect(await basket([created(answer)]).calls.verify(silent)).toEqual(verifiedAs('b1', verified));
   });
 
   it('has no further step', async () => {
@@ -642,36 +564,16 @@ describe('a signing basket', () => {
   });
 
   it('has authorisations, and one starts at its own path', async () => {
-    const links = { scaRedirect: { href: 'https://customers.bank.example/sca' } };
-    const { calls, sent } = basket([said({ authorisationIds: ['a1'] }), said({ _links: links }, 201)]);
+    const { calls, sent } = basket([said({ authorisationIds: ['a1'] }), STARTED]);
     expect(await calls.sca?.count?.('b1', TRANSACTION_ID)).toBe(1);
-    const start = { resourceId: 'b1', redirectUri: BACK, transactionId: TRANSACTION_ID, beforeSend: silent };
-    expect(await calls.sca?.start(start)).toBe('https://customers.bank.example/sca');
+    expect(await calls.sca?.start(startOf('b1'))).toBe(SITE);
     expect(sent).toEqual([
       about('GET', `${BASKET}/authorisations`, { decides: true }),
-      about('POST', `${BASKET}/authorisations`, { body: {}, redirectUri: BACK, beforeSend: silent }),
+      about('POST', `${BASKET}/authorisations`, STARTING),
     ]);
   });
 
   it('has a login with the scope of the basket', async () => {
-    const oauth = {
-      ...{
-        authorizationEndpoint: 'https://login.example/login',
-        tokenEndpoint: 'https://bank.example/token',
-      },
-    };
-    const script = scriptedCalls([], { oauth });
-    const baskets = basketsOf(script.calls, script.oauth);
-    const initiation = baskets.initiation(['p1'], { address: BACK, state: 's1' }, () => 'id');
-    const turn = await baskets.calls({ transactionId: TRANSACTION_ID, initiation }).sca?.proceed?.({
-      ...{
-        resourceId: 'b1',
-        links: { approach: null, oauth: 'https://bank.example/meta' },
-        redirectUri: BACK,
-      },
-      login: { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', codeVerifier: 'v'.repeat(43) },
-      ...{ transactionId: TRANSACTION_ID, beforeSend: silent },
-    });
-    expect(turn?.next === 'log in' && new URL(turn.url).searchParams.get('scope')).toBe('PIS:b1');
+    expect(await scopeOf(basket([], LOGIN_PAGE).calls.sca, 'b1')).toBe('PIS:b1');
   });
 });

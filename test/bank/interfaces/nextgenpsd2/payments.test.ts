@@ -54,6 +54,12 @@ describe('a confirmation of funds', () => {
   });
 });
 
+it('bulk payments are there only where the bank file has a product of them', () => {
+  expect(opened().payments.bulk).toBeUndefined();
+  const { calls, oauth } = scriptedCalls([], { payments: { products: { 'bulk-payments': ['sct'] } } });
+  expect(paymentsOf(calls, oauth).bulk).toBeDefined();
+});
+
 describe('what no bank of the interface has', () => {
   const target = { customerId: 'shop', from: ORDER.from };
   const operation = 'sct';

@@ -98,6 +98,28 @@ describe('requests of the standard', () => {
     expect(standard.last.headers).not.toHaveProperty('psu-id');
   });
 
+  it('the start of an authorisation says where the browser returns to, and who the customer is', async () => {
+    const start = json({ _links: { scaRedirect: { href: 'https://bank.example/sca' } } }, 201);
+    standard.expect('POST', '/v1/consents/c1/authorisations', start);
+    const psu = { id: 'PSU-1', idType: undefined, corporateId: undefined };
+    await openStandard({ psu }).bank.sca.start({ ...REQUEST, resourceId: 'c1' });
+    expect(standard.last.headers).toMatchObject({ 'tpp-redirect-uri': REDIRECT, 'psu-id': 'PSU-1' });
+  });
+
+  it('what gets tokens is not signed, has no other token, and may go to another host', async () => {
+    const elsewhere = await standard.listen(standard.certificates.server);
+    standard.expect('POST', '/own/token?role=AISP', json({ access_token: 't1' }));
+    const tokens = { current: async () => 'other', renewed: async () => 'other' };
+    const tokenEndpoint = `${elsewhere}/own/token?role=AISP`;
+    const file = { oauth: { mode: 'pre-step' as const, tokenEndpoint } };
+    const client = { clientId: 'PSDIT-BI-1', clientSecret: '' };
+    const grant = { grant_type: 'refresh_token', refresh_token: 'r1' } as const;
+    await openStandard({ file, tokens }).bank.login.tokens(client, grant, TRANSACTION_ID);
+    const { headers, target } = standard.last;
+    expect([headers.host, target]).toEqual([new URL(elsewhere).host, '/own/token?role=AISP']);
+    expect([headers.signature, headers.authorization]).toEqual([undefined, undefined]);
+  });
+
   it('an address below a base URL with a path', async () => {
     standard.expect('GET', '/psd2/v1/accounts/a%2F1%3F/balances', BALANCES);
     const { bank } = openStandard({ baseUrl: `${standard.baseUrl}/psd2` });

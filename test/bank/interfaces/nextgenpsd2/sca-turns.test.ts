@@ -41,108 +41,83 @@ describe('where OAuth is the only approach', () => {
 });
 
 describe('the links of an answer', () => {
-  it.each<[string, object, object, Record<string, string>, object]>([
-    ['none', {}, {}, {}, { approach: null }],
-    ['a page', { scaRedirect: SITE }, {}, {}, { approach: null, redirect: SITE }],
-    ['a login', { scaOAuth: `${ORIGIN}/meta` }, {}, {}, { approach: null, oauth: `${ORIGIN}/meta` }],
-    ['a start', { startAuthorisation: '/v1/s' }, {}, {}, { approach: null, start: '/v1/s' }],
+  const chosen = (approach: string) => ({ 'aspsp-sca-approach': approach });
+  const byPassword = { updatePsuAuthentication: '/x' };
+  it.each<[string, object, object, object?, Record<string, string>?]>([
+    ['none', {}, {}],
+    ['a page', { scaRedirect: SITE }, { redirect: SITE }],
+    ['a login', { scaOAuth: `${ORIGIN}/meta` }, { oauth: `${ORIGIN}/meta` }],
+    ['a start', { startAuthorisation: '/v1/s' }, { start: '/v1/s' }],
     [
       'a start that names the customer',
       { startAuthorisationWithPsuIdentification: '/v1/i' },
-      {},
-      {},
-      { approach: null, start: '/v1/i' },
+      { start: '/v1/i' },
     ],
     [
       'two starts',
       { startAuthorisation: '/v1/s', startAuthorisationWithPsuIdentification: '/v1/i' },
-      {},
-      {},
-      { approach: null, start: '/v1/s' },
+      { start: '/v1/s' },
     ],
     [
       'a page with the rest',
       { scaRedirect: SITE, scaStatus: '/v1/z', confirmation: '/v1/c' },
-      { psuMessage: 'x'.repeat(501) },
-      { 'aspsp-sca-approach': ' redirect ' },
       {
-        approach: 'redirect',
-        redirect: SITE,
-        status: '/v1/z',
-        usualStatus: `${START}/z`,
-        confirmation: '/v1/c',
-        message: 'x'.repeat(500),
+        ...{ approach: 'redirect', redirect: SITE, status: '/v1/z', usualStatus: `${START}/z` },
+        ...{ confirmation: '/v1/c', message: 'x'.repeat(500) },
       },
+      { psuMessage: 'x'.repeat(501) },
+      chosen(' redirect '),
+    ],
+    [
+      'a page, and two that a flow cannot keep',
+      {
+        scaRedirect: SITE,
+        scaStatus: { href: `/v1/${'x'.repeat(9000)}` },
+        confirmation: { href: '/v1/\u0000' },
+      },
+      { redirect: SITE },
     ],
     [
       'a way of the customer',
       { scaStatus: '/v1/z' },
-      {},
-      { 'aspsp-sca-approach': 'Decoupled' },
       { approach: 'decoupled', status: '/v1/z', usualStatus: `${START}/z` },
-    ],
-    [
-      'a status where the standard has it',
-      { scaStatus: `${START}/a1` },
       {},
-      {},
-      { approach: null, id: 'a1', status: `${START}/a1` },
+      chosen('Decoupled'),
     ],
+    ['a status where the standard has it', { scaStatus: `${START}/a1` }, { id: 'a1', status: `${START}/a1` }],
     [
       'a status elsewhere on the host, with a query',
       { scaStatus: `${ORIGIN}/sca/a1/?x=1` },
-      {},
-      {},
-      { approach: null, status: `${ORIGIN}/sca/a1/?x=1`, usualStatus: `${START}/a1` },
+      { status: `${ORIGIN}/sca/a1/?x=1`, usualStatus: `${START}/a1` },
     ],
     [
       'a status below the base URL, beside the id',
       { scaStatus: '/v1/z' },
+      { id: 'a1', status: '/v1/z', usualStatus: `${START}/a1` },
       { authorisationId: 'a1' },
-      {},
-      { approach: null, id: 'a1', status: '/v1/z', usualStatus: `${START}/a1` },
     ],
-    ['another approach', {}, {}, { 'aspsp-sca-approach': 'OTHER' }, { approach: null }],
-    ['an exemption', {}, { scaStatus: 'exempted' }, {}, { approach: null, isDone: true }],
-    ['an end', {}, { scaStatus: 'finalised' }, {}, { approach: null, isDone: true }],
-    ['no end', {}, { scaStatus: 'failed' }, {}, { approach: null }],
+    ['another approach', {}, {}, {}, chosen('OTHER')],
+    ['an exemption', {}, { isDone: true }, { scaStatus: 'exempted' }],
     [
-      'a page beside a password',
-      { scaRedirect: SITE, updatePsuAuthentication: '/x' },
+      'an exemption, whatever the approach',
       {},
-      {},
-      { approach: null, redirect: SITE },
+      { isDone: true },
+      { scaStatus: 'exempted' },
+      chosen('embedded'),
     ],
-    [
-      'a login beside a password',
-      { scaOAuth: SITE, updatePsuAuthentication: '/x' },
-      {},
-      {},
-      { approach: null, oauth: SITE },
-    ],
+    ['an end', {}, { isDone: true }, { scaStatus: 'finalised' }],
+    ['no end', {}, {}, { scaStatus: 'failed' }],
+    ['a page beside a password', { scaRedirect: SITE, ...byPassword }, { redirect: SITE }],
+    ['a login beside a password', { scaOAuth: SITE, ...byPassword }, { oauth: SITE }],
     [
       'a start beside a password',
       { startAuthorisation: '/s', startAuthorisationWithPsuAuthentication: '/x' },
-      {},
-      {},
-      { approach: null, start: '/s' },
+      { start: '/s' },
     ],
-    [
-      'an end beside a password',
-      { updatePsuAuthentication: '/x' },
-      { scaStatus: 'exempted' },
-      {},
-      { approach: null, isDone: true },
-    ],
-    [
-      'a way of the customer beside a password',
-      { updatePsuAuthentication: '/x' },
-      {},
-      { 'aspsp-sca-approach': 'DECOUPLED' },
-      { approach: 'decoupled' },
-    ],
-  ])('%s', (_, given, more, headers, expected) => {
-    expect(links(given, more, headers)).toEqual(expected);
+    ['an end beside a password', byPassword, { isDone: true }, { scaStatus: 'exempted' }],
+    ['a way beside a password', byPassword, { approach: 'decoupled' }, {}, chosen('DECOUPLED')],
+  ])('%s', (_, given, expected, more, headers) => {
+    expect(links(given, more, headers)).toEqual({ approach: null, ...expected });
   });
 
   it('lead nowhere if the answer says that the customer has nothing to do', () => {
@@ -176,14 +151,6 @@ describe('the links of an answer', () => {
       expect(errorOf(() => links(given, {}, { 'aspsp-sca-approach': 'embedded' }))).toEqual(EMBEDDED);
     },
   );
-
-  it('nobody has anything to authorise any more, whatever approach the bank has chosen', () => {
-    const exempted = { scaStatus: 'exempted' };
-    expect(links({}, exempted, { 'aspsp-sca-approach': 'embedded' })).toEqual({
-      approach: null,
-      isDone: true,
-    });
-  });
 
   it.each([
     [{ scaRedirect: 'http://x.example/' }, "The bank's link scaRedirect is not an https address"],
@@ -232,36 +199,42 @@ describe('the turn of the customer', () => {
   const DECOUPLED = { sca: { approaches: ['decoupled' as const] } };
   const ALSO_DECOUPLED = { sca: { approaches: ['redirect' as const, 'decoupled' as const] } };
 
-  it.each<[string, ScaLinks, Omit<BankFile, 'interface'>, object]>([
-    ['a page', { approach: null, redirect: SITE, start: '/v1/s' }, {}, { next: 'open', url: SITE }],
-    [
-      'a page before a login',
-      { approach: null, redirect: SITE, oauth: SITE },
-      {},
-      { next: 'open', url: SITE },
-    ],
-    [
-      'nothing, whatever else there is',
-      { approach: null, isDone: true, redirect: SITE },
-      {},
-      { next: 'nothing' },
-    ],
-    ['to wait, at a bank that has chosen so', { approach: 'decoupled' }, {}, { next: 'wait' }],
-    ['to do what the bank says', { approach: null, message: 'Use the app' }, {}, { next: 'wait' }],
-    ['to wait, where that is usual', { approach: null, status: '/v1/z' }, DECOUPLED, { next: 'wait' }],
-    [
-      'a login',
-      { approach: null, oauth: `${ORIGIN}/meta` },
-      OAUTH,
-      {
-        next: 'log in',
-        server: `${ORIGIN}/meta`,
-        url: `https://login.example/login?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&scope=A+c1&state=s1&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256`,
-      },
-    ],
-  ])('is %s', async (_, given, file, expected) => {
+  const LOGIN_PAGE =
+    'https://login.example/login?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&scope=A+c1&state=s1&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256';
+  const META = `${ORIGIN}/meta`;
+  it.each<[string, Partial<ScaLinks>, object, Omit<BankFile, 'interface'>?]>([
+    ['a page', { redirect: SITE, start: '/v1/s' }, { next: 'open', url: SITE }],
+    ['a page on the host of the API', { redirect: '/sca' }, { next: 'open', url: `${ORIGIN}/sca` }],
+    ['a page before a login', { redirect: SITE, oauth: SITE }, { next: 'open', url: SITE }],
+    ['nothing, whatever else there is', { isDone: true, redirect: SITE }, { next: 'nothing' }],
+    ['to wait, at a bank that has chosen so', { approach: 'decoupled' }, { next: 'wait' }],
+    ['to do what the bank says', { message: 'Use the app' }, { next: 'wait' }],
+    ['to wait, where that is usual', { status: '/v1/z' }, { next: 'wait' }, DECOUPLED],
+    ['a login', { oauth: META }, { next: 'log in', server: META, url: LOGIN_PAGE }, OAUTH],
+  ])('is %s', async (_, more, expected, file) => {
+    const given = { approach: null, ...more };
     const { turn, sent } = await turned(given, [], file);
     expect({ ...(await turn) }).toEqual({ ...expected, links: given });
+    expect(sent).toEqual([]);
+  });
+
+  it.each(['http://customers.bank.example/', 'javascript:alert(1)', 'https://a b'])(
+    'is no page at %s, wherever psd2 has the link from',
+    async (redirect) => {
+      const started = said({ _links: { scaRedirect: redirect } }, 201);
+      for (const { turn } of [await turned({ approach: null, redirect }), await turned(null, [started])])
+        expect(await failureOf(turn)).toMatchObject({ code: 'bank_answer' });
+    },
+  );
+
+  it('leads no call to another host', async () => {
+    const elsewhere = 'https://evil.example/v1/x';
+    const { sca, sent } = opened([]);
+    const links = { approach: null, start: elsewhere, status: elsewhere, confirmation: elsewhere };
+    const { turn } = await turned(links);
+    const code = { links, code: '1', transactionId: TRANSACTION_ID, beforeSend: silent };
+    for (const call of [turn, sca.progress?.(links, TRANSACTION_ID), sca.confirmCode?.(code)])
+      expect(await failureOf(Promise.resolve(call))).toMatchObject({ code: 'bank_answer' });
     expect(sent).toEqual([]);
   });
 
@@ -403,8 +376,28 @@ describe('an authorisation', () => {
 
   it('says no more than a bank tells a customer', () => {
     expect(progressOf({ scaStatus: 'received', psuMessage: 'x'.repeat(501) }).message).toBe('x'.repeat(500));
-    expect(progressOf({ scaStatus: 'hasOwnProperty', psuMessage: null })).toEqual({
-      ...{ scaStatus: 'hasOwnProperty', means: 'going on', message: null },
-    });
+  });
+
+  it.each([
+    ...['received', 'psuIdentified', 'started', 'hasOwnProperty'].map((status) => [status, 'going on']),
+    ...[
+      ['unconfirmed', 'needs code'],
+      ['finalised', 'done'],
+      ['exempted', 'done'],
+      ['failed', 'failed'],
+    ],
+  ])('%s: %s', async (scaStatus, means) => {
+    const { sca } = opened([said({ scaStatus, psuMessage: 'Wait' })]);
+    const links = { approach: null, status: `${START}/z` };
+    expect(await sca.progress?.(links, TRANSACTION_ID)).toEqual({ scaStatus, means, message: 'Wait' });
+  });
+
+  it('the bank file says how often the bank is asked, and how long a link is good', () => {
+    const timing = (sca: BankFile['sca']) => opened([], { sca }).sca.timing;
+    expect(timing({})).toEqual({ pollSeconds: 3, authorisationMinutes: 10 });
+    const own = { pollSeconds: 7, authorisationMinutes: 30 };
+    expect(timing(own)).toEqual(own);
+    const ofKinds = { authorisationMinutes: { payments: 15, consents: 1440 } };
+    expect(timing(ofKinds)).toMatchObject({ authorisationMinutes: 1440 });
   });
 });

@@ -96,12 +96,4 @@ describe('a bank', () => {
     expect(made.body).toMatchObject({ chargeBearer: 'SLEV', creditorAddress: { country: 'DE' } });
     expect((await initiationOf({ constant })).body).toMatchObject({ creditorAddress: { country: 'IT' } });
   });
-
-  it('that takes no end-to-end id has no bulk payments in JSON, whose transfers it tells apart', () => {
-    const products = { 'bulk-payments': ['sepa-credit-transfers'] };
-    const bulkOf = (allowed: string[]) =>
-      open({ file: { payments: { products, allowed } } }).bank.payments.bulk;
-    expect(bulkOf(['creditorAddress'])).toBeUndefined();
-    expect(bulkOf(['endToEndIdentification'])).toBeDefined();
-  });
 });
