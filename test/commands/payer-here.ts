@@ -154,6 +154,12 @@ export async function payerAt(bank: Pick<BankHere, 'interface'>, temporary: stri
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(names.plain(line)).event),
+    /** The types of these events, in order. */
+    events: (flow: string): string =>
+      payer
+        .journal(flow)
+        .map(({ type }) => type)
+        .join(' '),
     /** As if the processes of the unfinished flows had ended, and not this one. */
     leaveBehind(): void {
       const open = join(folder.flows('env'), 'open');

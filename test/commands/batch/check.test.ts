@@ -10,9 +10,9 @@ import { openCommand, runIn } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
 import type { Json } from '../payer-here.ts';
 
+const temporary = temporaryFolder();
 const NOW = '2026-11-23T10:00:00.000Z';
 const IBAN = 'DE89370400440532013000';
-const temporary = temporaryFolder();
 const shape = check.prints?.shape;
 
 let folder: StoreFolder;

@@ -4,11 +4,12 @@ import * as z from 'zod';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, type Ran } from '../payer-here.ts';
-import { IBAN, payeeCheck, RUN, storeOf, withFile, withPayees } from './with-batch.ts';
+import { IBAN, payeeCheck, payeesIn, RUN, storeOf, withFile, withPayees } from './with-batch.ts';
 
 // Who may decide about a batch, what they see before, and what is said and kept afterwards.
 
 const temporary = temporaryFolder();
+const payees = payeesIn(temporary);
 const TWO = { PSD2_APPROVALS: '2' };
 const approve = (by: string) => ['batch', 'approve', 'batch-1', '--by', by];
 const reject = (by: string, note: string) => ['batch', 'reject', 'batch-1', '--by', by, '--note', note];
@@ -142,7 +143,7 @@ it('nobody approves what they have added or approved, and nobody decides about a
 it.each(['be\u200ba', '\u2066bea\u2069', 'bea\u0007', '\ufeffBEA', 'ｂｅａ', 'a\u00adda'])(
   'nobody approves twice, or what they have added, as %j',
   async (name) => {
-    const { payer } = await withPayees(temporary, new BankHere(), ['Ada']);
+    const { payer } = await payees({}, 'Ada');
     await payer.run(approve('bea'), { env: TWO });
     expect((await payer.run(approve(name), { env: TWO })).failure?.exitCode).toBe(2);
     expect((await payer.run(RUN, { env: TWO })).failure?.message).toBe(
@@ -152,7 +153,7 @@ it.each(['be\u200ba', '\u2066bea\u2069', 'bea\u0007', '\ufeffBEA', 'ｂｅａ', 
 );
 
 it('a person is asked before they reject, and a no records nothing', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada']);
+  const { payer } = await payees({}, 'Ada');
   const no = await payer.run(reject('bea', 'No'), { answers: [false] });
   expect([no.asked, endOf(no), no.printed]).toEqual([
     ['Reject these payments as bea?'],
@@ -163,7 +164,7 @@ it('a person is asked before they reject, and a no records nothing', async () =>
 });
 
 it('once every payment has ended, nothing is left to decide', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const { payer } = await payees({}, 'Ada', 'Bea');
   await payer.run([...RUN, '--only', '1']);
   // One payment is left.
   expect(endOf(await payer.run(approve('bea')))).toEqual(['done']);
@@ -175,7 +176,7 @@ it('once every payment has ended, nothing is left to decide', async () => {
 });
 
 it('psd2 pays nothing of a batch of which it has forgotten a customer', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada']);
+  const { bank, payer } = await payees({}, 'Ada');
   const { change, read } = await storeOf(payer);
   await change({ type: 'pseudonymised', sha256: (await read()).sha256 });
   expect([endOf(await payer.run(RUN)), bank.calls]).toMatchInlineSnapshot(`
@@ -263,7 +264,7 @@ it.each<[Record<string, string>, number]>([
   [{ PSD2_MAX_AMOUNT: '20.99', PSD2_APPROVALS: '2' }, 3],
   [{ PSD2_MAX_AMOUNT: '20.99', PSD2_ENVIRONMENT: 'production', PSD2_APPROVALS: '0' }, 1],
 ])('of a profile with %j, a batch of 10 and 11 EUR needs %i approvals', async (env, needed) => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const { payer } = await payees({}, 'Ada', 'Bea');
   expect((await payer.run(show, { env })).data).toMatchObject({ approvalsNeeded: needed, state: 'added' });
   expect((await payer.run(RUN, { env })).failure?.message).toBe(
     needed === 0 ? undefined : `The batch needs ${needed} approval${needed === 1 ? '' : 's'}, and has 0`,
@@ -277,14 +278,14 @@ it.each([
   ['approve', '--by', ' '],
   ['approve', '--by', 'x'.repeat(101)],
 ])('psd2 batch %s with %s %j records nothing', async (verb, option, value) => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada']);
+  const { payer } = await payees({}, 'Ada');
   const { failure } = await payer.run(['batch', verb, 'batch-1', option, value]);
   expect(failure?.code).toMatch(/^(usage|invalid_text)$/);
   expect((await payer.run(show)).data).toMatchObject({ approvals: [], rejection: null });
 });
 
 it('a batch that was cancelled is cancelled once, and the audit log says so once', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const { payer } = await payees({}, 'Ada', 'Bea');
   for (const _ of ['once', 'again'])
     expect((await payer.run(['batch', 'cancel', 'batch-1'])).data).toMatchObject({
       ...{ state: 'cancelled', counts: { cancelled: 2 } },

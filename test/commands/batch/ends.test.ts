@@ -5,23 +5,23 @@ import { readLine, readLines } from '../../../src/flows/batch/known-lines.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
 import { endOf } from '../payer-here.ts';
-import { beginLine, payeeCheck, RUN, storeOf, told, withPayees } from './with-batch.ts';
+import { beginLine, payeeCheck, payeesIn, RUN, refused, storeOf, told, withPayees } from './with-batch.ts';
 
 // How a run ends that meets several things at once, and what a line has come to.
 
 const temporary = temporaryFolder();
-const refused = () => new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
+const payees = payeesIn(temporary);
 const failing = (hint?: string) =>
   new Psd2Error('bank_failing', 'The bank is failing', hint === undefined ? {} : { hint });
-const withBatch = (...names: string[]) => withPayees(temporary, new BankHere(), names);
+const withBatch = (...names: string[]) => payees({}, ...names);
 
 it('if the bank fails after a payment whose end is unknown, the unknown one counts, and the failure is a warning', async () => {
-  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo', 'Dora');
+  const { bank, payer, pay } = await withBatch('Ada', 'Bea', 'Cleo', 'Dora');
   bank.meets('execute', 'lost');
   bank.next = { becomes: null };
   await payer.run([...RUN, '--only', '1']);
   bank.meets('verify', failing(), failing(), failing());
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+  expect(await pay()).toMatchInlineSnapshot(`
     ["1 unknown tr-1 The bank does not say yet whether the transfer was executed",
      "2 created tr-2 The bank is failing", "3 created tr-3 The bank is failing",
      "4 created tr-4 The bank is failing", "Payment 2: The bank is failing.",
@@ -45,16 +45,16 @@ it('a fault of psd2 stops the run, and stays what it is', async () => {
 });
 
 it('a refusal by one answer alone counts for --stop-after, and is told apart from what was surely not paid', async () => {
-  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  const { bank, payer, pay } = await withBatch('Ada', 'Bea', 'Cleo');
   bank.meets('execute', refused());
   bank.next = { becomes: null };
-  expect(told(await payer.run([...RUN, '--stop-after', '1']))).toMatchInlineSnapshot(`
+  expect(await pay([...RUN, '--stop-after', '1'])).toMatchInlineSnapshot(`
     ["1 failed tr-1 Not this one", "2 waiting  ", "3 waiting  ", "0 of 3 paid, 1 not paid.",
      "exit 8, unpaid 3 of 3: run batch-1"]
   `);
   bank.next = {};
   bank.meets('verify', refused());
-  expect(told(await payer.run([...RUN, '--only', '1', '2']))).toMatchInlineSnapshot(`
+  expect(await pay([...RUN, '--only', '1', '2'])).toMatchInlineSnapshot(`
     ["1 failed tr-1 Not this one", "2 failed tr-2 Not this one", "0 of 2 paid, 2 not paid.",
      "exit 8, payment_failed: 2 of 2 payments were not made",
      "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. Make a new batch of those that are known not to be paid with:",
@@ -68,15 +68,15 @@ it('a refusal by one answer alone counts for --stop-after, and is told apart fro
 });
 
 it('what psd2 has refused before there was a transfer is not tried again', async () => {
-  const { bank, payer } = await withBatch('Ada', 'Bea');
+  const { bank, pay } = await withBatch('Ada', 'Bea');
   const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none' }) };
-  const first = told(await payer.run(RUN, { env }));
+  const first = await pay(RUN, { env });
   expect(first).toMatchInlineSnapshot(`
     ["1 failed  The payee check says: no match, the account is held by Other", "2 executed tr-1 ",
      "1 of 2 paid (11.00 EUR), 1 not paid.", "exit 8, refused 1 of 2: report batch-1"]
   `);
   const calls = bank.calls.length;
-  expect(told(await payer.run(RUN))).toEqual(first.filter((line) => !/address|https/.test(line)));
+  expect(await pay()).toEqual(first.filter((line) => !/address|https/.test(line)));
   expect(bank.calls.length).toBe(calls);
 });
 
@@ -201,8 +201,8 @@ it('a payment that the bank does not take is refused before a transfer begins', 
       return { ...opened, connect };
     },
   });
-  const { payer } = await withPayees(temporary, bank, ['Ada']);
-  expect(told(await payer.run(RUN)).slice(0, 2)).toEqual([
+  const { payer, pay } = await withPayees(temporary, bank, ['Ada']);
+  expect((await pay()).slice(0, 2)).toEqual([
     '1 failed  This bank has no such product',
     '0 of 1 paid, 1 not paid.',
   ]);

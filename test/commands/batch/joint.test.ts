@@ -5,26 +5,27 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
 import { ANNA } from '../payer-here.ts';
-import { beginBulk, beginLine, IBAN, payeeCheck, RUN, storeOf, told, withPayees } from './with-batch.ts';
+import {
+  BULK,
+  beginBulk,
+  beginLine,
+  IBAN,
+  interrupted,
+  paid,
+  payeeCheck,
+  payeesIn,
+  RUN,
+  storeOf,
+  told,
+} from './with-batch.ts';
 
 // Lines that their customer authorises once: what a second run does with what the first one has begun.
 
 const temporary = temporaryFolder();
-const BULK = { commits: 'by the customer', bulk: { maxEntries: null } } as const;
-const interrupted = () => new Psd2Error('interrupted', 'Interrupted');
-
-type Here = Awaited<ReturnType<typeof withPayees>>;
-
-/** The types of the events in the journal of a flow. */
-const eventsOf = ({ payer }: Here, flow: string) =>
-  payer
-    .journal(flow)
-    .map(({ type }) => type)
-    .join(' ');
-
+const payees = payeesIn(temporary);
 /** A bulk payment of two lines whose run was interrupted before the bank had it. */
 async function interruptedBulk() {
-  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const here = await payees(BULK, 'Ada', 'Bea');
   here.bank.meets('verify', interrupted());
   const first = await here.payer.run(RUN);
   await here.payer.run(['operation', 'list']);
@@ -44,7 +45,7 @@ it('a bulk payment of which nobody has the link goes out once more, under the sa
       "2 of 2 paid (21.00 EUR).", "done"],
      1, ["verify bulk payment", "verify bulk payment", "sca pay-1"]]
   `);
-  expect([eventsOf(here, 'op-1'), eventsOf(here, 'tr-1')]).toMatchInlineSnapshot(`
+  expect([here.payer.events('op-1'), here.payer.events('tr-1')]).toMatchInlineSnapshot(`
     ["created accepted verify-sent initiate-again verify-sent verified approach-sent sca-started executed",
      "created bulk-joined executed"]
   `);
@@ -54,7 +55,7 @@ it('a bulk payment of which nobody has the link goes out once more, under the sa
 
 /** A batch of two lines whose transfers an earlier run began. The bulk payment is in the store, and was not sent. */
 async function preparedBulk(joined: number[] = [], ...more: Parameters<typeof beginBulk>[1][]) {
-  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const here = await payees(BULK, 'Ada', 'Bea');
   const store = await storeOf(here.payer);
   const transfers = [await beginLine(store, 1), await beginLine(store, 2)];
   const joint = await beginBulk(store, ...more);
@@ -75,17 +76,12 @@ it.each([[[]], [[0]], [[0, 1]]])(
   'a run goes on with the bulk payment that an earlier run has written down (lines that have joined: %j)',
   async (joined) => {
     const here = await preparedBulk(joined);
-    const { bank, payer, flows, joint } = here;
-    expect(told(await payer.run(RUN))).toEqual([
-      '1 executed tr-1 ',
-      '2 executed tr-2 ',
-      '2 of 2 paid (21.00 EUR).',
-      'done',
-    ]);
+    const { bank, flows, joint, pay } = here;
+    expect(await pay()).toEqual(paid(2));
     expect(bank.sent).toEqual(['verify bulk payment', 'sca pay-1']);
     const { initiation, state } = await flows.find('operation', joint);
     expect([bank.last.asked, state]).toEqual([initiation?.body, 'executed']);
-    expect(['tr-1', 'tr-2'].map((flow) => eventsOf(here, flow))).toEqual([
+    expect(['tr-1', 'tr-2'].map((flow) => here.payer.events(flow))).toEqual([
       'created bulk-joined executed',
       'created bulk-joined executed',
     ]);
@@ -136,13 +132,13 @@ it('what somebody has changed in the store of a bulk payment is not sent', async
 });
 
 it('a line whose transfer orders something else is not sent with the others, and the others are not', async () => {
-  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
-  const { bank, payer } = here;
+  const here = await payees(BULK, 'Ada', 'Bea');
+  const { bank, payer, pay } = here;
   const store = await storeOf(payer);
   await beginLine(store, 1);
   await beginLine(store, 2, { order: { name: 'Mallory' } });
   await beginBulk(store);
-  expect(told(await payer.run(RUN))).toEqual([
+  expect(await pay()).toEqual([
     `1 created tr-1 ${BROKEN}`,
     `2 created tr-2 ${BROKEN}`,
     `Payment 1: ${BROKEN}. Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.`,
@@ -154,11 +150,11 @@ it('a line whose transfer orders something else is not sent with the others, and
 });
 
 it('one line of a bulk payment alone is paid with all that are in it', async () => {
-  const { bank, payer } = await preparedBulk();
-  expect(told(await payer.run([...RUN, '--only', '2']))).toMatchInlineSnapshot(
+  const { bank, pay } = await preparedBulk();
+  expect(await pay([...RUN, '--only', '2'])).toMatchInlineSnapshot(
     `["2 executed tr-1 ", "1 of 1 paid (11.00 EUR).", "done"]`,
   );
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(
+  expect(await pay()).toMatchInlineSnapshot(
     `["1 executed tr-2 ", "2 executed tr-1 ", "2 of 2 paid (21.00 EUR).", "done"]`,
   );
   expect(bank.payments).toHaveLength(1);
@@ -167,25 +163,23 @@ it('one line of a bulk payment alone is paid with all that are in it', async () 
 it('transfers that an earlier run began for a bulk payment, and no more, are ended and begin anew', async () => {
   const ends: unknown[] = [];
   for (const isNoted of [true, false]) {
-    const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+    const here = await payees(BULK, 'Ada', 'Bea');
     const { bank, payer } = here;
     const store = await storeOf(payer);
     const before = await beginLine(store, 2, { isNoted });
     const ran = await payer.run(RUN);
     ends.push([told(ran), bank.sent, (await store.flows.find('transfer', before)).state]);
   }
-  expect(ends).toMatchInlineSnapshot(`
-    [[["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-      ["verify bulk payment", "sca pay-1"], "cancelled"],
-     [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-      ["verify bulk payment", "sca pay-1"], "cancelled"]]
-  `);
+  expect(ends).toEqual([
+    [paid(2), ['verify bulk payment', 'sca pay-1'], 'cancelled'],
+    [paid(2), ['verify bulk payment', 'sca pay-1'], 'cancelled'],
+  ]);
 });
 
 it('a payment that an earlier run began alone for a line goes on alone, beside the bulk payment', async () => {
   const ends: unknown[] = [];
   for (const isNoted of [true, false]) {
-    const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+    const here = await payees(BULK, 'Ada', 'Bea', 'Cleo');
     const { bank, payer } = here;
     const store = await storeOf(payer);
     const initiation = initiationOf('payments', 'R-2', {
@@ -196,20 +190,18 @@ it('a payment that an earlier run began alone for a line goes on alone, beside t
     const ran = await payer.run(RUN);
     ends.push([told(ran), bank.sent, bank.payments.map(({ asked }) => asked).at(-1) === '"R-2"']);
   }
-  expect(ends).toMatchInlineSnapshot(`
-    [[["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
-      ["verify bulk payment", "sca pay-1", "verify transfer", "sca pay-2"], true],
-     [["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
-      ["verify bulk payment", "sca pay-1", "verify transfer", "sca pay-2"], true]]
-  `);
+  expect(ends).toEqual([
+    [paid(3), ['verify bulk payment', 'sca pay-1', 'verify transfer', 'sca pay-2'], true],
+    [paid(3), ['verify bulk payment', 'sca pay-1', 'verify transfer', 'sca pay-2'], true],
+  ]);
 });
 
 it('a line that another run has put into its bulk payment is not put into a second one', async () => {
-  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
-  const { bank, payer } = here;
+  const here = await payees(BULK, 'Ada', 'Bea', 'Cleo');
+  const { bank, payer, pay } = here;
   const store = await storeOf(payer);
   await beginLine(store, 2, { isNoted: false, events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }] });
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 unknown.",
       "exit 9, unknown 1 of 3: run batch-1"],
      ["verify bulk payment", "sca pay-1"]]
@@ -219,14 +211,7 @@ it('a line that another run has put into its bulk payment is not put into a seco
 });
 
 it('of the lines of a bulk payment, what psd2 refuses or a person must decide stops no other one', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), [
-    'Ada',
-    'Bea',
-    'Cleo',
-    'Dora',
-    'Eve',
-    'Fay',
-  ]);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea', 'Cleo', 'Dora', 'Eve', 'Fay');
   await payer.run([
     ...['transfer', 'create', '--from', OWN_ACCOUNT, '--to', IBAN, '--name', 'X', '--amount', '1'],
     ...['--reference', 'R-5'],
@@ -239,7 +224,7 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
       Fay: 'close',
     }),
   };
-  expect(told(await payer.run(RUN, { env }))).toMatchInlineSnapshot(`
+  expect(await pay(RUN, { env })).toMatchInlineSnapshot(`
     ["1 executed tr-2 ", "2 failed  The payee check says: no match, the account is held by Other",
      "3 waiting  The payee check of payment 3 says: close match, the account is held by Other",
      "4 executed tr-3 ",
@@ -256,7 +241,7 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
   expect(
     payer.journal('tr-2').map(({ type, result }) => [type, result].join(' ').trim()),
   ).toMatchInlineSnapshot(`["created", "payee-checked match", "bulk-joined", "executed"]`);
-  expect(told(await payer.run([...RUN, '--accept-close'], { env }))).toMatchInlineSnapshot(`
+  expect(await pay([...RUN, '--accept-close'], { env })).toMatchInlineSnapshot(`
     ["1 executed tr-2 ", "2 failed  The payee check says: no match, the account is held by Other",
      "3 executed tr-4 ", "4 executed tr-3 ",
      "5 failed  The reference "R-5" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
@@ -266,7 +251,7 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
 });
 
 it('with --links, a bulk payment has one link for its customer, and nobody gets a second one', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
   bank.customersAgree = false;
   const links = join(temporary, 'bulk.ndjson');
   writeFileSync(links, '');
@@ -289,26 +274,21 @@ it('with --links, a bulk payment has one link for its customer, and nobody gets 
     ['verify bulk payment', 'sca pay-1', 'status pay-1'],
   ]);
   // Without --links, the customer is at this machine.
-  expect([told(await payer.run(RUN, { globals: { scaTimeout: '1' } })), bank.sent]).toMatchInlineSnapshot(`
+  expect([await pay(RUN, { globals: { scaTimeout: '1' } }), bank.sent]).toMatchInlineSnapshot(`
     [["1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
       "2 authorizing tr-2 The customer did not authorise the bulk payment within 1 s",
       "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1"],
      ["verify bulk payment", "sca pay-1", "sca pay-1"]]
   `);
   Object.assign(bank.payment('pay-1'), { decision: 'AUTHORIZED', became: 'executed' });
-  expect(told(await run())).toEqual([
-    '1 executed tr-1 ',
-    '2 executed tr-2 ',
-    '2 of 2 paid (21.00 EUR).',
-    'done',
-  ]);
+  expect(told(await run())).toEqual(paid(2));
   expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(1);
 });
 
 it('if the bank has no bulk payments any more, nothing of one that has begun is sent otherwise', async () => {
-  const { bank, payer } = await preparedBulk();
+  const { bank, pay } = await preparedBulk();
   const at = new BankHere({ commits: 'by the customer' });
-  expect(told(await payer.run(RUN, { at }))).toMatchInlineSnapshot(`
+  expect(await pay(RUN, { at })).toMatchInlineSnapshot(`
     ["1 created tr-1 The bank file no longer has bulk payments",
      "2 created tr-2 The bank file no longer has bulk payments",
      "Payment 1: The bank file no longer has bulk payments.",
@@ -319,8 +299,8 @@ it('if the bank has no bulk payments any more, nothing of one that has begun is 
 });
 
 it('a bulk payment is that of the customer who began it', async () => {
-  const { bank, payer } = await preparedBulk([], { customerId: '2073915' });
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+  const { bank, pay } = await preparedBulk([], { customerId: '2073915' });
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 created tr-1 The customer 2073915 is not logged in with the profile "env"",
       "2 created tr-2 The customer 2073915 is not logged in with the profile "env"",
       "Payment 1: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
@@ -331,28 +311,25 @@ it('a bulk payment is that of the customer who began it', async () => {
 });
 
 it('a bulk payment that could not be sent stays written down, and the next run sends it', async () => {
-  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
-  const { bank, payer } = here;
+  const here = await payees(BULK, 'Ada', 'Bea');
+  const { bank, payer, pay } = here;
   bank.meets('prepare', new Psd2Error('config', 'Not possible'));
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+  expect(await pay()).toMatchInlineSnapshot(`
     ["1 created tr-1 Not possible", "2 created tr-2 Not possible", "0 of 2 paid, 2 unknown.",
      "exit 9, unknown 2 of 2: run batch-1"]
   `);
   await payer.run(['operation', 'list']);
-  expect([eventsOf(here, 'op-1'), eventsOf(here, 'tr-1')]).toMatchInlineSnapshot(
+  expect([here.payer.events('op-1'), here.payer.events('tr-1')]).toMatchInlineSnapshot(
     `["created", "created bulk-joined"]`,
   );
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-     ["verify bulk payment", "sca pay-1"]]
-  `);
+  expect([await pay(), bank.sent]).toEqual([paid(2), ['verify bulk payment', 'sca pay-1']]);
 });
 
 it('lines that somebody cancels or rejects before the bulk payment is written down are not sent', async () => {
   const ada = { by: 'bob', user: 'bob', machine: 'm' };
   const ends: unknown[] = [];
   for (const what of ['lines-cancelled', 'rejected'] as const) {
-    const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+    const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
     const { change, read } = await storeOf(payer);
     const { sha256 } = await read();
     bank.meanwhile = async (call) => {
@@ -364,7 +341,7 @@ it('lines that somebody cancels or rejects before the bulk payment is written do
     const { data } = await payer.run(['operation', 'list']);
     ends.push([what, told(ran), data[0]?.state, (await read()).bulks.size, bank.sent]);
     bank.meanwhile = async () => {};
-    ends.push(told(await payer.run(RUN)), bank.sent);
+    ends.push(await pay(), bank.sent);
   }
   expect(ends).toMatchInlineSnapshot(`
     [["lines-cancelled",
@@ -382,16 +359,16 @@ it('lines that somebody cancels or rejects before the bulk payment is written do
 });
 
 it('a run that stopped before it wrote a bulk payment down begins its lines anew', async () => {
-  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
-  const { bank, payer } = here;
+  const here = await payees(BULK, 'Ada', 'Bea');
+  const { bank, pay } = here;
   bank.meanwhile = async (call) => {
     if (call === 'write 2 orders') throw interrupted();
   };
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(
+  expect(await pay()).toMatchInlineSnapshot(
     `["1 created tr-1 ", "2 created tr-2 ", "0 of 2 paid.", "exit 130: run batch-1"]`,
   );
   bank.meanwhile = async () => {};
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(
+  expect(await pay()).toMatchInlineSnapshot(
     `["1 executed tr-3 ", "2 executed tr-4 ", "2 of 2 paid (21.00 EUR).", "done"]`,
   );
   expect([bank.sent, bank.payments.length]).toMatchInlineSnapshot(
@@ -400,13 +377,13 @@ it('a run that stopped before it wrote a bulk payment down begins its lines anew
 });
 
 it('an order that the bank does not take in a bulk payment refuses its line alone', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea', 'Cleo');
   let written = 0;
   bank.meanwhile = async (call) => {
     if (call === 'write 1 orders' && ++written === 2)
       throw new Psd2Error('invalid_text', 'The name is too long');
   };
-  expect([told(await payer.run(RUN)), bank.sent, payer.flows()]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent, payer.flows()]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed  The name is too long", "3 executed tr-2 ",
       "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, refused 1 of 3: report batch-1"],
      ["verify bulk payment", "sca pay-1"], 3]
@@ -414,11 +391,11 @@ it('an order that the bank does not take in a bulk payment refuses its line alon
 });
 
 it('a failure while a bulk payment is prepared begins nothing', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
   bank.meanwhile = async (call) => {
     if (call === 'write 1 orders') throw new Psd2Error('config', 'Not possible');
   };
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 waiting  Not possible", "2 waiting  Not possible", "Payment 1: Not possible.",
       "Payment 2: Not possible.", "0 of 2 paid.", "exit 8, unpaid 2 of 2: run batch-1"],
      []]
@@ -427,14 +404,14 @@ it('a failure while a bulk payment is prepared begins nothing', async () => {
 });
 
 it('a line that is cancelled while its transfer is written down stops no other one', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea', 'Cleo');
   const { change } = await storeOf(payer);
   let written = 0;
   bank.meanwhile = async (call) => {
     if (call !== 'write 1 orders' || ++written !== 3) return;
     await change({ type: 'lines-cancelled', lines: [1], by: 'bob', user: 'bob', machine: 'm' });
   };
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 cancelled  ", "2 executed tr-1 ", "3 executed tr-2 ", "2 of 3 paid (23.00 EUR), 1 not paid.",
       "exit 8, unpaid 1 of 3: retry batch-1"],
      ["verify bulk payment", "sca pay-1"]]
@@ -444,12 +421,12 @@ it('a line that is cancelled while its transfer is written down stops no other o
 });
 
 it('lines that another run has taken meanwhile are not sent', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
   const { change, read } = await storeOf(payer);
   bank.meanwhile = async (call) => {
     if (call === 'write 2 orders') await change({ type: 'line-begun', line: 2, flow: 'tr-0mwuiwxs0iiiii' });
   };
-  expect([told(await payer.run(RUN)), bank.sent, (await read()).bulks.size]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent, (await read()).bulks.size]).toMatchInlineSnapshot(`
     [["1 waiting  ", "2 unknown tr-1 No flow of this profile matches "tr-1"", "0 of 2 paid, 1 unknown.",
       "exit 9, unknown 1 of 2: run batch-1"],
      [], 0]
@@ -457,18 +434,18 @@ it('lines that another run has taken meanwhile are not sent', async () => {
 });
 
 it('a line that is in another bulk payment by now does not send the first one', async () => {
-  const { bank, payer, flows, joint, transfers } = await preparedBulk();
+  const { bank, flows, joint, transfers, pay } = await preparedBulk();
   await flows.resume('transfer', transfers[1] ?? '', (open) =>
     open.record({ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }),
   );
-  expect([told(await payer.run([...RUN, '--only', '2'])), bank.sent]).toMatchInlineSnapshot(
+  expect([await pay([...RUN, '--only', '2']), bank.sent]).toMatchInlineSnapshot(
     `[["2 created tr-1 ", "0 of 1 paid, 1 unknown.", "exit 9, unknown 1 of 1: run batch-1"], []]`,
   );
   expect((await flows.find('operation', joint)).state).toBe('created');
 });
 
 it('a bulk payment that may have left is not sent again if a line of it is elsewhere', async () => {
-  const { bank, payer, flows, joint, transfers } = await preparedBulk([0]);
+  const { bank, flows, joint, transfers, pay } = await preparedBulk([0]);
   await flows.resume('transfer', transfers[1] ?? '', (open) =>
     open.record({ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }),
   );
@@ -476,7 +453,7 @@ it('a bulk payment that may have left is not sent again if a line of it is elsew
     await open.record({ type: 'accepted' });
     await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
   });
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 created tr-1 The transfer of payment 2 is not what the batch orders",
       "2 created tr-2 The transfer of payment 2 is not what the batch orders",
       "0 of 2 paid, 2 unknown.", "exit 9, unknown 2 of 2: run batch-1"],
@@ -485,13 +462,13 @@ it('a bulk payment that may have left is not sent again if a line of it is elsew
 });
 
 it('a payment in a basket of another run is not begun alone', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea', 'Cleo');
   const initiation = initiationOf('payments', 'R-2', { address: 'https://tpp.example/callback', state: 's' });
   await beginLine(await storeOf(payer), 2, {
     ...{ isNoted: false, initiation },
     events: [{ type: 'accepted' }, { type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }],
   });
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 created tr-2 ", "3 executed tr-3 ", "2 of 3 paid (22.00 EUR), 1 unknown.",
       "exit 9, unknown 1 of 3: run batch-1"],
      ["verify bulk payment", "sca pay-1"]]
@@ -499,34 +476,34 @@ it('a payment in a basket of another run is not begun alone', async () => {
 });
 
 it('if psd2 has refused every line, no bulk payment is begun', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
   const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none', Bea: 'none' }) };
-  expect(told(await payer.run(RUN, { env })).slice(2)).toEqual([
+  expect((await pay(RUN, { env })).slice(2)).toEqual([
     '0 of 2 paid, 2 not paid.',
     'exit 8, refused 2 of 2: report batch-1',
   ]);
   expect([bank.sent, payer.flows()]).toEqual([[], 0]);
   // Nothing is left for the next run.
-  expect(told(await payer.run([...RUN, '--as', 'bulk'])).at(2)).toBe('0 of 2 paid, 2 not paid.');
+  expect((await pay([...RUN, '--as', 'bulk'])).at(2)).toBe('0 of 2 paid, 2 not paid.');
 });
 
 it('a bulk payment that nobody can authorise and that the bank has not cancelled is told of, with the command that goes on', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, pay } = await payees(BULK, 'Ada', 'Bea');
   bank.meets('sca', new Psd2Error('bank_answer', 'The link is unusable', { isDeadEnd: true }));
   bank.meets('cancel', new Psd2Error('bank_refused', 'Not now'));
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+  expect(await pay()).toMatchInlineSnapshot(`
     ["1 unknown tr-1 The link is unusable", "2 unknown tr-2 The link is unusable",
      "Payment 1: The link is unusable. No customer has the link, but the bank has the bulk payment, and has not cancelled it: Not now. psd2 goes on, and pays nothing twice, with: psd2 batch run batch-1",
      "0 of 2 paid, 2 unknown.", "exit 9, unknown 2 of 2: run batch-1"]
   `);
-  expect(told(await payer.run(RUN)).slice(-2)).toEqual(['2 of 2 paid (21.00 EUR).', 'done']);
+  expect((await pay()).slice(-2)).toEqual(['2 of 2 paid (21.00 EUR).', 'done']);
   expect(bank.payments).toHaveLength(1);
 });
 
 // Lines that their customer authorises once, in a store that was damaged.
 
 it('what was approved is what is paid, also if the file of the lines is damaged while psd2 asks for a confirmation', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer } = await payees(BULK, 'Ada', 'Bea');
   const store = await storeOf(payer);
   await beginLine(store, 1);
   await beginLine(store, 2);
@@ -545,21 +522,19 @@ it('what was approved is what is paid, also if the file of the lines is damaged 
       },
     }),
   });
-  expect([told(ran), bank.sent]).toMatchInlineSnapshot(`
-    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-     ["verify bulk payment", "sca pay-1"]]
-  `);
+  expect([told(ran), bank.sent]).toEqual([paid(2), ['verify bulk payment', 'sca pay-1']]);
 });
 
 it('a line of a bulk payment that has no transfer does not go with it, and is paid by another one', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
   const store = await storeOf(payer);
   await beginLine(store, 1);
   await beginLine(store, 2, { isNoted: false });
   const joint = await beginBulk(store);
   await store.change({ type: 'bulk-begun', flow: joint, lines: [1, 2] });
-  expect([told(await payer.run(RUN)), bank.sent, bank.payments.length]).toMatchInlineSnapshot(`
-    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-     ["verify bulk payment", "sca pay-1", "verify bulk payment", "sca pay-2"], 2]
-  `);
+  expect([await pay(), bank.sent, bank.payments.length]).toEqual([
+    paid(2),
+    ['verify bulk payment', 'sca pay-1', 'verify bulk payment', 'sca pay-2'],
+    2,
+  ]);
 });

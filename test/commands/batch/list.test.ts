@@ -5,14 +5,15 @@ import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
-import { Psd2Error } from '../../../src/errors.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
 import { openCommand, runIn } from '../command.ts';
 import { payerAt } from '../payer-here.ts';
-import { RUN, withPayees } from './with-batch.ts';
+import { failing, payeesIn, RUN, refused, type withPayees } from './with-batch.ts';
 
+const temporary = temporaryFolder();
+const payees = payeesIn(temporary);
 const folder = newConfigFolder(temporaryFolder());
 const ADA = { by: 'ada', user: 'ada', machine: 'm' };
 const APPROVED = { env: { PSD2_APPROVALS: '1' } };
@@ -128,10 +129,7 @@ it('a batch that was added at midnight is one of the day that begins', async () 
 
 // Which batches psd2 batch list --attention shows, and what an empty list says.
 
-const temporary = temporaryFolder();
 type Here = Awaited<ReturnType<typeof withPayees>>;
-const refused = () => new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
-const failing = () => new Psd2Error('bank_failing', 'The bank is failing');
 
 const cases: [string, boolean, (here: Here) => unknown][] = [
   ['that waits for its run', false, () => {}],
@@ -187,14 +185,14 @@ const cases: [string, boolean, (here: Here) => unknown][] = [
 ];
 
 it.each(cases)('a batch %s needs a person: %s', async (_, needs, prepare) => {
-  const here = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const here = await payees({}, 'Ada', 'Bea');
   await prepare(here);
   const { printed } = await here.payer.run(['batch', 'list', '--attention']);
   expect(JSON.parse(printed)).toHaveLength(needs ? 1 : 0);
 });
 
 it('a batch needs a person until enough people have approved it', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada']);
+  const { payer } = await payees({}, 'Ada');
   const env = { PSD2_APPROVALS: '2' };
   const found = async () =>
     JSON.parse((await payer.run(['batch', 'list', '--attention'], { env })).printed).length;

@@ -1,20 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, NOW, TODAY } from '../payer-here.ts';
-import { beginBulk, beginLine, IBAN, payeeCheck, RUN, storeOf, withFile, withPayees } from './with-batch.ts';
+import {
+  beginBulk,
+  beginLine,
+  IBAN,
+  payeeCheck,
+  payeesIn,
+  RUN,
+  refused,
+  storeOf,
+  withFile,
+  withPayees,
+} from './with-batch.ts';
 
 // What a batch looks like afterwards: report, show, status and cancel.
 
 const temporary = temporaryFolder();
-const refused = () => new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
-
+const payees = payeesIn(temporary);
 /** A batch with a paid, a refused, an unknown, a cancelled and a waiting line. */
 async function mixed() {
-  const { bank, payer } = await withPayees(temporary, new BankHere(), ['+Ada', 'Bea', 'Cleo', 'Dora', 'Eve']);
+  const { bank, payer } = await payees({}, '+Ada', 'Bea', 'Cleo', 'Dora', 'Eve');
   await payer.run([...RUN, '--only', '1']);
   bank.meets('verify', refused());
   await payer.run([...RUN, '--only', '2']);
@@ -147,7 +156,7 @@ it('psd2 shows a batch with its payments as tables, and as JSON without them', a
 });
 
 it('a customer who has refused or was late is the reason, and so is a payee check', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea', 'Cleo']);
+  const { bank, payer } = await payees({}, 'Ada', 'Bea', 'Cleo');
   for (const decision of ['NOT_AUTHORIZED', 'EXPIRED'] as const) {
     bank.next = { decision, word: `The bank's ${decision}` };
     await payer.run([...RUN, '--only', decision === 'EXPIRED' ? '2' : '1']);
@@ -179,7 +188,7 @@ it('an instant payment that the bank executes has no time of payment until it is
 });
 
 it('if the journal of a transfer cannot be read, nobody knows whether its line was paid', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const { payer } = await payees({}, 'Ada', 'Bea');
   const { change } = await storeOf(payer);
   await change({ type: 'line-begun', line: 1, flow: 'tr-0mwuiwxs0iiiii' });
   const { data } = await payer.run(['batch', 'report', 'batch-1']);
@@ -195,7 +204,7 @@ it('if the journal of a transfer cannot be read, nobody knows whether its line w
 });
 
 it('a batch of which nothing was paid is cancelled, and one of which something was is done', async () => {
-  const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const { bank, payer } = await payees({}, 'Ada', 'Bea');
   const state = async () => (await payer.run(['batch', 'show', 'batch-1'])).data.state;
   expect(await state()).toBe('added');
   await payer.run([...RUN, '--only', '1']);
@@ -210,7 +219,7 @@ it('a batch of which nothing was paid is cancelled, and one of which something w
 });
 
 it('psd2 asks before it cancels a batch', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const { payer } = await payees({}, 'Ada', 'Bea');
   const words = ['batch', 'cancel', 'batch-1'];
   const no = await payer.run(words, { answers: [false] });
   expect([no.asked, endOf(no), endOf(await payer.run(words, { yes: false }))]).toMatchInlineSnapshot(`
@@ -272,11 +281,7 @@ it('psd2 cancels what nothing was sent for, also if its transfer ended before, a
     ],
   ];
   for (const [what, prepare] of cases) {
-    const { payer } = await withPayees(temporary, new BankHere({ commits: 'by the customer' }), [
-      'Ada',
-      'Bea',
-      'Cleo',
-    ]);
+    const { payer } = await payees({ commits: 'by the customer' }, 'Ada', 'Bea', 'Cleo');
     await prepare(await storeOf(payer));
     const ran = await payer.run(['batch', 'cancel', 'batch-1']);
     ends.push([what, ...endOf(ran), ran.data.counts, ran.data.state]);
@@ -430,7 +435,7 @@ it('a batch of two accounts has a sum for each', async () => {
 });
 
 it('JSON has the payments of a run once, at the end', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const { payer } = await payees({}, 'Ada', 'Bea');
   const bytes: string[] = [];
   const changes = () => ({ printBytes: (text: Uint8Array) => void bytes.push(Buffer.from(text).toString()) });
   const { data } = await payer.run(RUN, { format: 'json', changes });

@@ -9,53 +9,55 @@ import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { BankHere, initiationOf, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { ANNA, endOf } from '../payer-here.ts';
-import { beginLine, IBAN, payeeCheck, RUN, storeOf, told, withFile, withPayees } from './with-batch.ts';
+import {
+  beginLine,
+  IBAN,
+  interrupted,
+  LINKED,
+  paid,
+  payeeCheck,
+  payeesIn,
+  RUN,
+  storeOf,
+  told,
+  withFile,
+  withPayees,
+} from './with-batch.ts';
 
 // Lines that are authorised each alone: what a second run does with what the first one has begun.
 
 const temporary = temporaryFolder();
-const LINKED = { commits: 'by the customer' } as const;
-const interrupted = () => new Psd2Error('interrupted', 'Interrupted');
-const payees = (bank: BankHere, ...names: string[]) => withPayees(temporary, bank, names);
-type Payer = Awaited<ReturnType<typeof payees>>['payer'];
-/** The types of the events in the journal of a flow. */
-const eventsOf = (payer: Payer, flow: string) =>
-  payer
-    .journal(flow)
-    .map(({ type }) => type)
-    .join(' ');
-const PAID = ['1 executed tr-1 ', '1 of 1 paid (10.00 EUR).', 'done'];
-
+const payees = payeesIn(temporary);
 it.each([true, false])(
   'a transfer that an earlier run has begun for a line goes on (noted: %s)',
   async (isNoted) => {
-    const { bank, payer } = await payees(new BankHere(), 'Ada');
+    const { bank, payer, pay } = await payees({}, 'Ada');
     const store = await storeOf(payer);
     const flow = await beginLine(store, 1, { isNoted, commits: 'on execute' });
-    expect(told(await payer.run(RUN))).toEqual(PAID);
+    expect(await pay()).toEqual(paid(1));
     expect(bank.sent).toEqual(['verify transfer', 'sca pay-1', 'execute pay-1']);
     expect((await store.read()).flows).toEqual(new Map([[1, flow]]));
-    expect(told(await payer.run(RUN))).toEqual(PAID);
+    expect(await pay()).toEqual(paid(1));
     expect([payer.flows(), bank.sent.length]).toEqual([1, 3]);
   },
 );
 
 it('a run that was stopped while the customer was at the bank goes on with the same payment', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const { bank, pay } = await payees({}, 'Ada');
   bank.meets('status', interrupted());
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(
+  expect(await pay()).toMatchInlineSnapshot(
     `["1 authorizing tr-1 ", "0 of 1 paid, 1 awaits its customer.", "exit 130: run batch-1"]`,
   );
-  expect([told(await payer.run(RUN)), bank.calls]).toMatchInlineSnapshot(`
-    [["1 executed tr-1 ", "1 of 1 paid (10.00 EUR).", "done"],
-     ["verify transfer", "sca pay-1", "status pay-1", "status pay-1", "execute pay-1"]]
-  `);
+  expect([await pay(), bank.calls]).toEqual([
+    paid(1),
+    ['verify transfer', 'sca pay-1', 'status pay-1', 'status pay-1', 'execute pay-1'],
+  ]);
 });
 
 it('a transfer that is not what its line orders is not sent', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const { bank, payer, pay } = await payees({}, 'Ada');
   await beginLine(await storeOf(payer), 1, { commits: 'on execute', order: { name: 'Mallory' } });
-  expect([told(await payer.run(RUN)), bank.calls]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.calls]).toMatchInlineSnapshot(`
     [["1 created tr-1 The transfer of payment 1 is not what the batch orders",
       "Payment 1: The transfer of payment 1 is not what the batch orders. Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.",
       "0 of 1 paid.", "exit 8, unpaid 1 of 1: run batch-1"],
@@ -102,7 +104,7 @@ it('what somebody decides about a line before its transfer is written down count
 });
 
 it('a reference is paid once, also in a batch that was added again', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada', 'Bea');
+  const { bank, payer, pay } = await payees({}, 'Ada', 'Bea');
   const again = await payer.run([
     'batch',
     'add',
@@ -117,14 +119,14 @@ it('a reference is paid once, also in a batch that was added again', async () =>
     Stored. It can be paid now.
     "
   `);
-  expect(told(await payer.run(['batch', 'run', 'batch-2', '--only', '1'])).at(0)).toBe('1 executed tr-1 ');
-  expect([told(await payer.run(['batch', 'run', 'batch-1'])), bank.payments.length]).toMatchInlineSnapshot(`
+  expect((await pay(['batch', 'run', 'batch-2', '--only', '1'])).at(0)).toBe('1 executed tr-1 ');
+  expect([await pay(['batch', 'run', 'batch-1']), bank.payments.length]).toMatchInlineSnapshot(`
     [["1 failed  The reference "R-1" was used by transfer tr-1, which is executed. That is payment 1 of the batch batch-2. psd2 pays a reference once. To pay this too, add it with another reference",
       "2 executed tr-2 ", "1 of 2 paid (11.00 EUR), 1 not paid.",
       "exit 8, refused 1 of 2: report batch-1"],
      2]
   `);
-  expect([told(await payer.run(['batch', 'run', 'batch-2'])), bank.payments.length]).toMatchInlineSnapshot(`
+  expect([await pay(['batch', 'run', 'batch-2']), bank.payments.length]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ",
       "2 failed  The reference "R-2" was used by transfer tr-2, which is executed. That is payment 2 of the batch batch-1. psd2 pays a reference once. To pay this too, add it with another reference",
       "1 of 2 paid (10.00 EUR), 1 not paid.", "exit 8, refused 1 of 2: report batch-2"],
@@ -133,38 +135,38 @@ it('a reference is paid once, also in a batch that was added again', async () =>
 });
 
 it('a payment that psd2 cannot begin is ended, and the next run begins another one', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const { bank, pay } = await payees({}, 'Ada');
   bank.meets('prepare', new Psd2Error('usage', 'Not possible'));
-  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+  expect(await pay()).toMatchInlineSnapshot(`
     ["1 created tr-1 Not possible", "Payment 1: Not possible.", "0 of 1 paid.",
      "exit 8, unpaid 1 of 1: run batch-1"]
   `);
   bank.meets('verify', new Psd2Error('forbidden', 'Not allowed', { refusal: 'other', isBanks: true }));
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 failed tr-1 Not allowed", "0 of 1 paid, 1 not paid.", "exit 8, unpaid 1 of 1: retry batch-1"],
      ["verify transfer"]]
   `);
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 failed tr-1 Not allowed", "0 of 1 paid, 1 not paid.", "exit 8, unpaid 1 of 1: retry batch-1"],
      ["verify transfer"]]
   `);
 });
 
 it('an instant payment that is not settled is unknown, and a later run asks only that', async () => {
-  const { bank, payer } = await withPayees(
+  const { bank, pay } = await withPayees(
     temporary,
     new BankHere(),
     ['Ada'],
     ['--instant', '--payee-verified'],
   );
   bank.next = { settlement: 'PENDING' };
-  expect(told(await payer.run(RUN, { globals: { scaTimeout: '2' } }))).toMatchInlineSnapshot(`
+  expect(await pay(RUN, { globals: { scaTimeout: '2' } })).toMatchInlineSnapshot(`
     ["1 executed tr-1 The instant transfer is executed, but its status at the bank is still PENDING",
      "0 of 1 paid, 1 unknown.", "exit 9, unknown 1 of 1: run batch-1"]
   `);
   bank.calls.length = 0;
   bank.payment('pay-1').settlement = 'KO';
-  expect([told(await payer.run(RUN)), bank.calls]).toMatchInlineSnapshot(`
+  expect([await pay(), bank.calls]).toMatchInlineSnapshot(`
     [["1 failed tr-1 Account closed", "0 of 1 paid, 1 not paid.",
       "exit 8, unpaid 1 of 1: retry batch-1"],
      ["settlement pay-1", "settlement pay-1"]]
@@ -176,7 +178,7 @@ it('the payee check is made again for a payment that nobody has confirmed, and k
   const initiation = initiationOf('payments', 'x', { address: 'https://tpp.example/callback', state: 's' });
   for (const events of [[], [{ type: 'accepted' }]] as const)
     for (const result of ['none', 'close', 'match']) {
-      const { bank, payer } = await payees(new BankHere(LINKED), 'Ada');
+      const { payer, bank } = await payees(LINKED, 'Ada');
       await beginLine(await storeOf(payer), 1, { initiation, events: [...events] });
       const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: result }) };
       const ran = await payer.run(RUN, { env });
@@ -186,7 +188,7 @@ it('the payee check is made again for a payment that nobody has confirmed, and k
         ...events.map(({ type }) => type),
         ...told(ran),
         ...bank.sent,
-        eventsOf(payer, 'tr-1'),
+        payer.events('tr-1'),
       ]);
     }
   expect(ends).toMatchInlineSnapshot(`
@@ -208,7 +210,7 @@ it('the payee check is made again for a payment that nobody has confirmed, and k
 });
 
 it('a payment that the bank has verified is ended if the payee check of a later run does not match', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const { bank, payer, pay } = await payees({}, 'Ada');
   await beginLine(await storeOf(payer), 1, {
     commits: 'on execute',
     events: [
@@ -226,10 +228,7 @@ it('a payment that the bank has verified is ended if the payee check of a later 
       "0 of 1 paid, 1 not paid.", "exit 8, unpaid 1 of 1: retry batch-1"],
      []]
   `);
-  expect([
-    told(await payer.run(RUN)),
-    endOf(await payer.run(['batch', 'retry', 'batch-1'])),
-  ]).toMatchInlineSnapshot(`
+  expect([await pay(), endOf(await payer.run(['batch', 'retry', 'batch-1']))]).toMatchInlineSnapshot(`
     [["1 cancelled tr-1 The payee check says: no match, the account is held by Other",
       "0 of 1 paid, 1 not paid.", "exit 8, unpaid 1 of 1: retry batch-1"],
      ["done"]]
@@ -237,7 +236,7 @@ it('a payment that the bank has verified is ended if the payee check of a later 
 });
 
 it('a customer who has a link gets no second one, and the tokens of the payment end with it', async () => {
-  const { bank, payer } = await payees(new BankHere(LINKED), 'Ada');
+  const { bank, payer } = await payees(LINKED, 'Ada');
   bank.customersAgree = false;
   const links = join(temporary, 'single.ndjson');
   writeFileSync(links, '');
@@ -261,13 +260,13 @@ it('a customer who has a link gets no second one, and the tokens of the payment 
   const holder = paymentHolder((await flows.find('transfer', flow)).transactionId);
   await storeLogin(context, holder);
   Object.assign(bank.payment('pay-1'), { decision: 'AUTHORIZED', became: 'executed' });
-  expect(told(await run())).toEqual(PAID);
+  expect(told(await run())).toEqual(paid(1));
   expect(await (await context.store()).tokens.login(holder)).toBeUndefined();
   expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(1);
 });
 
 it('a person whom the operator names gets a link of their own once somebody has authorised the payment, not before', async () => {
-  const { bank, payer } = await payees(new BankHere(LINKED), 'Ada');
+  const { bank, payer } = await payees(LINKED, 'Ada');
   Object.assign(bank.interface, { customers: 'named by the operator' });
   bank.customersAgree = false;
   const globals = { customer: ANNA };
@@ -291,13 +290,13 @@ it('a person whom the operator names gets a link of their own once somebody has 
 });
 
 it('PSD2_NOTIFY_LINK gets each link on its standard input, beside the file of --links', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada', 'Bea');
+  const { bank, payer, pay } = await payees({}, 'Ada', 'Bea');
   bank.customersAgree = false;
   const [links, notified] = ['both.ndjson', 'notified.ndjson'].map((name) => join(temporary, name));
   const script = join(temporary, 'notify.sh');
   writeFileSync(script, `cat >> '${notified}'\n`);
   const env = { PSD2_NOTIFY_LINK: `sh '${script}'` };
-  expect(told(await payer.run([...RUN, '--only', '1'], { env })).at(0)).toBe('1 authorizing tr-1 ');
+  expect((await pay([...RUN, '--only', '1'], { env })).at(0)).toBe('1 authorizing tr-1 ');
   expect(existsSync(links ?? '')).toBe(false);
   await payer.run([...RUN, '--links', links ?? ''], { env });
   const linksIn = (path = '') =>
@@ -310,7 +309,7 @@ it('PSD2_NOTIFY_LINK gets each link on its standard input, beside the file of --
 });
 
 it('a link that cannot be given stops its line, and the next run makes a new one', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada', 'Bea');
+  const { bank, payer, pay } = await payees({}, 'Ada', 'Bea');
   bank.customersAgree = false;
   const ran = await payer.run(RUN, { env: { PSD2_NOTIFY_LINK: 'false' } });
   expect([told(ran), bank.sent]).toMatchInlineSnapshot(`
@@ -322,15 +321,23 @@ it('a link that cannot be given stops its line, and the next run makes a new one
      ["verify transfer", "sca pay-1", "verify transfer", "sca pay-2"]]
   `);
   bank.customersAgree = true;
-  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
-    [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).", "done"],
-     ["verify transfer", "sca pay-1", "verify transfer", "sca pay-2", "sca pay-1", "execute pay-1",
-      "sca pay-2", "execute pay-2"]]
-  `);
+  expect([await pay(), bank.sent]).toEqual([
+    paid(2),
+    [
+      'verify transfer',
+      'sca pay-1',
+      'verify transfer',
+      'sca pay-2',
+      'sca pay-1',
+      'execute pay-1',
+      'sca pay-2',
+      'execute pay-2',
+    ],
+  ]);
 });
 
 it('a file of links that is a link to another file is refused before anything is sent', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const { bank, payer } = await payees({}, 'Ada');
   const [path, other] = [join(temporary, 'links-link'), join(temporary, 'of-somebody-else')];
   writeFileSync(other, 'mine');
   symlinkSync(other, path);
@@ -349,7 +356,7 @@ it('a file of links that is a link to another file is refused before anything is
 });
 
 it('a file of links that cannot be written is refused before anything is sent', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const { bank, payer } = await payees({}, 'Ada');
   const path = join(temporary, 'no', 'folder');
   expect([endOf(await payer.run([...RUN, '--links', path])), bank.calls]).toEqual([
     [
@@ -361,17 +368,17 @@ it('a file of links that cannot be written is refused before anything is sent', 
 });
 
 it('a refusal by one answer alone is asked about again, and the payment may be executed after all', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const { bank, pay } = await payees({}, 'Ada');
   bank.meets('execute', new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true }));
   bank.next = { becomes: null };
-  expect(told(await payer.run(RUN)).at(0)).toBe('1 failed tr-1 Not this one');
+  expect((await pay()).at(0)).toBe('1 failed tr-1 Not this one');
   bank.payment('pay-1').became = 'executed';
   bank.calls.length = 0;
-  expect([told(await payer.run(RUN)), bank.calls]).toEqual([PAID, ['status pay-1']]);
+  expect([await pay(), bank.calls]).toEqual([paid(1), ['status pay-1']]);
 });
 
 it('a reference that another line of the batch has taken refuses a line', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada', 'Bea');
+  const { bank, payer } = await payees({}, 'Ada', 'Bea');
   await beginLine(await storeOf(payer), 2, {
     ...{ isNoted: false, commits: 'on execute' },
     order: { reference: 'R-1', name: 'Ada' },
@@ -384,9 +391,9 @@ it('a reference that another line of the batch has taken refuses a line', async 
 });
 
 it('a customer who was sent to the bank from this machine gets a link if a later run writes links', async () => {
-  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const { bank, payer, pay } = await payees({}, 'Ada');
   bank.customersAgree = false;
-  expect(told(await payer.run(RUN, { globals: { scaTimeout: '1' } })).at(0)).toMatch(/^1 authorizing tr-1 /);
+  expect((await pay(RUN, { globals: { scaTimeout: '1' } })).at(0)).toMatch(/^1 authorizing tr-1 /);
   const links = join(temporary, 'later.ndjson');
   await payer.run([...RUN, '--links', links]);
   expect(JSON.parse(readFileSync(links, 'utf8')).url).toBe('https://customers.bank.example/pay-1');

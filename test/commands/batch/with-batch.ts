@@ -8,8 +8,9 @@ import type { Commits, Initiation } from '../../../src/domain/operation.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { transferOrder } from '../../domain/orders.ts';
-import { type BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
+import { BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
 import { ANNA, endOf, payerAt, type Ran, TODAY } from '../payer-here.ts';
 
 /** The IBAN of all payees. */
@@ -18,6 +19,16 @@ export const RUN = ['batch', 'run', 'batch-1'];
 
 type Payer = Awaited<ReturnType<typeof payerAt>>;
 
+/** Banks whose customers commit: without more, with bulk payments, with signing baskets. */
+export const LINKED = { commits: 'by the customer' } as const;
+export const BULK = { ...LINKED, bulk: { maxEntries: null } } as const;
+export const BASKET = { ...LINKED, hasBaskets: true } as const;
+
+export const interrupted = () => new Psd2Error('interrupted', 'Interrupted');
+export const failing = () => new Psd2Error('bank_failing', 'The bank is failing');
+export const refused = () =>
+  new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
+
 /** An operator who has added a batch from a file of payments. @param text the CSV. @param more options of `psd2 batch add` */
 export async function withFile(temporary: string, bank: BankHere, text: string, more: string[] = []) {
   const payer = await payerAt(bank, temporary);
@@ -25,7 +36,10 @@ export async function withFile(temporary: string, bank: BankHere, text: string, 
   writeFileSync(path, text);
   const added = await payer.run(['batch', 'add', path, ...more]);
   expect(added.failure).toBeNull();
-  return { bank, payer };
+  /** Runs the batch, or these words. @returns what it told */
+  const pay = async (words: readonly string[] = RUN, how?: Parameters<Payer['run']>[1]) =>
+    told(await payer.run(words, how));
+  return { bank, payer, pay };
 }
 
 /** An operator who has added a batch of payments of 10, 11, ... EUR to these payees. */
@@ -34,6 +48,12 @@ export function withPayees(temporary: string, bank: BankHere, names: string[], m
   const text = `name,iban,amount,reference\n${rows.join('')}`;
   return withFile(temporary, bank, text, ['--from', OWN_ACCOUNT, ...more]);
 }
+
+/** The same at a bank with these terms, and without options. */
+export const payeesIn =
+  (temporary: string) =>
+  (terms: ConstructorParameters<typeof BankHere>[0] | BankHere, ...names: string[]) =>
+    withPayees(temporary, terms instanceof BankHere ? terms : new BankHere(terms), names);
 
 /** A payee check that knows the results for these names. All others match. @returns the command */
 export function payeeCheck(temporary: string, results: Record<string, string>): string {
@@ -177,3 +197,13 @@ export const told = (ran: Ran) => [
     .filter((line) => !/^Open this address|^ {2}https:|^$/.test(line)),
   ...ENDS.reduce((text, end) => text.replace(...end), endOf(ran).join('\n')).split('\n'),
 ];
+
+/** What a run tells if it has paid so many payments, which are all, of 10, 11, ... EUR. */
+export function paid(count: number): string[] {
+  const lines = Array.from({ length: count }, (_, index) => index + 1);
+  const sum = lines.reduce((total, line) => total + line + 9, 0);
+  return [
+    ...lines.map((line) => `${line} executed tr-${line} `),
+    ...[`${count} of ${count} paid (${sum}.00 EUR).`, 'done'],
+  ];
+}
