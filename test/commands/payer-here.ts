@@ -13,7 +13,7 @@ import type { OutputFormat } from '../../src/terminal/output/output.ts';
 import type { Terminal } from '../../src/terminal/terminal.ts';
 import { newConfigFolder } from '../store/temporary-folder.ts';
 import { storeLogin } from './access.ts';
-import type { BankHere } from './bank-here.ts';
+import { BankHere } from './bank-here.ts';
 import { openCommand, runIn } from './command.ts';
 
 /** A minute from now: the certificates are valid then. */
@@ -170,6 +170,16 @@ export async function payerAt(bank: Pick<BankHere, 'interface'>, temporary: stri
   };
   await payer.logIn(ANNA);
   return payer;
+}
+
+/** An operator at a bank with these terms. */
+export async function payerWith(
+  temporary: string,
+  terms: BankHere | ConstructorParameters<typeof BankHere>[0] = {},
+  own?: Environment,
+) {
+  const bank = terms instanceof BankHere ? terms : new BankHere(terms);
+  return { bank, payer: await payerAt(bank, temporary, own) };
 }
 
 /** How a command ended, in lines: exit code, code, flow and message; what the operator can do; and what else the error has. */

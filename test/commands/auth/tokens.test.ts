@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { logout } from '../../../src/commands/auth/logout.ts';
 import { token } from '../../../src/commands/auth/token.ts';
+import { readCalls } from '../../../src/store/machine/call-log.ts';
+import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { failureOf } from '../failure.ts';
@@ -121,5 +124,144 @@ describe.each(['token', 'refresh'])('psd2 auth %s at a bank whose customers do n
       hint: 'Ask the customer for one:',
       next: [['consent', 'request', '--customer', 'ada']],
     });
+  });
+});
+
+const BRUNO = '2073915';
+
+beforeEach(() => {
+  operator.folder = newConfigFolder(temporary);
+});
+
+const revoked = z.object({ profile: z.literal('env'), revoked: z.array(z.string()) });
+const audit = z.array(
+  z.object({ action: z.string(), customerId: z.nullable(z.string()), about: z.nullable(z.string()) }),
+);
+const logOut = (...how: Parameters<typeof operator.run>[1][]) =>
+  operator.json(revoked, ['auth', 'logout'], ...how);
+const loggedIn = async () => {
+  const { tokens } = await operator.open().context.store();
+  return (await tokens.logins()).map(({ customerId }) => customerId);
+};
+
+it('forgets the tokens of one customer, asks the bank for nothing, and the audit log says so', async () => {
+  const { context } = operator.open();
+  await storeLogin(context, BRUNO);
+  await storeLogin(context, ANNA);
+  const printed = await logOut();
+  expect(printed).toEqual({ profile: 'env', revoked: [] });
+  expect(logout.prints?.shape.is(printed)).toBe(true);
+  expect(await loggedIn()).toEqual([BRUNO]);
+  expect([...readCalls(operator.folder.log)]).toEqual([]);
+  expect(await operator.json(audit, ['audit'])).toEqual([
+    { action: 'logged-out', customerId: ANNA, about: 'authorization_code' },
+  ]);
+});
+
+it('--customer names who is logged out', async () => {
+  const { context } = operator.open();
+  await storeLogin(context, ANNA);
+  await storeLogin(context, BRUNO);
+  await logOut({ globals: { customer: ANNA } });
+  expect(await loggedIn()).toEqual([BRUNO]);
+});
+
+it('the second logout of a customer is an error, and names who else is logged in', async () => {
+  await storeLogin(operator.open().context, BRUNO);
+  await storeLogin(operator.open().context, ANNA);
+  await logOut();
+  expect(await failureOf(logOut({ globals: { customer: ANNA } }))).toEqual({
+    ...{ code: 'not_logged_in', exitCode: 4 },
+    message: `The customer ${ANNA} is not logged in with the profile "env"`,
+    hint: `Logged in: ${BRUNO}. Or run:`,
+    next: [['--profile', 'env', 'auth', 'login']],
+  });
+});
+
+it.each([
+  [[], 'Logged out.'],
+  [['--revoke'], 'Logged out; the bank has revoked refresh_token and access_token.'],
+])('with %j a person reads: %s', async (words, text) => {
+  await operator.logIn('anna');
+  const { said, printed } = await operator.run(['auth', 'logout', ...words], { format: 'table' });
+  expect([printed(), said()]).toEqual(['', `${text}\n`]);
+  expect(await loggedIn()).toEqual([]);
+});
+
+it('--revoke asks the bank for the access token alone if there is no other', async () => {
+  const { accessToken } = await operator.bank.tpp.login('anna');
+  await storeLogin(operator.open().context, ANNA, { accessToken, refreshToken: null });
+  expect(await operator.json(revoked, ['auth', 'logout', '--revoke'])).toEqual({
+    ...{ profile: 'env', revoked: ['access_token'] },
+  });
+});
+
+it('if the bank cannot be reached, --revoke keeps the tokens, and a logout without it forgets them', async () => {
+  const env = { PSD2_BASE_URL: 'https://127.0.0.1:1' };
+  await storeLogin(operator.open({ env }).context, ANNA);
+  const command = operator.run(['auth', 'logout', '--revoke'], { env });
+  expect(await failureOf(command)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
+  expect(await logOut({ env })).toEqual({ profile: 'env', revoked: [] });
+});
+
+it('logs the application out, and no customer', async () => {
+  await operator.run(['auth', 'login', '--client-credentials']);
+  await storeLogin(operator.open().context, ANNA);
+  await logOut(APPLICATION);
+  expect(await loggedIn()).toEqual([ANNA]);
+  expect(await failureOf(logOut(APPLICATION))).toEqual({
+    ...{ code: 'not_logged_in', exitCode: 4, message: 'Nobody is logged in with the profile "env"' },
+    next: [['--profile', 'env', 'auth', 'login', '--client-credentials']],
+  });
+  expect((await operator.json(audit, ['audit'])).map(({ customerId, about }) => [customerId, about])).toEqual(
+    [
+      [null, 'client_credentials'],
+      [null, 'client_credentials'],
+    ],
+  );
+});
+
+describe('at a bank where the operator names the customers', () => {
+  const how = { find: bankWhere({ customers: 'named by the operator' }) };
+  const consent = (flow: string): KeptConsent => ({
+    ...{ flow, consentId: flow, accounts: null, reads: ['accounts'], validUntil: null },
+    ...{ recurring: true, frequencyPerDay: 4, grantedAt: '2026-11-01T00:00:00.000Z' },
+  });
+  const note = async (...flows: string[]) => {
+    const { customers } = await operator.open().context.store();
+    await customers.change('ada', (before) => ({ ...before, consents: flows.map(consent) }));
+  };
+  const ada = { ...how, globals: { customer: 'ada' } };
+  const stays = (...flows: string[]) =>
+    [
+      'The consent stays in force at the bank. End it with:',
+      ...flows.map((flow) => `  psd2 consent delete ${flow}`),
+    ]
+      .map((line) => `${line}\n`)
+      .join('');
+
+  it('a customer who is only noted has no tokens to forget, and that is no error', async () => {
+    await note();
+    const { said, printed } = await operator.run(['auth', 'logout'], { ...ada, format: 'table' });
+    expect([printed(), said()]).toEqual(['', 'There are no tokens to forget.\n']);
+    expect(await logOut(ada)).toEqual({ profile: 'env', revoked: [] });
+  });
+
+  it('the consents of such a customer stay, and psd2 says how to end each', async () => {
+    await note('co-1', 'co-2');
+    const { said } = await operator.run(['auth', 'logout'], ada);
+    expect(said()).toBe(stays('co-1', 'co-2'));
+  });
+
+  it('a customer with tokens and a consent loses the tokens, and the consent stays', async () => {
+    await note('co-1');
+    await storeLogin(operator.open().context, 'ada');
+    const { said, printed } = await operator.run(['auth', 'logout'], ada);
+    expect([JSON.parse(printed()), said()]).toEqual([{ profile: 'env', revoked: [] }, stays('co-1')]);
+    expect(await loggedIn()).toEqual([]);
+  });
+
+  it('a customer whom nobody has noted is not logged in', async () => {
+    expect(await failureOf(logOut(ada))).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
   });
 });

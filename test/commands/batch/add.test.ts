@@ -190,30 +190,33 @@ it('psd2 batch check --payees needs a payee check', async () => {
 
 it('the payee check of all payments counts the results, and names what a person must look at', async () => {
   const { check } = await withText(
-    `name,iban,amount,payee-verified\nAda,${IBAN},1,\nBea,${IBAN},2,\nCleo,${IBAN},3,yes\nDora,${IBAN},4,yes\nEve,${IBAN},5,\n`,
+    `name,iban,amount,payee-verified\nAda,${IBAN},1,\nBea,${IBAN},2,\nCleo,${IBAN},3,yes\nDora,${IBAN},4,yes\nEve,${IBAN},5,\nFay,${IBAN},6,\n`,
   );
-  const env = {
-    PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'close', Bea: 'none', Cleo: 'close', Dora: 'none' }),
-  };
-  const { data, said } = await check(['--payees'], { env });
+  const results = { Ada: 'close', Bea: 'none', Cleo: 'close', Dora: 'none', Fay: 'unavailable' };
+  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, results) };
+  const { data, said, failure } = await check(['--payees'], { env });
   expect([data.payees, data.problems, said]).toMatchInlineSnapshot(`
-    [{ close: 2, match: 1, none: 2, unavailable: 0 },
+    [{ close: 2, match: 1, none: 2, unavailable: 1 },
      [{ line: 1, message: "The payee check of Ada says: close match, the account is held by Other",
         place: "line 2", severity: "warning" },
       { line: 2, message: "The payee check of Bea says: no match, the account is held by Other",
         place: "line 3", severity: "error" },
       { line: 4, message: "The payee check of Dora says: no match, the account is held by Other",
-        place: "line 5", severity: "error" }],
+        place: "line 5", severity: "error" },
+      { line: 6, message: "The payee check of Fay says: not possible, the account is held by Other",
+        place: "line 7", severity: "warning" }],
      ""]
   `);
+  expect(failure?.message).toMatch(/ has 2 errors$/);
   const table = await check(['--payees'], { env, format: 'table' });
   expect([table.printed, table.said]).toMatchInlineSnapshot(`
     ["warning	1	line 2	The payee check of Ada says: close match, the account is held by Other
     error	2	line 3	The payee check of Bea says: no match, the account is held by Other
     error	4	line 5	The payee check of Dora says: no match, the account is held by Other
-    		when it is paid	transfer	5	15.00 EUR	5
+    warning	6	line 7	The payee check of Fay says: not possible, the account is held by Other
+    		when it is paid	transfer	6	21.00 EUR	6
     ",
-     "5 payments, 5 SCAs, 2 errors, 1 warning. Payees: 1 match, 2 close, 2 none, 0 unavailable.
+     "6 payments, 6 SCAs, 2 errors, 2 warnings. Payees: 1 match, 2 close, 2 none, 1 unavailable.
     "]
   `);
 });

@@ -46,6 +46,19 @@ async function checked(
   return { error, data, printed, said: command.said() };
 }
 
+/** Checks a file at a bank with these fields of a bank file. */
+async function checkedAt(payments: object, text: string) {
+  const bank = join(temporary, 'bank.json');
+  writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
+  return (await checked(text, { env: { PSD2_BANK: bank } })).data;
+}
+/** A transaction to this payee, with parts of their address besides the town and the country. */
+const paidTo = (name: string, parts: string, more: Parameters<typeof transaction>[0] = {}) => {
+  const address = `<PstlAdr>${parts}<TwnNm>Berlin</TwnNm><Ctry>DE</Ctry></PstlAdr>`;
+  const account = `<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+  return transaction({ payee: `<Cdtr><Nm>${name}</Nm>${address}</Cdtr>${account}`, ...more });
+};
+
 /** Stores a transfer that is not over. @returns its local id */
 const storeUnfinished = (reference: string) =>
   storeTransfer(
@@ -131,90 +144,53 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
   });
 
   test('refuses the parts of an address that the bank does not take, and no element that is empty', async () => {
-    const bank = join(temporary, 'bank.json');
-    const allowed = ['creditorAddress.townName', 'creditorAddress.country'];
-    writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments: { allowed, futureDays: 60 } }), {
-      mode: 0o600,
-    });
-    const account = `<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
-    const paid = (parts: string) =>
-      transaction({
-        payee: `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}<TwnNm>Berlin</TwnNm><Ctry>DE</Ctry></PstlAdr></Cdtr>${account}`,
-      });
     const text = document([
       information([
-        paid(''),
-        paid('<StrtNm/><BldgNb> </BldgNb><PstCd></PstCd>'),
-        ...['<StrtNm>Allee</StrtNm>', '<BldgNb>7</BldgNb>', '<PstCd>10115</PstCd>'].map(paid),
+        paidTo('Ada', ''),
+        paidTo('Ada', '<StrtNm/><BldgNb> </BldgNb><PstCd></PstCd>'),
+        ...['<StrtNm>Allee</StrtNm>', '<BldgNb>7</BldgNb>', '<PstCd>10115</PstCd>'].map((parts) =>
+          paidTo('Ada', parts),
+        ),
       ]),
     ]);
-    const { data } = await checked(text, { env: { PSD2_BANK: bank } });
-    const untaken = data.problems.filter(({ message }: Json) => `${message}`.includes('creditorAddress'));
-    expect(untaken.map(({ line, message }: Json) => [line, message])).toEqual([
-      [3, 'This bank does not take creditorAddress.streetName in a payment'],
-      [4, 'This bank does not take creditorAddress.buildingNumber in a payment'],
-      [5, 'This bank does not take creditorAddress.postCode in a payment'],
+    const untaken = async (...allowed: string[]) =>
+      (await checkedAt({ allowed, futureDays: 60 }, text)).problems
+        .filter(({ message }: Json) => `${message}`.includes('creditorAddress'))
+        .map(({ line, message }: Json) => `${line}: ${message}`);
+    expect(await untaken('creditorAddress.townName', 'creditorAddress.country')).toEqual([
+      '3: This bank does not take creditorAddress.streetName in a payment',
+      '4: This bank does not take creditorAddress.buildingNumber in a payment',
+      '5: This bank does not take creditorAddress.postCode in a payment',
     ]);
-  });
-
-  test('refuses a day, a product, an address and a text that the bank file does not have', async () => {
-    const bank = join(temporary, 'bank.json');
-    const checkedAt = async (payments: object, lines: string, column = 'date') => {
-      writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
-      const { data } = await checked(`name,iban,amount,${column}\n${lines}`, { env: { PSD2_BANK: bank } });
-      return data.problems.map(({ line, message }: { line: number; message: string }) => [line, message]);
-    };
-    const lines = `Ada,${IBAN},1,\nBob,${IBAN},2,2026-11-23\nEve,${IBAN},3,2026-12-01\n`;
-    expect(await checkedAt({ futureDays: 0 }, lines)).toEqual([
-      [3, 'This bank takes no execution date, so 2026-12-01 is not possible'],
-    ]);
-    expect(await checkedAt({ futureDays: 3 }, lines)).toEqual([
-      [3, 'This bank takes no execution date after 2026-11-26'],
-    ]);
-    expect(await checkedAt({ futureDays: 8 }, lines)).toEqual([]);
-    expect(await checkedAt({ address: 'required' }, `Ada,${IBAN},1,\n`)).toEqual([
-      [1, "This bank wants the payee's address"],
-    ]);
-    const noTexts = { allowed: ['endToEndIdentification'] };
-    expect(await checkedAt(noTexts, `Ada,${IBAN},1,Rent\nBob,${IBAN},2,\n`, 'description')).toEqual([
-      [1, 'This bank does not take remittanceInformationUnstructured in a payment'],
-    ]);
-    const instantOnly = { products: { payments: ['instant-sepa-credit-transfers'] } };
-    expect(await checkedAt(instantOnly, `Ada,${IBAN},1,\n`)).toEqual([
-      [1, 'The bank file has no product in payments.products.payments'],
-    ]);
-  });
-
-  test('with --payees runs the payee check for every payment, and refuses only another name', async () => {
-    const answer =
-      'const name = JSON.parse(require("fs").readFileSync(0)).name; console.log(JSON.stringify({ result: name.split(" ")[0] }))';
-    const env = { PSD2_PAYEE_CHECK: `'${process.execPath}' -e '${answer}'` };
-    const rows = [
-      'match',
-      'close',
-      'none',
-      'unavailable',
-      'close',
-      'none',
-      'match',
-      'match',
-      'match',
-      'match',
-    ];
-    const { data, error } = await checked(
-      `name,iban,amount,payee-verified\n${rows.map((name, index) => `${name} ${index},${IBAN},${index + 1},${index > 3 ? 'yes' : ''}`).join('\n')}`,
-      { env, words: ['--payees'] },
+    expect(await untaken('creditorAddress.townName')).toContain(
+      '1: This bank does not take creditorAddress.country in a payment',
     );
-    expect(data.payees).toEqual({ match: 5, close: 2, none: 2, unavailable: 1 });
-    expect(
-      data.problems.map(({ severity, line }: { severity: string; line: number }) => [severity, line]),
-    ).toEqual([
-      ['warning', 2],
-      ['error', 3],
-      ['warning', 4],
-      ['error', 6],
-    ]);
-    expect(error).toMatchObject({ message: expect.stringMatching(/2 errors/) });
+  });
+
+  const DAYS = `Ada,${IBAN},1,\nBob,${IBAN},2,2026-11-23\nEve,${IBAN},3,2026-12-01\n`;
+  const INSTANT_ONLY = { products: { payments: ['instant-sepa-credit-transfers'] } };
+  const NO_TEXTS = { allowed: ['endToEndIdentification'] };
+  test.each<[string, object, string, string[]]>([
+    [
+      'date',
+      { futureDays: 0 },
+      DAYS,
+      ['3: This bank takes no execution date, so 2026-12-01 is not possible'],
+    ],
+    ['date', { futureDays: 3 }, DAYS, ['3: This bank takes no execution date after 2026-11-26']],
+    ['date', { futureDays: 8 }, DAYS, []],
+    ['date', { address: 'required' }, `Ada,${IBAN},1,\n`, ["1: This bank wants the payee's address"]],
+    [
+      ...(['description', NO_TEXTS, `Ada,${IBAN},1,Rent\nBob,${IBAN},2,\n`] as const),
+      ['1: This bank does not take remittanceInformationUnstructured in a payment'],
+    ],
+    [
+      ...(['date', INSTANT_ONLY, `Ada,${IBAN},1,\n`] as const),
+      ['1: The bank file has no product in payments.products.payments'],
+    ],
+  ])('refuses a %s that the bank file does not have: %j', async (column, payments, lines, problems) => {
+    const { problems: found } = await checkedAt(payments, `name,iban,amount,${column}\n${lines}`);
+    expect(found.map(({ line, message }: Json) => `${line}: ${message}`)).toEqual(problems);
   });
 
   test('of a file that is not there is refused', async () => {
@@ -244,6 +220,10 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
       '1 payment, 1 SCA, 0 errors, 0 warnings.\n',
       null,
     ]);
+    const warned = await checked(`${HEAD}\nAda,${IBAN},1\n`, {
+      ...{ words: ['--batch-booking', 'yes'], format: 'table', find: bankWhere({}) },
+    });
+    expect(warned.said).toBe('1 payment, 1 SCA, 0 errors, 1 warning.\n');
     const path = write(`${HEAD}\nAda,${IBAN},-1\nAda,${IBAN},-1\n`);
     const bad = await checked('', { path, format: 'table' });
     expect([bad.said, bad.error?.message]).toEqual([
@@ -300,23 +280,15 @@ Bob,${IBAN},-1,1000001,0000012345,
   });
 
   test('counts the SCAs of a bank that takes bulk payments', async () => {
-    const bank = join(temporary, 'bank.json');
     const scasAt = async (bulk: object, products: string[]) => {
-      const payments = { products: { 'bulk-payments': products }, bulk };
-      writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
       const instrument = '<PmtTpInf><LclInstrm><Cd>INST</Cd></LclInstrm></PmtTpInf>';
       const paid = (count: number) =>
         Array.from({ length: count }, (_, n) =>
           transaction({ amount: `<InstdAmt Ccy="EUR">${count}.${n}1</InstdAmt>` }),
         );
-      const text = document([
-        information(paid(3)),
-        information(paid(2), {
-          PmtInfId: `<PmtInfId>P-2</PmtInfId>`,
-          PmtMtd: `<PmtMtd>TRF</PmtMtd>${instrument}`,
-        }),
-      ]);
-      const { data } = await checked(text, { env: { PSD2_BANK: bank } });
+      const instant = { PmtInfId: '<PmtInfId>P-2</PmtInfId>', PmtMtd: `<PmtMtd>TRF</PmtMtd>${instrument}` };
+      const text = document([information(paid(3)), information(paid(2), instant)]);
+      const data = await checkedAt({ products: { 'bulk-payments': products }, bulk }, text);
       return [data.scas, ...data.totals.map(({ scas, instant }: Json) => [instant, scas])];
     };
     const slow = ['sepa-credit-transfers'];
@@ -387,38 +359,20 @@ Bob,${IBAN},-1,1000001,0000012345,
     expect((await checked(`${HEAD}\nAda,${IBAN},1\n`, { find })).error).toBe(fault);
   });
 
-  test('refuses the country of an address that the bank does not take', async () => {
-    const bank = join(temporary, 'bank.json');
-    const payments = { allowed: ['creditorAddress.townName', 'endToEndIdentification'], futureDays: 60 };
-    writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
-    const address = '<PstlAdr><TwnNm>Berlin</TwnNm><Ctry>DE</Ctry></PstlAdr>';
-    const payee = `<Cdtr><Nm>Ada</Nm>${address}</Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
-    const text = document([information([transaction({ payee })])]);
-    const { data } = await checked(text, { env: { PSD2_BANK: bank } });
-    expect(data.problems.map(({ message }: Json) => message)).toContainEqual(
-      'This bank does not take creditorAddress.country in a payment',
-    );
-  });
-
   test('warns of an address only where the bank takes none, and of its lines everywhere', async () => {
-    const bank = join(temporary, 'bank.json');
-    const payments = { futureDays: 60 };
-    writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
-    const account = `<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
     const paid = (name: string, more: string) =>
-      transaction({
+      paidTo(name, more, {
         id: `<EndToEndId>${name}</EndToEndId>`,
         amount: `<InstdAmt Ccy="EUR">${name.length}.${name.charCodeAt(0)}</InstdAmt>`,
-        payee: `<Cdtr><Nm>${name}</Nm><PstlAdr><TwnNm>Berlin</TwnNm><Ctry>DE</Ctry>${more}</PstlAdr></Cdtr>${account}`,
       });
     const text = document([information([paid('Ada', ''), paid('Bea', '<AdrLine>Allee 7</AdrLine>')])]);
-    const warnings = async (env: Record<string, string>) =>
-      (await checked(text, { env })).data.problems.map(({ line, place, message }: Json) => [
-        ...[line, `${place}`.split('/Cdtr/')[1], message],
-      ]);
+    const warnings = ({ problems }: { problems: Json[] }) =>
+      problems.map(({ line, place, message }) => [line, `${place}`.split('/Cdtr/')[1], message]);
     const lines = [2, 'PstlAdr/AdrLine', 'psd2 pays without this part of the address'];
     const whole = "psd2 pays without the payee's address";
-    expect(await warnings({})).toEqual([[1, 'PstlAdr', whole], lines, [2, 'PstlAdr', whole]]);
-    expect(await warnings({ PSD2_BANK: bank })).toEqual([lines]);
+    expect(warnings((await checked(text)).data)).toEqual([
+      ...[[1, 'PstlAdr', whole], lines, [2, 'PstlAdr', whole]],
+    ]);
+    expect(warnings(await checkedAt({ futureDays: 60 }, text))).toEqual([lines]);
   });
 });

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, NOW, TODAY } from '../payer-here.ts';
 import {
-  beginBulk,
   beginLine,
   IBAN,
+  LINKED,
   payeeCheck,
   payeesIn,
   RUN,
@@ -52,28 +53,16 @@ async function mixed() {
 it('a report has each line with its state, reason and times, in every format', async () => {
   const { payer, report, plain } = await mixed();
   const rows = (await report()).data;
-  expect(rows).toMatchInlineSnapshot(`
+  expect([rows[0], rows[2]]).toMatchInlineSnapshot(`
     [{ amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
        endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
        iban: "DE89370400440532013000", line: 1, name: "+Ada", paidAt: "NOW", payeeCheck: null,
        reason: null, reference: "R-1", remittanceStructured: null, state: "executed" },
-     { amount: "11.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-       endToEndId: "R-2", executionDate: "TODAY", flow: "tr-2", from: "0000012345",
-       iban: "DE89370400440532013000", line: 2, name: "Bea", paidAt: null, payeeCheck: null,
-       reason: "Not this one", reference: "R-2", remittanceStructured: null, state: "failed" },
      { amount: "12.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
        endToEndId: "R-3", executionDate: "TODAY", flow: "tr-3", from: "0000012345",
        iban: "DE89370400440532013000", line: 3, name: "Cleo", paidAt: null, payeeCheck: null,
        reason: "The bank has not said whether it was paid", reference: "R-3",
-       remittanceStructured: null, state: "unknown" },
-     { amount: "13.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-       endToEndId: "R-4", executionDate: null, flow: null, from: "0000012345",
-       iban: "DE89370400440532013000", line: 4, name: "Dora", paidAt: null, payeeCheck: null,
-       reason: null, reference: "R-4", remittanceStructured: null, state: "cancelled" },
-     { amount: "14.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-       endToEndId: "R-5", executionDate: null, flow: null, from: "0000012345",
-       iban: "DE89370400440532013000", line: 5, name: "Eve", paidAt: null, payeeCheck: null,
-       reason: null, reference: "R-5", remittanceStructured: null, state: "waiting" }]
+       remittanceStructured: null, state: "unknown" }]
   `);
   expect(plain((await report('--format', 'csv')).bytes)).toMatchInlineSnapshot(`
     "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured
@@ -97,6 +86,8 @@ it('a report has each line with its state, reason and times, in every format', a
     `["exit 2, usage: The file for the document is missing", "Add --file <path>."]`,
   );
   const table = await payer.run(['batch', 'report', 'batch-1'], { format: 'table' });
+  const shown = await payer.run(['batch', 'show', 'batch-1'], { format: 'table' });
+  expect(shown.printed.endsWith(`\t\n${table.printed}`)).toBe(true);
   expect(table.printed).toMatchInlineSnapshot(`
     "1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1	
     2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2	
@@ -120,10 +111,10 @@ it('the status has the lines whose end nobody knows, and says so if there is non
   expect([all.printed, all.said]).toEqual(['', 'Every payment has ended.\n']);
 });
 
-it('psd2 shows a batch with its payments as tables, and as JSON without them', async () => {
+it('psd2 shows a batch as a table, above those of its payments, and as JSON without them', async () => {
   const { payer } = await mixed();
   const { printed } = await payer.run(['batch', 'show', 'batch-1'], { format: 'table' });
-  expect(printed.replaceAll(/\b[0-9a-f]{12,}\b/g, 'HASH')).toMatchInlineSnapshot(`
+  expect(printed.replace(/^1\t[\s\S]*/m, '')).toMatchInlineSnapshot(`
     "Batch	batch-1
     State	running
     Note	
@@ -135,11 +126,6 @@ it('psd2 shows a batch with its payments as tables, and as JSON without them', a
     Approvals	0 of 0
     Rejected by	
     Retry of	
-    1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1	
-    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2	
-    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid	R-3	
-    4	cancelled	13.00 EUR	Dora	DE89370400440532013000				R-4	
-    5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5	
     "
   `);
   expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchInlineSnapshot(`
@@ -233,55 +219,39 @@ it('psd2 asks before it cancels a batch', async () => {
 
 it('psd2 cancels what nothing was sent for, also if its transfer ended before, and names the rest', async () => {
   const ends: unknown[] = [];
-  const back = { address: 'https://tpp.example/callback', state: 's' };
-  const initiation = initiationOf('payments', 'x', back);
-  const sent = {
-    initiation,
-    events: [{ type: 'accepted' }, { type: 'verify-sent', requestId: 'r', digest: null }],
-  } as const;
-  const cases: [string, (store: Awaited<ReturnType<typeof storeOf>>) => Promise<unknown>][] = [
+  type Store = Awaited<ReturnType<typeof storeOf>>;
+  const initiation = initiationOf('payments', 'x', { address: 'https://tpp.example/callback', state: 's' });
+  const joined = { type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' } as const;
+  const sent = (store: Store, line: number, ...more: TransferEvent[]) =>
+    beginLine(store, line, {
+      initiation,
+      events: [{ type: 'accepted' }, { type: 'verify-sent', requestId: 'r', digest: null }, ...more],
+    });
+  const allSent = async (store: Store, ...lines: number[]) => {
+    for (const line of lines) await sent(store, line);
+  };
+  const cases: [string, (store: Store) => Promise<unknown>][] = [
     ['a transfer that ended before', (store) => beginLine(store, 1, { events: [{ type: 'cancelled' }] })],
-    ['one payment', (store) => beginLine(store, 1, { ...sent, events: [...sent.events] })],
-    [
-      'two payments',
-      async (store) => {
-        await beginLine(store, 1, { ...sent, events: [...sent.events] });
-        await beginLine(store, 2, { ...sent, events: [...sent.events] });
-      },
-    ],
-    [
-      'all payments',
-      async (store) => {
-        for (const line of [1, 2, 3]) await beginLine(store, line, { ...sent, events: [...sent.events] });
-      },
-    ],
+    ['one payment', (store) => allSent(store, 1)],
+    ['two payments', (store) => allSent(store, 1, 2)],
+    ['all payments', (store) => allSent(store, 1, 2, 3)],
     [
       'a bulk payment',
       async (store) => {
-        const flows = [await beginLine(store, 1), await beginLine(store, 2)];
-        const bulk = await beginBulk(store);
-        for (const flow of flows)
-          await store.flows.resume('transfer', flow, async (open) => {
-            await open.record({ type: 'bulk-joined', bulk });
-            await open.record({ type: 'sca-started' });
-          });
+        for (const line of [1, 2])
+          await beginLine(store, line, { events: [joined, { type: 'sca-started' }] });
       },
     ],
     [
       'a basket and a bulk payment',
       async (store) => {
-        await beginLine(store, 1, {
-          ...sent,
-          events: [...sent.events, { type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }],
-        });
-        await beginLine(store, 2, {
-          events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }, { type: 'sca-started' }],
-        });
+        await sent(store, 1, joined);
+        await beginLine(store, 2, { events: [joined, { type: 'sca-started' }] });
       },
     ],
   ];
   for (const [what, prepare] of cases) {
-    const { payer } = await payees({ commits: 'by the customer' }, 'Ada', 'Bea', 'Cleo');
+    const { payer } = await payees(LINKED, 'Ada', 'Bea', 'Cleo');
     await prepare(await storeOf(payer));
     const ran = await payer.run(['batch', 'cancel', 'batch-1']);
     ends.push([what, ...endOf(ran), ran.data.counts, ran.data.state]);

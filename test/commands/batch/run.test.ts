@@ -1,11 +1,26 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Transaction } from '../../../src/bank/ports/bank.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { readLine, readLines } from '../../../src/flows/batch/known-lines.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, type PaymentHere } from '../bank-here.ts';
-import { endOf, TODAY } from '../payer-here.ts';
-import { BASKET, failing, paid, payeesIn, RUN, refused, told, withPayees } from './with-batch.ts';
+import { endOf, NOW, TODAY } from '../payer-here.ts';
+import {
+  BASKET,
+  beginLine,
+  failing,
+  paid,
+  payeeCheck,
+  payeesIn,
+  RUN,
+  refused,
+  storeOf,
+  told,
+  withPayees,
+} from './with-batch.ts';
 
 // The run of a batch, at a bank in the memory of the test: what is paid, what is said, and what a second run does.
 
@@ -31,12 +46,7 @@ it('a run pays line by line, says how far it is, and a second run sends nothing'
      "Add --yes to confirm in advance. psd2 has sent nothing."]
   `);
   const ran = await payer.run(RUN, { answers: [true] });
-  expect(ran.data[0]).toMatchInlineSnapshot(`
-    { amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-      endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
-      iban: "DE89370400440532013000", line: 1, name: "Ada", paidAt: "NOW", payeeCheck: null,
-      reason: null, reference: "R-1", remittanceStructured: null, state: "executed" }
-  `);
+  expect(ran.data).toEqual((await payer.run(['batch', 'report', 'batch-1'])).data);
   expect(ran.said.match(/^Open this address in the customer's browser:\n {2}\S+$/gm)).toHaveLength(2);
   expect(told(ran)).toEqual(paid(2));
   expect(bank.sent).toMatchInlineSnapshot(
@@ -128,24 +138,6 @@ it('an unknown line counts more than a refused one, and --stop-after ends the ru
     ["1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ", "4 executed tr-4 ",
      "3 of 4 paid (36.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 4: retry batch-1"]
   `);
-});
-
-it('what the bank refuses by one answer alone keeps its reference', async () => {
-  const { bank, payer, pay } = await payees({}, 'Ada');
-  bank.meets('execute', refused());
-  bank.next = { becomes: null };
-  expect(await pay()).toMatchInlineSnapshot(`
-    ["1 failed tr-1 Not this one", "0 of 1 paid, 1 not paid.",
-     "exit 8, payment_failed: 1 of 1 payments was not made",
-     "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. psd2 asks the bank again with:",
-     "$ batch run batch-1"]
-  `);
-  expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`
-    ["exit 2, usage: There is nothing to retry: no payment is known to have failed",
-     "psd2 has stored nothing. The bank refused payment 1 without confirming that no money moved. Once you know that none did, run psd2 transfer resolve --not-executed. See its payments with:",
-     "$ batch report batch-1"]
-  `);
-  expect(bank.calls.filter((call) => call.startsWith('execute'))).toEqual(['execute pay-1']);
 });
 
 it('after three failures of the bank in a row the run stops, and the next one goes on', async () => {
@@ -372,4 +364,311 @@ it('in a signing basket, what one payment lacks stops no other one', async () =>
       "2 of 3 paid (23.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 3: retry batch-1"],
      "["pay-1","pay-2"]"]
   `);
+});
+
+// How a run ends that meets several things at once, and what a line has come to.
+
+const withBatch = (...names: string[]) => payees({}, ...names);
+
+it('if the bank fails after a payment whose end is unknown, the unknown one counts, and the failure is a warning', async () => {
+  const { bank, payer, pay } = await withBatch('Ada', 'Bea', 'Cleo', 'Dora');
+  bank.meets('execute', 'lost');
+  bank.next = { becomes: null };
+  await payer.run([...RUN, '--only', '1']);
+  bank.meets('verify', failing(), failing(), failing());
+  expect(await pay()).toMatchInlineSnapshot(`
+    ["1 unknown tr-1 The bank does not say yet whether the transfer was executed",
+     "2 created tr-2 The bank is failing", "3 created tr-3 The bank is failing",
+     "4 created tr-4 The bank is failing", "Payment 2: The bank is failing.",
+     "Payment 3: The bank is failing.", "Payment 4: The bank is failing.", "0 of 4 paid, 1 unknown.",
+     "The bank is failing", "exit 9, unknown 1 of 4: run batch-1"]
+  `);
+});
+
+it('what the bank says to do counts more than how to go on', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  bank.meets('verify', failing('Try at noon.'), failing('Try at noon.'), failing('Try at noon.'));
+  expect(endOf(await payer.run(RUN))).toEqual(['exit 11, bank_failing: The bank is failing', 'Try at noon.']);
+});
+
+it('a fault of psd2 stops the run, and stays what it is', async () => {
+  const { payer } = await withBatch('Ada', 'Bea');
+  const { flows } = await storeOf(payer);
+  const fault = new TypeError('a fault of psd2');
+  vi.spyOn(Object.getPrototypeOf(flows), 'begin').mockRejectedValueOnce(fault);
+  await expect(payer.run(RUN)).rejects.toBe(fault);
+});
+
+it('a refusal by one answer alone counts for --stop-after, and is told apart from what was surely not paid', async () => {
+  const { bank, payer, pay } = await withBatch('Ada', 'Bea', 'Cleo');
+  bank.meets('execute', refused());
+  bank.next = { becomes: null };
+  expect(await pay([...RUN, '--stop-after', '1'])).toMatchInlineSnapshot(`
+    ["1 failed tr-1 Not this one", "2 waiting  ", "3 waiting  ", "0 of 3 paid, 1 not paid.",
+     "exit 8, unpaid 3 of 3: run batch-1"]
+  `);
+  bank.next = {};
+  bank.meets('verify', refused());
+  expect(await pay([...RUN, '--only', '1', '2'])).toMatchInlineSnapshot(`
+    ["1 failed tr-1 Not this one", "2 failed tr-2 Not this one", "0 of 2 paid, 2 not paid.",
+     "exit 8, payment_failed: 2 of 2 payments were not made",
+     "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. Make a new batch of those that are known not to be paid with:",
+     "$ batch retry batch-1"]
+  `);
+  await payer.run(['batch', 'cancel', 'batch-1']);
+  expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchObject({
+    state: 'done',
+    counts: { failed: 2, cancelled: 1 },
+  });
+});
+
+it('what psd2 has refused before there was a transfer is not tried again', async () => {
+  const { bank, pay } = await withBatch('Ada', 'Bea');
+  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none' }) };
+  const first = await pay(RUN, { env });
+  expect(first).toMatchInlineSnapshot(`
+    ["1 failed  The payee check says: no match, the account is held by Other", "2 executed tr-1 ",
+     "1 of 2 paid (11.00 EUR), 1 not paid.", "exit 8, refused 1 of 2: report batch-1"]
+  `);
+  const calls = bank.calls.length;
+  expect(await pay()).toEqual(first.filter((line) => !/address|https/.test(line)));
+  expect(bank.calls.length).toBe(calls);
+});
+
+it('a fault of the store is no end of a line, but a journal that is gone is an unknown one', async () => {
+  const { payer } = await withBatch('Ada');
+  const store = await storeOf(payer);
+  await beginLine(store, 1);
+  const batch = await store.read();
+  const [line] = await store.batches.lines(batch);
+  if (line === undefined) throw new TypeError('The batch has a line');
+  const find = vi.spyOn(store.flows, 'find');
+  for (const error of [new TypeError('a fault'), new Psd2Error('interrupted', 'Ctrl-C')]) {
+    find.mockRejectedValueOnce(error);
+    await expect(readLine(store.flows, batch, line)).rejects.toBe(error);
+  }
+  find.mockRejectedValueOnce(new Psd2Error('config', 'It is damaged'));
+  expect(await readLine(store.flows, batch, line)).toMatchObject({
+    outcome: 'unknown',
+    row: { state: 'unknown', reason: 'It is damaged', flow: batch.flows.get(1) },
+  });
+});
+
+it('a report knows which refusal was one answer alone', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  bank.meets('execute', refused());
+  bank.next = { becomes: null };
+  await payer.run([...RUN, '--only', '1']);
+  bank.meets('verify', refused());
+  await payer.run([...RUN, '--only', '2']);
+  const { batches, flows, read } = await storeOf(payer);
+  const batch = await read();
+  const rows = await readLines(flows, batch, await batches.lines(batch));
+  expect(rows.map(({ outcome, row: { isRefusalAlone } }) => [outcome, isRefusalAlone])).toEqual([
+    ['refused', true],
+    ['not paid', false],
+    ['unfinished', false],
+  ]);
+});
+
+const VERIFIED: TransferEvent[] = [
+  { type: 'verify-sent', requestId: 'r', digest: null },
+  {
+    ...{ resourceId: 'p', totalAmount: null, commissions: null, bankName: null, nextStep: 'execute' },
+    type: 'verified',
+  },
+];
+const checkedAs = (result: 'close' | 'match') =>
+  ({ type: 'payee-checked', result, name: 'Other', problem: null }) as const;
+
+it.each<[string, TransferEvent[], string, string | null]>([
+  [
+    'was cancelled after a payee check without a match',
+    [...VERIFIED, checkedAs('close'), { type: 'cancelled' }],
+    'cancelled',
+    'close match, the account is held by Other',
+  ],
+  [
+    'was cancelled after a match',
+    [...VERIFIED, checkedAs('match'), { type: 'cancelled' }],
+    'cancelled',
+    null,
+  ],
+  ['was cancelled without a payee check', [...VERIFIED, { type: 'cancelled' }], 'cancelled', null],
+  ['goes on after a payee check without a match', [...VERIFIED, checkedAs('close')], 'verified', null],
+  [
+    'waits for its customer',
+    [
+      ...VERIFIED,
+      { type: 'sca-started' },
+      { type: 'authorization', status: 'PENDING', bankStatus: 'PATIENT' },
+    ],
+    'authorizing',
+    null,
+  ],
+  [
+    'was not authorised',
+    [
+      ...VERIFIED,
+      { type: 'sca-started' },
+      { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'The customer refused' },
+    ],
+    'rejected',
+    'The customer refused',
+  ],
+])('a line whose transfer %s has the reason for that', async (_, events, state, reason) => {
+  const { payer } = await withBatch('Ada');
+  await beginLine(await storeOf(payer), 1, { commits: 'on execute', events });
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data).toMatchObject([{ state, reason }]);
+});
+
+it('payments that are made do not count for --stop-after', async () => {
+  const { payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  expect(endOf(await payer.run([...RUN, '--stop-after', '1']))).toEqual(['done']);
+});
+
+it('a line that nobody wants any more is not begun again, whether it has had a transfer or not', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  const store = await storeOf(payer);
+  await beginLine(store, 1, { commits: 'on execute', events: [{ type: 'cancelled' }] });
+  const person = { by: 'ada', user: 'ada', machine: 'machine' };
+  await store.change({ type: 'lines-cancelled', lines: [1, 2], ...person });
+  await store.change({ type: 'line-refused', line: 3, reason: 'No' });
+  const before = payer.flows();
+  expect(endOf(await payer.run(RUN))[0]).toBe('exit 8, payment_failed: 3 of 3 payments were not made');
+  expect([payer.flows(), bank.calls]).toEqual([before, []]);
+});
+
+it('a payment that the bank does not take is refused before a transfer begins', async () => {
+  const bank = new BankHere({ commits: 'by the customer' });
+  const { open } = bank.interface;
+  const initiation = () => {
+    throw new Psd2Error('usage', 'This bank has no such product');
+  };
+  Object.assign(bank.interface, {
+    open: (...settings: Parameters<typeof open>) => {
+      const opened = open(...settings);
+      const connect = (...how: Parameters<typeof opened.connect>) => {
+        const connected = opened.connect(...how);
+        return { ...connected, payments: { ...connected.payments, initiation } };
+      };
+      return { ...opened, connect };
+    },
+  });
+  const { payer, pay } = await withPayees(temporary, bank, ['Ada']);
+  expect((await pay()).slice(0, 2)).toEqual([
+    '1 failed  This bank has no such product',
+    '0 of 1 paid, 1 not paid.',
+  ]);
+  expect(payer.flows()).toBe(0);
+});
+
+it('what is wrong with the store while a bulk payment is prepared stops it, and is no taken reference', async () => {
+  const bank = new BankHere({ commits: 'by the customer', bulk: { maxEntries: null } });
+  const { payer } = await withPayees(temporary, bank, ['Ada', 'Bea']);
+  const { flows } = await storeOf(payer);
+  for (const error of [new Psd2Error('config', 'The disk is full'), new TypeError('a fault')]) {
+    vi.spyOn(Object.getPrototypeOf(flows), 'begin').mockRejectedValueOnce(error);
+    const ran = payer.run(RUN);
+    if (error instanceof Psd2Error) expect(told(await ran)).toContain('Payment 1: The disk is full.');
+    else await expect(ran).rejects.toBe(error);
+  }
+  expect((await payer.run(['batch', 'report', 'batch-1'])).data).toMatchObject([
+    { state: 'waiting' },
+    { state: 'waiting' },
+  ]);
+});
+
+// What a bank has accepted and may still reject: who asks again, what they say, and how a person ends it at a bank that never does.
+
+const STATUS = ['batch', 'status', 'batch-1'];
+const ALL = ['transfer', 'resume', '--all'];
+const LATER = new Date(Date.parse(NOW) + 5 * 24 * 60 * 60_000).toISOString();
+
+/** An operator whose bank has accepted two payments of a batch, alone or as one, and has not called them final. */
+async function accepted(way: 'single' | 'bulk') {
+  const bank = new BankHere({ commits: 'by the customer', bulk: { maxEntries: null } });
+  bank.isFinal = false;
+  const here = await withPayees(temporary, bank, ['Ada', 'Bea']);
+  const ran = await here.payer.run([...RUN, '--as', way]);
+  expect([ran.failure, ran.said]).toEqual([null, expect.stringContaining('0 of 2 paid, 2 accepted.')]);
+  const { payer } = here;
+  const stateOfBatch = async () => (await payer.run(['batch', 'show', 'batch-1'])).data.state;
+  const asked = async (words: string[]) => {
+    bank.calls.length = 0;
+    const { failure, data } = await payer.run(words);
+    return { failure, data, calls: bank.calls.length };
+  };
+  return { bank, payer, stateOfBatch, asked };
+}
+
+describe.each(['single', 'bulk'] as const)('payments that the bank has accepted (--as %s)', (way) => {
+  it.each([
+    ['batch status', STATUS],
+    ['transfer resume --all', ALL],
+    ['batch run', [...RUN, '--as', way]],
+  ])('%s asks the bank again, and stays as it is until the bank says more', async (_, words) => {
+    const { bank, stateOfBatch, asked } = await accepted(way);
+    for (const round of [1, 2]) {
+      const { failure, data, calls } = await asked(words);
+      expect([round, failure, data.length, calls > 0]).toEqual([round, null, 2, true]);
+    }
+    expect(await stateOfBatch()).toBe('running');
+    bank.isFinal = true;
+    for (const reference of ['R-1', 'R-2'])
+      bank.entries.set(reference, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
+    expect((await asked(words)).failure).toBeNull();
+    expect(await stateOfBatch()).toBe('done');
+    expect((await asked(words)).calls).toBe(0);
+  });
+
+  it.each([
+    ['batch status', STATUS, 'batch retry batch-1'],
+    ['transfer resume --all', ALL, 'transfer list --attention'],
+    ['batch run', [...RUN, '--as', way], 'batch retry batch-1'],
+  ])('%s exits 8 if the bank rejects them then', async (_, words, next) => {
+    const { bank, payer, stateOfBatch, asked } = await accepted(way);
+    for (const payment of bank.payments) payment.became = 'failed';
+    const { failure } = await asked(words);
+    expect([failure?.exitCode, failure?.next]).toEqual([8, [next.split(' ')]]);
+    expect(await stateOfBatch()).toBe('done');
+    expect((await payer.run(['batch', 'retry', 'batch-1'])).data.lines).toBe(2);
+  });
+
+  it('at a bank that never calls them final a person ends them, and status no longer names them', async () => {
+    const { payer, bank, stateOfBatch, asked } = await accepted(way);
+    const { data } = await payer.run(STATUS);
+    expect((await payer.run(['status'])).data.attention).toEqual([]);
+    const overdue = await payer.run(['status'], { now: LATER });
+    const items = JSON.parse(overdue.printed).attention;
+    expect([overdue.failure?.exitCode, items.map(({ id }: { id: string }) => id)]).toEqual([
+      ...[12, expect.arrayContaining(['tr-1', 'tr-2'])],
+    ]);
+    expect(endOf(await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed']))).toEqual([
+      'exit 2, usage of tr-1: The bank has accepted the transfer tr-1, and may still execute it',
+      'Only the bank can end it unpaid. Ask for that with:',
+      '$ transfer cancel tr-1',
+      expect.any(String),
+    ]);
+    for (const { flow } of Object.values(data)) {
+      const resolved = await payer.run([
+        'transfer',
+        'resolve',
+        `${flow}`,
+        '--executed',
+        '--note',
+        'Statement',
+      ]);
+      expect([resolved.failure, resolved.data.state]).toEqual([null, 'executed']);
+    }
+    expect(await stateOfBatch()).toBe('done');
+    const left = await payer.run(['status'], { now: LATER });
+    expect(left.data.attention).toEqual([]);
+    bank.calls.length = 0;
+    for (const words of [STATUS, ALL, [...RUN, '--as', way]])
+      expect(await asked(words)).toMatchObject({ calls: 0 });
+    const { data: rows } = await payer.run(['batch', 'report', 'batch-1', '--format', 'json']);
+    for (const { paidAt } of Object.values(rows)) expect(paidAt).not.toBeNull();
+  });
 });

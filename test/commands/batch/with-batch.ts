@@ -25,7 +25,8 @@ export const BULK = { ...LINKED, bulk: { maxEntries: null } } as const;
 export const BASKET = { ...LINKED, hasBaskets: true } as const;
 
 export const interrupted = () => new Psd2Error('interrupted', 'Interrupted');
-export const failing = () => new Psd2Error('bank_failing', 'The bank is failing');
+export const failing = (hint?: string) =>
+  new Psd2Error('bank_failing', 'The bank is failing', hint === undefined ? {} : { hint });
 export const refused = () =>
   new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
 

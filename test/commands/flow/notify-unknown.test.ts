@@ -11,7 +11,7 @@ import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeOperation } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
-import { ANNA, CREATE, payerAt } from '../payer-here.ts';
+import { ANNA, CREATE, payerAt, payerWith } from '../payer-here.ts';
 
 // What the operator's command gets of payments whose outcome is not known, from the real journals of a profile.
 
@@ -217,9 +217,8 @@ it("the operator's command gets a payment whose outcome is not known, once", asy
 });
 
 it('a person reads which payments were interrupted, and how to continue them', async () => {
-  const bank = new BankHere();
+  const { bank, payer } = await payerWith(temporary);
   bank.customersAgree = false;
-  const payer = await payerAt(bank, temporary);
   const list = async (isForPerson: boolean) => {
     payer.leaveBehind();
     const { said } = await payer.run(['transfer', 'list'], { changes: () => ({ isForPerson }) });

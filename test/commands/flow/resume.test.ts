@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
-import { ANNA, endOf, payerAt } from '../payer-here.ts';
+import { OWN_ACCOUNT } from '../bank-here.ts';
+import { ANNA, endOf, payerWith } from '../payer-here.ts';
 
 // Which flow psd2 continues if the operator names none.
 
@@ -11,9 +11,8 @@ const RESUME = ['operation', 'resume'];
 
 /** An operator with so many operations, and with a transfer, that wait for their customer. */
 async function withUnfinished(operations: number) {
-  const bank = new BankHere();
+  const { bank, payer } = await payerWith(temporary);
   bank.customersAgree = false;
-  const payer = await payerAt(bank, temporary);
   const to = ['--to', 'IT60X0542811101000000123456', '--name', 'Mario Rossi', '--amount', '12.50'];
   await payer.run(['transfer', 'create', '--from', OWN_ACCOUNT, ...to], { globals: { scaTimeout: '1' } });
   for (let made = 0; made < operations; made += 1) await payer.run(RUN, { globals: { scaTimeout: '1' } });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
-import { ANNA, endOf, payerAt } from '../payer-here.ts';
+import { ANNA, endOf, payerAt, payerWith } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
 const check = (of: string, amount: string) => ['funds', 'check', '--account', of, '--amount', amount];
@@ -15,8 +15,7 @@ function bankWithFunds(): BankHere {
 }
 
 it('an account has an amount or not, and the exit code says which', async () => {
-  const bank = bankWithFunds();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, bankWithFunds());
   const yes = await payer.run(check(OWN_IBAN, '100'));
   expect([yes.data, endOf(yes)]).toEqual([
     { account: OWN_IBAN, amount: '100.00', currency: 'EUR', fundsAvailable: true },
@@ -34,9 +33,8 @@ it('an account has an amount or not, and the exit code says which', async () => 
 });
 
 it('an account may be named by its id, which psd2 looks up', async () => {
-  const bank = bankWithFunds();
+  const { bank, payer } = await payerWith(temporary, bankWithFunds());
   bank.accounts = [account(OWN_ACCOUNT, OWN_IBAN), account('00000CARD1', null)];
-  const payer = await payerAt(bank, temporary);
   expect((await payer.run(check(OWN_ACCOUNT, '1'))).data).toMatchObject({ account: OWN_IBAN });
   expect(bank.calls).toEqual([`accounts ${ANNA}`, `funds ${OWN_IBAN} 1.00 EUR`]);
   bank.meets('accounts', new Psd2Error('forbidden', 'No consent'));
@@ -56,8 +54,7 @@ it('an account may be named by its id, which psd2 looks up', async () => {
 });
 
 it('what is wrong is refused before the bank is asked', async () => {
-  const bank = bankWithFunds();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, bankWithFunds());
   const codes = [];
   for (const words of [check('DE02100100109307118604', '1'), check(OWN_IBAN, '0'), check(OWN_IBAN, 'x')])
     codes.push((await payer.run(words)).failure?.code);
@@ -71,8 +68,7 @@ it('what is wrong is refused before the bank is asked', async () => {
 });
 
 it('a fault while the accounts are read is not taken for an answer of the bank', async () => {
-  const bank = bankWithFunds();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, bankWithFunds());
   bank.meanwhile = () => Promise.reject(new RangeError('a fault'));
   await expect(payer.run(check(OWN_ACCOUNT, '1'))).rejects.toThrow('a fault');
   expect(bank.calls).toEqual([`accounts ${ANNA}`]);
@@ -82,11 +78,10 @@ it.each([
   ['kept', [['consent', 'request']], /^The certificate may lack the role/],
   ['not kept', undefined, /^Ask the customer for a consent to that:$/],
 ])('a refusal names the command for a consent of this kind (the consent is %s)', async (had, next, hint) => {
-  const bank = bankWithFunds();
+  const { bank, payer } = await payerWith(temporary, bankWithFunds());
   Object.assign(bank.interface, {
     has: new Set([...bank.interface.has, 'consents for confirmations of funds']),
   });
-  const payer = await payerAt(bank, temporary);
   const consent = { flow: 'co-1', consentId: 'f', transactionId: 't', account: OWN_IBAN };
   const { customers } = await payer.open().context.store();
   if (had === 'kept')

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Context } from '../../../src/commands/context.ts';
 import { item } from '../../../src/commands/status/item.ts';
 import { status } from '../../../src/commands/status/status.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
@@ -10,6 +11,7 @@ import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -21,9 +23,25 @@ const temporary = temporaryFolder();
 const MARCH = '2026-03-01T00:00:00.000Z';
 const MAY = '2026-05-01T00:00:00.000Z';
 const OCTOBER = '2026-10-01T00:00:00.000Z';
+const NO_MONEY = { amount: null, currency: null, payee: null };
+
+let folder: StoreFolder;
+let before: Context;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  before = openCommand(folder, MARCH).context;
+});
+
+/** What needs a person in October, who has named the profile. */
+async function attention(how?: Parameters<typeof openCommand>[2]) {
+  const { context, printed } = openCommand(folder, OCTOBER, how);
+  context.repeated.profile = 'bank';
+  expect((await failureOf(runIn(context, 'status'))).code).toBe('needs_attention');
+  return JSON.parse(printed()).attention;
+}
 
 it('psd2 status of a profile without work says so, and ends without an error', async () => {
-  const { context, printed } = openCommand(newConfigFolder(temporary), MARCH, {
+  const { context, printed } = openCommand(folder, MARCH, {
     env: { PSD2_ENVIRONMENT: 'production' },
   });
   await runIn(context, 'status');
@@ -43,8 +61,6 @@ it.each([
   // A refusal alone frees no reference: the bank is asked before a person's word counts.
   ['execute-refused', 'failed'],
 ] as const)('psd2 status has what needs a person, payments first: %s', async (type, state) => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   const ends = { accessTokenExpiresAt: MARCH, refreshTokenExpiresAt: MAY };
   await storeLogin(before, '1000001', ends);
   await storeLogin(before, '1000002', { ...ends, refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
@@ -80,12 +96,12 @@ it.each([
     },
     {
       ...{ kind: 'login', id: '1000002', state: 'refused', since: MAY, customerId: '1000002' },
-      ...{ amount: null, currency: null, payee: null, message: 'The bank refused' },
+      ...{ ...NO_MONEY, message: 'The bank refused' },
       next: ['psd2', '--profile', 'bank', '--customer', '1000002', 'auth', 'login'],
     },
     {
       ...{ kind: 'login', id: '1000001', state: 'ended', since: MAY, customerId: '1000001' },
-      ...{ amount: null, currency: null, payee: null, message: 'the login' },
+      ...{ ...NO_MONEY, message: 'the login' },
       next: ['psd2', '--customer', '1000001', 'auth', 'login'],
     },
   ]);
@@ -93,8 +109,6 @@ it.each([
 });
 
 it('in a pipe each thing that needs a person has a line of its own', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   for (const customer of ['1000001', '1000002'])
     await storeLogin(before, customer, { refreshTokenExpiresAt: MAY });
   const { context, printed } = openCommand(folder, OCTOBER, { format: 'table' });
@@ -116,8 +130,6 @@ const LINE: BatchLine = {
 const ADA = { by: 'ada', user: 'ada', machine: 'm' };
 
 it('a payment or a batch that psd2 cannot read needs a person, even if nothing else does', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   const { batches } = await before.store();
   const flow = await storeTransfer(before, {}, { type: 'cancelled' });
   const added = batchAdded(ADA);
@@ -133,22 +145,12 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
   expect(attention).toEqual([
     {
       ...{ kind: 'transfer', id: flow, state: 'damaged', since: null, customerId: null },
-      ...{
-        amount: null,
-        currency: null,
-        payee: null,
-        message: `The journal ${journal} is damaged at line 1`,
-      },
+      ...{ ...NO_MONEY, message: `The journal ${journal} is damaged at line 1` },
       next: ['psd2', '--profile', 'bank', 'transfer', 'show', flow],
     },
     {
       ...{ kind: 'batch', id: batch, state: 'damaged', since: null, customerId: null },
-      ...{
-        amount: null,
-        currency: null,
-        payee: null,
-        message: expect.stringContaining('events of its journal are missing'),
-      },
+      ...{ ...NO_MONEY, message: expect.stringContaining('events of its journal are missing') },
       next: ['psd2', '--profile', 'bank', 'batch', 'show', batch],
     },
   ]);
@@ -157,8 +159,6 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
 });
 
 it('data that is older than the profile allows needs a person, of customers that psd2 can still read', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   for (const customer of ['1000001', '1000002', '1000003'])
     await storeLogin(before, customer, { refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
   const { results } = await before.store();
@@ -167,22 +167,10 @@ it('data that is older than the profile allows needs a person, of customers that
   const failures = [{ productId: 'A1', code: 'sca_required', message: 'The bank wants SCA' }];
   await results.add([whole('1000001', 28), whole('1000002', 27), whole('1000003', 30), whole('9', 10)]);
   await results.add([{ ...whole('1000002', 30), failures }]);
-  const { context, printed } = openCommand(folder, OCTOBER);
-  context.repeated.profile = 'bank';
-  await expect(runIn(context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
   const data = (customerId: string, since: string) => ({
-    ...{
-      kind: 'data',
-      id: customerId,
-      state: 'stale',
-      since,
-      customerId,
-      amount: null,
-      currency: null,
-      payee: null,
-    },
+    ...{ ...NO_MONEY, kind: 'data', id: customerId, state: 'stale', since, customerId },
   });
-  expect(JSON.parse(printed()).attention).toEqual([
+  expect(await attention()).toEqual([
     {
       ...data('1000002', at(27)),
       message: 'not read since: The bank wants SCA',
@@ -199,7 +187,6 @@ it('data that is older than the profile allows needs a person, of customers that
 });
 
 it('psd2 status says that nobody can use the profile because all that it has belongs to another base URL', async () => {
-  const folder = newConfigFolder(temporary);
   const at = (PSD2_BASE_URL: string) => openCommand(folder, MARCH, { env: { PSD2_BASE_URL } });
   const { context: before } = at('https://old.bank.example');
   await storeLogin(before, '1000001');
@@ -219,7 +206,6 @@ describe('as a person reads it', () => {
   const how = { format: 'table' } as const;
 
   it('the profile stands above, and nothing needs a person', async () => {
-    const folder = newConfigFolder(temporary);
     const { context, printed } = openCommand(folder, MARCH, { ...how, columns: 200 });
     await runIn(context, 'status');
     expect(printed().split('\n')).toEqual([
@@ -230,8 +216,6 @@ describe('as a person reads it', () => {
   });
 
   it('of more than thirty things the first thirty stand there', async () => {
-    const folder = newConfigFolder(temporary);
-    const { context: before } = openCommand(folder, MARCH);
     for (let index = 0; index < 32; index++)
       await storeLogin(before, `${1000001 + index}`, { refreshTokenExpiresAt: MAY });
     const { context, printed, said } = openCommand(folder, OCTOBER, { ...how, columns: 200 });
@@ -244,9 +228,7 @@ describe('as a person reads it', () => {
   });
 
   it('a payment stands with its amount, a batch without a customer, and a certificate with its end', async () => {
-    const folder = newConfigFolder(temporary);
     const files = await loadOrCreateRegistration(inject('registration'));
-    const { context: before } = openCommand(folder, MARCH);
     const order = { customerId: '1000001', name: 'Ada' };
     const flow = await storeTransfer(before, order, { type: 'verify-sent', requestId: 'q', digest: null });
     const end = new Date(new X509Certificate(readFileSync(files.qwacCertFile)).validTo);
@@ -264,8 +246,6 @@ describe('as a person reads it', () => {
 });
 
 it('a call that the bank does not allow needs the doctor, a refused renewal a new login', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   const { tokens, notes } = await before.store();
   for (const customer of ['1000002', '1000001']) {
     await storeLogin(before, customer);
@@ -283,30 +263,17 @@ it('a call that the bank does not allow needs the doctor, a refused renewal a ne
   if (older) await notes.refreshRefused('1000000a', older, { at: MAY, message: 'Revoked' });
   const later = '2027-01-01T00:00:00.000Z';
   await storeLogin(before, '1000000a', { accessTokenExpiresAt: later, refreshTokenExpiresAt: later });
-  const { context, printed } = openCommand(folder, OCTOBER);
-  await failureOf(runIn(context, 'status'));
   const refused = (id: string, message: string, ...next: string[]) => ({
-    ...{
-      kind: 'login',
-      id,
-      state: 'refused',
-      since: MAY,
-      customerId: id,
-      amount: null,
-      currency: null,
-      payee: null,
-    },
-    ...{ message, next: ['psd2', '--customer', id, ...next] },
+    ...{ ...NO_MONEY, kind: 'login', id, state: 'refused', since: MAY, customerId: id },
+    ...{ message, next: ['psd2', '--profile', 'bank', '--customer', id, ...next] },
   });
-  expect(JSON.parse(printed()).attention).toEqual([
+  expect(await attention()).toEqual([
     refused('1000001', 'No consent', 'doctor'),
     refused('1000002', 'Revoked', 'auth', 'login'),
   ]);
 });
 
 it('consents and operations stand with what they are about, the oldest of a kind first', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   const later = openCommand(folder, MAY).context;
   const products = [parseProductId('0000012345')];
   const both = [
@@ -322,30 +289,25 @@ it('consents and operations stand with what they are about, the oldest of a kind
   const operation = await storeOperation(before, order, {
     ...{ type: 'verify-sent', requestId: 'q', digest: null },
   });
-  const { context, printed } = openCommand(folder, OCTOBER);
-  context.repeated.profile = 'bank';
-  await failureOf(runIn(context, 'status'));
-  const none = { amount: null, currency: null, payee: null };
   const next = (kind: string, flow = '') => ['psd2', '--profile', 'bank', kind, 'resume', flow];
   const [first, second] = flowsOfConsents;
-  expect(JSON.parse(printed()).attention).toEqual([
+  expect(await attention()).toEqual([
     {
-      ...{ kind: 'operation', id: operation, state: 'created', since: MARCH, customerId: '1000002', ...none },
-      ...{ message: 'standingOrder', next: next('operation', operation) },
+      ...{ kind: 'operation', id: operation, state: 'created', since: MARCH, customerId: '1000002' },
+      ...{ ...NO_MONEY, message: 'standingOrder', next: next('operation', operation) },
     },
     {
-      ...{ kind: 'consent', id: first, state: 'requested', since: MARCH, customerId: '1000001', ...none },
+      ...{ kind: 'consent', id: first, state: 'requested', since: MARCH, customerId: '1000001', ...NO_MONEY },
       ...{ message: 'ACCOUNT_INFO, PAYMENTS', next: next('consent', first) },
     },
     {
-      ...{ kind: 'consent', id: second, state: 'requested', since: MAY, customerId: '1000001', ...none },
+      ...{ kind: 'consent', id: second, state: 'requested', since: MAY, customerId: '1000001', ...NO_MONEY },
       ...{ message: 'consent', next: next('consent', second) },
     },
   ]);
 });
 
 it('a batch of one payment is one payment, and the oldest batch stands first', async () => {
-  const folder = newConfigFolder(temporary);
   const added = batchAdded(ADA);
   const batches: string[] = [];
   for (const [at, name] of [
@@ -357,10 +319,7 @@ it('a batch of one payment is one payment, and the oldest batch stands first', a
     const { batch } = await store.batches.add({ added, lines: [{ ...LINE, name }], again: false });
     batches.push(batch);
   }
-  const { context, printed } = openCommand(folder, OCTOBER, { env: { PSD2_APPROVALS: '1' } });
-  context.repeated.profile = 'bank';
-  await failureOf(runIn(context, 'status'));
-  expect(JSON.parse(printed()).attention).toMatchObject(
+  expect(await attention({ env: { PSD2_APPROVALS: '1' } })).toMatchObject(
     batches.map((batch) => ({
       ...{ kind: 'batch', id: batch, amount: '12.50', message: '1 payment, 0 of 1 approvals' },
       next: ['psd2', '--profile', 'bank', 'batch', 'approve', batch],
@@ -369,32 +328,22 @@ it('a batch of one payment is one payment, and the oldest batch stands first', a
 });
 
 it('a login that ends soon needs nobody yet, one that ends in this moment does', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   await storeLogin(before, '1000001', { refreshTokenExpiresAt: OCTOBER });
   await storeLogin(before, '1000002', { refreshTokenExpiresAt: '2026-10-01T00:00:00.001Z' });
-  const { context, printed } = openCommand(folder, OCTOBER);
-  await failureOf(runIn(context, 'status'));
-  expect(JSON.parse(printed()).attention).toMatchObject([{ id: '1000001', state: 'ended' }]);
+  expect(await attention()).toMatchObject([{ id: '1000001', state: 'ended' }]);
 });
 
 it('a batch in two currencies has no total, and one in one currency has its own', async () => {
-  const folder = newConfigFolder(temporary);
   const added = batchAdded(ADA);
-  const { context: before } = openCommand(folder, MARCH);
   const { batches } = await before.store();
   const zloty = { ...LINE, line: 2, currency: 'PLN' };
   await batches.add({ added, lines: [LINE, zloty], again: false });
-  const { context, printed } = openCommand(folder, OCTOBER, { env: { PSD2_APPROVALS: '1' } });
-  await failureOf(runIn(context, 'status'));
-  expect(JSON.parse(printed()).attention).toMatchObject([
+  expect(await attention({ env: { PSD2_APPROVALS: '1' } })).toMatchObject([
     { kind: 'batch', amount: null, currency: null, message: '2 payments, 0 of 1 approvals' },
   ]);
 });
 
 it('a failure that a later read has made good is no reason, and who was never read is named so', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   for (const customer of ['1000001', '1000002', '1000003'])
     await storeLogin(before, customer, { refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
   const { results } = await before.store();
@@ -405,14 +354,8 @@ it('a failure that a later read has made good is no reason, and who was never re
   });
   await results.add([read('1000001', 10, failed('A1')), read('1000002', 11, failed(null))]);
   await results.add([read('1000001', 12), read('1000003', 13)]);
-  const { context, printed } = openCommand(folder, OCTOBER);
-  await failureOf(runIn(context, 'status'));
   expect(
-    JSON.parse(printed()).attention.map(({ id, since, message }: Record<string, string>) => [
-      id,
-      since,
-      message,
-    ]),
+    (await attention()).map(({ id, since, message }: Record<string, string>) => [id, since, message]),
   ).toEqual([
     ['1000002', at(11), 'never read: No answer'],
     ['1000001', at(12), 'not read since'],
@@ -421,8 +364,6 @@ it('a failure that a later read has made good is no reason, and who was never re
 });
 
 it('a consent that its customer has withdrawn stands once for each customer, and not if another one is left', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context: before } = openCommand(folder, MARCH);
   const { customers } = await before.store();
   const withdrawn = (customerId: string, state: 'revoked' | 'expired') =>
     storeConsentFlow(
@@ -449,15 +390,13 @@ it('a consent that its customer has withdrawn stands once for each customer, and
     ...kept,
     consents: [{ ...left, flow: 'co-1', consentId: 'c1', grantedAt: MARCH }],
   }));
-  const { context, printed } = openCommand(folder, OCTOBER);
-  context.repeated.profile = 'bank';
-  await failureOf(runIn(context, 'status'));
   const item = (customerId: string, state: string, message: string) => ({
     ...{ kind: 'consent', id: flowOf.get(customerId), state, since: MARCH, customerId },
-    ...{ amount: null, currency: null, payee: null, message },
+    ...NO_MONEY,
+    message,
     next: ['psd2', '--profile', 'bank', 'consent', 'request', '--customer', customerId],
   });
-  expect(JSON.parse(printed()).attention).toEqual([
+  expect(await attention()).toEqual([
     item('eve', 'revoked', 'the customer has withdrawn the consent'),
     item('ada', 'expired', 'the consent has ended'),
   ]);

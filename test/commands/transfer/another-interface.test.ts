@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
-import { payerAt } from '../payer-here.ts';
+import { OWN_ACCOUNT } from '../bank-here.ts';
+import { payerWith } from '../payer-here.ts';
 
 // What psd2 leaves to the interface of a bank: whether it can do something, and what an account is called.
 
@@ -29,8 +29,7 @@ it.each([
   [['operation', 'execute', ...OPERATION, '--resource', 'op-1'], 'operations'],
   [['operation', 'status', ...OPERATION, '--resource', 'op-1'], 'operations'],
 ] as const)('psd2 %j says what the interface lacks', async (words, capability) => {
-  const bank = new BankHere({ lacks: [capability] });
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, { lacks: [capability] });
   expect((await payer.run(words)).failure).toMatchObject({
     code: 'usage',
     message: `The interface of this bank (here) has no ${capability}`,
@@ -53,12 +52,11 @@ it.each([
   [['operation', 'verify', 'standingOrder', '--account', 'no id']],
   [['operation', 'sca', 'standingOrder', '--account', 'no id', '--resource', 'op-1']],
 ])('psd2 %j has the interface read the id of the account', async (words) => {
-  const bank = new BankHere();
+  const { bank, payer } = await payerWith(temporary);
   const readAccountId = (text: string) => {
     throw new Psd2Error('invalid_product_id', `There is no account ${text} here`);
   };
   Object.assign(bank.interface, { readAccountId });
-  const payer = await payerAt(bank, temporary);
   expect((await payer.run(words)).failure).toMatchObject({
     code: 'invalid_product_id',
     message: 'There is no account no id here',

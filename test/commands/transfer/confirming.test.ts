@@ -6,7 +6,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { useCommands } from '../../cli/in-process.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
-import { ANNA, CREATE, endOf, payerAt } from '../payer-here.ts';
+import { ANNA, CREATE, endOf, payerAt, payerWith } from '../payer-here.ts';
 
 // What the operator sees before a transfer, what they confirm in advance, and what psd2 remembers of it.
 
@@ -75,8 +75,7 @@ it.each<[string[], string[], (payer: Payer, bank: BankHere) => Promise<void>, ob
 ])(
   'in production, %j marks what a person reads before they decide: %j',
   async (words, marked, before, terms) => {
-    const bank = new BankHere(terms);
-    const payer = await payerAt(bank, temporary, { PSD2_ENVIRONMENT: 'production' });
+    const { bank, payer } = await payerWith(temporary, terms, { PSD2_ENVIRONMENT: 'production' });
     await before(payer, bank);
     const { said, failure } = await payer.run(words);
     expect([failure, said.match(/(?<=^\[PRODUCTION env\] )\w+ \w+ \S+ \w+/gm)]).toEqual([null, marked]);
@@ -100,18 +99,16 @@ it.each([
   ['--yes at a terminal confirms them too', { answers: [], yes: true }, 0],
   ['--yes without a terminal does', {}, 0],
 ])('fees that come with the answer of the bank: %s', async (_, how, questions) => {
-  const bank = new BankHere(LINKED);
+  const { bank, payer } = await payerWith(temporary, LINKED);
   bank.verified = { commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' } };
-  const payer = await payerAt(bank, temporary);
   const ran = await payer.run(CREATE, how);
   expect([ran.data.state, ran.asked.length, endOf(ran)]).toEqual(['executed', questions, ['done']]);
   expect(ran.said).toContain('  Commission    0.50 EUR\n');
 });
 
 it('fees above the largest amount, at a bank that executes for psd2: nobody is asked, and the transfer is cancelled', async () => {
-  const bank = new BankHere();
+  const { bank, payer } = await payerWith(temporary, {}, { PSD2_MAX_AMOUNT: '12.99' });
   bank.verified = { commissions: { amount: parsePaymentAmount('0.50'), currency: 'EUR' } };
-  const payer = await payerAt(bank, temporary, { PSD2_MAX_AMOUNT: '12.99' });
   const ran = await payer.run(CREATE, { answers: [] });
   expect([ran.asked, ran.data.state, bank.sent.includes('execute')]).toEqual([[], 'cancelled', false]);
   expect(endOf(ran)[0]).toMatch(
@@ -124,9 +121,8 @@ it.each([
   [INSTANT, { answers: [true] }, '--payee-verified'],
   [CREATE, {}, '--yes'],
 ])('as long as %j with %j is not confirmed, its continuation repeats %s', async (words, how, repeated) => {
-  const bank = new BankHere();
+  const { bank, payer } = await payerWith(temporary);
   bank.meets('verify', 'lost');
-  const payer = await payerAt(bank, temporary);
   expect(endOf(await payer.run(words, how)).slice(1, 3)).toEqual([
     'Continue with:',
     `$ transfer resume tr-1 ${repeated}`,
@@ -144,9 +140,8 @@ it('an interruption of execute says which payment may have been made', async () 
 });
 
 it('where the operator names the customers, who the customer is at the bank is kept, and only if they say it', async () => {
-  const bank = new BankHere(LINKED);
+  const { bank, payer } = await payerWith(temporary, LINKED);
   Object.assign(bank.interface, { customers: 'named by the operator' });
-  const payer = await payerAt(bank, temporary);
   const globals = { customer: ANNA };
   const psu = async () => {
     const { customers } = await payer.open().context.store();

@@ -4,7 +4,7 @@ import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts'
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
-import { endOf, payerAt, TODAY } from '../payer-here.ts';
+import { endOf, payerAt, payerWith, TODAY } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
 const ORDER = [
@@ -18,8 +18,7 @@ const daysFromNow = (days: number) =>
   new Date(Date.parse(TODAY) + days * 86_400_000).toISOString().slice(0, 10);
 
 it('a transfer is verified, authorised and executed, and each step is in the journal before the next', async () => {
-  const bank = new BankHere();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary);
   const { data, said, failure } = await payer.run(CREATE);
   expect(failure).toBeNull();
   expect(bank.calls).toEqual(['verify transfer', 'sca pay-1', 'status pay-1', 'execute pay-1']);
@@ -70,14 +69,13 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
 });
 
 it('a person sees all that the bank and the operator say of a transfer, and what became of it', async () => {
-  const bank = new BankHere();
+  const { bank, payer } = await payerWith(temporary);
   bank.verified = {
     totalAmount: { amount: parsePaymentAmount('13'), currency: 'EUR' },
     commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' },
     bankName: 'Banca \u001b[31mRossa',
     messages: ['The name', 'is close'],
   };
-  const payer = await payerAt(bank, temporary);
   const more = ['--instant', '--payee-verified', '--payee-source', 'payer', '--description', 'Invoice 7'];
   const { printed, said, asked, failure } = await payer.run([...CREATE, ...more, '--reference', 'INV-1'], {
     answers: [true],
@@ -112,9 +110,8 @@ it('a person sees all that the bank and the operator say of a transfer, and what
 });
 
 it('a transfer for a later day is ordered, and psd2 asks for no settlement, also of an instant one', async () => {
-  const bank = new BankHere();
+  const { bank, payer } = await payerWith(temporary);
   bank.next = { becomes: 'ordered' };
-  const payer = await payerAt(bank, temporary);
   const later = daysFromNow(3);
   const { said, failure } = await payer.run(
     [...CREATE, '--date', later, '--instant', '--payee-verified', '--urgent'],
@@ -139,8 +136,7 @@ it('what the bank has refused for sure is said to be unpaid', async () => {
 });
 
 it('what would not go well is refused before the bank is asked for anything', async () => {
-  const bank = new BankHere({ lacks: ['operations'] });
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, { lacks: ['operations'] });
   const instant = [...CREATE, '--instant'];
   const ends = [
     await payer.run(CREATE, { yes: false }),
@@ -187,8 +183,7 @@ it('what would not go well is refused before the bank is asked for anything', as
 });
 
 it('the interface has no payments or no terms, so psd2 sends nothing', async () => {
-  const bank = new BankHere({ lacks: ['payments', 'terms'] });
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, { lacks: ['payments', 'terms'] });
   expect(endOf(await payer.run(CREATE))).toMatchInlineSnapshot(`
     ["exit 2, usage: The interface of this bank (here) has no payments",
      "psd2 has sent nothing. At such a bank, psd2 only reads."]
@@ -214,10 +209,9 @@ it.each([
 ] as [number, number | null, number | null, boolean][])(
   'with --prepare, %i days from now, of %j to %j days, may be ordered: %j',
   async (day, first, last, isAllowed) => {
-    const bank = new BankHere();
+    const { bank, payer } = await payerWith(temporary);
     const on = (days: number | null) => (days === null ? null : parseDate('--date', daysFromNow(days)));
     bank.terms = { earliestDate: on(first), latestDate: on(last) };
-    const payer = await payerAt(bank, temporary);
     const ran = await payer.run([...CREATE, '--prepare', '--date', daysFromNow(day)]);
     if (isAllowed) {
       expect(ran.failure).toBeNull();
@@ -235,16 +229,14 @@ it.each([
 );
 
 it('without --prepare, the bank is not asked for its days', async () => {
-  const bank = new BankHere();
+  const { bank, payer } = await payerWith(temporary);
   bank.terms = { latestDate: parseDate('--date', TODAY) };
-  const payer = await payerAt(bank, temporary);
   expect((await payer.run([...CREATE, '--date', daysFromNow(2)])).failure).toBeNull();
   expect(bank.calls).not.toContain('terms 0000012345');
 });
 
 it('a reference is paid once, and the error names what differs', async () => {
-  const bank = new BankHere();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary);
   const invoice = [...CREATE, '--reference', 'INV-1'];
   await payer.run(invoice);
   expect(endOf(await payer.run([...invoice, '--amount', '13']))).toMatchInlineSnapshot(`
@@ -309,15 +301,13 @@ it('after a payee check, anything but a match needs a person, and nobody is sent
 });
 
 it('a person who confirms the payee with the command needs no check', async () => {
-  const bank = new BankHere();
-  const payer = await payerAt(bank, temporary, { PSD2_PAYEE_CHECK: checkThatSays({ result: 'none' }) });
+  const { payer } = await payerWith(temporary, {}, { PSD2_PAYEE_CHECK: checkThatSays({ result: 'none' }) });
   const { data, failure } = await payer.run([...CREATE, '--payee-verified']);
   expect([failure, data.state, data.payeeCheck]).toEqual([null, 'executed', null]);
 });
 
 it('without a payee check, a person confirms the payee of an instant transfer, and may say no', async () => {
-  const bank = new BankHere();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary);
   const no = await payer.run([...CREATE, '--instant'], { answers: [false] });
   expect([no.asked, no.data.state, endOf(no)]).toMatchInlineSnapshot(`
     [["Have you verified that IT60X0542811101000000123456 belongs to Mario Rossi? An instant transfer cannot be recalled"],

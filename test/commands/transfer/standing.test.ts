@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import { collect } from '../../../src/commands/flow/list.ts';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { account, BankHere, OWN_IBAN } from '../bank-here.ts';
-import { ANNA, endOf, NOW, payerAt, TODAY } from '../payer-here.ts';
+import { storeLogin } from '../access.ts';
+import { account, BankHere, OWN_IBAN, type PaymentHere } from '../bank-here.ts';
+import { ANNA, endOf, NOW, payerAt, payerWith, TODAY } from '../payer-here.ts';
 
 // Payments at a bank whose payments name the IBAN of the debited account, and whose customers commit.
 
@@ -24,8 +27,7 @@ function linkedBank(): BankHere {
 }
 
 it('a standing order is shown with how often it pays, and the bank gets it as one payment', async () => {
-  const bank = linkedBank();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, linkedBank());
   const more = [
     ...['--day', '31', '--end', '2099-12-31', '--type', 'sct'],
     ...['--payee-verified', '--payee-source', 'payee'],
@@ -102,9 +104,8 @@ async function grantAll(payer: Awaited<ReturnType<typeof payerAt>>): Promise<voi
 }
 
 it('the account may be named by its id, if the customer has it and it has an IBAN', async () => {
-  const bank = linkedBank();
+  const { bank, payer } = await payerWith(temporary, linkedBank());
   bank.accounts = [account('0000012345', OWN_IBAN), account('00000CARD1', null)];
-  const payer = await payerAt(bank, temporary);
   expect((await payer.run([...CREATE, '0000012345'])).failure).toBeNull();
   expect(JSON.parse(String(bank.last.asked))).toMatchObject({ from: '0000012345', fromIban: OWN_IBAN });
   expect(endOf(await payer.run([...CREATE, '0000054321']))).toMatchInlineSnapshot(`
@@ -118,8 +119,7 @@ it('the account may be named by its id, if the customer has it and it has an IBA
 });
 
 it('an IBAN is taken as it is, unless a consent shows all accounts of the customer', async () => {
-  const bank = linkedBank();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, linkedBank());
   const other = 'DE89370400440532013000';
   expect((await payer.run([...CREATE, other])).failure).toBeNull();
   expect(bank.calls).not.toContain(`accounts ${ANNA}`);
@@ -133,8 +133,7 @@ it('an IBAN is taken as it is, unless a consent shows all accounts of the custom
 });
 
 it('if psd2 cannot read the accounts, the bank alone checks an IBAN, and an id is not enough', async () => {
-  const bank = linkedBank();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, linkedBank());
   await grantAll(payer);
   const refusals = [
     new Psd2Error('not_logged_in', 'No login'),
@@ -159,16 +158,14 @@ it('if psd2 cannot read the accounts, the bank alone checks an IBAN, and an id i
 });
 
 it('what the bank does not take is refused before psd2 asks for the accounts', async () => {
-  const bank = linkedBank();
-  const payer = await payerAt(bank, temporary);
+  const { bank, payer } = await payerWith(temporary, linkedBank());
   const { failure } = await payer.run([...CREATE, 'DE00']);
   expect([failure?.code, bank.payments]).toEqual(['usage', []]);
 });
 
 it('the operator confirms the fees of the bank before the customer is asked, and may say no', async () => {
-  const bank = linkedBank();
+  const { bank, payer } = await payerWith(temporary, linkedBank());
   bank.verified = { commissions: { amount: parsePaymentAmount('0.50'), currency: 'EUR' } };
-  const payer = await payerAt(bank, temporary);
   const no = await payer.run([...CREATE, OWN_IBAN], { answers: [true, false] });
   expect(no.said).toContain('  Commission    0.50 EUR\n');
   expect([no.asked, no.data.state, endOf(no), bank.sent]).toMatchInlineSnapshot(`
@@ -182,4 +179,74 @@ it('the operator confirms the fees of the bank before the customer is asked, and
   const yes = await payer.run([...CREATE, OWN_IBAN], { answers: [true, true] });
   expect([yes.failure, yes.data.state]).toEqual([null, 'executed']);
   expect((await payer.run([...CREATE, OWN_IBAN])).failure).toBeNull();
+});
+
+// Tokens that a bank gives for one payment alone stay as long as the bank may be asked about that payment.
+
+const INSTANT = [...[...CREATE, OWN_IBAN], '--instant', '--payee-verified'];
+const LATER = [
+  ...[...CREATE, OWN_IBAN],
+  '--date',
+  new Date(Date.parse(TODAY) + 3 * 86_400_000).toISOString().slice(0, 10),
+];
+
+/** An operator whose payments have tokens of their own as soon as the customer is asked, and whether these are there. */
+async function withTokens() {
+  const { bank, payer } = await payerWith(temporary, linkedBank());
+  const { context } = payer.open();
+  const { flows, tokens } = await context.store();
+  const holders = async () =>
+    (await collect(flows.list('transfer'))).map((flow) => paymentHolder(flow.transactionId));
+  bank.meanwhile = async (call) => {
+    if (!call.startsWith('sca')) return;
+    for (const holder of await holders()) await storeLogin(context, holder);
+    await payer.logIn(ANNA);
+  };
+  const kept = async () => {
+    const found = await Promise.all((await holders()).map((holder) => tokens.login(holder)));
+    return found.filter((login) => login).length;
+  };
+  return { bank, payer, kept };
+}
+
+it.each<[string, string[], Partial<PaymentHere>, string, number]>([
+  ['that is executed', [...CREATE, OWN_IBAN], {}, 'executed', 0],
+  ['that the customer refused', [...CREATE, OWN_IBAN], { decision: 'NOT_AUTHORIZED' }, 'rejected', 0],
+  ['that is instant and settled', INSTANT, {}, 'settled', 0],
+  ['that is instant and not settled', INSTANT, { settlement: 'PENDING' }, 'executed', 1],
+  ['that is ordered for later', LATER, { becomes: 'ordered' }, 'ordered', 1],
+  ['that is a standing order', STANDING, {}, 'executed', 1],
+])('after a payment %s, its tokens are removed or stay', async (_, words, next, state, left) => {
+  const { bank, payer, kept } = await withTokens();
+  bank.next = next;
+  const { data } = await payer.run(words);
+  expect([data.state, await kept()]).toEqual([state, left]);
+  expect(bank.sent).toContain('sca pay-1');
+});
+
+it('a payment that waits for its customer keeps its tokens', async () => {
+  const { bank, payer, kept } = await withTokens();
+  bank.customersAgree = false;
+  const { data } = await payer.run([...CREATE, OWN_IBAN], { globals: { scaTimeout: '1' } });
+  expect([data.state, await kept()]).toEqual(['authorizing', 1]);
+});
+
+it('a payment that was cancelled at the bank needs its tokens no more, and one that was not still does', async () => {
+  const { bank, payer, kept } = await withTokens();
+  bank.next = { becomes: 'ordered' };
+  await payer.run(LATER);
+  const cancel = ['transfer', 'cancel', 'tr-1'];
+  bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
+  expect([(await payer.run(cancel)).data.state, await kept()]).toEqual(['ordered', 1]);
+  expect([(await payer.run(cancel)).data.state, await kept()]).toEqual(['cancelled', 0]);
+});
+
+it('a payment that a person ended needs its tokens no more', async () => {
+  const { bank, payer, kept } = await withTokens();
+  bank.customersAgree = false;
+  await payer.run([...CREATE, OWN_IBAN], { globals: { scaTimeout: '1' } });
+  const resolve = ['transfer', 'resolve', 'tr-1', '--not-executed'];
+  const no = await payer.run(resolve, { answers: [false] });
+  expect([no.failure?.code, await kept()]).toEqual(['cancelled', 1]);
+  expect([(await payer.run(resolve)).data.state, await kept()]).toEqual(['failed', 0]);
 });

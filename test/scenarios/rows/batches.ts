@@ -87,11 +87,14 @@ const alone = [
       added,
       step(RUN, '8 payment_failed failed executed', {
         meets: { execute: [refused(422)] },
-        says: 'without confirming that no money moved',
+        calls: `${SINGLE} status ${SINGLE}`,
+        says: '1 of 2 payments was not made\nThe bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. psd2 asks the bank again with:\n$ batch run BATCH',
       }),
       step(['transfer', 'show', 'FLOW', '--json'], '0 failed'),
       step(SHOW, '0 done', { prints: { counts: { failed: 1, executed: 1 } } }),
-      step(RETRY, '2 usage', { says: 'transfer resolve --not-executed' }),
+      step(RETRY, '2 usage', {
+        says: 'There is nothing to retry: no payment is known to have failed\npsd2 has stored nothing. The bank refused payment 1 without confirming that no money moved. Once you know that none did, run psd2 transfer resolve --not-executed. See its payments with:\n$ batch report BATCH',
+      }),
       step(UNPAID, '0 failed'),
       step(RETRY, '0 added', { prints: { lines: 1 } }),
     ],
