@@ -9,12 +9,11 @@ export function person(answers: Record<string, (string | boolean)[]>) {
   const asked: string[] = [];
   const wrong: string[] = [];
   const suggested: Record<string, unknown> = {};
+  const given = Object.entries(answers).map(([beginning, each]) => ({ beginning, left: [...each] }));
   const answerTo = (question: string): string | boolean | undefined => {
     // Nobody answers for ever.
     if (asked.push(question) > 100) throw new Error(`There is no answer to: ${question}`);
-    return Object.entries(answers)
-      .find(([beginning, left]) => question.startsWith(beginning) && left.length > 0)?.[1]
-      .shift();
+    return given.find(({ beginning, left }) => question.startsWith(beginning) && left.length > 0)?.left.shift();
   };
   const ask: Questions['ask'] = async (question, { initial = '', check } = {}) => {
     suggested[question] = initial;

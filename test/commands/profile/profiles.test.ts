@@ -1,18 +1,19 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
 import { list } from '../../../src/commands/profile/list.ts';
 import { remove } from '../../../src/commands/profile/remove.ts';
 import { show } from '../../../src/commands/profile/show.ts';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
+import { type ProfileSettings, ProfileStore } from '../../../src/store/machine/profiles.ts';
+import { removableOptions } from '../../../src/store/machine/setting-table.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
+import { certificateBag, keyBag, pkcs12Of, plainPart } from '../../certificates/pkcs12-file.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
+import { storeLogin, storeOperation } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
 import { storeTransfer } from '../customer/stored.ts';
 import { failureOf } from '../failure.ts';
@@ -21,7 +22,6 @@ const temporary = temporaryFolder();
 /** The certificates are valid by then. */
 const NOW = new Date(Date.now() + 60_000).toISOString();
 const BANK = { baseUrl: 'https://psd2.bank.example/', clientId: 'id', applicationName: 'app' };
-const NO_ENVIRONMENT = { PSD2_BASE_URL: undefined };
 
 let files: Registration;
 let folder: StoreFolder;
@@ -34,7 +34,7 @@ beforeEach(() => {
 
 type How = NonNullable<Parameters<typeof openCommand>[2]>;
 const open = ({ env, ...how }: How = {}) =>
-  openCommand(folder, NOW, { ...how, env: { ...NO_ENVIRONMENT, ...env } });
+  openCommand(folder, NOW, { ...how, env: { PSD2_BASE_URL: undefined, ...env } });
 
 /** Runs `psd2 profile …`. @returns what it printed and said */
 async function run(words: string[], how?: How) {
@@ -63,6 +63,29 @@ const everything = () =>
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
     .join('\n');
+/** Writes a private file. @returns its path */
+function write(name: string, content: string | Buffer): string {
+  const path = join(temporary, name);
+  writeFileSync(path, content, { mode: 0o600 });
+  return path;
+}
+const stdin = (text: string): How => ({ changes: () => ({ readStdin: async () => text }) });
+/** A person who answers these questions with yes or no. */
+function answering(...answers: boolean[]) {
+  const questions: string[] = [];
+  const confirm = async (question: string) => {
+    questions.push(question);
+    return answers.shift() ?? false;
+  };
+  return { questions, operator: { confirm } };
+}
+const YES = { globals: { yes: true } } as const;
+const pair = (certificate: string, key: string) => ({
+  ...{ qwacCertificate: { path: certificate }, qwacKey: { path: key } },
+});
+const qwac = () => pair(files.qwacCertFile, files.qwacKeyFile);
+const nextQwac = () => pair(files.nextQwacCertFile, files.nextQwacKeyFile);
+const usage = (message: unknown) => ({ code: 'usage', exitCode: 2, message });
 const unknown = (known: string, like = '') => ({
   ...{ code: 'no_profile', exitCode: 3, message: 'There is no profile "bnak"' },
   hint: `${like}Existing profiles: ${known}.`,
@@ -133,10 +156,13 @@ describe('psd2 profile show', () => {
     ...{ name: z.string(), source: z.string(), protected: z.string() },
     settings: z.record(z.string(), z.object({ value: z.string(), source: z.string() })),
   });
+  const settingsOf = async (name: string, how?: How) =>
+    shown.parse((await run(['show', name], how)).data).settings;
 
   it('each value has its source: the environment counts more than the profile', async () => {
-    await store('bank', { clientSecret: 'hush', maxAmount: '5.00', signer: 'sign --pin 1234' });
-    const env = { PSD2_MAX_AMOUNT: '9.00', PSD2_KEY_PASSPHRASE: 'hush' };
+    const limits = { maxAmount: '5.00', staleAfter: '1d' };
+    await store('bank', { ...limits, clientSecret: 'hush', signer: ' sign\t--pin 1234 ' });
+    const env = { PSD2_MAX_AMOUNT: '9.00', PSD2_BANK: 'sparkassen', PSD2_KEY_PASSPHRASE: 'hush' };
     const globals = { psuIp: '192.0.2.1', lang: 'it', trace: 'view', timeout: '7.5' };
     const { data } = await run(['show', 'bank'], { env, globals });
     expect(show.prints?.shape.is(data)).toBe(true);
@@ -147,7 +173,12 @@ describe('psd2 profile show', () => {
       baseUrl: { value: BANK.baseUrl, source: 'profile' },
       clientSecret: { value: 'set', source: 'profile' },
       signer: { value: 'sign …', source: 'profile' },
-      redirectUri: { source: 'default' },
+      bank: { value: 'sparkassen', source: 'environment' },
+      // What limits the operator is the stricter of both.
+      maxAmount: { value: '5.00', source: 'profile' },
+      staleAfter: { value: '1d', source: 'profile' },
+      approvals: { value: '1 in production, else 0', source: 'default' },
+      redirectUri: { value: 'http://127.0.0.1:8910/callback', source: 'default' },
       store: { value: `files in ${folder.root}`, source: 'default' },
       keyPassphrase: { value: 'set', source: 'environment' },
       timeout: { value: '7.5 s', source: 'option' },
@@ -188,78 +219,71 @@ describe('psd2 profile show', () => {
     expect(printed).not.toMatch(/language|psuIpAddress/);
   });
 
-  it('the store that the environment names has its source too, without a password', async () => {
-    await store('bank');
-    const env = { PSD2_STORE: 'postgres://ada@db.example/bank' };
-    const { settings } = shown.parse((await run(['show', 'bank'], { env })).data);
-    expect(settings.store).toEqual({ value: env.PSD2_STORE, source: 'environment' });
-  });
-
-  it('a file is its path or stored, a bank file its name', async () => {
+  it('a file is its path or stored, a bank file its name, and the store has no password', async () => {
     await store('bank', {
       ...{ qwacCertificate: { path: '/etc/qwac.pem' }, ca: { pem: 'PEM' } },
       bank: JSON.stringify({ name: 'My Bank' }),
     });
-    await store('other', { bank: '{"interface":"nextgenpsd2"}' });
-    const settings = async (name: string) => shown.parse((await run(['show', name])).data).settings;
-    expect(await settings('bank')).toMatchObject({
+    // A command without arguments is all of it, and a text that looks like a bank file is none.
+    await store('other', { bank: '{"interface":"nextgenpsd2"}', signer: 'sign', clientId: '{"name":"x"}' });
+    const env = { PSD2_STORE: 'postgres://ada@db.example/bank' };
+    expect(await settingsOf('bank', { env })).toMatchObject({
       qwacCertificate: { value: '/etc/qwac.pem' },
       ca: { value: 'stored in the profile' },
       bank: { value: 'My Bank, stored in the profile' },
+      store: { value: env.PSD2_STORE, source: 'environment' },
     });
-    expect(await settings('other')).toMatchObject({ bank: { value: 'stored in the profile' } });
+    expect(await settingsOf('other')).toMatchObject({
+      bank: { value: 'stored in the profile' },
+      signer: { value: 'sign', source: 'profile' },
+      clientId: { value: '{"name":"x"}' },
+    });
   });
 
-  it('of a protected profile the encrypted values are there, and not what they are', async () => {
-    await store('bank', { clientSecret: 'hush' });
-    const env = { PSD2_CONFIG_PASSPHRASE: 'a word' };
-    const { data } = await run(['protect', 'bank', '--passphrase'], { env });
-    expect(data).toEqual({ name: 'bank', protected: 'passphrase' });
-    const found = shown.parse((await run(['show', 'bank'])).data);
-    expect(found.protected).toBe('passphrase');
-    expect(found.settings.clientSecret).toEqual({ value: 'encrypted', source: 'profile' });
-    expect(await audited('bank')).toEqual(['profile-changed: protection passphrase']);
-  });
 });
 
 describe('psd2 profile protect and unprotect', () => {
   const env = { PSD2_CONFIG_PASSPHRASE: 'a word' };
   const protect = (...words: string[]) => run(['protect', 'bank', ...words], { env });
 
-  it('the secrets are in clear again only after a yes', async () => {
+  it('encrypts the values, which profile show then hides, and the audit log has it, as its end', async () => {
     await store('bank', { clientSecret: 'hush' });
-    await protect('--passphrase');
+    expect((await protect('--passphrase')).data).toEqual({ name: 'bank', protected: 'passphrase' });
     expect(stored('bank')).not.toHaveProperty('clientSecret');
+    expect((await run(['show', 'bank'])).data).toMatchObject({
+      protected: 'passphrase',
+      settings: { clientSecret: { value: 'encrypted', source: 'profile' } },
+    });
+    const { data } = await run(['unprotect', 'bank'], { env, ...YES });
+    expect(data).toEqual({ name: 'bank', protected: 'no' });
+    const changes = ['profile-changed: protection passphrase', 'profile-changed: protection none'];
+    expect(await audited('bank')).toEqual(changes);
+  });
+
+  it('the secrets are in clear again only after a yes, and a person reads how the profile is stored', async () => {
+    const said = async (words: string[], how?: How) => {
+      const { printed, ...found } = await run([...words, 'bank'], { env, format: 'table', ...how });
+      expect(printed).toBe('');
+      return found.said;
+    };
+    await store('bank', { clientSecret: 'hush' });
+    expect(await said(['protect', '--passphrase'])).toBe(
+      'The stored data of the profile bank is encrypted. The key comes from the passphrase.\n',
+    );
     expect(await failureOf(run(['unprotect', 'bank'], { env }))).toEqual({
       ...{ code: 'confirmation_needed', exitCode: 2, hint: 'Add --yes.' },
       message:
         'Storing secrets without encryption needs a confirmation, and psd2 cannot ask without a terminal',
     });
-    const questions: string[] = [];
-    const confirm = async (text: string) => questions.push(text) < 0;
-    expect(await failureOf(run(['unprotect', 'bank'], { env, operator: { confirm } }))).toEqual({
+    const { questions, operator } = answering(false);
+    expect(await failureOf(run(['unprotect', 'bank'], { env, operator }))).toEqual({
       ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was changed' },
     });
     expect(questions).toEqual(['Store the tokens, secrets and keys of bank without encryption?']);
     expect(stored('bank')).not.toHaveProperty('clientSecret');
-    const ended = await run(['unprotect', 'bank'], { env, globals: { yes: true } });
-    expect(ended.data).toEqual({ name: 'bank', protected: 'no' });
+    expect(await said(['unprotect'], YES)).toBe('The stored data of the profile bank is no longer encrypted.\n');
     expect(stored('bank')).toMatchObject({ clientSecret: 'hush' });
-    const again = await run(['unprotect', 'bank'], { format: 'table' });
-    expect([again.printed, again.said]).toEqual([
-      '',
-      'The stored data of the profile bank was not encrypted.\n',
-    ]);
-  });
-
-  it('a person reads how the profile is stored', async () => {
-    await store('bank');
-    const { said } = await run(['protect', 'bank', '--passphrase'], { env, format: 'table' });
-    expect(said).toBe(
-      'The stored data of the profile bank is encrypted. The key comes from the passphrase.\n',
-    );
-    const after = await run(['unprotect', 'bank'], { env, format: 'table', globals: { yes: true } });
-    expect(after.said).toBe('The stored data of the profile bank is no longer encrypted.\n');
+    expect(await said(['unprotect'])).toBe('The stored data of the profile bank was not encrypted.\n');
   });
 
   it.each([
@@ -299,11 +323,30 @@ describe('psd2 profile protect and unprotect', () => {
     expect(stored('bank')).not.toHaveProperty('clientSecret');
     expect(questions.slice(0, 2)).toEqual(['New passphrase of the profile bank', 'Repeat the passphrase']);
   });
+
+  it('a line break within a passphrase belongs to it, the last one does not', async () => {
+    await store('bank', { clientSecret: 'hush' });
+    await run(['protect', 'bank', '--passphrase-stdin'], stdin('a\r\nb\r\n'));
+    const opens = async (passphrase: string) =>
+      open({ env: { PSD2_CONFIG_PASSPHRASE: passphrase } })
+        .context.profiles.readSealed('bank')
+        .then(
+          () => true,
+          () => false,
+        );
+    expect([await opens('a\r\nb'), await opens('ab'), await opens('a\r\nb\r')]).toEqual([true, false, false]);
+  });
+
+  it('refuses a profile that is encrypted and has no key any more', async () => {
+    await store('bank', { clientSecret: 'hush' });
+    await protect('--passphrase');
+    writeFileSync(folder.protection('bank'), '');
+    mkdirSync(dirname(folder.protection('bank')), { recursive: true });
+    expect(await failureOf(protect('--passphrase'))).toMatchObject({ code: 'config', exitCode: 3 });
+  });
 });
 
 describe('psd2 profile remove', () => {
-  const YES = { globals: { yes: true } } as const;
-
   it('removes the settings after a yes, and says so', async () => {
     await store('bank');
     expect(await failureOf(run(['remove', 'bank']))).toEqual({
@@ -376,9 +419,8 @@ describe('psd2 profile remove', () => {
     await store('bank', { environment: 'production' });
     const { context } = open({ globals: { profile: 'bank' } });
     const flow = await storeTransfer(context, '1000001', 'created');
-    const questions: string[] = [];
-    const confirm = async (text: string) => questions.push(text) < 0;
-    const command = open({ operator: { confirm } });
+    const { questions, operator } = answering(false);
+    const command = open({ operator });
     expect(await failureOf(runIn(command.context, 'profile', 'remove', 'bank'))).toEqual({
       ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was removed' },
     });
@@ -411,37 +453,34 @@ describe('psd2 profile remove', () => {
     expect(marks).toEqual([mark]);
   });
 
-  it.each(['authorised', 'executed'])(
-    'of operations, one that is %s keeps the profile until it is over',
-    async (is) => {
-      await store('bank');
-      const { flows } = await open({ globals: { profile: 'bank' } }).context.store();
-      const order = { customerId: '1000001', from: parseProductId('0000012345'), operation: 'x', data: '{}' };
-      const begin = { transactionId: 't1', commits: 'on execute', order } as const;
-      const flow = await flows.begin('operation', begin, async (open) => {
-        await open.record({
-          ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
-          nextStep: 'execute',
-        });
-        await open.record({ type: 'accepted' });
-        if (is === 'authorised') {
-          await open.record({ type: 'sca-started' });
-          await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
-        } else {
-          await open.record({ type: 'execute-sent', requestId: 'q', digest: null });
-          await open.record({ type: 'executed', cro: null });
-        }
-        return open.current.flow;
+  it.each(['authorised', 'executed'])('of operations, one that is %s keeps it until it is over', async (is) => {
+    await store('bank');
+    const flow = await storeOperation(
+      open({ globals: { profile: 'bank' } }).context,
+      {},
+      {
+        ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
+        nextStep: 'execute',
+      },
+      { type: 'accepted' },
+      ...(is === 'authorised'
+        ? ([
+            { type: 'sca-started' },
+            { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+          ] as const)
+        : ([
+            { type: 'execute-sent', requestId: 'q', digest: null },
+            { type: 'executed', cro: null },
+          ] as const)),
+    );
+    const removing = run(['remove', 'bank'], YES);
+    if (is === 'executed') expect(await removing).toMatchObject({ data: { removed: true }, said: '' });
+    else
+      expect(await failureOf(removing)).toMatchObject({
+        ...{ code: 'config', next: [['--profile', 'bank', 'operation', 'resume', flow]] },
       });
-      const removing = run(['remove', 'bank'], YES);
-      if (is === 'executed') expect(await removing).toMatchObject({ data: { removed: true }, said: '' });
-      else
-        expect(await failureOf(removing)).toMatchObject({
-          ...{ code: 'config', next: [['--profile', 'bank', 'operation', 'resume', flow]] },
-        });
-      expect(open().context.profiles.list()).toEqual(is === 'executed' ? [] : ['bank']);
-    },
-  );
+    expect(open().context.profiles.list()).toEqual(is === 'executed' ? [] : ['bank']);
+  });
 
   it('a transfer whose settlement the bank does not tell is over once it was executed', async () => {
     await store('bank');
@@ -509,13 +548,64 @@ describe('psd2 profile remove', () => {
   });
 });
 
+describe('a secret of psd2 profile set', () => {
+  const set = (words: string[], how: How = {}) => run(['set', 'bank', ...words], how);
+
+  it('comes from standard input, from a file or from its variable, without the blanks around it', async () => {
+    await store('bank');
+    await set(['--client-secret-stdin'], stdin(' of stdin \n'));
+    expect(stored('bank')?.clientSecret).toBe('of stdin');
+    await set(['--client-secret-file', write('secret.txt', '\n of a file\n')]);
+    expect(stored('bank')?.clientSecret).toBe('of a file');
+    await set(['--client-secret-env'], {
+      env: { PSD2_CLIENT_SECRET: ' of env ', PSD2_CC_CLIENT_SECRET: 'x' },
+    });
+    expect(stored('bank')?.clientSecret).toBe('of env');
+    await set(['--cc-client-secret-env'], { env: { PSD2_CLIENT_SECRET: 'x', PSD2_CC_CLIENT_SECRET: 'cc' } });
+    expect(stored('bank')).toMatchObject({ clientSecret: 'of env', ccClientSecret: 'cc' });
+  });
+
+  const EMPTY = 'so psd2 cannot read the secret from it';
+  const FROM = ['stdin', 'file', 'env'].map((from) => `--client-secret-${from}`);
+  const [STDIN = '', FILE = '', ENV = ''] = FROM;
+  const HUSH = { PSD2_CLIENT_SECRET: 'hush' };
+  const BLANK = { env: { PSD2_CC_CLIENT_SECRET: ' ' } };
+  const both = (one: string, other: string) => `${one} and ${other} cannot be used together`;
+  const NO_FILE = expect.stringMatching(/^The secret file \/does\/not\/exist /);
+  it.each<[string, string[], How, string]>([
+    ['standard input is blank', [STDIN], stdin(' \n'), 'The client secret from standard input is empty'],
+    ['its variable is not set', [ENV], {}, `PSD2_CLIENT_SECRET is not set, ${EMPTY}`],
+    ['its variable is blank', [`--cc${ENV.slice(1)}`], BLANK, `PSD2_CC_CLIENT_SECRET is not set, ${EMPTY}`],
+    ['it comes from two places', [ENV, STDIN], stdin('hush'), both(STDIN, ENV)],
+    ['it comes from two others', [FILE, 'x', STDIN], stdin('hush'), both(STDIN, FILE)],
+    ['it comes from the two that are left', [FILE, 'x', ENV], { env: HUSH }, both(FILE, ENV)],
+    ['its file does not exist', [FILE, '/does/not/exist'], {}, NO_FILE],
+  ])('changes nothing if %s', async (_, words, how, message) => {
+    await store('bank', { clientSecret: 'before' });
+    expect(await failureOf(set(words, how))).toMatchObject(usage(message));
+    expect(stored('bank')?.clientSecret).toBe('before');
+  });
+
+  it.each(['client-secret', 'cc-client-secret'])(
+    'is not taken from a file that others can read: %s',
+    async (option) => {
+      const path = write(option, 'hush');
+      chmodSync(path, 0o644);
+      await store('bank', { clientSecret: 'before' });
+      expect(await failureOf(set([`--${option}-file`, path]))).toMatchObject({
+        ...{ code: 'config', message: `${path} can be read by others (mode 0644)` },
+      });
+      expect(stored('bank')).toEqual({ ...BANK, clientSecret: 'before' });
+    },
+  );
+});
+
 describe('psd2 profile set', () => {
   const set = (...words: string[]) => run(['set', ...words]);
 
   it('changes what is given, says what was there, and writes the names to the audit log', async () => {
     await store('bank', { maxAmount: '5.00', clientSecret: 'old' });
-    const secret = join(temporary, 'secret.txt');
-    writeFileSync(secret, 'new\n', { mode: 0o600 });
+    const secret = write('secret.txt', 'new\n');
     const words = ['bank', '--max-amount', '7.00', '--client-secret-file', secret, '--unset', 'payee-check'];
     const { said } = await run(['set', ...words], { format: 'table' });
     expect(said).toBe(
@@ -615,10 +705,8 @@ describe('psd2 profile set', () => {
   });
 
   it('--unset takes a certificate and its key together', async () => {
-    await store('bank', {
-      ...{ qwacCertificate: { path: files.qwacCertFile }, qwacKey: { path: files.qwacKeyFile } },
-      ...{ qsealCertificate: { path: files.qsealCertFile }, qsealKey: { path: files.qsealKeyFile } },
-    });
+    const qseal = { qsealCertificate: { path: files.qsealCertFile }, qsealKey: { path: files.qsealKeyFile } };
+    await store('bank', { ...qwac(), ...qseal });
     await set('bank', '--unset', 'qseal-cert');
     expect(Object.keys(stored('bank') ?? {}).toSorted()).toEqual([
       ...['applicationName', 'baseUrl', 'clientId', 'qwacCertificate', 'qwacKey'],
@@ -642,14 +730,102 @@ describe('psd2 profile set', () => {
       expect(stored('bank')).toEqual(BANK);
     },
   );
+
+  it('--unset takes the name of the option or of the setting, and more than one', async () => {
+    await store('bank', { maxAmount: '5.00', staleAfter: '1d', ccDailyLimit: '5', ccClientId: 'cc' });
+    await set('bank', '--unset', 'maxAmount', '--unset', 'stale-after', '--unset', 'ccDailyLimit', '--unset', 'ca');
+    expect(stored('bank')).toEqual({ ...BANK, ccClientId: 'cc' });
+  });
+
+  it.each<[string, string, string | undefined]>([
+    ['max-amout', 'Did you mean max-amount? ', undefined],
+    ['quux', '', undefined],
+    ['', '', undefined],
+    ['base-url', '', 'base-url'],
+    ['clientSecret', '', 'client-secret'],
+    ['qwac-cert', '', 'qwac-cert'],
+  ])('--unset %j removes nothing', async (name, like, needed) => {
+    await store('bank', { maxAmount: '5.00' });
+    const hint = `${like}Settings that can be removed: ${removableOptions().join(', ')}.`;
+    expect(await failureOf(set('bank', '--unset', 'max-amount', '--unset', name))).toEqual(
+      needed === undefined
+        ? { ...usage(`Unknown setting ${JSON.stringify(name)}`), hint }
+        : {
+            ...usage(`A profile needs the setting ${needed}`),
+            hint: 'Give it another value, or remove the whole profile with psd2 profile remove.',
+          },
+    );
+    expect(stored('bank')).toEqual({ ...BANK, maxAmount: '5.00' });
+  });
+
+  it('opens certificates and keys if one of them changes, and else leaves them', async () => {
+    await store('bank', { ...qwac(), qwacKey: { path: '/does/not/exist' }, signer: 'sign' });
+    await set('bank', '--max-amount', '5.00');
+    expect(stored('bank')?.maxAmount).toBe('5.00');
+    for (const words of [
+      ['--signer', 'other'],
+      ['--unset', 'signer'],
+      ['--unset', 'qseal-cert'],
+    ])
+      expect((await failureOf(set('bank', ...words))).message).toContain('/does/not/exist');
+    expect(stored('bank')?.signer).toBe('sign');
+    await set('bank', '--qwac-key', files.qwacKeyFile);
+    expect(stored('bank')?.qwacKey).toMatchObject({ pem: expect.stringContaining('PRIVATE KEY') });
+  });
+
+  it('a certificate without its key keeps the stored key, which must belong to it', async () => {
+    await store('bank', qwac());
+    expect((await failureOf(set('bank', '--qwac-cert', files.nextQwacCertFile))).message).toBe(
+      'The QWAC key does not belong to the QWAC certificate',
+    );
+    await set('bank', '--reference', '--qwac-cert', files.qwacCertFile);
+    expect(stored('bank')).toEqual({ ...BANK, ...qwac() });
+  });
+
+  it('a PKCS#12 file has certificate and key, so the stored key goes', async () => {
+    const [certificate, key] = [files.nextQwacCertFile, files.nextQwacKeyFile].map((path) =>
+      readFileSync(path, 'utf8'),
+    );
+    const content = pkcs12Of(plainPart(certificateBag(certificate ?? ''), keyBag(key ?? '')));
+    await store('bank', qwac());
+    const { said } = await run(['set', 'bank', '--qwac-cert', write('qwac.p12', content)], {
+      format: 'table',
+    });
+    expect(stored('bank')).toEqual({ ...BANK, qwacCertificate: { pkcs12: content.toString('base64') } });
+    expect(said.split('\n').slice(1)).toEqual([
+      `  qwacCertificate: ${files.qwacCertFile} → stored in the profile`,
+      `  qwacKey: ${files.qwacKeyFile} → not set`,
+      '',
+    ]);
+  });
+
+  it('a setting that was not there was not set, and psd2 warns of a variable that overrides it', async () => {
+    await store('bank');
+    const words = ['set', 'bank', '--max-amount', '5.00', '--bank', 'sparkassen', '--client-id', 'other'];
+    const { said } = await run(words, { format: 'table', env: { PSD2_MAX_AMOUNT: '9.00' } });
+    expect(said.split('\n')).toEqual([
+      'The profile bank has changed:',
+      '  bank: not set → Sparkassen (S-Payment), stored in the profile',
+      '  clientId: id → other',
+      '  maxAmount: not set → 5.00',
+      'PSD2_MAX_AMOUNT is set and counts where it is stricter.',
+      '',
+    ]);
+  });
+
+  it('the name of an application is checked only where it is sent', async () => {
+    await store('bank');
+    expect((await failureOf(set('bank', '--app-name', 'ä'))).exitCode).toBe(3);
+    await set('bank', '--bank', 'sparkassen', '--app-name', 'ä');
+    expect(stored('bank')).toMatchObject({ applicationName: 'ä', bank: expect.stringContaining('Sparkassen') });
+  });
 });
 
 describe('psd2 profile add', () => {
-  const settings = () => [
-    ...['--base-url', 'https://psd2.bank.example', '--client-id', 'id', '--app-name', 'app'],
-    ...['--qwac-cert', files.qwacCertFile, '--qwac-key', files.qwacKeyFile],
-    ...['--qseal-cert', files.qsealCertFile, '--qseal-key', files.qsealKeyFile],
-  ];
+  const TEXTS = ['--base-url', 'https://psd2.bank.example', '--client-id', 'id', '--app-name', 'app'];
+  const QWAC = () => ['--qwac-cert', files.qwacCertFile, '--qwac-key', files.qwacKeyFile];
+  const QSEALC = () => ['--qseal-cert', files.qsealCertFile, '--qseal-key', files.qsealKeyFile];
+  const settings = () => [...TEXTS, ...QWAC(), ...QSEALC()];
   const env = { PSD2_CLIENT_SECRET: 'hush' };
   const add = (words: string[], how: How = {}) => run(['add', ...words], { env, ...how });
 
@@ -697,31 +873,36 @@ describe('psd2 profile add', () => {
     message: '--base-url is missing, and psd2 cannot ask for it',
     hint: 'Add --base-url, or set it in the environment.',
   };
-  const orSet = (variable: string) => expect.stringContaining(`or set ${variable}.`);
-  it.each<[string, () => string[], object]>([
+  const NO_SECRET = {
+    message: 'The client secret is missing, and psd2 cannot ask for it',
+    hint: 'Use --client-secret-stdin, --client-secret-file <file> or PSD2_CLIENT_SECRET.',
+  };
+  const fileOf = (what: string, name: string) => ({
+    message: `The ${what} is missing`,
+    hint: `Add --${name} <file>, or set PSD2_${name.replace('-', '_').toUpperCase()}.`,
+  });
+  const NO_KEY = fileOf('QWAC key', 'qwac-key');
+  const signer = () => [...QWAC().slice(0, 2), '--signer', 'sign'];
+  it.each<[string, () => string[], object, How?]>([
     ['the name', () => [], NO_NAME],
     ['the base URL', () => ['bank', ...settings().slice(2)], NO_URL],
+    ['the client secret', () => ['bank', ...settings()], NO_SECRET, { env: {} }],
+    ['the QWAC', () => ['bank', ...TEXTS], fileOf('QWAC certificate', 'qwac-cert')],
+    ['the key of the QWAC', () => ['bank', ...TEXTS, ...QWAC().slice(0, 2)], NO_KEY],
+    ['the key of the QWAC, in place of which a signer is', () => ['bank', ...TEXTS, ...signer()], NO_KEY],
     [
-      'the key of the QWAC',
-      () => ['bank', ...settings().slice(0, 8)],
-      { message: 'The QWAC key is missing', hint: orSet('PSD2_QWAC_KEY') },
+      'the QSealC of a key',
+      () => ['bank', ...TEXTS, ...QWAC(), ...QSEALC().slice(2)],
+      fileOf('QSealC certificate', 'qseal-cert'),
     ],
     [
-      'the QWAC',
-      () => ['bank', ...settings().slice(0, 6)],
-      { message: 'The QWAC certificate is missing', hint: orSet('PSD2_QWAC_CERT') },
+      'the key of the QSealC',
+      () => ['bank', ...TEXTS, ...QWAC(), ...QSEALC().slice(0, 2)],
+      fileOf('QSealC key', 'qseal-key'),
     ],
-  ])('without %s stores nothing', async (_, words, failure) => {
-    expect(await failureOf(add(words()))).toEqual({ code: 'usage', exitCode: 2, ...failure });
+  ])('without %s stores nothing', async (_, words, failure, how) => {
+    expect(await failureOf(add(words(), how))).toEqual({ code: 'usage', exitCode: 2, ...failure });
     expect(open().context.profiles.list()).toEqual([]);
-  });
-
-  it('without the client secret says how to give it', async () => {
-    expect(await failureOf(add(['bank', ...settings()], { env: {} }))).toEqual({
-      ...{ code: 'usage', exitCode: 2 },
-      message: 'The client secret is missing, and psd2 cannot ask for it',
-      hint: 'Use --client-secret-stdin, --client-secret-file <file> or PSD2_CLIENT_SECRET.',
-    });
   });
 
   it('at a terminal asks for what is missing', async () => {
@@ -747,6 +928,76 @@ describe('psd2 profile add', () => {
       ...{ code: 'usage', exitCode: 2, message: 'The client secret from the prompt is empty' },
     });
   });
+
+  it('asks before it replaces a profile, and again if somebody is logged in elsewhere', async () => {
+    await store('bank', { baseUrl: 'https://old.bank.example/' });
+    await storeLogin(open({ globals: { profile: 'bank' } }).context, '1000001');
+    const words = ['bank', ...TEXTS, ...QWAC()];
+    const no = { code: 'cancelled', exitCode: 2, message: 'Nothing was stored' };
+    const { questions, operator } = answering(false, true, false, true, true, true);
+    expect(await failureOf(add(words, { operator }))).toEqual(no);
+    expect(await failureOf(add(words, { operator }))).toEqual(no);
+    expect(stored('bank')?.baseUrl).toBe('https://old.bank.example/');
+    await add(words, { operator });
+    expect(stored('bank')?.baseUrl).toBe(BANK.baseUrl);
+    const replace = 'The profile bank already exists. Replace it?';
+    const other = 'Change the base URL?';
+    expect(questions).toEqual([replace, replace, other, replace, other]);
+    // At the same base URL the login stays valid.
+    await add(words, { operator });
+    expect(questions.slice(5)).toEqual([replace]);
+  });
+
+  it('replaces a damaged profile after a yes, but a fault of psd2 is no damage', async () => {
+    await store('bank');
+    writeFileSync(folder.profile('bank'), '{', { mode: 0o600 });
+    const read = vi.spyOn(ProfileStore.prototype, 'read');
+    const fault = new TypeError('a fault of psd2');
+    read.mockImplementationOnce(() => {
+      throw fault;
+    });
+    await expect(add(['bank', ...TEXTS, ...QWAC()], YES)).rejects.toBe(fault);
+    read.mockRestore();
+    await add(['bank', ...TEXTS, ...QWAC()], YES);
+    expect(stored('bank')).toMatchObject({ ...BANK, clientSecret: 'hush' });
+  });
+
+  it('a bank with a bank file needs no client id, and a secret only if its file says so', async () => {
+    const words = ['--base-url', BANK.baseUrl, ...QWAC()];
+    await add(['bank', '--bank', 'sparkassen', ...words], { env: {} });
+    expect(stored('bank')).toEqual({
+      ...{ baseUrl: BANK.baseUrl, bank: expect.stringContaining('Sparkassen') },
+      ...{ qwacCertificate: { pem: expect.any(String) }, qwacKey: { pem: expect.any(String) } },
+    });
+    const needs = ['--bank', 'banca-transilvania', ...words];
+    expect(await failureOf(run(['add', 'other', ...needs]))).toEqual({
+      ...{ code: 'usage', exitCode: 2, ...NO_SECRET },
+    });
+    await run(['add', 'other', ...needs], { env });
+    expect(stored('other')?.clientSecret).toBe('hush');
+    const askSecret = async (question: string) => (question === 'Client secret' ? 'typed' : '');
+    await run(['add', 'third', ...needs], { operator: { askSecret } });
+    expect(stored('third')?.clientSecret).toBe('typed');
+  });
+
+  it('the base URL may come from the bank file, and an option counts more', async () => {
+    const api = { baseUrl: 'https://file.example/psd2' };
+    const file = write('bank.json', JSON.stringify({ interface: 'nextgenpsd2', name: 'Mine', api }));
+    await add(['bank', '--bank', file, ...QWAC()]);
+    expect(stored('bank')?.baseUrl).toBe('https://file.example/psd2');
+    const { data } = await add(['other', '--bank', file, '--base-url', BANK.baseUrl, ...QWAC()]);
+    expect(data).toEqual({ name: 'other', baseUrl: BANK.baseUrl, current: false });
+    expect(stored('other')?.baseUrl).toBe(BANK.baseUrl);
+  });
+
+  it('a signer stands in for the key of the QSealC, whose certificate is read all the same', async () => {
+    const words = ['bank', ...TEXTS, ...QWAC(), '--signer', 'sign'];
+    const bad = write('bad.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+    expect((await failureOf(add([...words, '--qseal-cert', bad]))).exitCode).toBe(3);
+    await add([...words, '--qseal-cert', files.qsealCertFile]);
+    expect(stored('bank')).toMatchObject({ signer: 'sign' });
+    expect(stored('bank')).not.toHaveProperty('qsealKey');
+  });
 });
 
 describe('psd2 profile edit', () => {
@@ -767,6 +1018,72 @@ describe('psd2 profile edit', () => {
     await store('other');
     expect(await failureOf(run(['edit'], { operator: {} }))).toEqual({
       ...{ code: 'no_profile', exitCode: 3, message: 'No profile is chosen', hint: 'Name one: bank, other.' },
+    });
+  });
+});
+
+describe('psd2 profile set --all', () => {
+  const toNewQwac = () => [
+    ...['set', '--all', '--qwac-cert', files.nextQwacCertFile],
+    ...['--qwac-key', files.nextQwacKeyFile],
+  ];
+
+  it('an interruption ends it', async () => {
+    await store('bank', qwac());
+    const read = vi.spyOn(ProfileStore.prototype, 'read');
+    const interrupted = new Psd2Error('interrupted', 'Interrupted');
+    read.mockImplementationOnce(() => {
+      throw interrupted;
+    });
+    await expect(run(toNewQwac())).rejects.toBe(interrupted);
+    read.mockRestore();
+    expect(stored('bank')).toEqual({ ...BANK, ...qwac() });
+  });
+
+  it('a stored certificate that cannot be read fails alone, and a person reads a table', async () => {
+    const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    await store('bank', { ...qwac(), qwacCertificate: { pem } });
+    await store('other', nextQwac());
+    const command = open({ format: 'table', columns: 120 });
+    const failure = await failureOf(runIn(command.context, 'profile', ...toNewQwac()));
+    expect(failure).toEqual({
+      ...{ code: 'certificate', exitCode: 3 },
+      message: '1 of 2 profiles was not changed: The QWAC certificate cannot be read',
+    });
+    const lines = command.printed().split('\n');
+    expect(lines.map((line) => line.trim().split(/ {2,}/))).toEqual([
+      ['PROFILE', 'RESULT', 'DETAIL'],
+      ['bank', 'failed', 'The QWAC certificate cannot be read'],
+      ['other', 'unchanged', 'it has the new one already'],
+      [''],
+    ]);
+  });
+
+  it('takes for the old one that of the same organization, and of another only if nobody has one', async () => {
+    // Nothing listens there, so no profile changes.
+    const away = { baseUrl: 'https://127.0.0.1:1/' };
+    const rows = async () => {
+      const command = open();
+      await runIn(command.context, 'profile', ...toNewQwac()).catch(() => {});
+      return z
+        .array(z.object({ profile: z.string(), result: z.string() }))
+        .parse(JSON.parse(command.printed() || '[]'))
+        .map(({ profile, result }) => `${profile} ${result}`);
+    };
+    await store('foreign', { ...away, ...pair(files.caFile, files.qwacKeyFile) });
+    expect(await rows()).toEqual(['foreign failed']);
+    await store('old', { ...away, ...qwac() });
+    expect(await rows()).toEqual(['foreign unchanged', 'old failed']);
+    await store('old', { ...away, ...nextQwac() });
+    expect(await rows()).toEqual(['foreign unchanged', 'old unchanged']);
+  });
+
+  it('none has one: says so', async () => {
+    await store('bank');
+    const words = ['set', '--all', '--qseal-cert', files.qsealCertFile, '--qseal-key', files.qsealKeyFile];
+    expect(await failureOf(run(words))).toEqual({
+      ...usage('No profile has a QSealC'),
+      hint: 'Give the certificate to a profile by its name.',
     });
   });
 });

@@ -10,25 +10,26 @@ import { openCommand } from '../command.ts';
 const temporary = temporaryFolder();
 const BY_ENVIRONMENT = { keyring: false, passphrase: false, passphraseStdin: false };
 const SETTINGS = { baseUrl: 'https://psd2.bank.example', clientSecret: 'hush' };
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+const open = (passphrase?: string, how: How = {}, folder = newConfigFolder(temporary)) =>
+  openCommand(folder, '2026-03-01T00:00:00.000Z', {
+    ...{ env: { PSD2_CONFIG_PASSPHRASE: passphrase }, globals: { profile: 'bank' }, ...how },
+  });
 
 it('psd2 profile protect names the damaged files that it left in clear', async () => {
   const folder = newConfigFolder(temporary);
-  const open = () =>
-    openCommand(folder, '2026-03-01T00:00:00.000Z', {
-      env: { PSD2_CONFIG_PASSPHRASE: 'correct horse' },
-      globals: { profile: 'bank' },
-    });
+  const here = () => open('correct horse', {}, folder);
   const protect = async () => {
-    const { context, said } = open();
+    const { context, said } = here();
     await profileProtect(context, undefined, BY_ENVIRONMENT);
     return said();
   };
-  await open().context.profiles.write('bank', SETTINGS);
+  await here().context.profiles.write('bank', SETTINGS);
   expect(await protect()).toBe('');
   damage(folder.profile('bank'));
   damage(join(folder.tokens('bank'), 'customer-42', '1.json'));
-  await open().context.profiles.write('bank', SETTINGS);
-  await storeLogin(open().context, '42');
+  await here().context.profiles.write('bank', SETTINGS);
+  await storeLogin(here().context, '42');
   const kept = /Damaged files may contain unencrypted secrets\. Remove them: rm (\S+) (\S+)\n/.exec(
     await protect(),
   );
@@ -53,16 +54,14 @@ it.each([
 ])(
   'the passphrase %j is the same from standard input and from the environment: %j',
   async (given, passphrase) => {
-    const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z');
-    const fromStdin = await chooseProtector({ ...context, readStdin: async () => given }, 'bank', {
-      ...BY_ENVIRONMENT,
-      passphraseStdin: true,
-    });
-    expect(fromStdin).toEqual({ kind: 'passphrase', passphrase });
+    const stdin = { ...open().context, readStdin: async () => given };
+    const fromStdin = { ...BY_ENVIRONMENT, passphraseStdin: true };
+    expect(await chooseProtector(stdin, 'bank', fromStdin)).toEqual({ kind: 'passphrase', passphrase });
     expect(passphraseIn({ PSD2_CONFIG_PASSPHRASE: given })).toBe(passphrase);
   },
 );
 
+const TYPING: How = { operator: { askSecret: async () => 'typed' } };
 const given = (passphrase: string) => ({ kind: 'passphrase', passphrase });
 it.each<[string, object, boolean, object | undefined]>([
   ['what protects it stays', {}, false, undefined],
@@ -72,18 +71,11 @@ it.each<[string, object, boolean, object | undefined]>([
   ['the keyring takes its place', { keyring: true }, false, { kind: 'keyring' }],
   ['standard input has a new one', { passphraseStdin: true }, true, given('piped')],
 ])('of a profile that a passphrase protects, %s: %j', async (_, options, canAsk, protector) => {
-  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
-    env: { PSD2_CONFIG_PASSPHRASE: 'from the environment' },
-    globals: { profile: 'bank' },
-    ...(canAsk && { operator: { askSecret: async () => 'typed' } }),
-  });
+  const { context } = open('from the environment', canAsk ? TYPING : {});
   await context.profiles.write('bank', SETTINGS);
   await profileProtect(context, undefined, BY_ENVIRONMENT);
-  const chosen = await chooseProtector({ ...context, readStdin: async () => 'piped' }, 'bank', {
-    ...BY_ENVIRONMENT,
-    ...options,
-  });
-  expect(chosen).toEqual(protector);
+  const stdin = { ...context, readStdin: async () => 'piped' };
+  expect(await chooseProtector(stdin, 'bank', { ...BY_ENVIRONMENT, ...options })).toEqual(protector);
 });
 
 it.each<[string, object, string | undefined, object]>([
@@ -92,9 +84,6 @@ it.each<[string, object, string | undefined, object]>([
   ['a person', { passphrase: true }, undefined, given('typed')],
   ['the environment, before a person', { passphrase: true }, 'set', given('set')],
 ])('a profile that nothing protects gets its key from %s', async (_, options, passphrase, protector) => {
-  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
-    env: { PSD2_CONFIG_PASSPHRASE: passphrase },
-    operator: { askSecret: async () => 'typed' },
-  });
+  const { context } = open(passphrase, TYPING);
   expect(await chooseProtector(context, 'bank', { ...BY_ENVIRONMENT, ...options })).toEqual(protector);
 });

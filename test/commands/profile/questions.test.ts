@@ -68,6 +68,8 @@ const storeHere = async (changes: Partial<ProfileSettings> = {}) =>
   });
 const edit = (answers: Answers, words: string[] = []) => talk(['edit', 'bank', ...words], answers);
 
+const STORE: Answers = { 'Store the profile': [true] };
+
 /** Answers that make a profile of the sandbox. */
 const answersForSandbox = async (): Promise<Answers> => {
   const { clientId, clientSecret, applicationName } = files().applications.authorizationCode;
@@ -83,9 +85,11 @@ const answersForSandbox = async (): Promise<Answers> => {
     'QSealC key': [files().qsealKeyFile],
     'CA bundle': [files().caFile],
     'Redirect URI': [`http://127.0.0.1:${await freePort()}/callback`],
-    'Store the profile': [true],
+    ...STORE,
   };
 };
+/** Of the questions, those that begin so. */
+const those = (asked: string[], beginning: string) => asked.filter((text) => text.startsWith(beginning));
 
 const BANKS = ['production: a bank, with real money', "sandbox: a bank's sandbox"];
 const OWN = "own: psd2's own sandbox on this computer";
@@ -154,28 +158,18 @@ describe('psd2 profile add without options', () => {
   it('asks again after each answer that cannot be right', async () => {
     const answers = await answersForSandbox();
     const none = '/does/not/exist.pem';
+    const says = (...texts: string[]) => texts.map((text) => expect.stringContaining(text));
+    const key = files().qwacKeyFile;
     const wrongAnswers: [string, string[], unknown[]][] = [
-      ['Bank:', ['no-such-platform'], [expect.stringContaining('no-such-platform')]],
-      ['Base URL', ['http://psd2.bank.example'], [expect.stringContaining('https')]],
+      ['Bank:', ['no-such-platform'], says('no-such-platform')],
+      ['Base URL', ['http://psd2.bank.example'], says('https')],
       ['Client id', ['', ' '], ['A value is required', 'A value is required']],
-      ['Application name', ['ä'], [expect.stringContaining('application name')]],
-      [
-        'QWAC certificate',
-        [none, files().qwacKeyFile],
-        [expect.stringContaining(none), expect.stringContaining(files().qwacKeyFile)],
-      ],
-      ['QWAC key', [none], [expect.stringContaining(none)]],
-      [
-        'CA bundle',
-        [none, files().qwacKeyFile],
-        [expect.stringContaining(none), expect.stringContaining(files().qwacKeyFile)],
-      ],
-      ['Redirect URI', ['callback'], [expect.stringContaining('redirect URI')]],
-      [
-        'Largest amount',
-        ['much', '-1.00', 'none'],
-        [/much/, /-1\.00/, /none/].map((text) => expect.stringMatching(text)),
-      ],
+      ['Application name', ['ä'], says('application name')],
+      ['QWAC certificate', [none, key], says(none, key)],
+      ['QWAC key', [none], says(none)],
+      ['CA bundle', [none, key], says(none, key)],
+      ['Redirect URI', ['callback'], says('redirect URI')],
+      ['Largest amount', ['much', '-1.00', 'none'], says('much', '-1.00', 'none')],
     ];
     for (const [question, before] of wrongAnswers)
       answers[question] = [...before, ...(answers[question] ?? [''])];
@@ -195,9 +189,8 @@ describe('psd2 profile add without options', () => {
       'Command that gets': ['sign --pin 1234'],
       'Use it anyway?': [true],
     };
-    const { asked, suggested } = await talk(['add', 'bank', '--reference'], answers, {
-      PSD2_SIGNER: 'sign --old',
-    });
+    const env = { PSD2_SIGNER: 'sign --old' };
+    const { asked, suggested } = await talk(['add', 'bank', '--reference'], answers, env);
     expect(asked.filter((question) => / key: /.test(question))).toEqual([]);
     expect(suggested['Command that gets the signing string and prints the signature']).toBe('sign --old');
     expect(stored()).toMatchObject({ qwacCertificate: { path: both }, signer: 'sign --pin 1234' });
@@ -213,8 +206,7 @@ describe('psd2 profile add without options', () => {
       'Use it anyway?': [false],
     };
     const { asked, said } = await talk(['add', 'bank', '--reference'], answers);
-    expect(asked.filter((question) => question.startsWith('QWAC certificate'))).toHaveLength(2);
-    expect(asked.filter((question) => question === 'Use it anyway?')).toHaveLength(1);
+    expect([those(asked, 'QWAC certificate').length, those(asked, 'Use it anyway?').length]).toEqual([2, 1]);
     expect(said).toMatch(/^ {2}fail {2}QWAC: .+\n {8}→ .+\n {2}ok {4}QWAC: /);
     expect(stored()).toMatchObject(ofSandbox());
   });
@@ -224,33 +216,25 @@ describe('psd2 profile add without options', () => {
       'Which bank': ['production'],
       'Client id': ['typed'],
       'Is there also an application': [false],
-      'Largest amount': ['7.00'],
-      'Store the profile': [true],
+      ...{ 'Largest amount': ['7.00'], ...STORE },
     });
     const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
     const env = { PSD2_MAX_AMOUNT: '1.00', PSD2_REDIRECT_URI: redirectUri };
     await operator.run(['profile', 'add', 'bank', '--reference'], { env, operator: someone.operator });
-    const { clientSecret, applicationName } = files().applications.authorizationCode;
     expect(stored()).toEqual({
-      ...{
-        environment: 'production',
-        baseUrl: new URL(operator.bank.sandbox.baseUrl).href,
-        clientId: 'typed',
-      },
-      ...{ clientSecret, applicationName, redirectUri, maxAmount: '7.00', ca: { path: files().caFile } },
-      ...{ qwacCertificate: { path: files().qwacCertFile }, qwacKey: { path: files().qwacKeyFile } },
-      ...{ qsealCertificate: { path: files().qsealCertFile }, qsealKey: { path: files().qsealKeyFile } },
+      ...{ ...ofSandbox(), environment: 'production', clientId: 'typed', redirectUri, maxAmount: '7.00' },
+      baseUrl: new URL(operator.bank.sandbox.baseUrl).href,
       bankSigningCertificate: { path: files().bankSigningCertFile },
     });
     expect(someone.asked).not.toContain('Client secret');
   });
 
   it('asks for a secret until there is one', async () => {
-    const someone = person({ 'Client secret': ['', ' ', 'hush'], 'Store the profile': [true] });
+    const someone = person({ 'Client secret': ['', ' ', 'hush'], ...STORE });
     const env = { PSD2_CLIENT_SECRET: undefined, PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/` };
     await operator.run(['profile', 'add', 'bank'], { env, operator: someone.operator });
     expect(stored()?.clientSecret).toBe('hush');
-    expect(someone.asked.filter((question) => question === 'Client secret')).toHaveLength(3);
+    expect(those(someone.asked, 'Client secret')).toHaveLength(3);
   });
 });
 
@@ -283,30 +267,23 @@ describe('a bank with a bank file', () => {
     const answers = await answersForSandbox();
     for (const own of ['Base URL', 'Client id', 'Application name', 'Which bank']) delete answers[own];
     answers['Which bank'] = ['sandbox'];
-    const { asked, suggested } = await talk(['add', 'bank', '--reference', '--bank', door()], {
-      ...answers,
-      'Store the profile': [true],
-    });
+    const { asked, suggested } = await talk(['add', 'bank', '--reference', '--bank', door()], answers);
     const { api } = JSON.parse(readFileSync(door(), 'utf8'));
     expect(asked.slice(0, 2)).toEqual(['Which bank is it?', 'Base URL of the bank']);
     expect(suggested['Which bank is it?']).toEqual([undefined, ...BANKS]);
     expect(suggested['Base URL of the bank']).toBe(api.baseUrl);
     for (const other of ['Client id', 'Application name', 'Is there also', 'Bank:'])
-      expect(asked.filter((question) => question.startsWith(other))).toEqual([]);
+      expect(those(asked, other)).toEqual([]);
     expect(stored()).toMatchObject({ baseUrl: api.baseUrl, bank: expect.stringContaining('"nextgenpsd2"') });
   });
 
   it('may be a platform, or a file by its path', async () => {
     copyFileSync(door(), join(temporary, 'door.json'));
-    const rest: Answers = {
-      'Which bank': ['sandbox', 'sandbox'],
-      'Store the profile': [true, true],
-    };
     for (const [name, given] of [
       ['platform', ' sparkassen '],
       ['path', join(temporary, 'door.json')],
     ] as const) {
-      const answers = { ...(await answersForSandbox()), ...rest, 'Bank:': [given] };
+      const answers = { ...(await answersForSandbox()), 'Bank:': [given] };
       const { asked, failure } = await talk(['add', name, '--reference'], answers);
       expect([failure, asked[1]?.slice(0, 5)]).toEqual([null, 'Bank:']);
     }
@@ -316,83 +293,68 @@ describe('a bank with a bank file', () => {
 
   it('that signs nothing is not asked for a QSealC, and loses a stored one', async () => {
     await store({ signer: 'sign' });
-    const { asked } = await talk(['edit', 'bank'], {
-      'Bank:': ['sparkassen'],
-      'Store the profile': [true],
-    });
+    const { asked } = await edit({ 'Bank:': ['sparkassen'], ...STORE });
     expect(asked.filter((question) => /QSealC/.test(question))).toEqual([]);
     for (const key of ['qsealCertificate', 'qsealKey', 'signer']) expect(stored()).not.toHaveProperty(key);
   });
 
   it('stays, is replaced, or is taken out', async () => {
-    const { bank: content } = (await added()) ?? {};
+    await store();
+    await talk(['set', 'bank', '--bank', 'sparkassen'], {});
+    const content = stored()?.bank;
     const keep = 'Keep the bank file (Sparkassen (S-Payment), stored in the profile)?';
-    const kept = await talk(['edit', 'bank'], { 'Store the profile': [true] });
+    const kept = await edit({ ...STORE });
     expect([kept.asked[1], kept.suggested[keep]]).toEqual([keep, true]);
-    expect(stored()?.bank).toBe(content);
-    const other = await talk(['edit', 'bank'], {
-      ...{ 'Keep the bank': [false], 'Bank:': ['sparda'], 'Store the profile': [true] },
-    });
+    expect([content, stored()?.bank]).toEqual([expect.stringContaining('Sparkassen'), content]);
+    const other = await edit({ ...STORE, 'Keep the bank': [false], 'Bank:': ['sparda'] });
     expect(other.failure).toBeNull();
     expect(stored()?.bank).toContain('Sparda');
     const { clientId, applicationName } = files().applications.authorizationCode;
-    const none = await talk(['edit', 'bank'], {
-      ...{ 'Keep the bank': [false], 'Bank:': [''], 'Store the profile': [true] },
+    const none = await edit({
+      ...{ ...STORE, 'Keep the bank': [false], 'Bank:': [''] },
       ...{ 'Client id': [clientId], 'Client secret': ['hush'], 'Application name': [applicationName] },
     });
     expect([none.failure, stored()?.bank]).toEqual([null, undefined]);
     expect(stored()).toMatchObject({ clientId, clientSecret: 'hush' });
   });
-
-  /** Stores a profile for a platform. */
-  async function added() {
-    await operator.open().context.profiles.write('bank', ofSandbox());
-    await talk(['set', 'bank', '--bank', 'sparkassen'], {});
-    return stored();
-  }
 });
 
 describe('psd2 profile edit', () => {
+  const CC = { ccClientId: 'cc', ccClientSecret: 's', ccApplicationName: 'app', ccDailyLimit: '9' };
+
   it.each<[ProfileSettings['environment'], string, string]>([
     [undefined, 'https://127.0.0.1:1/', 'sandbox'],
     [undefined, 'https://psd2.bank.invalid/', 'production'],
     ['production', 'https://127.0.0.1:1/', 'production'],
     ['sandbox', 'https://psd2.bank.invalid/', 'sandbox'],
   ])('of a profile that says %s at %s suggests %s', async (environment, baseUrl, suggestion) => {
-    const settings = { ...ofSandbox(), baseUrl };
-    delete settings.environment;
-    await operator
-      .open()
-      .context.profiles.write('bank', { ...settings, ...(environment && { environment }) });
-    const { suggested } = await talk(['edit', 'bank'], { 'Store the profile': [false] });
+    await store({ baseUrl, environment });
+    const { suggested } = await edit({ 'Store the profile': [false] });
     expect(suggested['Which bank is it?']).toEqual([suggestion, ...BANKS]);
   });
 
   it('keeps, replaces or takes out the other files', async () => {
     await store({ bankSigningCertificate: { path: files().bankSigningCertFile } });
-    const first = await talk(['edit', 'bank', '--reference'], {
+    const replaced = {
       'Signing certificate of the bank: keep': [false],
       'Signing certificate of the bank (empty': [files().bankSigningCertFile],
-      'Store the profile': [true],
-    });
+    };
+    const first = await edit({ ...replaced, ...STORE }, ['--reference']);
     expect(first.suggested).toMatchObject({
       "CA bundle of the bank's server: keep the stored one?": true,
       'Signing certificate of the bank: keep the stored one?': true,
       'Signing certificate of the bank (empty: psd2 does not check its signatures)': '',
     });
     expect(stored()).toMatchObject({ bankSigningCertificate: { path: files().bankSigningCertFile } });
-    await talk(['edit', 'bank'], {
-      'Signing certificate of the bank: keep': [false],
-      'Store the profile': [true],
-    });
+    await edit({ 'Signing certificate of the bank: keep': [false], ...STORE });
     expect(stored()).toEqual(ofSandbox());
   });
 
   it('without --reference stores the contents of new files', async () => {
     await store();
-    await talk(['edit', 'bank'], {
+    await edit({
       ...{ 'Keep the QWAC': [false], 'QWAC certificate': [files().qwacCertFile] },
-      ...{ 'QWAC key': [files().qwacKeyFile], 'Store the profile': [true] },
+      ...{ 'QWAC key': [files().qwacKeyFile], ...STORE },
     });
     const pem = (path: string) => ({ pem: readFileSync(path, 'utf8') });
     expect(stored()).toEqual({
@@ -403,27 +365,21 @@ describe('psd2 profile edit', () => {
 
   it('a QSealC with a new key forgets the signer', async () => {
     await store({ signer: 'sign' });
-    await talk(['edit', 'bank', '--reference'], {
+    const newPair = {
       ...{ 'Keep the QSealC': [false], 'QSealC certificate': [files().qsealCertFile] },
-      ...{ 'QSealC key': [files().qsealKeyFile], 'Store the profile': [true] },
-    });
+      'QSealC key': [files().qsealKeyFile],
+    };
+    await edit({ ...newPair, ...STORE }, ['--reference']);
     expect(stored()).toEqual(ofSandbox());
   });
 
   it('with the suggested answers alone changes nothing, however often', async () => {
-    await storeHere({
-      maxAmount: '5.00',
-      ccClientId: 'cc',
-      ccClientSecret: 's',
-      ccApplicationName: 'app',
-    });
+    await storeHere({ ...CC, maxAmount: '5.00' });
     const before = stored();
     for (let round = 0; round < 2; round++)
       expect((await edit({})).said.split('\n').at(-2)).toBe('The profile bank is unchanged.');
     expect(stored()).toEqual(before);
   });
-
-  const CC = { ccClientId: 'cc', ccClientSecret: 's', ccApplicationName: 'app', ccDailyLimit: '9' };
 
   it('takes out all that belongs to what is there no more, and nothing else', async () => {
     await storeHere({ ...CC, maxAmount: '5.00', approvals: '2' });
@@ -435,7 +391,7 @@ describe('psd2 profile edit', () => {
       'Does a QSealC sign?': [false],
       'Largest amount': ['none'],
       // This bank wants a QSealC.
-      'Store the profile': [true],
+      ...STORE,
     });
     expect(stored()).toEqual(before);
     expect(before).toMatchObject({ ccDailyLimit: '9', approvals: '2', environment: 'sandbox' });
@@ -464,7 +420,7 @@ describe('psd2 profile edit', () => {
     );
     expect(wrong).toEqual([expect.stringContaining(`${temporary}/none.pem`)]);
     expect(said).toContain('The QWAC key does not belong to the QWAC certificate');
-    expect(asked.filter((question) => question.startsWith('QWAC key'))).toHaveLength(2);
+    expect(those(asked, 'QWAC key')).toHaveLength(2);
     expect(stored()).toMatchObject({
       qwacCertificate: { path: files().nextQwacCertFile },
       qwacKey: { path: files().nextQwacKeyFile },
@@ -483,16 +439,13 @@ describe('psd2 profile edit', () => {
     const command = operator.open({ env: NO_ENVIRONMENT(), operator: someone.operator, format: 'table' });
     const work = runIn(command.context, 'profile', 'edit', 'bank');
     if (anyway) await work;
-    else
-      expect(await failureOf(work)).toEqual({
-        ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was stored' },
-      });
+    else expect(await failureOf(work)).toEqual({ code: 'cancelled', exitCode: 2, message: 'Nothing was stored' });
     const shown = command.said().split('\n');
     expect(shown.flatMap((line) => /^ {2}(\w+) +([\w ]+):/.exec(line)?.slice(1, 3).join(' ') ?? [])).toEqual([
       ...['ok QWAC', 'ok QSealC', 'ok redirect port', 'ok proxy', 'skip DNS', 'fail TLS', 'skip clock'],
       'skip authorize',
     ]);
-    expect(someone.asked.filter((question) => question.startsWith('Store'))).toHaveLength(1);
+    expect(those(someone.asked, 'Store')).toHaveLength(1);
     expect(stored()).toEqual(
       anyway ? { ...before, baseUrl: 'https://127.0.0.1:1/', maxAmount: '7.00' } : before,
     );

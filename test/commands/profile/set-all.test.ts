@@ -17,14 +17,8 @@ beforeEach(() => {
 const files = () => operator.bank.sandbox.registration;
 const AWAY = 'https://127.0.0.1:1/';
 type Pair = Partial<ProfileSettings>;
-const qwac = (cert: string, key: string): Pair => ({
-  qwacCertificate: { path: cert },
-  qwacKey: { path: key },
-});
-const qseal = (cert: string, key: string): Pair => ({
-  qsealCertificate: { path: cert },
-  qsealKey: { path: key },
-});
+const qwac = (cert: string, key: string): Pair => ({ qwacCertificate: { path: cert }, qwacKey: { path: key } });
+const qseal = (cert: string, key: string): Pair => ({ qsealCertificate: { path: cert }, qsealKey: { path: key } });
 const oldQwac = () => qwac(files().qwacCertFile, files().qwacKeyFile);
 const newQwac = () => qwac(files().nextQwacCertFile, files().nextQwacKeyFile);
 const oldQseal = () => qseal(files().qsealCertFile, files().qsealKeyFile);
@@ -38,16 +32,9 @@ const QSEAL = () => ['--qseal-cert', files().nextQsealCertFile, '--qseal-key', f
 /** Stores a profile for the sandbox with these certificates, and with the old QSealC unless they say otherwise. */
 async function store(name: string, ...pairs: Pair[]): Promise<void> {
   const { clientId, clientSecret, applicationName } = files().applications.authorizationCode;
-  await operator
-    .open()
-    .context.profiles.write(
-      name,
-      Object.assign(
-        { baseUrl: operator.bank.sandbox.baseUrl, clientId, clientSecret, applicationName },
-        { ca: { path: files().caFile }, ...oldQseal() },
-        ...pairs,
-      ),
-    );
+  const application = { baseUrl: operator.bank.sandbox.baseUrl, clientId, clientSecret, applicationName };
+  const settings = Object.assign(application, { ca: { path: files().caFile }, ...oldQseal() }, ...pairs);
+  await operator.open().context.profiles.write(name, settings);
 }
 const pathOf = (name: string) => {
   const source = operator.open().context.profiles.read(name)?.qwacCertificate;
@@ -94,9 +81,9 @@ describe('psd2 profile set --all', () => {
       ...{ code: 'bank_unreachable', exitCode: 11 },
       message: expect.stringMatching(/^2 of 6 profiles were not changed: .*127\.0\.0\.1:1/),
     });
-    expect(['a-away', 'c-good', 'e-good'].map(pathOf)).toEqual([
-      ...[files().qwacCertFile, files().nextQwacCertFile, files().nextQwacCertFile],
-    ]);
+    const { qwacCertFile, nextQwacCertFile } = files();
+    const paths = ['a-away', 'c-good', 'e-good'].map(pathOf);
+    expect(paths).toEqual([qwacCertFile, nextQwacCertFile, nextQwacCertFile]);
   });
 
   it('the second run finds nothing to change, which is no error', async () => {
@@ -141,9 +128,8 @@ describe('psd2 profile set --all', () => {
       },
     ]);
     await operator.open().context.profiles.use('b');
-    expect((await setAll(QWAC())).rows.map(([, result]) => result)).toEqual([
-      ...['unchanged', 'failed', 'unchanged'],
-    ]);
+    const results = (await setAll(QWAC())).rows.map(([, result]) => result);
+    expect(results).toEqual(['unchanged', 'failed', 'unchanged']);
     expect((await setAll(QWAC(), { profile: 'a' })).rows).toEqual([
       ['a', 'changed', CHANGED],
       ['b', 'unchanged', 'it has another QWAC, or none'],

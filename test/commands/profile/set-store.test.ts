@@ -46,8 +46,8 @@ vi.mock(import('../../../src/store/open.ts'), async (original) => {
 });
 const { storeFolder } = await import('../../../src/store/machine/folder.ts');
 const { StoreMemory } = await import('../../../src/store/machine/store-choice.ts');
-const { transferOrder } = await import('../../domain/orders.ts');
 const { newConfigFolder, temporaryFolder } = await import('../../store/temporary-folder.ts');
+const { storeOperation } = await import('../access.ts');
 const { openCommand, runIn } = await import('../command.ts');
 const { storeTransfer } = await import('../customer/stored.ts');
 const { failureOf } = await import('../failure.ts');
@@ -60,7 +60,8 @@ const TWO = 'postgres://ada@two.example/bank';
 const EMPTY = 'postgres://ada@empty.example/bank';
 const [SHOWN_ONE, SHOWN_TWO] = ['one.example:5432/bank', 'two.example:5432/bank'];
 const inOne = { home: 'postgres', id: 'one', shown: SHOWN_ONE, address: ONE, isSet: true } as const;
-const inTwo = { home: 'postgres', id: 'two', shown: SHOWN_TWO, address: TWO, isSet: true } as const;
+const inTwo = { ...inOne, id: 'two', shown: SHOWN_TWO, address: TWO } as const;
+const AWAY = { ...inOne, address: 'postgres://away/b', shown: 'away:5432/b' } as const;
 
 let folder = newConfigFolder(temporary);
 beforeEach(async () => {
@@ -108,12 +109,10 @@ it('psd2 remembers the database with its id, and the files again', async () => {
   expect((await setStore(TWO)).said).toBe(`The profile bank uses PostgreSQL at ${SHOWN_TWO} from now on.\n`);
   expect(remembered()).toEqual(inTwo);
   const { printed, said } = await setStore('files', { format: 'json' });
-  expect([JSON.parse(printed), said]).toEqual([
-    expect.objectContaining({
-      settings: expect.objectContaining({ store: { value: `files in ${folder.root}`, source: 'profile' } }),
-    }),
-    '',
-  ]);
+  expect(JSON.parse(printed)).toMatchObject({
+    settings: { store: { value: `files in ${folder.root}`, source: 'profile' } },
+  });
+  expect(said).toBe('');
   expect(remembered()).toEqual({ home: 'files', isSet: true });
 });
 
@@ -183,14 +182,7 @@ describe('payments that would stay behind', () => {
   it('every payment and operation counts, a damaged one as unfinished, and no consent does', async () => {
     for (const reference of ['1', '2']) await pay('settled', { reference });
     const damaged = await pay('settled', { reference: '3' });
-    const { flows } = await inStore().store();
-    const order = {
-      customerId: '1000001',
-      from: transferOrder().from,
-      operation: 'standingOrder',
-      data: '{}',
-    };
-    await flows.begin('operation', { transactionId: 't1', commits: 'on execute', order }, async () => {});
+    await storeOperation(inStore(), {});
     appendFileSync(join(folder.flows('bank'), `${damaged}.ndjson`), 'damaged\n{}\n');
     const { message } = await failureOf(setStore(ONE));
     expect(message).toContain('4 payments of the profile bank would stay behind in the files');
@@ -199,24 +191,17 @@ describe('payments that would stay behind', () => {
 
   it('psd2 asks at a terminal, and a no changes nothing', async () => {
     await pay('settled');
-    const questions: string[] = [];
-    const answering = (answer: boolean) => ({
-      operator: {
-        confirm: async (text: string) => {
-          questions.push(text);
-          return answer;
-        },
-      },
-    });
-    expect(await failureOf(setStore(ONE, answering(false)))).toEqual({
+    const confirm = vi.fn(async (_: string) => true).mockResolvedValueOnce(false);
+    const asking = { operator: { confirm: (text: string) => confirm(text) } };
+    expect(await failureOf(setStore(ONE, asking))).toEqual({
       ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was changed' },
     });
     expect(remembered()).toMatchObject({ home: 'files' });
-    await setStore(ONE, answering(true));
+    await setStore(ONE, asking);
     expect(remembered()).toEqual(inOne);
     const left = `1 payment of the profile bank would stay behind in the files in ${folder.root}, 0 of them unfinished`;
     const asked = `${left}. psd2 would not see them, and their references could be used again. Use PostgreSQL at ${SHOWN_ONE}?`;
-    expect(questions).toEqual([asked, asked]);
+    expect(confirm.mock.calls).toEqual([[asked], [asked]]);
   });
 
   it('those in a database stay behind too, and --yes leaves them there', async () => {
@@ -239,11 +224,7 @@ describe('payments that would stay behind', () => {
 
   it.each<[string, RememberedStore, string]>([
     ['the files', { home: 'files', isSet: false }, 'files'],
-    [
-      'the database at another address',
-      { ...inOne, address: 'postgres://old.example/bank', shown: 'old' },
-      ONE,
-    ],
+    ['the database at another address', { ...AWAY, id: 'one' }, ONE],
     ['a database that had no tables yet', { ...inOne, id: null }, ONE],
   ])('none stay behind if the store stays %s', async (_, before, wanted) => {
     await pay('unknown', {}, wanted === 'files' ? undefined : wanted);
@@ -253,8 +234,8 @@ describe('payments that would stay behind', () => {
   });
 
   it.each<[string, RememberedStore]>([
-    ['that had no tables yet', { ...inOne, id: null, address: 'postgres://away/b', shown: 'away:5432/b' }],
-    ['that cannot be reached', { ...inOne, id: 'away', address: 'postgres://away/b', shown: 'away:5432/b' }],
+    ['that had no tables yet', { ...AWAY, id: null }],
+    ['that cannot be reached', { ...AWAY, id: 'away' }],
   ])('psd2 asks if it cannot look into the current database, one %s', async (_, before) => {
     remember(before);
     const left =
@@ -303,16 +284,11 @@ describe('PSD2_STORE beside the store that is set', () => {
   it.each([
     ['is empty', '', 'files', ''],
     ['names a database, but the files are set', ONE, 'files', WARNING],
-    [
-      'names one that cannot be reached, but the files are set',
-      'postgres://away.example/b',
-      'files',
-      WARNING,
-    ],
+    ['names one that cannot be reached, but the files are set', AWAY.address, 'files', WARNING],
     ['names another database', TWO, ONE, WARNING],
     ['names the same one', ONE, ONE, ''],
     ['names the same one in another way', SAME, ONE, ''],
-    ['names one that cannot be reached', 'postgres://ada@away.example/bank', ONE, ''],
+    ['names one that cannot be reached', AWAY.address, ONE, ''],
   ])('%s', async (_, variable, store, warning) => {
     databases.set(SAME, { id: 'one', shown: SHOWN_ONE, root: newConfigFolder(temporary).root });
     const { said } = await setStore(store, { env: { PSD2_STORE: variable } });
