@@ -5,13 +5,14 @@ import * as z from 'zod';
 import type { KnownInterface } from '../../../src/bank/call/call.ts';
 import { forget } from '../../../src/commands/customer/forget.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
-import { parseProductId, paymentHolder } from '../../../src/domain/identifiers.ts';
+import type { ConsentEvent } from '../../../src/domain/consent.ts';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readCalls } from '../../../src/store/machine/call-log.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
+import { storeConsentFlow, storeLogin, storeOperation } from '../access.ts';
 import { failureOf } from '../failure.ts';
 import { useOperatorHere } from '../operator.ts';
 import { addBatch, changeBatch, logCall, type Reached, storeTransfer } from './stored.ts';
@@ -111,30 +112,26 @@ it.each([
 });
 
 describe('what is not over', () => {
-  it.each<[Reached, string]>([
-    ['created', 'created'],
-    ['executed', 'executed'],
-    ['unknown', 'unknown'],
-    ['failed', 'failed'],
-  ])('a transfer that is %s keeps its customer', async (reached, state) => {
-    const { context } = operator.open();
-    const flow = await storeTransfer(context, ANNA, reached);
-    await storeTransfer(context, BRUNO, reached, { reference: 'theirs' });
-    expect(await refusal()).toEqual({
-      ...{ code: 'config', exitCode: 3 },
-      message: `Customer ${ANNA} has unfinished payments: ${flow} (${state})`,
-      hint: 'Nothing was forgotten. First find out what became of each, or cancel it:',
-      next: [['transfer', 'resume', flow]],
-      flow,
-    });
-  });
+  it.each<Reached>(['created', 'executed', 'unknown', 'failed'])(
+    'a transfer that is %s keeps its customer',
+    async (reached) => {
+      const { context } = operator.open();
+      const flow = await storeTransfer(context, ANNA, reached);
+      await storeTransfer(context, BRUNO, reached, { reference: 'theirs' });
+      expect(await refusal()).toEqual({
+        ...{ code: 'config', exitCode: 3, flow, next: [['transfer', 'resume', flow]] },
+        message: `Customer ${ANNA} has unfinished payments: ${flow} (${reached})`,
+        hint: 'Nothing was forgotten. First find out what became of each, or cancel it:',
+      });
+    },
+  );
 
-  it.each<[string, Reached, Parameters<typeof storeTransfer>[3]]>([
-    ['settled', 'settled', {}],
-    ['cancelled', 'cancelled', {}],
-    ['not instant, and executed', 'executed', { instant: false }],
-    ['for later, and executed', 'executed', { futureDated: true }],
-  ])('a transfer that is %s does not', async (_, reached, changes) => {
+  it.each<[Reached, Parameters<typeof storeTransfer>[3]]>([
+    ['settled', {}],
+    ['cancelled', {}],
+    ['executed', { instant: false }],
+    ['executed', { futureDated: true }],
+  ])('a transfer that is %s (%j) does not', async (reached, changes) => {
     const flow = await storeTransfer(operator.open().context, ANNA, reached, changes);
     expect((await forgetAnna()).pseudonymised.flows).toEqual([flow]);
   });
@@ -168,14 +165,7 @@ describe('what is not over', () => {
   });
 
   it('an operation counts as a transfer does', async () => {
-    const { context } = operator.open();
-    const { flows } = await context.store();
-    const order = { customerId: ANNA, from: parseProductId(ACCOUNT), operation: 'standingOrder', data: '{}' };
-    const flow = await flows.begin(
-      'operation',
-      { transactionId: 't', commits: 'on execute', order },
-      async ({ current }) => current.flow,
-    );
+    const flow = await storeOperation(operator.open().context, { customerId: ANNA });
     expect(await refusal()).toMatchObject({
       message: `Customer ${ANNA} has unfinished payments: ${flow} (created)`,
       next: [['operation', 'resume', flow]],
@@ -188,12 +178,10 @@ describe('what is not over', () => {
     const flow = await storeTransfer(context, ANNA, 'settled');
     await storeTransfer(context, BRUNO, 'settled', { reference: 'theirs' });
     await flows.resume('transfer', flow, async () => {
-      const failure = await refusal();
-      expect(failure).toMatchObject({
+      const working = new RegExp(`^Another psd2 is working on ${flow} of customer ${ANNA}: .+`);
+      expect(await refusal()).toMatchObject({
         ...{ code: 'config', exitCode: 3, hint: 'Wait for it to end. Nothing was forgotten.' },
-        message: expect.stringMatching(
-          new RegExp(`^Another psd2 is working on ${flow} of customer ${ANNA}: .+`),
-        ),
+        message: expect.stringMatching(working),
       });
       const other = operator.run(['customer', 'forget', BRUNO]);
       expect(await failureOf(other)).toMatchObject({ code: 'confirmation_needed' });
@@ -301,10 +289,8 @@ describe('what is forgotten', () => {
     expect(order).toMatchObject({ customerId: found.pseudonym, description: '', reference: 'r-1' });
     expect(order.from).toMatch(/^pseudonym-[0-9a-f]{16}$/);
     expect((await flows.find('transfer', other)).order).toMatchObject({ customerId: BRUNO, from: ACCOUNT });
-    expect(await operator.json(z.unknown(), ['customer', 'export', ANNA])).toMatchObject({
-      flows: [],
-      audit: [],
-    });
+    const left = await operator.json(z.unknown(), ['customer', 'export', ANNA]);
+    expect(left).toMatchObject({ flows: [], audit: [] });
     expect(await forgetAnna()).toMatchObject({ pseudonym: null, removed: [], pseudonymised: { flows: [] } });
   });
 
@@ -340,11 +326,8 @@ describe('what is forgotten', () => {
   it('the bank revokes both tokens, and a person reads what ended and what stays', async () => {
     await operator.logIn('anna');
     const { printed } = await operator.run(['customer', 'forget', ANNA], { ...YES, format: 'table' });
-    const rows = printed()
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split('\t'));
-    expect(rows).toEqual([
+    const lines = printed().trimEnd().split('\n');
+    expect(lines.map((line) => line.split('\t'))).toEqual([
       ['Customer', ANNA],
       ['Pseudonym', expect.stringMatching(/^pseudonym-[0-9a-f]{16}$/)],
       ['Tokens revoked', 'refresh_token, access_token'],
@@ -380,9 +363,8 @@ describe('what is forgotten', () => {
     const { context } = operator.open({ env });
     await storeLogin(context, ANNA);
     const words = ['customer', 'forget', ANNA];
-    expect(await failureOf(operator.run(words, { ...YES, env }))).toMatchObject({
-      ...{ code: 'bank_unreachable', exitCode: 11 },
-    });
+    const failure = await failureOf(operator.run(words, { ...YES, env }));
+    expect(failure).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
     expect(await (await operator.open({ env }).context.store()).tokens.login(ANNA)).toBeDefined();
     const forgotten = await operator.json(proof, [...words, '--no-revoke'], { ...YES, env });
     expect(forgotten.atBank.tokens).toEqual([]);
@@ -398,17 +380,13 @@ describe('what is forgotten', () => {
     await personal.rewriteFlow(flow, (event) =>
       JSON.parse(JSON.stringify(event).replaceAll(ANNA, pseudonym).replaceAll(ACCOUNT, account)),
     );
-    const document = await operator.json(z.looseObject({ accounts: z.array(z.string()) }), [
-      ...['customer', 'export', ANNA],
-    ]);
-    expect(document.accounts).toEqual([ACCOUNT]);
+    const document = await operator.json(z.unknown(), ['customer', 'export', ANNA]);
+    expect(document).toMatchObject({ accounts: [ACCOUNT] });
     const found = await forgetAnna();
     expect(found).toMatchObject({ pseudonym, pseudonymised: { flows: [flow] } });
     const { flows } = await operator.open().context.store();
-    expect((await flows.find('transfer', flow)).order).toMatchObject({
-      customerId: pseudonym,
-      from: account,
-    });
+    const { order } = await flows.find('transfer', flow);
+    expect(order).toMatchObject({ customerId: pseudonym, from: account });
   });
 
   it('a run that was interrupted just before its end has a pseudonym left to forget', async () => {
@@ -435,11 +413,8 @@ describe('what is forgotten', () => {
     await batches.pseudonymise(await batches.find(batch), (line) =>
       line.customer === ANNA ? { ...line, customer: pseudonym } : line,
     );
-    const document = z.looseObject({
-      batches: z.array(z.looseObject({ lines: z.array(z.looseObject({ line: z.int() })) })),
-    });
-    const found = await operator.json(document, ['customer', 'export', ANNA]);
-    expect(found.batches.map(({ lines }) => lines.map(({ line }) => line))).toEqual([[1]]);
+    const found = await operator.json(z.unknown(), ['customer', 'export', ANNA]);
+    expect(found).toMatchObject({ batches: [{ lines: [{ line: 1 }] }] });
     expect((await forgetAnna()).pseudonymised.batches).toEqual([batch]);
   });
 
@@ -447,8 +422,7 @@ describe('what is forgotten', () => {
     const { context } = operator.open();
     const flow = await storeTransfer(context, ANNA, 'settled');
     const env = { PSD2_QWAC_CERT: join(temporary, 'none.pem') };
-    const found = await forgetting(ANNA, { ...YES, env });
-    expect(found).toMatchObject({
+    expect(await forgetting(ANNA, { ...YES, env })).toMatchObject({
       ...{ atBank: { tokens: [], consents: [], refused: [] }, pseudonymised: { flows: [flow] } },
     });
   });
@@ -457,10 +431,8 @@ describe('what is forgotten', () => {
     const { context } = operator.open();
     const other = '0000099999';
     const first = await storeTransfer(context, ANNA, 'settled', { reference: '0' });
-    const [mine, theirs] = [
-      await storeTransfer(context, ANNA, 'settled', { reference: '1' }),
-      await storeTransfer(context, BRUNO, 'settled', { reference: '2' }),
-    ];
+    const mine = await storeTransfer(context, ANNA, 'settled', { reference: '1' });
+    const theirs = await storeTransfer(context, BRUNO, 'settled', { reference: '2' });
     const batch = await addBatch(operator, csv('from', `Ada 1,${other}`, `Bob 2,${ACCOUNT}`));
     const { batches } = await context.store();
     await batches.change(batch, () => ({ type: 'line-begun', line: 1, flow: mine }));
@@ -511,15 +483,10 @@ describe('at a bank that can end a consent', () => {
     resourceId: string,
     end: 'confirmed' | 'cancelled' | 'revoked' | 'open' | 'created',
   ) {
-    const { flows } = await operator.open().context.store();
-    return flows.begin('consent', { transactionId: 't', customerId, categories: [] }, async (open) => {
-      if (end === 'created') return open.current.flow;
-      await open.record({ type: 'requested', resourceId, outcomes: [] });
-      if (end === 'confirmed') await open.record({ type: 'confirmed' });
-      if (end === 'cancelled') await open.record({ type: 'cancelled' });
-      if (end === 'revoked') await open.record({ type: 'ended', state: 'revoked', bankStatus: 'revoked' });
-      return open.current.flow;
-    });
+    const events: ConsentEvent[] = end === 'created' ? [] : [{ type: 'requested', resourceId, outcomes: [] }];
+    if (end === 'confirmed' || end === 'cancelled') events.push({ type: end });
+    if (end === 'revoked') events.push({ type: 'ended', state: end, bankStatus: end });
+    return storeConsentFlow(operator.open().context, { customerId }, ...events);
   }
   const stateOf = async (flow: string) => {
     const { flows } = await operator.open().context.store();
@@ -588,19 +555,12 @@ describe('at a bank that can end a consent', () => {
       batches.push(batch);
     }
     const { how } = bankWith();
-    const { printed } = await operator.run(['customer', 'forget', ANNA, '--leave-damaged'], {
-      ...{ ...how, format: 'table' },
-    });
-    const rows = new Map(
-      printed()
-        .split('\n')
-        .map((line): [string, string] => {
-          const [title = '', value = ''] = line.split('\t');
-          return [title, value];
-        }),
-    );
-    expect(rows.get('Consents ended')?.split(', ').sort()).toEqual(['first', 'second']);
-    expect(rows.get('Batches not read')?.split(', ').sort()).toEqual(batches.sort());
+    const words = ['customer', 'forget', ANNA, '--leave-damaged'];
+    const { printed } = await operator.run(words, { ...how, format: 'table' });
+    const named = (title: string) =>
+      new RegExp(`^${title}\t(.*)$`, 'm').exec(printed())?.[1]?.split(', ').sort();
+    expect(named('Consents ended')).toEqual(['first', 'second']);
+    expect(named('Batches not read')).toEqual(batches.sort());
   });
 
   it.each(['bank_refused', 'forbidden', 'not_logged_in'] as const)(

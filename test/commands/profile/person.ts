@@ -13,7 +13,9 @@ export function person(answers: Record<string, (string | boolean)[]>) {
   const answerTo = (question: string): string | boolean | undefined => {
     // Nobody answers for ever.
     if (asked.push(question) > 100) throw new Error(`There is no answer to: ${question}`);
-    return given.find(({ beginning, left }) => question.startsWith(beginning) && left.length > 0)?.left.shift();
+    return given
+      .find(({ beginning, left }) => question.startsWith(beginning) && left.length > 0)
+      ?.left.shift();
   };
   const ask: Questions['ask'] = async (question, { initial = '', check } = {}) => {
     suggested[question] = initial;

@@ -239,7 +239,6 @@ describe('psd2 profile show', () => {
       clientId: { value: '{"name":"x"}' },
     });
   });
-
 });
 
 describe('psd2 profile protect and unprotect', () => {
@@ -281,7 +280,9 @@ describe('psd2 profile protect and unprotect', () => {
     });
     expect(questions).toEqual(['Store the tokens, secrets and keys of bank without encryption?']);
     expect(stored('bank')).not.toHaveProperty('clientSecret');
-    expect(await said(['unprotect'], YES)).toBe('The stored data of the profile bank is no longer encrypted.\n');
+    expect(await said(['unprotect'], YES)).toBe(
+      'The stored data of the profile bank is no longer encrypted.\n',
+    );
     expect(stored('bank')).toMatchObject({ clientSecret: 'hush' });
     expect(await said(['unprotect'])).toBe('The stored data of the profile bank was not encrypted.\n');
   });
@@ -453,34 +454,37 @@ describe('psd2 profile remove', () => {
     expect(marks).toEqual([mark]);
   });
 
-  it.each(['authorised', 'executed'])('of operations, one that is %s keeps it until it is over', async (is) => {
-    await store('bank');
-    const flow = await storeOperation(
-      open({ globals: { profile: 'bank' } }).context,
-      {},
-      {
-        ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
-        nextStep: 'execute',
-      },
-      { type: 'accepted' },
-      ...(is === 'authorised'
-        ? ([
-            { type: 'sca-started' },
-            { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
-          ] as const)
-        : ([
-            { type: 'execute-sent', requestId: 'q', digest: null },
-            { type: 'executed', cro: null },
-          ] as const)),
-    );
-    const removing = run(['remove', 'bank'], YES);
-    if (is === 'executed') expect(await removing).toMatchObject({ data: { removed: true }, said: '' });
-    else
-      expect(await failureOf(removing)).toMatchObject({
-        ...{ code: 'config', next: [['--profile', 'bank', 'operation', 'resume', flow]] },
-      });
-    expect(open().context.profiles.list()).toEqual(is === 'executed' ? [] : ['bank']);
-  });
+  it.each(['authorised', 'executed'])(
+    'of operations, one that is %s keeps it until it is over',
+    async (is) => {
+      await store('bank');
+      const flow = await storeOperation(
+        open({ globals: { profile: 'bank' } }).context,
+        {},
+        {
+          ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
+          nextStep: 'execute',
+        },
+        { type: 'accepted' },
+        ...(is === 'authorised'
+          ? ([
+              { type: 'sca-started' },
+              { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+            ] as const)
+          : ([
+              { type: 'execute-sent', requestId: 'q', digest: null },
+              { type: 'executed', cro: null },
+            ] as const)),
+      );
+      const removing = run(['remove', 'bank'], YES);
+      if (is === 'executed') expect(await removing).toMatchObject({ data: { removed: true }, said: '' });
+      else
+        expect(await failureOf(removing)).toMatchObject({
+          ...{ code: 'config', next: [['--profile', 'bank', 'operation', 'resume', flow]] },
+        });
+      expect(open().context.profiles.list()).toEqual(is === 'executed' ? [] : ['bank']);
+    },
+  );
 
   it('a transfer whose settlement the bank does not tell is over once it was executed', async () => {
     await store('bank');
@@ -733,7 +737,17 @@ describe('psd2 profile set', () => {
 
   it('--unset takes the name of the option or of the setting, and more than one', async () => {
     await store('bank', { maxAmount: '5.00', staleAfter: '1d', ccDailyLimit: '5', ccClientId: 'cc' });
-    await set('bank', '--unset', 'maxAmount', '--unset', 'stale-after', '--unset', 'ccDailyLimit', '--unset', 'ca');
+    await set(
+      'bank',
+      '--unset',
+      'maxAmount',
+      '--unset',
+      'stale-after',
+      '--unset',
+      'ccDailyLimit',
+      '--unset',
+      'ca',
+    );
     expect(stored('bank')).toEqual({ ...BANK, ccClientId: 'cc' });
   });
 
@@ -817,7 +831,10 @@ describe('psd2 profile set', () => {
     await store('bank');
     expect((await failureOf(set('bank', '--app-name', 'ä'))).exitCode).toBe(3);
     await set('bank', '--bank', 'sparkassen', '--app-name', 'ä');
-    expect(stored('bank')).toMatchObject({ applicationName: 'ä', bank: expect.stringContaining('Sparkassen') });
+    expect(stored('bank')).toMatchObject({
+      applicationName: 'ä',
+      bank: expect.stringContaining('Sparkassen'),
+    });
   });
 });
 

@@ -439,7 +439,12 @@ describe('psd2 profile edit', () => {
     const command = operator.open({ env: NO_ENVIRONMENT(), operator: someone.operator, format: 'table' });
     const work = runIn(command.context, 'profile', 'edit', 'bank');
     if (anyway) await work;
-    else expect(await failureOf(work)).toEqual({ code: 'cancelled', exitCode: 2, message: 'Nothing was stored' });
+    else
+      expect(await failureOf(work)).toEqual({
+        code: 'cancelled',
+        exitCode: 2,
+        message: 'Nothing was stored',
+      });
     const shown = command.said().split('\n');
     expect(shown.flatMap((line) => /^ {2}(\w+) +([\w ]+):/.exec(line)?.slice(1, 3).join(' ') ?? [])).toEqual([
       ...['ok QWAC', 'ok QSealC', 'ok redirect port', 'ok proxy', 'skip DNS', 'fail TLS', 'skip clock'],

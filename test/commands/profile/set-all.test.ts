@@ -17,8 +17,14 @@ beforeEach(() => {
 const files = () => operator.bank.sandbox.registration;
 const AWAY = 'https://127.0.0.1:1/';
 type Pair = Partial<ProfileSettings>;
-const qwac = (cert: string, key: string): Pair => ({ qwacCertificate: { path: cert }, qwacKey: { path: key } });
-const qseal = (cert: string, key: string): Pair => ({ qsealCertificate: { path: cert }, qsealKey: { path: key } });
+const qwac = (cert: string, key: string): Pair => ({
+  qwacCertificate: { path: cert },
+  qwacKey: { path: key },
+});
+const qseal = (cert: string, key: string): Pair => ({
+  qsealCertificate: { path: cert },
+  qsealKey: { path: key },
+});
 const oldQwac = () => qwac(files().qwacCertFile, files().qwacKeyFile);
 const newQwac = () => qwac(files().nextQwacCertFile, files().nextQwacKeyFile);
 const oldQseal = () => qseal(files().qsealCertFile, files().qsealKeyFile);

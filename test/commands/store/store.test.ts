@@ -37,6 +37,12 @@ async function storeTransfer(where: StoreFolder, reference: string): Promise<str
   return flows.begin('transfer', begin, async ({ current }) => current.flow);
 }
 
+/** What a person reads, by lines and tabs. */
+const linesOf = (printed: string) =>
+  printed
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => line.split('\t'));
 const flowsIn = async (where: StoreFolder): Promise<string[]> => {
   const { context, printed } = openCommand(where, NOW);
   await runIn(context, 'transfer', 'list');
@@ -72,11 +78,7 @@ describe('psd2 store copy', () => {
     await storeLogin(openCommand(folder, NOW).context, '1000001');
     const command = openCommand(folder, NOW, { format: 'table' });
     await runIn(command.context, 'store', 'copy', '--from', 'files', '--to', other.root);
-    const rows = command
-      .printed()
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split('\t'));
+    const rows = linesOf(command.printed());
     expect(rows.slice(2)).toEqual([
       ['Profiles', '1'],
       ['Logins', '1'],
@@ -95,11 +97,11 @@ describe('psd2 store copy', () => {
   const UNSET =
     '--from postgres means the database of PSD2_STORE, but PSD2_STORE is not set, nor is the store of the profile';
   const missing = join(temporary, 'missing');
+  const NO_STORE = `--from does not name a store. Use ${NAMES}`;
   it.each<[string, string, string?]>([
-    ...['', ' ', 'nowhere', 'false'].map((from): [string, string] => [
-      from,
-      `--from does not name a store. Use ${NAMES}`,
-    ]),
+    ['', NO_STORE],
+    [' ', NO_STORE],
+    ['nowhere', NO_STORE],
     ['postgres', UNSET, 'Set it, or give postgres://user@host:5432/database.'],
     [missing, `There is no folder ${missing}`, 'Check --from.'],
     ['postgres://a:secret@127.0.0.1/x', expect.stringMatching(/contains a password/), expect.any(String)],
@@ -159,10 +161,8 @@ describe('psd2 store rekey', () => {
     expect(data).toEqual({ place: folder.root, profiles: ['bank', 'env'], oldWorks: false });
     const env = { PSD2_CONFIG_PASSPHRASE: 'new' };
     const { profiles } = openCommand(folder, NOW, { env }).context;
-    expect([await profiles.readSealed('bank'), profiles.read('plain')]).toEqual([
-      { clientSecret: 'hush' },
-      settings,
-    ]);
+    expect(await profiles.readSealed('bank')).toEqual({ clientSecret: 'hush' });
+    expect(profiles.read('plain')).toEqual(settings);
     expect(await opens('new')).toBe(true);
     const changes = async (profile: string) => {
       const { context, printed } = openCommand(folder, NOW, { env, globals: { profile } });
@@ -174,9 +174,9 @@ describe('psd2 store rekey', () => {
   });
 
   const rekey = async (words: string[], how: Parameters<typeof openCommand>[2]) => {
-    const command = openCommand(folder, NOW, how);
-    await runIn(command.context, 'store', 'rekey', ...words);
-    return { printed: command.printed(), said: command.said() };
+    const { context, printed, said } = openCommand(folder, NOW, how);
+    await runIn(context, 'store', 'rekey', ...words);
+    return { printed: printed(), said: said() };
   };
   const asking = (...answers: string[]) => {
     const questions: string[] = [];
@@ -195,9 +195,8 @@ describe('psd2 store rekey', () => {
       said: 'Both passphrases open env. Give all workers the new one, then run this again without --keep-old.\n',
     });
     expect((await rekey([], how)).said).toBe('Only the new passphrase opens env.\n');
-    expect(questions).toEqual([
-      ...['New passphrase', 'Repeat the new passphrase', 'New passphrase', 'Repeat the new passphrase'],
-    ]);
+    const both = ['New passphrase', 'Repeat the new passphrase'];
+    expect(questions).toEqual([...both, ...both]);
   });
 
   it.each([
@@ -231,22 +230,6 @@ describe('psd2 store rekey', () => {
 });
 
 describe('psd2 store status', () => {
-  it('counts each profile, its customers and flows, also after the second', async () => {
-    await storeTransfer(folder, 'one');
-    await storeTransfer(folder, 'two');
-    await storeLogin(openCommand(folder, NOW).context, '1000001');
-    const { data } = await run(['status']);
-    expect(data).toMatchObject({ home: 'files', source: 'default', schema: null });
-    expect(data.profiles).toEqual([
-      {
-        profile: 'env',
-        customers: 1,
-        flows: [{ kind: 'transfer', state: 'created', count: 2 }],
-        batches: 0,
-      },
-    ]);
-  });
-
   it('of an empty store has no profile, and of a folder that is not there is no error', async () => {
     expect((await run(['status'])).data.profiles).toEqual([]);
     const path = join(temporary, 'not there yet');
@@ -255,7 +238,7 @@ describe('psd2 store status', () => {
     mkdirSync(path, { recursive: true });
   });
 
-  it('a person reads each profile on a line of its own, at a terminal and in a pipe', async () => {
+  it('counts each profile, and a person reads it on a line of its own, at a terminal and in a pipe', async () => {
     await storeTransfer(folder, 'one');
     await storeTransfer(folder, 'two');
     await storeLogin(openCommand(folder, NOW).context, '1000001');
@@ -263,24 +246,25 @@ describe('psd2 store status', () => {
     await context.profiles.write('bank', { baseUrl: 'https://bank.example/' });
     const bank = openCommand(folder, NOW, { globals: { profile: 'bank' } }).context;
     for (const customer of ['1000001', '1000002']) await storeLogin(bank, customer);
+    const flows = [{ kind: 'transfer', state: 'created', count: 2 }];
+    expect((await run(['status'])).data).toMatchObject({
+      ...{ home: 'files', source: 'default', schema: null },
+      profiles: [
+        { profile: 'bank', customers: 2, flows: [], batches: 0 },
+        { profile: 'env', customers: 1, flows, batches: 0 },
+      ],
+    });
     const piped = openCommand(folder, NOW, { format: 'table' });
     await runIn(piped.context, 'store', 'status');
-    const size = expect.stringMatching(/^[\d.]+ kB$/);
-    expect(
-      piped
-        .printed()
-        .split('\n')
-        .map((line) => line.split('\t')),
-    ).toEqual([
+    expect(linesOf(piped.printed())).toEqual([
       ['Store', 'files'],
       ['Place', folder.root],
       ['Set by', 'default'],
       ['Schema', ''],
-      ['Size', size],
+      ['Size', expect.stringMatching(/^[\d.]+ kB$/)],
       ['Profiles', 'bank: 2 customers'],
       ['Profiles', 'env: 1 customer, 2 transfer created'],
       ['At work', ''],
-      [''],
     ]);
     const drawn = openCommand(folder, NOW, { format: 'table', columns: 100 });
     await runIn(drawn.context, 'store', 'status');
@@ -300,19 +284,12 @@ describe('psd2 store status of what a database has', () => {
   const PROFILE = { profile: 'bank', customers: 1, flows: [], batches: 0 };
   /** @returns the lines that a person reads, by their titles */
   const shown = async (found: Partial<StoreStatus>, how: Parameters<typeof openCommand>[2] = {}) => {
-    const { context, printed, said } = openCommand(folder, NOW, { format: 'table', ...how });
+    const { context, printed } = openCommand(folder, NOW, { format: 'table', ...how });
     const store = await context.wholeStore();
     vi.spyOn(store, 'status').mockResolvedValue({ ...STATUS, ...found });
     await runIn(context, 'store', 'status');
-    const lines = printed()
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split('\t'));
-    return {
-      said: said(),
-      lines,
-      of: (title: string) => lines.filter(([is]) => is === title).map(([, text]) => text),
-    };
+    const lines = linesOf(printed());
+    return { lines, of: (title: string) => lines.filter(([is]) => is === title).map(([, text]) => text) };
   };
 
   it('a person reads its kind, its claims, and that it has no profile', async () => {
@@ -332,46 +309,29 @@ describe('psd2 store status of what a database has', () => {
     ]);
   });
 
-  it.each([
-    [0, 'none: run psd2 store init'],
-    [8, '8; this psd2 needs 9'],
-    [10, '10; this psd2 needs 9'],
-  ])('the schema %i is not the one of this psd2', async (version, text) => {
-    expect((await shown({ schema: { version, needed: 9 } })).of('Schema')).toEqual([text]);
+  const schema = (version: number) => ({ schema: { version, needed: 9 } });
+  it.each<[string, string, Partial<StoreStatus>]>([
+    ['Schema', 'none: run psd2 store init', schema(0)],
+    ['Schema', '8; this psd2 needs 9', schema(8)],
+    ['Schema', '10; this psd2 needs 9', schema(10)],
+    ['Size', '0 kB', { bytes: 0 }],
+    ['Size', '1.5 kB', { bytes: 1500 }],
+    ['Size', '1 MB', { bytes: 1_000_000 }],
+    ['Size', '2.3 MB', { bytes: 2_340_000 }],
+    ['Size', '1,234.6 MB', { bytes: 1_234_567_890 }],
+    ['Profiles', 'bank: 1 customer', { profiles: [PROFILE] }],
+    ['Profiles', 'bank: 1 customer, 1 batch', { profiles: [{ ...PROFILE, batches: 1 }] }],
+    ['Profiles', 'bank: 1 customer, 2 batches', { profiles: [{ ...PROFILE, batches: 2 }] }],
+  ])('the line %s says %j', async (title, text, found) => {
+    expect((await shown(found)).of(title)).toEqual([text]);
   });
 
-  it.each([
-    [0, '0 kB'],
-    [1500, '1.5 kB'],
-    [1_000_000, '1 MB'],
-    [2_340_000, '2.3 MB'],
-    [1_234_567_890, '1,234.6 MB'],
-  ])('%i bytes are %s', async (bytes, text) => {
-    expect((await shown({ bytes })).of('Size')).toEqual([text]);
-  });
-
-  it('batches are counted, one and several', async () => {
-    const profiles = [
-      PROFILE,
-      { ...PROFILE, profile: 'one', batches: 1 },
-      { ...PROFILE, profile: 'two', batches: 2 },
-    ];
-    expect((await shown({ profiles })).of('Profiles')).toEqual([
-      'bank: 1 customer',
-      'one: 1 customer, 1 batch',
-      'two: 1 customer, 2 batches',
-    ]);
-  });
-
-  it('PSD2_STORE has chosen the store, if it is set', async () => {
-    const env = { PSD2_STORE: 'postgres://ada@db.example/bank' };
-    expect((await shown({}, { env })).of('Set by')).toEqual(['PSD2_STORE']);
-  });
-
-  it('a store that the profile was set to is the choice of the profile', async () => {
+  it('PSD2_STORE has chosen the store, if it is set, else the profile that was set to one', async () => {
     const { StoreMemory } = await import('../../../src/store/machine/store-choice.ts');
     new StoreMemory(folder, 'env').replace({ home: 'files', isSet: true });
     expect((await shown({})).of('Set by')).toEqual(['the profile']);
+    const env = { PSD2_STORE: 'postgres://ada@db.example/bank' };
+    expect((await shown({}, { env })).of('Set by')).toEqual(['PSD2_STORE']);
   });
 
   it.each([
