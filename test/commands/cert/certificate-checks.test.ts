@@ -193,9 +193,12 @@ describe('what the check of a certificate says', () => {
 
   it('in the moment in which it begins, it is valid', async () => {
     const begins = new Date('2026-01-01T00:00:00Z');
-    const at = async (now: Date) =>
-      checkCertificate(await qwacFor(undefined), USE, { ...LIMITS, now }).status;
-    expect([await at(begins), await at(new Date(begins.getTime() - 1))]).toEqual(['ok', 'fail']);
+    const at = async (now: Date) => checkCertificate(await qwacFor(undefined), USE, { ...LIMITS, now });
+    expect((await at(begins)).status).toBe('ok');
+    expect(await at(new Date(begins.getTime() - 1))).toMatchObject({
+      ...{ status: 'fail', detail: expect.stringMatching(/^valid only from 2026-01-01/) },
+      fix: { hint: "Check this computer's clock." },
+    });
   });
 });
 
@@ -234,10 +237,7 @@ describe('a consent that depends on a certificate', () => {
 
   it('the warning is about the consent that ends last', () => {
     const consent = (customerId: string, state: Consent['state'], updatedAt: string): Consent => ({
-      ...CONSENT,
-      customerId,
-      state,
-      updatedAt,
+      ...{ ...CONSENT, customerId, state, updatedAt },
     });
     const consents = [
       consent('1', 'confirmed', '2026-10-01T00:00:00Z'),
@@ -251,14 +251,8 @@ describe('a consent that depends on a certificate', () => {
 });
 
 const CONSENT: Consent = {
-  ...{
-    kind: 'consent',
-    flow: 'co-1',
-    transactionId: 't1',
-    customerId: '1',
-    state: 'confirmed',
-    categories: [],
-  },
+  ...{ kind: 'consent', flow: 'co-1', transactionId: 't1', customerId: '1', state: 'confirmed' },
+  categories: [],
   ...{ resourceId: null, reached: true, returned: true, confirmRequestId: null, refusedUnconfirmed: false },
   ...{ terms: null, access: null, bankStatus: null, grantedAt: null, besideOthers: false, returnState: null },
   ...{ links: null, authorisations: [], resolution: null },

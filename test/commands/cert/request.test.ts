@@ -1,10 +1,17 @@
-// @peculiar/x509 uses tsyringe, which needs this import to be first.
 import 'reflect-metadata';
 import { execFileSync } from 'node:child_process';
-import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, createPublicKey, webcrypto, X509Certificate } from 'node:crypto';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
+import { BasicConstraintsExtension, Extension, X509CertificateGenerator } from '@peculiar/x509';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { readEidasCertificate } from '../../../src/certificates/eidas.ts';
+import {
+  encodeQcStatements,
+  QC_STATEMENTS_OID,
+  type QcType,
+} from '../../../src/certificates/qc-statements.ts';
+import { request } from '../../../src/commands/cert/request.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { requested } from '../../e2e/support/shapes.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -13,47 +20,246 @@ import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const registration = await loadOrCreateRegistration(inject('registration'));
-const profile = {
-  PSD2_QWAC_CERT: registration.qwacCertFile,
-  PSD2_QWAC_KEY: registration.qwacKeyFile,
-  PSD2_QSEAL_CERT: registration.qsealCertFile,
-  PSD2_QSEAL_KEY: registration.qsealKeyFile,
-};
-const newFolder = () => mkdtempSync(join(temporary, 'out-'));
+const own = (name: string) => join(temporary, name);
+const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const psd2 = { roles: ['PSP_AI' as const, 'PSP_PI' as const], ncaName: 'Bank of Italy', ncaId: 'IT-BI' };
+const ADVICE =
+  'Send the request to your certificate authority. Keep the key: it belongs to the new certificate.\n';
 
-/** Runs `psd2 cert request` and returns what it printed. */
-async function request(words: string[], env: Record<string, string> = profile) {
-  const command = openCommand(newConfigFolder(temporary), new Date().toISOString(), { env });
-  await runIn(command.context, 'cert', 'request', ...words);
-  return requested.parse(JSON.parse(command.printed()));
+const newFolder = () => join(mkdtempSync(own('out-')), 'new');
+
+/** Makes a certificate with a key on a curve, which costs no time. @param qcType undefined: it is not qualified */
+async function certificate(name: string, qcType: QcType | undefined, isAuthority = false): Promise<string> {
+  const keys = await webcrypto.subtle.generateKey(EC, false, ['sign', 'verify']);
+  const statements = qcType && encodeQcStatements({ qcCompliance: true, qcType, psd2 });
+  const made = await X509CertificateGenerator.createSelfSigned({
+    name: qcType ? `CN=${name}, 2.5.4.97=PSDIT-BI-12345` : `CN=${name}`,
+    keys,
+    signingAlgorithm: EC,
+    extensions: [
+      ...(isAuthority ? [new BasicConstraintsExtension(true)] : []),
+      ...(statements ? [new Extension(QC_STATEMENTS_OID, false, Uint8Array.from(statements))] : []),
+    ],
+  });
+  const file = own(`${name}.pem`);
+  writeFileSync(file, `${made.toString('pem')}\n`, { mode: 0o600 });
+  return file;
 }
 
-/** What OpenSSL, an independent decoder, prints of a request. It fails if the signature is wrong. */
-const opensslRequest = (file: string) =>
-  execFileSync('openssl', ['req', '-in', file, '-verify', '-noout', '-text'], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
+beforeAll(async () => {
+  await Promise.all([
+    certificate('web', 'web'),
+    certificate('seal', 'eseal'),
+    certificate('person', 'esign'),
+    certificate('plain', undefined),
+    certificate('authority', undefined, true),
+  ]);
+  const contents = ['authority', 'plain'].map((name) => readFileSync(own(`${name}.pem`), 'utf8'));
+  writeFileSync(own('both.pem'), contents.join(''));
+  writeFileSync(own('none.pem'), 'no certificate\n', { mode: 0o600 });
+});
+
+const profile = () => ({ PSD2_QWAC_CERT: own('web.pem'), PSD2_QSEAL_CERT: own('seal.pem') });
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+
+/** Runs `psd2 cert request` into a folder. */
+async function run(words: string[], out: string, how: How = {}) {
+  const command = openCommand(newConfigFolder(temporary), new Date().toISOString(), {
+    ...how,
+    env: { ...profile(), ...how.env },
   });
-const subjectOf = (kind: 'req' | 'x509', file: string) =>
-  execFileSync('openssl', [kind, '-in', file, '-noout', '-subject', '-nameopt', 'multiline,show_type'], {
-    encoding: 'utf8',
-  });
-/** The ASN.1 of a request as OpenSSL prints it. The extension's octets stay hexadecimal. */
-const qcStatementsOf = (file: string) => {
-  const lines = execFileSync('openssl', ['asn1parse', '-in', file], { encoding: 'utf8' }).split('\n');
-  const at = lines.findIndex((line) => line.includes('qcStatements'));
-  return /HEX DUMP\]:([0-9A-F]+)/.exec(lines[at + 1] ?? '')?.[1];
-};
-/** Whether OpenSSL finds the key's public half in the request. */
-function belongs(keyFile: string, requestFile: string, passphrase?: string): boolean {
-  const inRequest = execFileSync('openssl', ['req', '-in', requestFile, '-noout', '-pubkey'], {
-    encoding: 'utf8',
-  });
-  const key = createPrivateKey({ key: readFileSync(keyFile), passphrase });
-  return createPublicKey(key).equals(createPublicKey(inRequest));
+  await runIn(command.context, 'cert', 'request', ...words, '--out', out);
+  return command;
 }
 
-describe('psd2 cert request', () => {
+const QUALIFIED = {
+  ...{ organizationIdentifier: 'PSDIT-BI-12345', roles: ['PSP_AI', 'PSP_PI'] },
+  ...{ ncaName: 'Bank of Italy', ncaId: 'IT-BI' },
+};
+const NONE = { organizationIdentifier: null, roles: [], ncaName: null, ncaId: null };
+const KEY = { keyType: 'EC', keyBits: 256, keyEncrypted: false };
+
+describe('the certificate that psd2 cert request renews', () => {
+  it.each([
+    ['nothing, the QWAC of the profile', [], 'web', 'qwac', QUALIFIED, 'web'],
+    ['--qwac, the QWAC of the profile', ['--qwac'], 'web', 'qwac', QUALIFIED, 'web'],
+    ['--qseal, the QSealC of the profile', ['--qseal'], 'seal', 'qseal', QUALIFIED, 'eseal'],
+    ['a file, that one', ['seal'], 'seal', 'qseal', QUALIFIED, 'eseal'],
+    ['one for a person, that one', ['person'], 'person', 'certificate', QUALIFIED, 'esign'],
+    ['one that is not qualified, that one', ['plain'], 'plain', 'certificate', NONE, null],
+    ['a file with its authority first, that of the TPP', ['both'], 'plain', 'certificate', NONE, null],
+  ])('is, with %s', async (_, words, name, file, said, qcType) => {
+    const out = newFolder();
+    const given = words.map((word) => (word.startsWith('-') ? word : own(`${word}.pem`)));
+    const command = await run(given, out);
+    const printed: unknown = JSON.parse(command.printed());
+    expect(request.prints?.shape.is(printed)).toBe(true);
+    const [keyFile, requestFile] = [join(out, `${file}-key.pem`), join(out, `${file}.csr`)];
+    const subject = `CN=${name}${qcType === null ? '' : ', 2.5.4.97=PSDIT-BI-12345'}`;
+    expect(printed).toEqual({ ...{ subject, qcType }, ...said, ...KEY, keyFile, requestFile });
+    expect(command.said()).toBe(ADVICE);
+    expect(readdirSync(out).toSorted()).toEqual([`${file}-key.pem`, `${file}.csr`]);
+  });
+
+  it.each(['web --qwac', 'web --qseal', '--qwac --qseal', 'web --qwac --qseal'])('is not %s', async (words) => {
+    const out = newFolder();
+    const given = words.split(' ').map((word) => (word.startsWith('-') ? word : own(`${word}.pem`)));
+    expect(await failureOf(run(given, out))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: 'Give one of these: a file, --qwac or --qseal' },
+      hint: 'Each request is for one certificate.',
+    });
+    expect(() => lstatSync(out)).toThrow('ENOENT');
+  });
+
+  it.each([
+    ['the file', ['FILE'], {}, (file: string) => file],
+    ['the QWAC', [], { PSD2_QWAC_CERT: 'FILE' }, () => 'The QWAC certificate'],
+    ['the QSealC', ['--qseal'], { PSD2_QSEAL_CERT: 'FILE' }, () => 'The QSealC certificate'],
+  ])('is not one of an authority, nor what is none: %s', async (_, words, env, subject) => {
+    const failure = (file: string) => {
+      const put = (word: string) => (word === 'FILE' ? file : word);
+      const changed = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, put(value)]));
+      return failureOf(run(words.map(put), newFolder(), { env: changed }));
+    };
+    expect(await failure(own('authority.pem'))).toEqual({
+      ...{ code: 'certificate', exitCode: 3, hint: 'Give the file with your old certificate.' },
+      message: `${subject(own('authority.pem'))} has only certificates of authorities, and none of a TPP`,
+    });
+    expect(await failure(own('none.pem'))).toEqual({
+      ...{ code: 'certificate', exitCode: 3 },
+      message: `${subject(own('none.pem'))} has no readable certificate`,
+      hint: 'Use a PEM (-----BEGIN CERTIFICATE-----), DER or PKCS#12 file.',
+    });
+  });
+});
+
+describe('the new key', () => {
+  it.each([
+    ['an empty PSD2_KEY_PASSPHRASE is none', '', false],
+    ['a blank one is a passphrase as any other', ' ', true],
+    ['one with words encrypts', 'correct horse', true],
+  ])('%s', async (_, passphrase, isEncrypted) => {
+    const out = newFolder();
+    const { printed } = await run([], out, { env: { PSD2_KEY_PASSPHRASE: passphrase } });
+    expect(JSON.parse(printed())).toMatchObject({ keyEncrypted: isEncrypted });
+    const key = readFileSync(join(out, 'qwac-key.pem'), 'utf8');
+    expect(key.split('\n')[0]).toBe(`-----BEGIN ${isEncrypted ? 'ENCRYPTED ' : ''}PRIVATE KEY-----`);
+    expect(createPrivateKey({ key, passphrase }).asymmetricKeyType).toBe('ec');
+  });
+});
+
+describe('what a person reads of a request', () => {
+  const env = { PSD2_KEY_PASSPHRASE: 'correct horse' };
+  const rows = (out: string) => [
+    ['Subject', 'CN=web, 2.5.4.97=PSDIT-BI-12345'],
+    ['Organization', 'PSDIT-BI-12345'],
+    ['QcType', 'web'],
+    ['Roles', 'PSP_AI PSP_PI'],
+    ['Authority', 'Bank of Italy (IT-BI)'],
+    ['Key type', 'EC 256, encrypted'],
+    ['Key', join(out, 'qwac-key.pem')],
+    ['Request', join(out, 'qwac.csr')],
+  ];
+
+  it('is a value a line: in a pipe after a tab, at a terminal below each other', async () => {
+    const [out, drawnOut] = [newFolder(), newFolder()];
+    const { printed, said } = await run([], out, { env, format: 'table' });
+    expect(printed().split('\n')).toEqual([...rows(out).map((row) => row.join('\t')), '']);
+    expect(said()).toBe(ADVICE);
+    const drawn = await run([], drawnOut, { env, format: 'table', columns: 300 });
+    const lines = rows(drawnOut).map(([title = '', value]) => title.padEnd(14) + value);
+    expect(drawn.printed().split('\n')).toEqual([...lines, '']);
+  });
+
+  it('of a certificate that is not qualified says what there is', async () => {
+    const out = newFolder();
+    const { printed } = await run([own('plain.pem')], out, { format: 'table' });
+    expect(printed().split('\n')).toEqual([
+      ...['Subject\tCN=plain', 'Organization\t', 'QcType\t', 'Roles\t', 'Authority\t'],
+      ...['Key type\tEC 256, not encrypted', `Key\t${join(out, 'certificate-key.pem')}`],
+      ...[`Request\t${join(out, 'certificate.csr')}`, ''],
+    ]);
+  });
+});
+
+describe('what a person reads of psd2 cert check', () => {
+  const check = async (words: string[], how: How) => {
+    const now = new Date(Date.now() + 1000).toISOString();
+    const command = openCommand(newConfigFolder(temporary), now, { ...how, format: 'table' });
+    const failure = await failureOf(runIn(command.context, 'cert', 'check', ...words, '--days', '9999'));
+    return { failure, printed: command.printed() };
+  };
+  const until = (name: string) => {
+    const { validTo } = new X509Certificate(readFileSync(own(`${name}.pem`)));
+    const days = Math.floor((Date.parse(validTo) - Date.now() - 1000) / (24 * 60 * 60 * 1000));
+    return `valid until ${new Date(validTo).toISOString().slice(0, 10)}, ${days} days left`;
+  };
+  const hint = 'Order a new certificate and register it at the bank in time.';
+
+  it('is a certificate a line in a pipe, also of one that fails, and at a terminal with what to do below', async () => {
+    const { failure, printed } = await check([own('both.pem')], {});
+    expect(printed).toBe(
+      `fail\tauthority\t${until('authority')}\t${hint}\nfail\tplain\t${until('plain')}\t${hint}\n`,
+    );
+    expect(failure).toEqual({
+      ...{ code: 'certificate', exitCode: 3, hint },
+      message: '2 of 2 certificates need attention: authority, plain',
+    });
+    const drawn = await check([own('both.pem')], { columns: 200 });
+    const below = `${' '.repeat(17)}→ ${hint}\n`;
+    expect(drawn.printed).toBe(
+      `fail  authority  ${until('authority')}\n${below}fail  plain      ${until('plain')}\n${below}`,
+    );
+  });
+
+  it('names a certificate without a common name by its whole subject', async () => {
+    const file = own('nameless.pem');
+    const keys = await webcrypto.subtle.generateKey(EC, false, ['sign', 'verify']);
+    const name = [{ O: ['CN=no name'] }, { C: ['IT'] }];
+    const made = await X509CertificateGenerator.createSelfSigned({ name, keys, signingAlgorithm: EC });
+    writeFileSync(file, made.toString('pem'));
+    const { failure } = await check([file], {});
+    expect(failure.message).toBe('1 of 1 certificates needs attention: O=CN=no name, C=IT');
+  });
+});
+
+it.each([
+  ['in a pipe, one after the other', undefined, (title: string) => `${title}\t`, '\n'],
+  ['at a terminal, with a line between them', 300, (title: string) => title.padEnd(15), '\n\n'],
+])('psd2 cert inspect shows two certificates %s', async (_, columns, titled, between) => {
+  const rows = (name: string, qcType: string) => {
+    const read = new X509Certificate(readFileSync(own(`${name}.pem`)));
+    const subject = `CN=${name}, 2.5.4.97=PSDIT-BI-12345`;
+    const date = (text: string) => new Date(text).toISOString();
+    return [
+      ...[titled('Subject') + subject, titled('Issuer') + subject],
+      titled('Serial number') + readEidasCertificate(read.raw).serialNumber,
+      ...[titled('Valid from') + date(read.validFrom), titled('Valid until') + date(read.validTo)],
+      titled('SHA-256') + read.fingerprint256.replaceAll(':', '').toLowerCase(),
+      ...[`${titled('Organization')}PSDIT-BI-12345`, titled('QcType') + qcType],
+      ...[`${titled('Roles')}PSP_AI PSP_PI`, `${titled('Authority')}Bank of Italy (IT-BI)`],
+      `${titled('Key')}not known`,
+    ].join('\n');
+  };
+  const how = { env: profile(), format: 'table' as const, ...(columns !== undefined && { columns }) };
+  const command = openCommand(newConfigFolder(temporary), new Date().toISOString(), how);
+  await runIn(command.context, 'cert', 'inspect');
+  const written = [rows('web', 'web (QWAC)'), rows('seal', 'eseal (QSealC)')].join(between);
+  if (columns === undefined) expect(command.printed()).toBe(`${written}\n`);
+  else expect(withoutTimes(command.printed())).toBe(withoutTimes(`${written}\n`));
+});
+
+/** A terminal shows times in the time zone of the reader. */
+const withoutTimes = (text: string) => text.replace(/^(Valid \w+ +).*$/gm, '$1');
+
+describe('what OpenSSL finds in a request', () => {
+  const registered = {
+    ...{ PSD2_QWAC_CERT: registration.qwacCertFile, PSD2_QWAC_KEY: registration.qwacKeyFile },
+    ...{ PSD2_QSEAL_CERT: registration.qsealCertFile, PSD2_QSEAL_KEY: registration.qsealKeyFile },
+  };
+  const requestWith = async (words: string[], out: string, env = {}) =>
+    requested.parse(JSON.parse((await run(words, out, { env })).printed()));
+
   it.each([
     ['the QWAC', [], 'qwac', registration.qwacCertFile],
     ['the QSealC', ['--qseal'], 'qseal', registration.qsealCertFile],
@@ -61,7 +267,7 @@ describe('psd2 cert request', () => {
     'a request for %s of the profile has all the fields of the old certificate',
     async (_, words, name, old) => {
       const out = join(newFolder(), 'below', 'new');
-      const made = await request([...words, '--out', out]);
+      const made = await requestWith(words, out, registered);
       const files = { keyFile: join(out, `${name}-key.pem`), requestFile: join(out, `${name}.csr`) };
       expect(made).toMatchObject({
         organizationIdentifier: 'PSDIT-BI-12345',
@@ -92,20 +298,7 @@ describe('psd2 cert request', () => {
       expect(statSync(out).mode & 0o777).toBe(0o700);
     },
   );
-});
 
-/** Makes a self-signed certificate with OpenSSL. */
-function selfSigned(name: string, ...newKey: string[]): string {
-  const file = join(temporary, name);
-  const words = ['req', '-x509', '-nodes', '-subj', '/C=DE/O=Old/OU=A/OU=B/CN=old.example', '-days', '2'];
-  const leaf = ['-addext', 'basicConstraints=critical,CA:FALSE'];
-  execFileSync('openssl', [...words, ...leaf, ...newKey, '-keyout', `${file}.key`, '-out', file], {
-    stdio: 'pipe',
-  });
-  return file;
-}
-
-describe('psd2 cert request with a file', () => {
   it.each([
     ['1024 bits', ['-newkey', 'rsa:1024'], 'RSA', 2048, 'sha256WithRSAEncryption'],
     ['3072 bits', ['-newkey', 'rsa:3072'], 'RSA', 3072, 'sha256WithRSAEncryption'],
@@ -114,7 +307,7 @@ describe('psd2 cert request with a file', () => {
     'the new key is like the old one of %s, and strong enough',
     async (name, newKey, keyType, keyBits, signed) => {
       const old = selfSigned(`${name}.pem`, ...newKey);
-      const made = await request([old, '--out', newFolder()], {});
+      const made = await requestWith([old], newFolder());
       expect(made).toMatchObject({
         ...{ keyType, keyBits, qcType: null, organizationIdentifier: null, roles: [] },
         ...{ ncaName: null, ncaId: null, keyFile: expect.stringMatching(/\/certificate-key\.pem$/) },
@@ -126,34 +319,49 @@ describe('psd2 cert request with a file', () => {
       expect(belongs(made.keyFile, made.requestFile)).toBe(true);
     },
   );
-  const { PSD2_QWAC_CERT, PSD2_QWAC_KEY } = profile;
+  const NO_QSEAL = { PSD2_QSEAL_CERT: undefined };
   it.each<[string, () => string[], string, RegExp]>([
     ['a file that is missing', () => ['missing.pem'], 'usage', /missing\.pem/],
-    [
-      'a key of an unknown kind',
-      () => [selfSigned('ed.pem', '-newkey', 'ed25519')],
-      'certificate',
-      /ed25519/,
-    ],
+    ['a key of an unknown kind', () => [selfSigned('ed', '-newkey', 'ed25519')], 'certificate', /ed25519/],
     ['the QSealC that it lacks', () => ['--qseal'], 'config', /no QSealC/],
-    ['a folder that is a file', () => ['--out', PSD2_QWAC_CERT], 'config', /cannot write the key/],
   ])('%s ends with one sentence, and leaves no files', async (_, words, code, message) => {
     const out = newFolder();
-    const env = { PSD2_QWAC_CERT, PSD2_QWAC_KEY };
-    expect(await failureOf(request(['--out', out, ...words()], env))).toMatchObject({
+    expect(await failureOf(run(words(), out, { env: NO_QSEAL }))).toMatchObject({
       ...{ code, message: expect.stringMatching(message) },
     });
-    expect(readdirSync(out)).toEqual([]);
-  });
-
-  it.each(['qwac-key.pem', 'qwac.csr'])('psd2 does not overwrite %s', async (name) => {
-    const out = newFolder();
-    writeFileSync(join(out, name), 'mine');
-    expect(await failureOf(request(['--out', out]))).toEqual({
-      ...{ code: 'usage', exitCode: 2, hint: 'Choose another folder with --out.' },
-      message: `${join(out, name)} already exists, and psd2 does not overwrite it`,
-    });
-    expect(readdirSync(out)).toEqual([name]);
-    expect(readFileSync(join(out, name), 'utf8')).toBe('mine');
+    expect(() => lstatSync(out)).toThrow('ENOENT');
   });
 });
+
+/** What OpenSSL, an independent decoder, prints of a request. It fails if the signature is wrong. */
+const opensslRequest = (file: string) =>
+  execFileSync('openssl', ['req', '-in', file, '-verify', '-noout', '-text'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+const subjectOf = (kind: 'req' | 'x509', file: string) =>
+  execFileSync('openssl', [kind, '-in', file, '-noout', '-subject', '-nameopt', 'multiline,show_type'], {
+    encoding: 'utf8',
+  });
+/** The ASN.1 of a request as OpenSSL prints it. The extension's octets stay hexadecimal. */
+const qcStatementsOf = (file: string) => {
+  const lines = execFileSync('openssl', ['asn1parse', '-in', file], { encoding: 'utf8' }).split('\n');
+  const at = lines.findIndex((line) => line.includes('qcStatements'));
+  return /HEX DUMP\]:([0-9A-F]+)/.exec(lines[at + 1] ?? '')?.[1];
+};
+/** Whether OpenSSL finds the key's public half in the request. */
+function belongs(keyFile: string, requestFile: string): boolean {
+  const inRequest = execFileSync('openssl', ['req', '-in', requestFile, '-noout', '-pubkey']);
+  return createPublicKey(readFileSync(keyFile)).equals(createPublicKey(inRequest));
+}
+
+/** Makes a self-signed certificate with OpenSSL. */
+function selfSigned(name: string, ...newKey: string[]): string {
+  const file = own(name);
+  const words = ['req', '-x509', '-nodes', '-subj', '/C=DE/O=Old/OU=A/OU=B/CN=old.example', '-days', '2'];
+  const leaf = ['-addext', 'basicConstraints=critical,CA:FALSE'];
+  execFileSync('openssl', [...words, ...leaf, ...newKey, '-keyout', `${file}.key`, '-out', file], {
+    stdio: 'pipe',
+  });
+  return file;
+}

@@ -133,9 +133,8 @@ describe('the certificate and the key of a pair', () => {
     writeFileSync(copy, readFileSync(own(name)));
     chmodSync(copy, 0o644);
     const { keys } = open({ qwacCertificate: { path: copy } });
-    const failure = await failureOf(keys.read('QWAC'));
-    expect(failure).toMatchObject({ code: 'config', exitCode: 3 });
-    expect(failure.message).toContain(copy);
+    const message = `${copy} can be read by others (mode 0644)`;
+    expect(await failureOf(keys.pair('QWAC'))).toMatchObject({ code: 'config', exitCode: 3, message });
   });
 
   it('the passphrase of a PKCS#12 file is asked for once, and opens the second file too', async () => {
