@@ -1,6 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
@@ -87,10 +95,10 @@ describe('psd2 cert inspect', () => {
     expect(qseal).toEqual({ ...issued, subject: expect.any(String), qcType: 'eseal' });
   });
 
-  const NONE = { PSD2_QWAC_CERT: undefined, PSD2_QWAC_KEY: undefined, PSD2_QSEAL_CERT: undefined };
   const [NO_QWAC, NO_QSEAL_KEY] = [{ PSD2_QWAC_CERT: own('none.pem') }, { PSD2_QSEAL_KEY: own('none.key') }];
   const WRONG = { PSD2_QWAC_KEY: own('wrong.key') };
   const QWAC_ALONE = { PSD2_QSEAL_CERT: undefined, PSD2_QSEAL_KEY: undefined };
+  const NONE = { ...QWAC_ALONE, PSD2_QWAC_CERT: undefined, PSD2_QWAC_KEY: undefined };
   const KEY_ALONE = { PSD2_QSEAL_CERT: undefined };
   it.each<[string, keyof Registration, keyof Registration | undefined, Environment, boolean | null]>([
     ['that of the profile', 'qwacCertFile', undefined, {}, true],

@@ -101,15 +101,18 @@ describe('the certificate that psd2 cert request renews', () => {
     expect(readdirSync(out).toSorted()).toEqual([`${file}-key.pem`, `${file}.csr`]);
   });
 
-  it.each(['web --qwac', 'web --qseal', '--qwac --qseal', 'web --qwac --qseal'])('is not %s', async (words) => {
-    const out = newFolder();
-    const given = words.split(' ').map((word) => (word.startsWith('-') ? word : own(`${word}.pem`)));
-    expect(await failureOf(run(given, out))).toEqual({
-      ...{ code: 'usage', exitCode: 2, message: 'Give one of these: a file, --qwac or --qseal' },
-      hint: 'Each request is for one certificate.',
-    });
-    expect(() => lstatSync(out)).toThrow('ENOENT');
-  });
+  it.each(['web --qwac', 'web --qseal', '--qwac --qseal', 'web --qwac --qseal'])(
+    'is not %s',
+    async (words) => {
+      const out = newFolder();
+      const given = words.split(' ').map((word) => (word.startsWith('-') ? word : own(`${word}.pem`)));
+      expect(await failureOf(run(given, out))).toEqual({
+        ...{ code: 'usage', exitCode: 2, message: 'Give one of these: a file, --qwac or --qseal' },
+        hint: 'Each request is for one certificate.',
+      });
+      expect(() => lstatSync(out)).toThrow('ENOENT');
+    },
+  );
 
   it.each([
     ['the file', ['FILE'], {}, (file: string) => file],

@@ -12,6 +12,9 @@ const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
 const CUSTOMER = '1000001';
 const products = [parseProductId('0000012345')];
+const open = (how?: Parameters<typeof openCommand>[2], folder = newConfigFolder(temporary)) =>
+  openCommand(folder, NOW, how).context;
+const of = (customer: string) => ({ globals: { customer } });
 const days = (count: number) => new Date(Date.parse(NOW) + count * 24 * 60 * 60 * 1000).toISOString();
 
 it.each([
@@ -20,7 +23,7 @@ it.each([
   ['2026-08-28T00:00:00.000Z', 'warn', 'ACCOUNT_INFO is older than 180 days'],
 ])('at %s, the doctor says %s of a consent of 1 March', async (now, status, detail) => {
   const folder = newConfigFolder(temporary);
-  const { context } = openCommand(folder, NOW);
+  const context = open({}, folder);
   await storeLogin(context, CUSTOMER);
   const asked = [
     { name: 'ACCOUNT_INFO' as const, products },
@@ -35,7 +38,7 @@ it.each([
 
 it('the doctor counts the days of a consent that a person resolved from its request, as psd2 consent list does', async () => {
   const folder = newConfigFolder(temporary);
-  const { context } = openCommand(folder, NOW);
+  const context = open({}, folder);
   await storeLogin(context, CUSTOMER);
   const flow = await storeConsentFlow(
     context,
@@ -51,7 +54,7 @@ it('the doctor counts the days of a consent that a person resolved from its requ
 });
 
 it('the doctor warns of whatever ends within 14 days', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const context = open();
   await storeLogin(context, CUSTOMER, { refreshTokenExpiresAt: days(14.1) });
   expect(await checkEndings(context)).toMatchObject({ status: 'ok' });
   await storeLogin(context, '1000002', { refreshTokenExpiresAt: days(13.9) });
@@ -64,7 +67,7 @@ it('the doctor warns of whatever ends within 14 days', async () => {
 
 it('of two consents of a category the newer one counts, and the command asks for what ends alone', async () => {
   const folder = newConfigFolder(temporary);
-  const { context } = openCommand(folder, NOW);
+  const context = open({}, folder);
   await storeLogin(context, CUSTOMER);
   const both = [
     { name: 'ACCOUNT_INFO' as const, products },
@@ -87,36 +90,26 @@ it('of two consents of a category the newer one counts, and the command asks for
 
 it('the doctor takes the customer of the option, else the one who logged in last', async () => {
   const folder = newConfigFolder(temporary);
-  const { context } = openCommand(folder, NOW);
+  const context = open({}, folder);
   await storeLogin(context, '1000001');
   await storeLogin(context, '1000002', { accessTokenExpiresAt: days(-2), refreshTokenExpiresAt: days(-1) });
   expect(await checkToken(context)).toMatchObject({ status: 'fail' });
-  const named = openCommand(folder, NOW, { globals: { customer: '1000001' } }).context;
+  const named = open(of('1000001'), folder);
   expect(await checkToken(named)).toMatchObject({ status: 'ok' });
-  const nobody = openCommand(folder, NOW, { globals: { customer: '1000003' } }).context;
+  const nobody = open(of('1000003'), folder);
   expect(await checkToken(nobody)).toMatchObject({ status: 'warn', fix: { next: [['auth', 'login']] } });
 });
 
+const ACCESS = { accessTokenExpiresAt: days(1) };
+const UNTIL = `access token until ${days(1)}`;
 it.each([
   [{}, 'access token: expiry unknown, refresh token: expiry unknown', 'ok'],
-  [
-    { accessTokenExpiresAt: days(1), refreshTokenExpiresAt: days(14) },
-    `access token until ${days(1)}, refresh token until ${days(14)}`,
-    'ok',
-  ],
-  [
-    { accessTokenExpiresAt: days(1), refreshTokenExpiresAt: days(13.9) },
-    `access token until ${days(1)}, refresh token until ${days(13.9)}`,
-    'warn',
-  ],
-  [
-    { accessTokenExpiresAt: days(1), refreshToken: null },
-    `access token until ${days(1)}, without a refresh token to renew it`,
-    'warn',
-  ],
+  [{ ...ACCESS, refreshTokenExpiresAt: days(14) }, `${UNTIL}, refresh token until ${days(14)}`, 'ok'],
+  [{ ...ACCESS, refreshTokenExpiresAt: days(13.9) }, `${UNTIL}, refresh token until ${days(13.9)}`, 'warn'],
+  [{ ...ACCESS, refreshToken: null }, `${UNTIL}, without a refresh token to renew it`, 'warn'],
   [{ accessTokenExpiresAt: days(0), refreshTokenExpiresAt: days(0) }, 'the login has ended', 'fail'],
 ])('of a login with %j, the doctor says: %s', async (ends, detail, status) => {
-  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const context = open();
   await storeLogin(context, CUSTOMER, ends);
   const fix = status === 'ok' ? null : { next: [['auth', 'login']] };
   expect(await checkToken(context)).toEqual({
@@ -128,65 +121,52 @@ it.each([
 describe('without a login', () => {
   const fix = { next: [['auth', 'login']] };
 
-  it('nobody is logged in', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
-    expect(await checkToken(context)).toEqual({ status: 'warn', detail: 'nobody is logged in', fix });
-  });
-
-  it('those who are logged in at another base URL are counted', async () => {
+  it('nobody is logged in, and those who are logged in at another base URL are counted', async () => {
     const folder = newConfigFolder(temporary);
-    const env = { PSD2_BASE_URL: 'https://old.bank.example' };
-    await storeLogin(openCommand(folder, NOW, { env }).context, CUSTOMER);
-    const { context } = openCommand(folder, NOW);
-    expect(await checkToken(context)).toEqual({
-      ...{ status: 'warn', fix },
+    const nobody = { status: 'warn', detail: 'nobody is logged in', fix };
+    expect(await checkToken(open({}, folder))).toEqual(nobody);
+    await storeLogin(open({ env: { PSD2_BASE_URL: 'https://old.bank.example' } }, folder), CUSTOMER);
+    expect(await checkToken(open({}, folder))).toEqual({
+      ...nobody,
       detail: 'nobody is logged in; 1 login of this profile belongs to https://old.bank.example/',
     });
   });
 
   it('others who are logged in are named, also if psd2 has forgotten who was the last one', async () => {
     const folder = newConfigFolder(temporary);
-    const { context } = openCommand(folder, NOW);
+    const context = open({}, folder);
     await storeLogin(context, CUSTOMER);
     await storeLogin(context, '1000002');
-    const named = openCommand(folder, NOW, { globals: { customer: '1000003' } }).context;
+    const named = open(of('1000003'), folder);
     expect(await checkToken(named)).toEqual({
       ...{ status: 'warn', fix },
       detail: `customer 1000003 is not logged in; Logged in: ${CUSTOMER}, 1000002`,
     });
     const { personal } = await context.store();
     await personal.removeRows('1000002');
-    expect(await checkToken(openCommand(folder, NOW).context)).toEqual({
+    expect(await checkToken(open({}, folder))).toEqual({
       ...{ status: 'warn', fix },
       detail: `psd2 has forgotten who logged in last; Logged in: ${CUSTOMER}`,
     });
   });
 
-  it.each(['nobody', 'with a consent'] as const)(
-    'a bank where customers log in so (%s) has nothing to check',
-    async (logsIn) => {
-      const { context } = openCommand(newConfigFolder(temporary), NOW, { find: bankWhere({ logsIn }) });
-      expect(await checkToken(context)).toEqual({
-        ...{ status: 'skip', fix: null },
-        detail: 'customers of this bank do not log in before they consent',
-      });
-    },
-  );
-
-  it('at a bank where customers log in with a consent, a login that has ended needs another consent', async () => {
-    const find = bankWhere({ logsIn: 'with a consent' });
-    const { context } = openCommand(newConfigFolder(temporary), NOW, { find });
+  it('a bank where nobody logs in before a consent has nothing to check, but for a login that has ended', async () => {
+    const skipped = {
+      ...{ status: 'skip', fix: null },
+      detail: 'customers of this bank do not log in before they consent',
+    };
+    expect(await checkToken(open({ find: bankWhere({ logsIn: 'nobody' }) }))).toEqual(skipped);
+    const context = open({ find: bankWhere({ logsIn: 'with a consent' }) });
+    expect(await checkToken(context)).toEqual(skipped);
     await storeLogin(context, CUSTOMER, { accessTokenExpiresAt: days(-1), refreshToken: null });
-    expect(await checkToken(context)).toMatchObject({
-      status: 'fail',
-      fix: { next: [['consent', 'request']] },
-    });
+    const next = [['consent', 'request']];
+    expect(await checkToken(context)).toMatchObject({ status: 'fail', fix: { next } });
   });
 });
 
 describe('what the bank has refused', () => {
   it('a refused renewal counts more than a refused call, and each says when', async () => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    const context = open();
     await storeLogin(context, CUSTOMER, { refreshTokenExpiresAt: days(20) });
     const { tokens, notes } = await context.store();
     await notes.callRefused(CUSTOMER, { at: NOW, message: 'No consent' });
@@ -225,16 +205,16 @@ describe('the consents that readings use', () => {
       );
       await customers.change('ada', (before) => ({ ...before, consents: kept }));
     }
-    return checkConsents(openCommand(folder, NOW, how).context);
+    return checkConsents(open(how, folder));
   }
   const until = (text: string) => ({ validUntil: parseDate('a day', text) });
 
   it('a customer who has consented to confirmations of funds alone has what they need', async () => {
     const [folder, how] = [newConfigFolder(temporary), { find, globals: { customer: 'ada' } }];
-    const { customers } = await openCommand(folder, NOW, how).context.store();
+    const { customers } = await open(how, folder).store();
     const funds = { flow: 'co-9', transactionId: 't', consentId: 'f', account: 'a', validUntil: null };
     await customers.change('ada', (before) => ({ ...before, funds: [{ ...funds, grantedAt: NOW }] }));
-    const found = await checkConsents(openCommand(folder, NOW, how).context);
+    const found = await checkConsents(open(how, folder));
     expect(found).toMatchObject({ status: 'ok', detail: 'for confirmations of funds: co-9' });
   });
 

@@ -6,10 +6,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
+import type { LoginProbe, LoginStart } from '../../../src/bank/ports/customer.ts';
 import { CallFailed } from '../../../src/bank/transport/connection.ts';
 import { ClosedUnanswered } from '../../../src/bank/transport/line.ts';
 import { doctor } from '../../../src/commands/doctor/doctor.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { storeLogin } from '../access.ts';
@@ -47,9 +49,12 @@ const printed = z.object({
   ),
 });
 
+/** `psd2 doctor`, where the browser returns to a port of its own. */
+const opened = ({ env, ...how }: Parameters<OperatorHere['open']>[0] = {}) =>
+  operator.open({ ...how, env: { PSD2_REDIRECT_URI: redirectUri, ...env } });
 /** Runs `psd2 doctor`. @returns what it printed, by the names of the checks, and how it ended */
 async function examine(how?: Parameters<OperatorHere['open']>[0]) {
-  const command = operator.open({ ...how, env: { PSD2_REDIRECT_URI: redirectUri, ...how?.env } });
+  const command = opened(how);
   const failure = await runIn(command.context, 'doctor').then(
     () => null,
     (error: unknown) => failureOf(Promise.reject(error)),
@@ -58,7 +63,7 @@ async function examine(how?: Parameters<OperatorHere['open']>[0]) {
   expect(doctor.prints?.shape.is(data)).toBe(true);
   const { ok, checks } = printed.parse(data);
   return {
-    ...{ failure, ok, said: command.said() },
+    ...{ failure, ok, checks, said: command.said() },
     names: checks.map(({ name }) => name),
     of(wanted: string) {
       const check = checks.find(({ name }) => name === wanted);
@@ -70,6 +75,26 @@ async function examine(how?: Parameters<OperatorHere['open']>[0]) {
   };
 }
 const found = (status: string, detail: string, fix: string | null = null) => ({ status, detail, fix });
+
+/** A bank that answers the call of the doctor so. */
+function answering(probe: (login: LoginStart) => LoginProbe) {
+  const { interface: toy } = new ToyBank();
+  return bankWhere({
+    open: (given) => {
+      const bankOf = toy.open(given);
+      return {
+        ...bankOf,
+        client: () => ({ clientId: 'app-1', needsSecret: false }),
+        connect: (...session) => {
+          const bank = bankOf.connect(...session);
+          return { ...bank, login: { ...bank.login, probe: async (login) => probe(login) } };
+        },
+      };
+    },
+  });
+}
+const GOOD = async () => ({ says: 'the bank knows the application' });
+const knowing = () => answering(() => ({ date: undefined, judge: GOOD }));
 
 /** A bank at which the call of the doctor fails so. */
 const failing = (error: Psd2Error) =>
@@ -97,32 +122,21 @@ describe('a setup that is right', () => {
     expect(result.with('skip')).toEqual(['signer', 'DNS', 'consents']);
     expect([result.with('warn'), result.with('fail')]).toEqual([['compiled code'], []]);
     const { root } = operator.folder;
-    expect({
-      configuration: result.of('configuration'),
-      settings: result.of('settings'),
-      modes: result.of('file modes'),
-      compiled: result.of('compiled code'),
-      chain: result.of('chain'),
-      signer: result.of('signer'),
-      port: result.of('redirect port'),
-      proxy: result.of('proxy'),
-      dns: result.of('DNS'),
-      consents: result.of('consents'),
-      expiring: result.of('expiring'),
-    }).toEqual({
+    const { checks } = result;
+    expect(Object.fromEntries(checks.map(({ name, ...check }) => [name, check]))).toMatchObject({
       configuration: found('ok', `profile env: ${new URL(operator.bank.sandbox.baseUrl).href}`),
       settings: found('ok', 'everything that a login needs is set'),
-      modes: found('ok', `${root} and its contents: only you can read and change them`),
-      compiled: found(
+      'file modes': found('ok', `${root} and its contents: only you can read and change them`),
+      'compiled code': found(
         'warn',
         'psd2 compiles itself at each start: NODE_DISABLE_COMPILE_CACHE is set',
         'Give the user a home folder that only this user can change. Slower starts are the only consequence.',
       ),
       chain: found('ok', 'QWAC: no issuers in the file; QSealC: no issuers in the file'),
       signer: found('skip', 'psd2 signs itself: no PSD2_SIGNER'),
-      port: found('ok', `psd2 can listen at ${redirectUri}`),
+      'redirect port': found('ok', `psd2 can listen at ${redirectUri}`),
       proxy: found('ok', 'none: the bank is reached directly'),
-      dns: found('skip', '127.0.0.1 is an address'),
+      DNS: found('skip', '127.0.0.1 is an address'),
       consents: found('skip', 'no consent of this customer was requested with this profile'),
       expiring: found('ok', 'nothing ends within 14 days'),
     });
@@ -232,23 +246,38 @@ describe('the modes of files', () => {
 });
 
 describe('the way to the bank', () => {
-  it('a redirect URI elsewhere cannot be tried', async () => {
-    const { of } = await examine({ env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' } });
-    expect(of('redirect port')).toEqual(
-      found('skip', 'https://tpp.example/callback is not on this computer: log in with --paste'),
-    );
+  it.each([
+    [
+      'elsewhere, where psd2 cannot try it',
+      { PSD2_REDIRECT_URI: 'https://tpp.example/callback' },
+      () => found('skip', 'https://tpp.example/callback is not on this computer: log in with --paste'),
+    ],
+    [
+      'over ssh, with the port to forward',
+      { SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' },
+      (port: string) =>
+        found(
+          'ok',
+          `psd2 can listen at ${redirectUri}`,
+          `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`,
+        ),
+    ],
+  ])('the redirect URI is %s', async (_, env, expected) => {
+    expect((await examine({ env })).of('redirect port')).toEqual(expected(new URL(redirectUri).port));
   });
 
-  it('over ssh the port to forward is named', async () => {
-    const { port } = new URL(redirectUri);
-    const { of } = await examine({ env: { SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' } });
-    expect(of('redirect port')).toEqual(
-      found(
-        'ok',
-        `psd2 can listen at ${redirectUri}`,
-        `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`,
-      ),
-    );
+  it('psd2 can listen with TLS where the browser returns to', async () => {
+    const uri = redirectUri.replace('http:', 'https:');
+    const { of } = await examine({ find: knowing(), env: { PSD2_REDIRECT_URI: uri } });
+    expect(of('redirect port')).toEqual(found('ok', `psd2 can listen at ${uri}`));
+  });
+
+  it.each([
+    ['https://[::1]:1', '::1 is an address'],
+    ['https://192.0.2.1', '192.0.2.1 is an address'],
+  ])('the name in %s is not looked up', async (PSD2_BASE_URL, detail) => {
+    const { of } = await examine({ find: knowing(), env: { PSD2_BASE_URL } });
+    expect(of('DNS')).toEqual(found('skip', detail));
   });
 
   it('a port that another program has is a failure', async () => {
@@ -316,14 +345,17 @@ describe('the way to the bank', () => {
     expect(JSON.stringify(result.of('TLS'))).not.toContain('hush');
   });
 
-  it.each([
-    ['during the TLS handshake', true, Object.assign(new Error('reset'), { code: 'ECONNRESET' })],
-    ['after the TLS handshake, before it answered', false, new ClosedUnanswered('closed')],
-  ])('a bank that closes the connection %s has probably refused the QWAC', async (when, neverSent, cause) => {
-    const error = new Psd2Error('bank_unreachable', 'Lost', {
+  const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+  const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  const lost = (neverSent: boolean, cause: unknown) =>
+    new Psd2Error('bank_unreachable', 'Lost', {
       cause: new CallFailed('lost', { neverSent, passing: true, cause }),
     });
-    const { of, failure } = await examine({ find: failing(error) });
+  it.each([
+    ['during the TLS handshake', true, reset],
+    ['after the TLS handshake, before it answered', false, new ClosedUnanswered('closed')],
+  ])('a bank that closes the connection %s has probably refused the QWAC', async (when, neverSent, cause) => {
+    const { of, failure } = await examine({ find: failing(lost(neverSent, cause)) });
     const hint =
       'The usual reason is that the bank refused the QWAC. Ask the bank whether it knows this QWAC and trusts the ' +
       'authority that issued it. If the QWAC is right, try again later.';
@@ -332,24 +364,14 @@ describe('the way to the bank', () => {
   });
 
   it.each([
-    ['another failure of the system', true, Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })],
-    ['a reset after bytes have left', false, Object.assign(new Error('reset'), { code: 'ECONNRESET' })],
-    ['no error of the system', true, 'reset'],
-  ])('%s is what it is', async (_, neverSent, cause) => {
-    const error = new Psd2Error('bank_unreachable', 'Lost', {
-      cause: new CallFailed('lost', { neverSent, passing: true, cause }),
-    });
-    const { of } = await examine({ find: failing(error) });
-    expect(of('TLS')).toEqual(found('fail', 'Lost'));
-  });
-
-  it('through a proxy, a reset says nothing about the bank', async () => {
-    const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
-    const error = new Psd2Error('bank_unreachable', 'Lost', {
-      cause: new CallFailed('lost', { neverSent: true, passing: true, cause }),
-    });
-    vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:1');
-    const { of } = await examine({ find: failing(error), env: { PSD2_BASE_URL: 'https://192.0.2.1' } });
+    ['another failure of the system', true, refused, undefined],
+    ['a reset after bytes have left', false, reset, undefined],
+    ['no error of the system', true, 'reset', undefined],
+    ['a reset by a proxy, which says nothing about the bank', true, reset, 'http://127.0.0.1:1'],
+  ])('%s is what it is', async (_, neverSent, cause, proxy) => {
+    vi.stubEnv('HTTPS_PROXY', proxy);
+    const env = proxy === undefined ? {} : { PSD2_BASE_URL: 'https://192.0.2.1' };
+    const { of } = await examine({ find: failing(lost(neverSent, cause)), env });
     vi.unstubAllEnvs();
     expect(of('TLS')).toEqual(found('fail', 'Lost'));
   });
@@ -362,6 +384,98 @@ describe('the way to the bank', () => {
     expect(result.of('authorize')).toEqual(found('fail', 'The answer is not signed', 'Ask the bank.'));
     expect(result.failure).toMatchObject({ code: 'bank_answer' });
   });
+});
+
+describe('what the bank answers to the call of the doctor', () => {
+  /** Examines a bank that answers so. @returns the checks that need it, and how the doctor ended */
+  async function ask(probe: (login: LoginStart) => LoginProbe) {
+    const { of, names, failure } = await examine({ find: answering(probe) });
+    return { TLS: of('TLS'), clock: of('clock'), authorize: of('authorize'), failure, count: names.length };
+  }
+  const SHOOK = found('ok', 'the handshake with the QWAC succeeded, and the bank is trusted');
+
+  it('is asked for once, with the application and an id of its own', async () => {
+    const logins: LoginStart[] = [];
+    const result = await ask((login) => {
+      logins.push({ ...login });
+      return { date: operator.bank.clock.now().toUTCString(), judge: GOOD };
+    });
+    expect(result).toMatchObject({
+      ...{ TLS: SHOOK, authorize: found('ok', 'the bank knows the application'), failure: null },
+      clock: found('ok', expect.stringMatching(/^[01] s (ahead of|behind) the bank$/)),
+    });
+    const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(logins).toEqual([{ clientId: 'app-1', redirectUri, state: id, transactionId: id }]);
+    expect(logins[0]?.state).not.toBe(logins[0]?.transactionId);
+  });
+
+  it('is a warning if it leaves open whether the bank takes the call, and has no clock without a Date', async () => {
+    const judge = async () => ({ says: 'it asks for a token', isUnsure: 'other' as const });
+    expect(await ask(() => ({ date: undefined, judge }))).toMatchObject({
+      ...{ TLS: SHOOK, clock: found('skip', 'the bank sent no Date'), failure: null },
+      authorize: found('warn', 'it asks for a token'),
+    });
+  });
+
+  it('of a wrong clock and a refusal, both fail, and the clock decides', async () => {
+    const date = new Date(operator.bank.clock.now().getTime() - 90_500).toUTCString();
+    const said = new Psd2Error('bank_refused', 'The bank said no', { hint: 'Ask it.' });
+    const { count, ...result } = await ask(() => ({ date, judge: () => Promise.reject(said) }));
+    const hint = 'Set the clock, ideally with NTP: timedatectl set-ntp true';
+    expect(result).toEqual({
+      ...{ TLS: SHOOK, authorize: found('fail', 'The bank said no', 'Ask it.') },
+      clock: found('fail', expect.stringMatching(/^9[01] s ahead of the bank$/), hint),
+      failure: {
+        ...{ code: 'config', exitCode: 3, hint },
+        message: `2 of ${count} checks failed: clock, authorize`,
+      },
+    });
+  });
+
+  it('is none if psd2 cannot send it: the reason is said, and the rest is skipped', async () => {
+    const result = await ask(() => {
+      throw new Psd2Error('config', 'There is no id of the application', { hint: 'Set it.' });
+    });
+    const skipped = found('skip', 'the bank did not answer');
+    expect(result).toMatchObject({
+      ...{ TLS: found('fail', 'There is no id of the application', 'Set it.') },
+      ...{ clock: skipped, authorize: skipped, failure: { code: 'config', exitCode: 3, hint: 'Set it.' } },
+    });
+  });
+
+  it('psd2 does not go on after a fault of its own', async () => {
+    const fault = new TypeError('x is undefined');
+    const find = answering(() => {
+      throw fault;
+    });
+    await expect(runIn(opened({ find }).context, 'doctor')).rejects.toBe(fault);
+  });
+});
+
+it('a certificate with the key of another is named as such, and decides the exit code', async () => {
+  const { of, failure } = await examine({
+    ...{ find: knowing(), env: { PSD2_QSEAL_KEY: operator.env.PSD2_QWAC_KEY } },
+  });
+  const fix = 'Use the key that the certificate was requested with.';
+  expect(of('QWAC')).toMatchObject({ status: 'ok', fix: null });
+  expect(of('QSealC')).toMatchObject({ status: 'fail', fix });
+  expect(failure).toMatchObject({ code: 'certificate', exitCode: 3, hint: fix });
+});
+
+it('a person reads a check a line, in a pipe with tabs, and at a terminal what to do below it', async () => {
+  const read = async (how: { columns?: number }) => {
+    const { context, printed: text } = opened({ find: knowing(), format: 'table', ...how });
+    await runIn(context, 'doctor');
+    return text().replace(/\n$/, '').split('\n');
+  };
+  const { checks } = await examine({ find: knowing() });
+  const rows = checks.map(({ status, name, detail, fix }) => [status, name, detail, fix ?? ''].join('\t'));
+  expect(await read({})).toEqual(rows);
+  const lines = checks.flatMap(({ status, name, detail, fix }) => [
+    `${status.padEnd(6)}${name.padEnd(26)}${detail}`,
+    ...(fix === null ? [] : [`${' '.repeat(32)}→ ${fix}`]),
+  ]);
+  expect(await read({ columns: 400 })).toEqual(lines);
 });
 
 it('with a store that cannot be used, what is in it and the way to the bank are skipped', async () => {
