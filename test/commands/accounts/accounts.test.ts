@@ -234,6 +234,13 @@ describe('psd2 accounts export', () => {
     [[...FILE, '--month', '2026-10', '--out', 'y'], wrong('--month needs --all-customers')],
     [[...FILE, '--sync-folder', 'y'], wrong('--sync-folder needs --from-store')],
     [[...FILE, '--sync-folder', ''], wrong('The value of --sync-folder is empty')],
+    [
+      ['0000000001', '--file', 'x'],
+      wrong('The customer has no account 0000000001', {
+        hint: `The customer has ${ACCOUNT} (${IBAN}), ${SAVINGS} (IT31P0999001600000010482638), ${CARD} (${IBAN}). See the accounts with:`,
+        next: [['accounts', 'list']],
+      }),
+    ],
     [[ACCOUNT, '--all-customers'], wrong('--all-customers and the account cannot be used together')],
     ...['--file', '--from', '--to'].map((option): [string[], Psd2Error] => [
       ['--all-customers', option, 'x'],
@@ -320,14 +327,3 @@ it.each([['balance'], ['show'], ['transactions']])(
     });
   },
 );
-
-it('an account that the customer does not have has no statement', async () => {
-  await expect(
-    operator.run(['accounts', 'export', '0000000001', '--format', 'csv', '--file', join(folder, 'none')]),
-  ).rejects.toMatchObject({
-    code: 'usage',
-    message: 'The customer has no account 0000000001',
-    hint: `The customer has ${ACCOUNT} (${IBAN}), ${SAVINGS} (IT31P0999001600000010482638), ${CARD} (${IBAN}). See the accounts with:`,
-    next: [['accounts', 'list']],
-  });
-});

@@ -35,11 +35,8 @@ describe('psd2 bank find', () => {
     const { printed, said } = await run(['bank', 'find', SPARDA]);
     const data: unknown = JSON.parse(printed);
     expect(find.prints?.shape.is(data)).toBe(true);
-    expect(data).toEqual([
-      ...[
-        { kind: 'profile', name: 'munich', bank: 'Sparda', bic: null, bankCode: '70090500', country: 'DE' },
-      ],
-    ]);
+    const munich = { kind: 'profile', name: 'munich', bank: 'Sparda', bic: null };
+    expect(data).toEqual([{ ...munich, bankCode: '70090500', country: 'DE' }]);
     expect(said).toBe('');
     const other = await run(['bank', 'find', 'NTSBDEB1'], { format: 'table' });
     expect(other.printed).toBe('platform\tn26\tN26\tDE\t10011001\tNTSBDEB1\n');

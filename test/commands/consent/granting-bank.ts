@@ -127,19 +127,16 @@ export class GrantingBank {
   }
 
   #sca(): Sca {
-    const url = (id: string) => `https://customers.bank.example/${id}`;
+    const start: Sca['start'] = async ({ resourceId, beforeSend }) => {
+      await beforeSend({ requestId: `sca-${this.asked.length}`, digest: null });
+      this.#ask('sca', resourceId);
+      this.#decide(resourceId);
+      return `https://customers.bank.example/${resourceId}`;
+    };
     return {
-      start: async ({ resourceId, beforeSend }) => {
-        await beforeSend({ requestId: `sca-${this.asked.length}`, digest: null });
-        this.#ask('sca', resourceId);
-        this.#decide(resourceId);
-        return url(resourceId);
-      },
-      proceed: async ({ resourceId, beforeSend }) => {
-        await beforeSend({ requestId: `sca-${this.asked.length}`, digest: null });
-        this.#ask('sca', resourceId);
-        this.#decide(resourceId);
-        const redirect = url(resourceId);
+      start,
+      proceed: async (step) => {
+        const redirect = await start(step);
         return { next: 'open', url: redirect, links: { approach: null, redirect } };
       },
       status: async (id) => {

@@ -105,9 +105,8 @@ it.each<[string[], Globals]>([
   [[], { profile: 'mine' }],
   [[], { customer: '1000001' }],
 ])('%j with %j selects the earlier calls and the new ones, look after look', async (words, globals) => {
-  const mine = {
-    ...{ status: 503, transactionId: 'abc', profile: 'mine', path: '/private/customers/1000001/x' },
-  };
+  const customer = '/private/customers/1000001/x';
+  const mine = { status: 503, transactionId: 'abc', profile: 'mine', path: customer };
   const other = { transactionId: 'abd', path: '/private/customers/1000002/x' };
   const looks = [
     () => log({ tppRequestId: 'other1', ...other }, { tppRequestId: 'mine2', ...mine }),
@@ -159,13 +158,8 @@ it('a second Ctrl-C, which ends psd2 at once, is the reason that it gives', asyn
 
 it('at a terminal each call is one line as soon as it comes', async () => {
   log({ tppRequestId: 'r1', path: '/api/private/customers/1048262/products/7/balance' });
-  const looks = [
-    () =>
-      log(
-        { tppRequestId: 'r2', status: null, failure: 'no answer', flow: 'tr-1' },
-        { tppRequestId: 'r3', status: null, milliseconds: 0 },
-      ),
-  ];
+  const failed = { tppRequestId: 'r2', status: null, failure: 'no answer', flow: 'tr-1' };
+  const looks = [() => log(failed, { tppRequestId: 'r3', status: null, milliseconds: 0 })];
   const json = follow([], {}, { columns: 100 });
   await json.run();
   expect(requestsIn(json.printed())).toEqual(['r1']);

@@ -42,17 +42,9 @@ const NOT_RUNNING = {
 };
 
 it.each([
-  ['status'],
-  ['clock'],
-  ['env'],
-  ['fault list'],
-  ['fault add delay=5'],
-  ['fault clear'],
-  ['customer add dora'],
-  ['customer reset anna'],
-  ['customer revoke-consent anna'],
-  ['console'],
-  ['env --interface nextgenpsd2'],
+  ...['status', 'clock', 'console', 'env', 'env --interface nextgenpsd2'],
+  ...['fault list', 'fault add delay=5', 'fault clear'],
+  ...['customer add dora', 'customer reset anna', 'customer revoke-consent anna'],
 ])('sandbox %s needs a sandbox that runs', async (words) => {
   const failure = await failureOf(run(words.split(' '), {}, newConfigFolder(temporary)));
   expect(failure).toEqual({ ...NOT_RUNNING, exitCode: 3 });
@@ -103,13 +95,10 @@ describe('status and time', () => {
     expect((await clock()).aheadSeconds).toBe(0);
     await run(['clock', '+90s']);
     expect((await table('clock')).printed).toContain('Ahead\t1 min 30 s\n');
-    expect((await table('reset')).said).toBe(
-      [
-        `The sandbox at ${sandbox.baseUrl} is reset to its start.`,
-        'The stored logins have ended. Log in again: psd2 --profile sandbox auth login',
-        '',
-      ].join('\n'),
-    );
+    expect((await table('reset')).said.split('\n')).toEqual([
+      `The sandbox at ${sandbox.baseUrl} is reset to its start.`,
+      ...['The stored logins have ended. Log in again: psd2 --profile sandbox auth login', ''],
+    ]);
   });
 
   const hint =
@@ -133,10 +122,8 @@ describe('status and time', () => {
   });
 
   it.each([
-    ['+1d', 86_400],
     ['+1h', 3600],
     ['+1m', 60],
-    ['+1s', 1],
     // Ten years are the most.
     ['+3650d', 3650 * 86_400],
   ])('%s moves it by %i seconds', async (step, seconds) => {

@@ -1,17 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
-import type { BankCall } from '../../../src/bank/call/call.ts';
-import type { CbAnswer } from '../../../src/bank/interfaces/cb/answer.ts';
-import { CallFailed } from '../../../src/bank/transport/connection.ts';
-import { namingSandbox } from '../../../src/commands/open/naming-sandbox.ts';
 import {
   DOOR_PROFILE,
   isOwnSandbox,
   SANDBOX_PROFILE,
   storeProfile,
 } from '../../../src/commands/sandbox/profile.ts';
-import { Psd2Error } from '../../../src/errors.ts';
 import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -54,21 +49,3 @@ it("only a profile with certificates in this configuration's sandbox folder is t
   expect(isOwnSandbox({ qwacCertificate: beside }, { folder })).toBe(false);
   expect(isOwnSandbox({ qwacCertificate: { pem: '' } }, { folder })).toBe(false);
 });
-
-it.each([
-  ['that never left', true, 'The sandbox is not running'],
-  ['that may have reached the sandbox', false, 'The connection was lost'],
-])(
-  'psd2 names a sandbox that does not run only for a call that never left: one %s',
-  async (_, neverSent, message) => {
-    const context = open();
-    const qwacCertificate = { path: join(context.folder.sandbox, 'qwac.pem') };
-    const cause = new CallFailed('lost', { neverSent, passing: true, cause: undefined });
-    const exchange = namingSandbox(context, { name: SANDBOX_PROFILE, settings: { qwacCertificate } }, () =>
-      Promise.reject<CbAnswer>(new Psd2Error('bank_unreachable', 'The connection was lost', { cause })),
-    );
-    const facts = { reads: null, needsConsent: false, login: false };
-    const call: BankCall = { method: 'GET', path: '/x', facts, transactionId: 't1' };
-    await expect(exchange(call)).rejects.toMatchObject({ code: 'bank_unreachable', message });
-  },
-);

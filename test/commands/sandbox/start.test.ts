@@ -88,17 +88,17 @@ const addressesOf = ({ running }: Sandbox) => ({
   ...{ consoleUrl: `${running.customerSiteUrl}/console`, pid: process.pid, profile: 'sandbox' },
 });
 
+const OTHER_BANK =
+  'The profile sandbox belongs to another bank, so psd2 does not change it. Use: eval "$(psd2 sandbox env)"\n';
+const readyAnd = (login: string) =>
+  `The sandbox is ready. Try: ${login}. Stop it with Ctrl-C.\nThe sandbox has stopped.\n`;
+
 describe('psd2 sandbox start', () => {
   it('prints the addresses, stores the profiles, and runs until it is interrupted', async () => {
     const { printed, said, profiles } = await start();
     const [bank] = started.banks;
     expect(JSON.parse(printed)).toEqual(bank && addressesOf(bank));
-    expect(said.split('\n')).toEqual([
-      'psd2 now uses the profile sandbox by default.',
-      'The sandbox is ready. Try: psd2 auth login. Stop it with Ctrl-C.',
-      'The sandbox has stopped.',
-      '',
-    ]);
+    expect(said).toBe(`psd2 now uses the profile sandbox by default.\n${readyAnd('psd2 auth login')}`);
     expect([profiles.list(), profiles.current()]).toEqual([['sandbox', 'sandbox-nextgen'], 'sandbox']);
     expect(profiles.read('sandbox')?.baseUrl).toBe(bank?.baseUrl);
     expect(await runningSandbox(folder.sandbox)).toBeUndefined();
@@ -111,9 +111,7 @@ describe('psd2 sandbox start', () => {
       changes: ({ world }) => ({ world: { ...world, signal: AbortSignal.abort() } }),
     });
     await runIn(command.context, 'sandbox', 'start');
-    expect(command.said()).toBe(
-      'The sandbox is ready. Try: psd2 auth login. Stop it with Ctrl-C.\nThe sandbox has stopped.\n',
-    );
+    expect(command.said()).toBe(readyAnd('psd2 auth login'));
     expect(command.printed().split('\n')[0]).toBe(`Interface\t${started.banks[1]?.baseUrl}`);
     expect(await runningSandbox(folder.sandbox)).toBeUndefined();
   });
@@ -130,21 +128,14 @@ describe('psd2 sandbox start', () => {
     if (used === 'sandbox') await start();
     else await profiles.use(used);
     const { said } = await start([], { globals });
-    expect(said).toBe(
-      `The sandbox is ready. Try: ${login}. Stop it with Ctrl-C.\nThe sandbox has stopped.\n`,
-    );
+    expect(said).toBe(readyAnd(login));
     expect(profiles.current()).toBe(used);
   });
 
   it("leaves the operator's own profile of that name, and says how to use the sandbox without one", async () => {
     await openCommand(folder, NOW).context.profiles.write('sandbox', OWN);
     const { said, profiles } = await start();
-    expect(said.split('\n')).toEqual([
-      'The profile sandbox belongs to another bank, so psd2 does not change it. Use: eval "$(psd2 sandbox env)"',
-      'The sandbox is ready. Stop it with Ctrl-C.',
-      'The sandbox has stopped.',
-      '',
-    ]);
+    expect(said).toBe(`${OTHER_BANK}The sandbox is ready. Stop it with Ctrl-C.\nThe sandbox has stopped.\n`);
     expect([profiles.read('sandbox'), profiles.current()]).toEqual([OWN, undefined]);
   });
 
@@ -344,11 +335,7 @@ describe('psd2 sandbox start --detach', () => {
     await profiles.write('sandbox', OWN);
     const line = `${JSON.stringify(READY)}\n`;
     expect((await detach([line], { format: 'table' })).said).toBe(
-      [
-        'The profile sandbox belongs to another bank, so psd2 does not change it. Use: eval "$(psd2 sandbox env)"',
-        'The sandbox is ready. Stop it with: psd2 sandbox stop',
-        '',
-      ].join('\n'),
+      `${OTHER_BANK}The sandbox is ready. Stop it with: psd2 sandbox stop\n`,
     );
     await profiles.write('sandbox', own);
     await profiles.use('sandbox');

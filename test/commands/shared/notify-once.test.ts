@@ -43,10 +43,7 @@ async function notify(
 }
 
 it('the command gets each notification once, and again if its version changes', async () => {
-  const [a, b] = [
-    { profile: 'env', about: 'login a' },
-    { profile: 'env', about: 'login b' },
-  ];
+  const [a, b] = ['login a', 'login b'].map((key) => ({ profile: 'env', about: key }));
   expect(await notify([about('login a'), about('login b')])).toBe('');
   expect(received()).toEqual([a, b]);
   await notify([about('login a'), about('login b')]);
@@ -80,11 +77,8 @@ it('without a command nothing happens', async () => {
 });
 
 it('a command that fails is a warning, and gets it again the next time', async () => {
-  const said = await notify(
-    [about('login a'), about('login b')],
-    NOT_OVER,
-    "sh -c 'echo no room >&2; exit 3'",
-  );
+  const full = "sh -c 'echo no room >&2; exit 3'";
+  const said = await notify([about('login a'), about('login b')], NOT_OVER, full);
   expect(said).toBe('The notify command "sh" ended with the exit code 3. It says: no room\n');
   expect(existsSync(path())).toBe(false);
   await notify([about('login a')]);

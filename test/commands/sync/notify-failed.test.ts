@@ -52,14 +52,12 @@ it('the first failed round names what has failed, and the command that lists it'
   ];
   expect(await notify(undefined, round)).toEqual([
     {
-      ...{ profile: 'env', kind: 'sync', customerId: null, failed: 2, customers: 3 },
+      ...{ profile: 'env', kind: 'sync', customerId: null, failed: 2, customers: 3, next: COMMAND },
       ...{ code: 'sca_required', message: 'It is sca_required' },
       failures: [
-        failure('2', 'A', 'sca_required'),
-        failure('2', 'B', 'bank_failing'),
+        ...[failure('2', 'A', 'sca_required'), failure('2', 'B', 'bank_failing')],
         failure('3', null, 'not_logged_in'),
       ],
-      next: COMMAND,
     },
   ]);
 });
@@ -67,9 +65,9 @@ it('the first failed round names what has failed, and the command that lists it'
 it('a sync of one customer names the customer', async () => {
   expect(await notify('2', [failed('2', [null, 'not_logged_in'])])).toEqual([
     {
-      ...{ profile: 'env', kind: 'sync', customerId: '2', failed: 1, customers: 1 },
+      ...{ profile: 'env', kind: 'sync', customerId: '2', failed: 1, customers: 1, next: COMMAND },
       ...{ code: 'not_logged_in', message: 'It is not_logged_in' },
-      ...{ failures: [failure('2', null, 'not_logged_in')], next: COMMAND },
+      failures: [failure('2', null, 'not_logged_in')],
     },
   ]);
 });

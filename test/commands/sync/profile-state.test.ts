@@ -10,7 +10,7 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { storeConsent, storeLogin } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
 import { openCommand } from '../command.ts';
-import { payerAt } from '../payer-here.ts';
+import { CREATE, payerAt } from '../payer-here.ts';
 
 // What the metrics of a sync say of the profile.
 
@@ -41,10 +41,8 @@ it('payments that need a person count by their state, and those that are done do
   const bank = new BankHere();
   const payer = await payerAt(bank, temporary);
   const create = async (number: number, ...more: string[]) => {
-    const to = ['--from', '0000012345', '--to', 'IT60X0542811101000000123456', '--name', 'Mario Rossi'];
-    await payer.run(['transfer', 'create', ...to, '--amount', String(number), ...more], {
-      globals: { scaTimeout: '1' },
-    });
+    const words = [...CREATE.slice(0, -1), String(number), ...more];
+    await payer.run(words, { globals: { scaTimeout: '1' } });
   };
   await create(1);
   await create(2, '--instant', '--payee-verified');
@@ -80,10 +78,8 @@ it('the oldest data is that of the customer whom psd2 has not read for longest',
 it('what has ended or ends within two weeks counts by its kind', async () => {
   const keys = await generateRsaKeys();
   const ca = join(temporary, 'ca.pem');
-  const { certificatePem } = await makeCertificateAuthority('CA', keys, {
-    from: new Date(at(-DAY_MS)),
-    days: 5,
-  });
+  const from = new Date(at(-DAY_MS));
+  const { certificatePem } = await makeCertificateAuthority('CA', keys, { from, days: 5 });
   writeFileSync(ca, certificatePem, { mode: 0o600 });
   const folder = newConfigFolder(temporary);
   const env = { PSD2_CA: ca };

@@ -87,6 +87,7 @@ describe('the report of a sync', () => {
   const SPREAD = 'spread over the day, and pauses after failed reads. The next turn begins at ';
   const TODAY = 'today without the customer';
   const OPTION = '(--unattended-reads)';
+  const TURNS = { every: 60_000, isByConsent: true };
   it.each<[string, CustomerReport[], Partial<Plan>, string, string | null]>([
     ['nothing', [synced('1')], {}, '', null],
     ['an account', ONE, {}, `Skipped: 1 account, read 4 times ${TODAY} ${OPTION}.`, TOMORROW],
@@ -97,8 +98,11 @@ describe('the report of a sync', () => {
     ['by the consent', ONE, { isByConsent: true }, `read as often as the consent allows ${TODAY}.`, TOMORROW],
     ['in turns', ONE, { every: 60_000 }, `an account 4 times a day ${OPTION}, ${SPREAD}`, NEXT_TURN],
     [
-      ...(['in turns by the consent', ONE, { every: 60_000, isByConsent: true }] as const),
-      ...([`an account as often as the consent allows a day, ${SPREAD}`, NEXT_TURN] as const),
+      'in turns by the consent',
+      ONE,
+      TURNS,
+      `an account as often as the consent allows a day, ${SPREAD}`,
+      NEXT_TURN,
     ],
   ])('says what psd2 skipped, and when it can be read: %s', (_, of, plan, text, at) => {
     const { said, printed } = reported(of, 'json', false, plan);
@@ -119,26 +123,18 @@ describe('the error of a sync', () => {
     });
     return tally;
   };
-  const VALID = 'The data that was written is valid.';
 
   it('is the first failure, and says how to go on', () => {
+    const first = (share: string, code: ErrorCode, advice: string) =>
+      new Psd2Error(code, `${share} customers could not be synced completely. First failure: It is ${code}`, {
+        ...{ requestId: 'r0', hint: `The data that was written is valid. ${advice}` },
+      });
     expect(incomplete(failing('bank_failing', 'sca_required'))).toEqual(
-      new Psd2Error(
-        'bank_failing',
-        '2 of 3 customers could not be synced completely. First failure: It is bank_failing',
-        { requestId: 'r0', hint: `${VALID} Run the same psd2 sync again to continue.` },
-      ),
+      first('2 of 3', 'bank_failing', 'Run the same psd2 sync again to continue.'),
     );
-    expect(incomplete(failing('sca_required'))).toEqual(
-      new Psd2Error(
-        'sca_required',
-        '1 of 2 customers could not be synced completely. First failure: It is sca_required',
-        {
-          requestId: 'r0',
-          hint: `${VALID} The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.`,
-        },
-      ),
-    );
+    const present =
+      'The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.';
+    expect(incomplete(failing('sca_required'))).toEqual(first('1 of 2', 'sca_required', present));
     expect(incomplete(failing())).toBeUndefined();
   });
 
