@@ -24,10 +24,6 @@ beforeAll(async () => {
   await operator.run(['sync', '--out', out, '--since', daysAgo(80)]);
 });
 
-const NO_SYNC = new Psd2Error('usage', 'No sync has stored anything yet, or psd2 does not know its folder', {
-  hint: 'Name the folder of psd2 sync --out with --sync-folder <folder>, or run a sync first:',
-  next: [['sync', '--out', 'banking']],
-});
 const nothing = (what: string) =>
   new Psd2Error('usage', `No sync has stored ${what}`, {
     hint: 'Run a sync first, or leave out --from-store.',
@@ -210,10 +206,13 @@ describe('psd2 accounts export --all-customers', () => {
 it('without a sync there is nothing to read from, and psd2 says how to begin', async () => {
   const { folder } = operator;
   operator.folder = newConfigFolder(temporary);
-  try {
-    await operator.logIn('anna');
-    await expect(operator.run(['accounts', 'balance', ACCOUNT, '--from-store'])).rejects.toThrow(NO_SYNC);
-  } finally {
-    operator.folder = folder;
-  }
+  await operator.logIn('anna');
+  const work = operator.run(['accounts', 'balance', ACCOUNT, '--from-store']);
+  operator.folder = folder;
+  await expect(work).rejects.toThrow(
+    new Psd2Error('usage', 'No sync has stored anything yet, or psd2 does not know its folder', {
+      hint: 'Name the folder of psd2 sync --out with --sync-folder <folder>, or run a sync first:',
+      next: [['sync', '--out', 'banking']],
+    }),
+  );
 });

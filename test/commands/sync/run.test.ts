@@ -176,13 +176,8 @@ it.each([
 ])('psd2 sync %j without a login is refused', async (words, message) => {
   const { folder } = operator;
   operator.folder = newConfigFolder(temporary);
-  try {
-    await expect(operator.run(['sync', '--out', join(temporary, 'none'), ...words])).rejects.toMatchObject({
-      code: 'not_logged_in',
-      message,
-      next: [['--profile', 'env', 'auth', 'login']],
-    });
-  } finally {
-    operator.folder = folder;
-  }
+  const work = operator.run(['sync', '--out', join(temporary, 'none'), ...words]);
+  operator.folder = folder;
+  const next = [['--profile', 'env', 'auth', 'login']];
+  await expect(work).rejects.toMatchObject({ code: 'not_logged_in', message, next });
 });

@@ -47,37 +47,28 @@ it('a round begins at most every week, and at an interval that is one', async ()
   }
 });
 
-it.each([
-  [
-    'option',
+it('--all-customers beside a customer who was named is refused; PSD2_CUSTOMER is only a default', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW, { globals: { customer: '1000001' } });
+  const given = (source: 'option' | 'environment') =>
+    runIn({ ...context, sourceOf: () => source }, 'sync', ...OUT, '--all-customers');
+  await expect(given('option')).rejects.toThrow(
     new Psd2Error('usage', '--customer and --all-customers cannot be used together', {
       hint: 'Leave one of them out.',
     }),
-  ],
-  // The customer of the environment is only a default.
-  ['environment', expect.objectContaining({ message: 'The profile "env" has no QWAC certificate' })],
-] as const)('--all-customers beside a customer of the %s', async (source, error) => {
-  const { context } = openCommand(newConfigFolder(temporary), NOW, { globals: { customer: '1000001' } });
-  const given = { ...context, sourceOf: () => source };
-  await expect(runIn(given, 'sync', ...OUT, '--all-customers')).rejects.toThrow(error);
+  );
+  const message = 'The profile "env" has no QWAC certificate';
+  await expect(given('environment')).rejects.toMatchObject({ message });
 });
 
+const NO_ROUND = 'No round over all customers has begun yet';
 it.each([
-  [
-    ['--since', '12h'],
-    new Psd2Error('usage', '--since needs --failed', {
-      next: [['sync', 'status', '--failed', '--since', '12h']],
-    }),
-  ],
-  [
-    [],
-    new Psd2Error('usage', 'No round over all customers has begun yet', {
-      next: [['sync', '--all-customers']],
-    }),
-  ],
-])('psd2 sync status %j has nothing to show', async (words, error) => {
+  [['--since', '12h'], '--since needs --failed', ['sync', 'status', '--failed', '--since', '12h']],
+  [[], NO_ROUND, ['sync', '--all-customers']],
+])('psd2 sync status %j has nothing to show', async (words, message, next) => {
   const { context } = openCommand(newConfigFolder(temporary), NOW);
-  await expect(runIn(context, 'sync', 'status', ...words)).rejects.toThrow(error);
+  await expect(runIn(context, 'sync', 'status', ...words)).rejects.toThrow(
+    new Psd2Error('usage', message, { next: [next] }),
+  );
 });
 
 it('psd2 sync status --failed says that nothing has failed, and since when', async () => {
