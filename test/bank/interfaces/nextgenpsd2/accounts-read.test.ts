@@ -107,11 +107,7 @@ describe('the list of accounts', () => {
     [
       'all',
       {
-        resourceId: 'r1',
-        currency: 'EUR',
-        name: 'Main',
-        displayName: 'Mine',
-        product: 'Giro',
+        ...{ resourceId: 'r1', currency: 'EUR', name: 'Main', displayName: 'Mine', product: 'Giro' },
         cashAccountType: 'CACC',
       },
       account('r1', { currency: 'EUR', name: 'Mine', productCode: 'CACC', productDescription: 'Giro' }),
@@ -449,34 +445,27 @@ describe('the transactions of an account', () => {
     return script.sent.map(({ path }) => path.replace(`${AT}?`, ''));
   };
   const SINCE = 'dateFrom=2026-08-23';
+  const BOTH = `bookingStatus=both&${SINCE}`;
+  const PENDING = `bookingStatus=pending&${SINCE}`;
+  const DELTA: Settings = { delta: 'entryReferenceFrom' };
+  const TWICE: Settings = { bookingStatuses: ['booked', 'pending'] };
+  const RANGE = { from: date('2026-11-01'), to: date('2026-11-02') };
   it.each<[Settings, Partial<TransactionQuery>, string[]]>([
-    [{}, {}, [`bookingStatus=both&${SINCE}`]],
+    [{}, {}, [BOTH]],
     [{}, { status: 'booked' }, [`bookingStatus=booked&${SINCE}`]],
-    [
-      {},
-      { from: date('2026-11-01'), to: date('2026-11-02') },
-      ['bookingStatus=both&dateFrom=2026-11-01&dateTo=2026-11-02'],
-    ],
-    [{}, { from: date('2026-08-23') }, [`bookingStatus=both&${SINCE}`]],
-    [{}, { from: date('2026-08-22') }, [`bookingStatus=both&${SINCE}`]],
-    [{}, { to: date('2026-08-23') }, [`bookingStatus=both&${SINCE}&dateTo=2026-08-23`]],
+    [{}, RANGE, ['bookingStatus=both&dateFrom=2026-11-01&dateTo=2026-11-02']],
+    [{}, { from: date('2026-08-23') }, [BOTH]],
+    [{}, { from: date('2026-08-22') }, [BOTH]],
+    [{}, { to: date('2026-08-23') }, [`${BOTH}&dateTo=2026-08-23`]],
     [{}, { to: date('2026-08-22') }, []],
-    [
-      { bookingStatuses: ['booked', 'pending'] },
-      {},
-      [`bookingStatus=booked&${SINCE}`, `bookingStatus=pending&${SINCE}`],
-    ],
-    [{ bookingStatuses: ['pending'] }, {}, [`bookingStatus=pending&${SINCE}`]],
-    [{ bookingStatuses: ['both'] }, { status: 'pending' }, [`bookingStatus=both&${SINCE}`]],
+    [TWICE, {}, [`bookingStatus=booked&${SINCE}`, PENDING]],
+    [{ bookingStatuses: ['pending'] }, {}, [PENDING]],
+    [{ bookingStatuses: ['both'] }, { status: 'pending' }, [BOTH]],
     [{ bookingStatuses: ['booked'] }, { status: 'pending' }, []],
-    [{}, { after: 'e1' }, [`bookingStatus=both&${SINCE}`]],
-    [{ delta: 'entryReferenceFrom' }, { after: 'e 1' }, ['bookingStatus=both&entryReferenceFrom=e+1']],
-    [
-      { delta: 'entryReferenceFrom', bookingStatuses: ['booked', 'pending'] },
-      { after: 'e1' },
-      ['bookingStatus=booked&entryReferenceFrom=e1', `bookingStatus=pending&${SINCE}`],
-    ],
-    [{ paging: 'page-index' }, {}, [`bookingStatus=both&${SINCE}&pageIndex=0&itemsPerPage=100`]],
+    [{}, { after: 'e1' }, [BOTH]],
+    [DELTA, { after: 'e 1' }, ['bookingStatus=both&entryReferenceFrom=e+1']],
+    [{ ...DELTA, ...TWICE }, { after: 'e1' }, ['bookingStatus=booked&entryReferenceFrom=e1', PENDING]],
+    [{ paging: 'page-index' }, {}, [`${BOTH}&pageIndex=0&itemsPerPage=100`]],
   ])('are asked for: %j %j', async (settings, query, paths) => {
     expect(await asked(settings, query)).toEqual(paths);
   });
@@ -492,15 +481,10 @@ describe('the transactions of an account', () => {
     expect(script.asked).toEqual([reads]);
   });
 
+  const NONE = { rows: [], total: null, hasMore: false };
   it.each<[Partial<TransactionQuery>, object]>([
-    [
-      {},
-      {
-        booked: { rows: [], total: null, hasMore: false },
-        pending: { rows: [], total: null, hasMore: false },
-      },
-    ],
-    [{ status: 'booked' }, { booked: { rows: [], total: null, hasMore: false } }],
+    [{}, { booked: NONE, pending: NONE }],
+    [{ status: 'booked' }, { booked: NONE }],
   ])('before the history of the bank are none: %j', async (query, expected) => {
     expect(await read([], {}, { to: date('2020-01-01'), ...query })).toEqual([expected]);
   });
@@ -511,16 +495,10 @@ describe('the transactions of an account', () => {
       page(undefined, { pending: [row('p2')] }),
     ]);
     const numbered = (rows: readonly Transaction[] = []) =>
-      rows.map(({ transactionId, index, status }) => [transactionId, index, status]);
+      rows.map(({ transactionId, index, status }) => `${index} ${transactionId} ${status}`);
     expect(pages.map(({ booked, pending }) => [numbered(booked?.rows), numbered(pending?.rows)])).toEqual([
-      [
-        [
-          ['b1', '1', 'booked'],
-          ['b2', '2', 'booked'],
-        ],
-        [['p1', '3', 'pending']],
-      ],
-      [[], [['p2', '4', 'pending']]],
+      [['1 b1 booked', '2 b2 booked'], ['3 p1 pending']],
+      [[], ['4 p2 pending']],
     ]);
     expect(pages.map(({ booked }) => booked?.hasMore)).toEqual([true, false]);
   });
@@ -538,9 +516,7 @@ describe('the transactions of an account', () => {
   });
 
   it('may be pending ones alone, and none of them', async () => {
-    expect(await read([said({ transactions: {} })], {}, { status: 'pending' })).toEqual([
-      { pending: { rows: [], total: null, hasMore: false } },
-    ]);
+    expect(await read([said({ transactions: {} })], {}, { status: 'pending' })).toEqual([{ pending: NONE }]);
   });
 
   it('of a card are in its own list, at its own path', async () => {
@@ -563,15 +539,19 @@ describe('a row of transactions', () => {
   const received = { transactionAmount: { amount: '1.00', currency: 'EUR' } };
   const both = { creditorName: 'Shop', debtorName: 'Me' };
   const named = (counterpartyName: string) => ({ counterpartyName, description: counterpartyName });
+  const text = (words: unknown) => ({ remittanceInformationUnstructured: words });
+  const lines = (...words: unknown[]) => ({ remittanceInformationUnstructuredArray: words });
+  const structured = (reference: unknown) => ({ remittanceInformationStructured: reference });
   const remitted = (remittance: string) => ({ remittance, description: remittance });
+  const referring = (remittanceStructured: string) => ({
+    ...{ ...remitted(remittanceStructured), remittanceStructured },
+  });
+  const DAYS = { bookingDate: '2026-11-01', valueDate: '2026-11-02' };
+  const CODE = { bankTransactionCode: 'PMNT' };
 
   it.each<[string, object, object]>([
     ['nothing', {}, {}],
-    [
-      'days',
-      { bookingDate: '2026-11-01', valueDate: '2026-11-02' },
-      { bookingDate: '2026-11-01', valueDate: '2026-11-02' },
-    ],
+    ['days', DAYS, DAYS],
     ['the day of a card', { transactionDate: '2026-11-03' }, { valueDate: '2026-11-03' }],
     ['both days', { valueDate: '2026-11-02', transactionDate: '2026-11-03' }, { valueDate: '2026-11-02' }],
     ['a day that is a number', { transactionDate: 20261103 }, { valueDate: '2026-11-03' }],
@@ -585,76 +565,44 @@ describe('a row of transactions', () => {
     ['an account that is another text', { creditorAccount: 'x' }, { counterpartyAccount: 'x' }],
     [
       'a name and a text',
-      { creditorName: 'Shop', remittanceInformationUnstructured: 'Rent' },
+      { creditorName: 'Shop', ...text('Rent') },
       { ...named('Shop'), details: 'Rent', remittance: 'Rent' },
     ],
-    ['a text alone', { remittanceInformationUnstructured: 'Rent' }, remitted('Rent')],
-    ['control characters', { remittanceInformationUnstructured: 'a\u0000b' }, remitted('a b')],
-    ['an object for a text', { remittanceInformationUnstructured: { reference: 'R' } }, remitted('R')],
-    ['another object for a text', { remittanceInformationUnstructured: { other: 1 } }, {}],
-    [
-      'a reference that is a text',
-      { remittanceInformationStructured: 'RF1' },
-      { ...remitted('RF1'), remittanceStructured: 'RF1' },
-    ],
+    ['a text alone', text('Rent'), remitted('Rent')],
+    ['control characters', text('a\u0000b'), remitted('a b')],
+    ['an object for a text', text({ reference: 'R' }), remitted('R')],
+    ['another object for a text', text({ other: 1 }), {}],
     [
       'a text like the name',
-      { creditorName: 'Shop', remittanceInformationUnstructured: 'Shop' },
+      { creditorName: 'Shop', ...text('Shop') },
       { ...named('Shop'), remittance: 'Shop' },
     ],
     ['further information', { additionalInformation: 'Fee' }, { description: 'Fee' }],
     [
       'further information and a text',
-      { additionalInformation: 'Fee', remittanceInformationUnstructured: 'Rent' },
+      { additionalInformation: 'Fee', ...text('Rent') },
       { description: 'Fee', details: 'Rent', remittance: 'Rent' },
     ],
-    [
-      'lines',
-      { remittanceInformationUnstructuredArray: ['One', ' ', 2, null, { reference: 'R' }, {}] },
-      remitted('One 2 R'),
-    ],
-    [
-      'a reference',
-      { remittanceInformationStructured: { reference: 'RF18' } },
-      { ...remitted('RF18'), remittanceStructured: 'RF18' },
-    ],
+    ['lines', lines('One', ' ', 2, null, { reference: 'R' }, {}), remitted('One 2 R')],
+    ['a reference that is a text', structured('RF1'), referring('RF1')],
+    ['a reference', structured({ reference: 'RF18' }), referring('RF18')],
     [
       'references',
       { remittanceInformationStructuredArray: [{ reference: 'A' }, { reference: 'B' }] },
-      { ...remitted('A B'), remittanceStructured: 'A B' },
+      referring('A B'),
     ],
     ['details of a card', { transactionDetails: 'Bar' }, remitted('Bar')],
     [
       'the first of all texts',
-      {
-        transactionDetails: 'E',
-        remittanceInformationStructured: 'C',
-        remittanceInformationUnstructuredArray: ['B'],
-      },
+      { transactionDetails: 'E', ...structured('C'), ...lines('B') },
       { ...remitted('B'), remittanceStructured: 'C' },
     ],
-    [
-      'empty lines',
-      { remittanceInformationUnstructuredArray: ['', ' '], transactionDetails: 'E' },
-      remitted('E'),
-    ],
-    [
-      'a hundred lines',
-      { remittanceInformationUnstructuredArray: Array.from({ length: 101 }, () => 'x') },
-      remitted(Array.from({ length: 100 }, () => 'x').join(' ')),
-    ],
+    ['empty lines', { ...lines('', ' '), transactionDetails: 'E' }, remitted('E')],
+    ['a hundred lines', lines(...'x'.repeat(101)), remitted([...'x'.repeat(100)].join(' '))],
     ['an end-to-end id', { endToEndId: 'INV-7' }, { endToEndId: 'INV-7', transferReference: 'INV-7' }],
     ['no end-to-end id', { endToEndId: 'NOTPROVIDED' }, { endToEndId: 'NOTPROVIDED' }],
-    [
-      'codes',
-      { bankTransactionCode: 'PMNT', proprietaryBankTransactionCode: 'OWN' },
-      { code: 'OWN', bankTransactionCode: 'PMNT' },
-    ],
-    [
-      'the code of the standard',
-      { bankTransactionCode: 'PMNT' },
-      { code: 'PMNT', bankTransactionCode: 'PMNT' },
-    ],
+    ['codes', { ...CODE, proprietaryBankTransactionCode: 'OWN' }, { ...CODE, code: 'OWN' }],
+    ['the code of the standard', CODE, { ...CODE, code: 'PMNT' }],
     ['an entry', { entryReference: 'e1' }, { entryReference: 'e1' }],
     ['both ids', { cardTransactionId: 'k1' }, {}],
   ])('with %s', async (_, more, expected) => {
@@ -685,40 +633,29 @@ describe('the pages of transactions', () => {
   };
   const NUMBERED: Settings = { paging: 'page-index' };
   const COUNTED: Settings = { paging: { totalPagesHeader: 'X-Total-Pages', pageParameter: 'page' } };
-  const counted = (pages: string, ...rows: string[]) =>
-    page(
-      rows.map((id) => row(id)),
-      {},
-      { 'x-total-pages': pages },
-    );
+  const counted = (pages: string, ...ids: string[]) => {
+    const rows = ids.map((id) => row(id));
+    return page(rows, {}, { 'x-total-pages': pages });
+  };
+  const one = (id: string, href?: string) => page([row(id)], href === undefined ? {} : next(href));
 
   it.each<[string, Settings, Scripted[], string[]]>([
-    [
-      'by link, to the last',
-      {},
-      [page([row('1')], next('?p=2')), page([row('2')], next('?p=3')), page([row('3')])],
-      ['1', '2', '3'],
-    ],
+    ['by link, to the last', {}, [one('1', '?p=2'), one('2', '?p=3'), one('3')], ['1', '2', '3']],
     [
       'by a link outside the list',
       {},
-      [said({ transactions: { booked: [row('1')] }, ...next('?p=2') }), page([row('2')])],
+      [said({ transactions: { booked: [row('1')] }, ...next('?p=2') }), one('2')],
       ['1', '2'],
     ],
     [
       'by number, to a shorter one',
       NUMBERED,
-      [page([row('1'), row('2')]), page([row('3'), row('4')]), page([row('5')])],
+      [page([row('1'), row('2')]), page([row('3'), row('4')]), one('5')],
       ['1,2', '3,4', '5'],
     ],
-    ['by number, to an empty one', NUMBERED, [page([row('1')]), page([])], ['1', '']],
+    ['by number, to an empty one', NUMBERED, [one('1'), page([])], ['1', '']],
     ['by number, of which the first is empty', NUMBERED, [page([])], ['']],
-    [
-      'by link, at a bank that numbers them',
-      NUMBERED,
-      [page([row('1')], next('?p=2')), page([row('2')])],
-      ['1', '2'],
-    ],
+    ['by link, at a bank that numbers them', NUMBERED, [one('1', '?p=2'), one('2')], ['1', '2']],
     [
       'by link, of which the last counts all',
       {},
@@ -729,12 +666,7 @@ describe('the pages of transactions', () => {
     ['by a count of one', COUNTED, [counted('1', '1')], ['1']],
     ['by a count of none', COUNTED, [counted('0')], ['']],
     ['without a count, if there are no rows', COUNTED, [page([])], ['']],
-    [
-      'one of which comes again',
-      {},
-      [page([row('1')], next('?p=2')), page([row('1')], next('?p=3')), page([row('2')])],
-      ['1', '1', '2'],
-    ],
+    ['one of which comes again', {}, [one('1', '?p=2'), one('1', '?p=3'), one('2')], ['1', '1', '2']],
   ])('%s', async (_, settings, answers, ids) => {
     const script = opened(answers, settings);
     expect(idsOf(await pagesOf(script))).toEqual(ids);
@@ -742,7 +674,7 @@ describe('the pages of transactions', () => {
   });
 
   it('by number have the number in the query', async () => {
-    const script = opened([page([row('1')]), page([row('2')]), page([])], NUMBERED);
+    const script = opened([one('1'), one('2'), page([])], NUMBERED);
     await pagesOf(script);
     const asked = `${AT}?bookingStatus=both&dateFrom=2026-08-23`;
     expect(script.sent.map(({ path }) => path)).toEqual(
@@ -755,7 +687,7 @@ describe('the pages of transactions', () => {
 
   it.each<[string, Settings, Scripted[]]>([
     ['come round again, by number', NUMBERED, ['1', '2', '1', '2', '1'].map((id) => page([row(id)]))],
-    ['repeat', {}, [1, 2, 3, 4].map((at) => page([row('1')], next(`?p=${at}`)))],
+    ['repeat', {}, [1, 2, 3, 4].map((at) => one('1', `?p=${at}`))],
     ['are the same, whatever the count', COUNTED, [counted('2', '1'), counted('2', '1')]],
     ['are empty without end', {}, Array.from({ length: 101 }, (__, at) => page([], next(`?p=${at}`)))],
   ])('that %s do not advance', async (_, settings, answers) => {
@@ -809,11 +741,11 @@ describe('the pages of transactions', () => {
 
   it('of which a hundred are empty go on', async () => {
     const empty = Array.from({ length: 100 }, (_, at) => page([], next(`?p=${at}`)));
-    expect(await read([...empty, page([row('1')])])).toHaveLength(101);
+    expect(await read([...empty, one('1')])).toHaveLength(101);
   });
 
   it.each<[string, Scripted, string]>([
-    ['missing', page([row('1')]), 'has no header X-Total-Pages'],
+    ['missing', one('1'), 'has no header X-Total-Pages'],
     ['not a number', counted('two', '1'), 'has a header X-Total-Pages that is not a number'],
     ['too large', counted('1234567', '1'), 'has a header X-Total-Pages that is not a number'],
     ['negative', counted('-1'), 'has a header X-Total-Pages that is not a number'],
@@ -849,7 +781,7 @@ describe('the pages of transactions', () => {
   });
 
   it('on another host are not read', async () => {
-    expect(await failureOf(read([page([row('1')], next('https://evil.example/x'))]))).toEqual({
+    expect(await failureOf(read([one('1', 'https://evil.example/x')]))).toEqual({
       code: 'bank_answer',
       message: "The bank's link next leads to another host: https://evil.example/x",
       hint: 'psd2 sends tokens and consents only to the host of the base URL.',

@@ -31,18 +31,15 @@ const request = (access: Omit<CoveredFunds, 'type'>) => ({
 });
 
 describe('a consent for confirmations of funds', () => {
+  const CARD = {
+    ...{ cardNumber: '5254121234563241', cardInformation: 'Gold', registrationInformation: 'Contract 7' },
+  };
   it.each([
     [{ account: IBAN }, { account: { iban: IBAN } }],
     [{ account: 'msisdn:+491701234567:EUR' }, { account: { msisdn: '+491701234567', currency: 'EUR' } }],
     [
-      {
-        ...{ account: 'pan:5254121234563241', cardNumber: '5254121234563241' },
-        ...{ cardInformation: 'Gold', registrationInformation: 'Contract 7' },
-      },
-      {
-        ...{ account: { pan: '5254121234563241' }, cardNumber: '5254121234563241' },
-        ...{ cardInformation: 'Gold', registrationInformation: 'Contract 7' },
-      },
+      { account: 'pan:5254121234563241', ...CARD },
+      { account: { pan: '5254121234563241' }, ...CARD },
     ],
   ])('is asked for at the path of the extended service: %j', async (access, body) => {
     const { consents, sent } = opened([CREATED]);
@@ -143,29 +140,14 @@ it('a confirmation of funds goes out with its consent, and the tokens of that', 
 const message = (code: string, text?: string) => ({
   tppMessages: [{ category: 'ERROR', code, ...(text && { text }) }],
 });
+const ONLY_WITH = /^The bank confirms funds only with a consent/;
+const OTHER_THAN = /^The bank does not confirm funds with the consent that psd2 has/;
+const MISSING = "Header 'consent-id' is missing";
 it.each<[number, object, string | undefined, string, RegExp]>([
-  [
-    400,
-    message('FORMAT_ERROR', "Header 'consent-id' is missing in request"),
-    undefined,
-    'not_logged_in',
-    /^The bank confirms funds only with a consent/,
-  ],
-  [
-    400,
-    { code: 400, message: "Header 'consent-id' is missing" },
-    undefined,
-    'not_logged_in',
-    /^The bank confirms funds only/,
-  ],
-  [401, message('CONSENT_INVALID'), undefined, 'not_logged_in', /^The bank confirms funds only/],
-  [
-    403,
-    message('CONSENT_UNKNOWN'),
-    'f1',
-    'not_logged_in',
-    /^The bank does not confirm funds with the consent that psd2 has/,
-  ],
+  [400, message('FORMAT_ERROR', `${MISSING} in request`), undefined, 'not_logged_in', ONLY_WITH],
+  [400, { code: 400, message: MISSING }, undefined, 'not_logged_in', ONLY_WITH],
+  [401, message('CONSENT_INVALID'), undefined, 'not_logged_in', ONLY_WITH],
+  [403, message('CONSENT_UNKNOWN'), 'f1', 'not_logged_in', OTHER_THAN],
   [400, message('FORMAT_ERROR', 'amount'), undefined, 'bank_refused', /amount/],
   [400, message('FORMAT_ERROR', 'consent'), 'f1', 'bank_refused', /consent/],
   [503, { text: 'consent service' }, undefined, 'bank_failing', /503/],

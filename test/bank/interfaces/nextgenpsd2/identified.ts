@@ -10,6 +10,16 @@ export const certificateOf = (subject: string) =>
     openssl.run('req', '-x509', '-utf8', '-key', key, '-subj', subject, '-out', 'q.pem');
     return new X509Certificate(readFileSync(`${openssl.folder}/q.pem`));
   });
+/** A certificate with a serial number, of an issuer. */
+export const issuedCertificate = (issuer: string, subject: string, serial: string) =>
+  withOpenssl((openssl) => {
+    const file = openssl.write('given.key', readFileSync('test/vectors/cavage-test-key.pem', 'utf8'));
+    const made = ['req', '-x509', '-utf8', '-days', '2', '-key', file, '-subj'];
+    openssl.run(...made, issuer, '-out', 'ca.pem');
+    const signed = ['-CA', 'ca.pem', '-CAkey', file, '-set_serial', serial, '-out', 'new.pem'];
+    openssl.run(...made, subject, ...signed);
+    return new X509Certificate(readFileSync(`${openssl.folder}/new.pem`));
+  });
 const qwacCertificate = certificateOf('/C=IT/O=  Caffè & Söhne (Torino)  /CN=x');
 
 /** {@link scriptedCalls} of an organisation, which a pain.001 names. */

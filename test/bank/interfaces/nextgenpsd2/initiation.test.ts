@@ -360,3 +360,66 @@ describe('the product of a payment', () => {
     });
   });
 });
+
+describe('a bank that does not take all fields', () => {
+  const ADDRESS = { town: text('Berlin'), country: 'DE' };
+  const STREET = { ...ADDRESS, street: text('Ring') };
+  const RENT = { description: 'Rent' };
+  const NEEDED = ['debtorAccount', 'instructedAmount', 'creditorAccount', 'creditorName'];
+  const takenBy = (payments: NonNullable<BankFile['payments']>, order: Partial<TransferOrder> = {}) => {
+    const { body, endToEndId } = initiated(payments, { ...SIMPLE, ...order });
+    return { body: JSON.parse(body), endToEndId };
+  };
+  const fieldsOf = ({ body }: { body: object }) => Object.keys(body).toSorted();
+  it.each([
+    ['names nothing', {}],
+    ['names only fields of its own', { allowed: ['purposeCode'] }],
+  ])('takes every field of the standard if its file %s', (_, payments) => {
+    const made = takenBy(payments, { ...RENT, payeeAddress: STREET });
+    const optional = ['endToEndIdentification', 'creditorAddress', 'remittanceInformationUnstructured'];
+    expect(fieldsOf(made)).toEqual([...NEEDED, ...optional].toSorted());
+    expect(made.endToEndId).toBe('INV-7');
+  });
+
+  it('takes only the optional fields that payments.allowed names', () => {
+    const texts = { allowed: ['remittanceInformationUnstructured'] };
+    const made = takenBy(texts, RENT);
+    expect(fieldsOf(made)).toEqual([...NEEDED, 'remittanceInformationUnstructured'].toSorted());
+    expect(made.endToEndId).toBe('');
+    const named = takenBy({ allowed: ['endToEndIdentification'] });
+    expect(fieldsOf(named)).toEqual([...NEEDED, 'endToEndIdentification'].toSorted());
+    expect(named.endToEndId).toBe('INV-7');
+  });
+
+  const ID = ['endToEndIdentification'];
+  const TOWN = ['creditorAddress.townName', 'creditorAddress.country'];
+  it.each<[string, string[], object, string, string]>([
+    ['a description', ID, RENT, 'remittanceInformationUnstructured', '--description'],
+    ['an address', ID, { payeeAddress: ADDRESS }, 'creditorAddress.townName', '--payee-town'],
+    ['a part of an address', TOWN, { payeeAddress: STREET }, 'creditorAddress.streetName', '--payee-street'],
+  ])('that does not take %s gets no payment without it', (_, allowed, more, path, option) => {
+    expect(errorOf(() => takenBy({ allowed }, more))).toMatchObject({
+      ...{ code: 'usage', message: `This bank does not take ${path} in a payment` },
+      hint: expect.stringContaining(`Leave out ${option}.`),
+    });
+  });
+
+  it('takes what it demands, whatever payments.allowed names', () => {
+    const allowed = ['endToEndIdentification'];
+    const demanded = { allowed, required: ['remittanceInformationUnstructured'] };
+    expect(takenBy(demanded, RENT).body).toMatchObject({
+      remittanceInformationUnstructured: 'Rent',
+    });
+    const addressed = { allowed, address: 'required' as const };
+    expect(takenBy(addressed, { payeeAddress: STREET }).body).toMatchObject({
+      creditorAddress: { streetName: 'Ring', townName: 'Berlin', country: 'DE' },
+    });
+  });
+
+  it('that wants the same in every payment gets it, and what the operator says goes first', () => {
+    const constant = { chargeBearer: 'SLEV', 'creditorAddress.country': 'IT' };
+    const made = takenBy({ constant }, { payeeAddress: ADDRESS });
+    expect(made.body).toMatchObject({ chargeBearer: 'SLEV', creditorAddress: { country: 'DE' } });
+    expect(takenBy({ constant }).body).toMatchObject({ creditorAddress: { country: 'IT' } });
+  });
+});

@@ -1,59 +1,32 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { certificateHeader } from '../../../../src/bank/interfaces/nextgenpsd2/compose.ts';
 import { bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { keyIdOf } from '../../../../src/bank/interfaces/nextgenpsd2/key-id.ts';
-import { withOpenssl } from '../../../certificates/openssl.ts';
 import { thrownBy } from '../../../support/thrown.ts';
+import { issuedCertificate } from './identified.ts';
 
 // Each form of keyId against a fixed text, for certificates that openssl makes with these names and serial numbers.
 
-function certificate(issuer: string, subject: string, serial: string): X509Certificate {
-  return withOpenssl((openssl) => {
-    const key = readFileSync('test/vectors/cavage-test-key.pem', 'utf8');
-    const file = openssl.write('given.key', key);
-    const made = ['req', '-x509', '-utf8', '-days', '2', '-key', file];
-    openssl.run(...made, '-subj', issuer, '-out', 'ca.pem');
-    openssl.run(
-      ...made,
-      '-subj',
-      subject,
-      '-CA',
-      'ca.pem',
-      '-CAkey',
-      file,
-      '-set_serial',
-      serial,
-      '-out',
-      'new.pem',
-    );
-    return new X509Certificate(readFileSync(`${openssl.folder}/new.pem`, 'utf8'));
-  });
-}
-
-const PLAIN = certificate(
+const PLAIN = issuedCertificate(
   '/C=DE/O=Trust Services/CN=Seal CA 1',
   '/C=IT/O=The App/organizationIdentifier=PSDIT-BI-12345/CN=app.example',
   '0x0A1B2C3D',
 );
-const RARE = certificate('/CN=x', '/DC=it/ST=RM/serialNumber=42/emailAddress=a@bd', '0x01');
-const ODD = certificate('/C=DE/O=Bänk, Söhne/CN=A "B" CA', '/CN=x', '0x80');
+const RARE = issuedCertificate('/CN=x', '/DC=it/ST=RM/serialNumber=42/emailAddress=a@bd', '0x01');
+const ODD = issuedCertificate('/C=DE/O=Bänk, Söhne/CN=A "B" CA', '/CN=x', '0x80');
 
 function keyId(form: object, of = PLAIN): string {
   return keyIdOf(of, bankFile.parse({ interface: 'nextgenpsd2', signing: { keyId: form } }).signing.keyId);
 }
 
 describe('the keyId of a signature', () => {
+  const ISSUER = 'CN=Seal CA 1,O=Trust Services,C=DE';
   it.each([
-    ['the standard’s', {}, 'SN=a1b2c3d,CA=CN=Seal CA 1,O=Trust Services,C=DE'],
-    ['upper case', { case: 'upper' }, 'SN=A1B2C3D,CA=CN=Seal CA 1,O=Trust Services,C=DE'],
-    ['decimal', { serial: 'decimal' }, 'SN=169552957,CA=CN=Seal CA 1,O=Trust Services,C=DE'],
-    [
-      'decimal has no case',
-      { serial: 'decimal', case: 'upper' },
-      'SN=169552957,CA=CN=Seal CA 1,O=Trust Services,C=DE',
-    ],
+    ['the standard’s', {}, `SN=a1b2c3d,CA=${ISSUER}`],
+    ['upper case', { case: 'upper' }, `SN=A1B2C3D,CA=${ISSUER}`],
+    ['decimal', { serial: 'decimal' }, `SN=169552957,CA=${ISSUER}`],
+    ['decimal has no case', { serial: 'decimal', case: 'upper' }, `SN=169552957,CA=${ISSUER}`],
     [
       'the subject',
       { dn: 'subject' },
@@ -62,7 +35,7 @@ describe('the keyId of a signature', () => {
     ['RFC 1779', { format: 'rfc1779' }, 'SN=a1b2c3d,CA=CN=Seal CA 1, O=Trust Services, C=DE'],
     ['%20', { spaces: 'percent' }, 'SN=a1b2c3d,CA=CN=Seal%20CA%201,O=Trust%20Services,C=DE'],
     ['no blanks', { spaces: 'strip', format: 'rfc1779' }, 'SN=a1b2c3d,CA=CN=SealCA1,O=TrustServices,C=DE'],
-    ['a separator', { separator: ', ' }, 'SN=a1b2c3d, CA=CN=Seal CA 1,O=Trust Services,C=DE'],
+    ['a separator', { separator: ', ' }, `SN=a1b2c3d, CA=${ISSUER}`],
     [
       'a separator keeps its blank',
       { separator: ', ', spaces: 'strip' },
@@ -125,13 +98,9 @@ describe('the keyId of a signature', () => {
 
 describe('TPP-Signature-Certificate', () => {
   const pem = PLAIN.toString();
-  it('is the DER in base64', () => {
-    expect(new X509Certificate(Buffer.from(certificateHeader(PLAIN, 'der'), 'base64')).serialNumber).toBe(
-      '0A1B2C3D',
-    );
-  });
-
-  it('is the PEM in base64', () => {
+  it('is the DER or the PEM in base64', () => {
+    const der = Buffer.from(certificateHeader(PLAIN, 'der'), 'base64');
+    expect(new X509Certificate(der).serialNumber).toBe('0A1B2C3D');
     expect(Buffer.from(certificateHeader(PLAIN, 'pem'), 'base64').toString()).toBe(pem);
   });
 

@@ -25,7 +25,7 @@ const row = (more: object = {}) => ({
   ...more,
 });
 
-const amountOf = (amount: string) => ({ transactionAmount: { amount, currency: 'EUR' } });
+const amountOf = (amount: string, currency = 'EUR') => ({ transactionAmount: { amount, currency } });
 
 async function read(answer: Scripted) {
   const { calls, sent } = scriptedCalls([answer], {}, consents);
@@ -56,11 +56,7 @@ describe('an odd row', () => {
       { counterpartyName: '4711', endToEndId: '5' },
     ],
     ['an amount as a number', { transactionAmount: { amount: -1.5, currency: 'EUR' } }, { amount: '-1.5' }],
-    [
-      'a decimal comma',
-      { transactionAmount: { amount: '-12,30', currency: ' eur ' } },
-      { amount: '-12.30', currency: 'EUR' },
-    ],
+    ['a decimal comma', amountOf('-12,30', ' eur '), { amount: '-12.30', currency: 'EUR' }],
     ['marks between thousands', amountOf('1.234.567,8'), { amount: '1234567.8' }],
     ['other marks between thousands', amountOf("-1'234.50"), { amount: '-1234.50' }],
     ['a minus as wide as a plus', amountOf('\u22121\u202f234,50'), { amount: '-1234.50' }],
@@ -114,7 +110,7 @@ describe('an odd row', () => {
   });
 
   it.each([
-    ['amount', { transactionAmount: { amount: '1,234', currency: 'EUR' } }, 'transactionAmount.amount'],
+    ['amount', amountOf('1,234'), 'transactionAmount.amount'],
     ['currency', { transactionAmount: { amount: '1.00' } }, 'transactionAmount.currency'],
     ['day', { bookingDate: 'soon' }, 'bookingDate'],
   ])('without a readable %s is refused', async (_, more, field) => {
@@ -133,6 +129,11 @@ describe('an odd row', () => {
 });
 
 describe('what a person needs of a row', () => {
+  const DEBIT = {
+    ...{ mandateId: 'M-1', creditorId: 'DE98ZZZ09999999999', purposeCode: 'SALA' },
+    ...{ ultimateDebtor: 'Ann', ultimateCreditor: 'Bob' },
+  };
+  const EXCHANGE = { sourceCurrency: 'EUR', targetCurrency: 'USD' };
   it.each<[string, object, object]>([
     [
       'both kinds of remittance',
@@ -142,44 +143,23 @@ describe('what a person needs of a row', () => {
     ['a BBAN', { creditorAccount: { bban: '12345600000785' } }, { counterpartyAccount: '12345600000785' }],
     ['a card', { creditorAccount: { pan: '5254121234563241' } }, { counterpartyAccount: '************3241' }],
     ['a telephone', { creditorAccount: { msisdn: '+491234' } }, { counterpartyAccount: '+491234' }],
-    [
-      'a debit',
-      {
-        mandateId: 'M-1',
-        creditorId: 'DE98ZZZ09999999999',
-        ultimateDebtor: 'Ann',
-        ultimateCreditor: 'Bob',
-        purposeCode: 'SALA',
-      },
-      {
-        mandateId: 'M-1',
-        creditorId: 'DE98ZZZ09999999999',
-        ultimateDebtor: 'Ann',
-        ultimateCreditor: 'Bob',
-        purposeCode: 'SALA',
-      },
-    ],
+    ['a debit', DEBIT, DEBIT],
     [
       'another currency',
       {
         originalAmount: { amount: '-10.00', currency: 'USD' },
-        currencyExchange: [
-          { sourceCurrency: 'EUR', targetCurrency: 'USD', exchangeRate: '1.0842', unitCurrency: 'EUR' },
-        ],
+        currencyExchange: [{ ...EXCHANGE, exchangeRate: '1.0842', unitCurrency: 'EUR' }],
         markupFee: { amount: '0.35', currency: 'EUR' },
       },
       {
-        originalAmount: '-10.00',
-        originalCurrency: 'USD',
-        exchangeRate: '1.0842',
-        feeAmount: '0.35',
-        feeCurrency: 'EUR',
+        ...{ originalAmount: '-10.00', originalCurrency: 'USD', exchangeRate: '1.0842' },
+        ...{ feeAmount: '0.35', feeCurrency: 'EUR' },
       },
     ],
     [
       'a rate alone',
-      { currencyExchange: { sourceCurrency: 'EUR', targetCurrency: 'CHF', exchangeRate: 0.93 } },
-      { originalCurrency: 'CHF', exchangeRate: '0.93' },
+      { currencyExchange: { ...EXCHANGE, exchangeRate: 0.93 } },
+      { originalCurrency: 'USD', exchangeRate: '0.93' },
     ],
   ])('is there: %s', async (_, more, expected) => {
     expect(await readRow(more)).toMatchObject(expected);
@@ -188,11 +168,7 @@ describe('what a person needs of a row', () => {
   it.each<[string, object, object]>([
     [
       'money that came in, with the holder alone',
-      {
-        transactionAmount: { amount: '6', currency: 'EUR' },
-        creditorName: 'Me',
-        creditorAccount: { iban: OWN },
-      },
+      { ...amountOf('6'), creditorName: 'Me', creditorAccount: { iban: OWN } },
       { counterpartyName: null, counterpartyIban: null, description: '' },
     ],
     [
@@ -270,6 +246,8 @@ describe('words in other case, and with blanks', () => {
 });
 
 describe('the words of a refusal in another form', () => {
+  const refusedWith = (answer: Scripted) =>
+    failureOf(Promise.resolve(consentsOf(scriptedCalls([answer]).calls).status?.('c1', TRANSACTION_ID)));
   it.each([
     [{ code: 400, message: 'No such scope' }, 'No such scope'],
     [{ fault: { faultstring: 'No such key', detail: { errorcode: 'x' } } }, 'No such key'],
@@ -283,28 +261,26 @@ describe('the words of a refusal in another form', () => {
     [{ tppMessages: { category: 'ERROR', text: 'Not a list' } }, 'Not a list'],
     ['A text as JSON', 'A text as JSON'],
   ])('%j are shown, and decide nothing', async (body, words) => {
-    const { calls } = scriptedCalls([said(body, 400)]);
-    const failed = await failureOf(consentsOf(calls).status?.('c1', TRANSACTION_ID) ?? Promise.resolve());
+    const failed = await refusedWith(said(body, 400));
     expect(failed).toMatchObject({ code: 'bank_refused', message: expect.stringContaining(`: ${words}`) });
     expect(failed).not.toHaveProperty('bankCode');
   });
-});
 
-it.each([
-  ['Plain words of a gateway', 'Plain words of a gateway'],
-  ['<html><h1>A heading</h1></html>', 'A heading'],
-  ['<soap:Fault><faultstring>In XML</faultstring></soap:Fault>', 'In XML'],
-])('of a refusal that is no JSON (%s), words are shown', async (body, words) => {
-  const { calls } = scriptedCalls([{ status: 400, headers: {}, body }]);
-  const failed = await failureOf(consentsOf(calls).status?.('c1', TRANSACTION_ID) ?? Promise.resolve());
-  expect(failed).toMatchObject({ message: expect.stringContaining(`: ${words}`) });
-  expect(failed).not.toHaveProperty('bankCode');
-});
+  it.each([
+    ['Plain words of a gateway', 'Plain words of a gateway'],
+    ['<html><h1>A heading</h1></html>', 'A heading'],
+    ['<soap:Fault><faultstring>In XML</faultstring></soap:Fault>', 'In XML'],
+  ])('that is no JSON (%s) are shown', async (body, words) => {
+    const failed = await refusedWith({ status: 400, headers: {}, body });
+    expect(failed).toMatchObject({ message: expect.stringContaining(`: ${words}`) });
+    expect(failed).not.toHaveProperty('bankCode');
+  });
 
-it('words beside a code are shown, and the code is kept', async () => {
-  const { calls } = scriptedCalls([said({ code: 'E-17', message: 'Beside a code' }, 400)]);
-  const failed = await failureOf(consentsOf(calls).status?.('c1', TRANSACTION_ID) ?? Promise.resolve());
-  expect(failed).toMatchObject({ bankCode: 'E-17', message: expect.stringContaining(': Beside a code') });
+  it('beside a code are shown, and the code is kept', async () => {
+    expect(await refusedWith(said({ code: 'E-17', message: 'Beside a code' }, 400))).toMatchObject({
+      ...{ bankCode: 'E-17', message: expect.stringContaining(': Beside a code') },
+    });
+  });
 });
 
 describe('the charset', () => {

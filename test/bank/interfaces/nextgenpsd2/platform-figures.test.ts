@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { WireSettings } from '../../../../src/bank/call/call.ts';
@@ -9,22 +9,17 @@ import { authorizationUrl } from '../../../../src/bank/interfaces/nextgenpsd2/oa
 import { callOf, pathsOf } from '../../../../src/bank/interfaces/nextgenpsd2/paths.ts';
 import { keySigner } from '../../../../src/signature/http-signature.ts';
 import { readBankFile } from '../../../bank-file/described.ts';
-import { withOpenssl } from '../../../certificates/openssl.ts';
+import { issuedCertificate } from './identified.ts';
 
 // What the public source of each platform shows of a first consent and a first reading: written down from there, and not read from
 // psd2's own bank files. The issuer of the certificate has an organizationIdentifier and an e-mail address.
 
 const KEY = readFileSync('test/vectors/cavage-test-key.pem', 'utf8');
-const CERTIFICATE = withOpenssl((openssl) => {
-  const file = openssl.write('given.key', KEY);
-  const made = ['req', '-x509', '-utf8', '-days', '2', '-key', file, '-subj'];
-  const issuer = '/C=DE/O=Trust/organizationIdentifier=NTRDE-1/emailAddress=ca@trust.example/CN=Seal CA';
-  const subject = '/C=IT/O=The App/organizationIdentifier=PSDIT-BI-12345/CN=app.example';
-  openssl.run(...made, issuer, '-out', 'ca.pem');
-  const signed = ['-CA', 'ca.pem', '-CAkey', file, '-set_serial', '0x0A1B2C3D', '-out', 'new.pem'];
-  openssl.run(...made, subject, ...signed);
-  return new X509Certificate(readFileSync(`${openssl.folder}/new.pem`, 'utf8'));
-});
+const CERTIFICATE = issuedCertificate(
+  '/C=DE/O=Trust/organizationIdentifier=NTRDE-1/emailAddress=ca@trust.example/CN=Seal CA',
+  '/C=IT/O=The App/organizationIdentifier=PSDIT-BI-12345/CN=app.example',
+  '0x0A1B2C3D',
+);
 
 const CONSENT = [
   ...['accept', 'content-type', 'psu-id', 'psu-id-type', 'psu-ip-address'],
@@ -254,18 +249,12 @@ describe.each(Object.entries(FIGURES))('%s', (name, figures) => {
     const { preStep } = scope;
     const before = typeof preStep === 'string' ? preStep : preStep.ais;
     const server = {
-      issuer: null,
-      namesItself: false,
-      revocation: null,
+      ...{ issuer: null, namesItself: false, revocation: null },
       token: { path: '/t', origin: 'https://bank.example' },
     };
-    const wanted = mode === 'pre-step' ? before : scope.ais.replace('{consentId}', 'c1');
     const request = {
-      clientId: 'PSDIT-BI-12345',
-      redirectUri: BACK,
-      state: 's1',
-      codeVerifier: 'v'.repeat(43),
-      scope: wanted,
+      ...{ clientId: 'PSDIT-BI-12345', redirectUri: BACK, state: 's1', codeVerifier: 'v'.repeat(43) },
+      scope: mode === 'pre-step' ? before : scope.ais.replace('{consentId}', 'c1'),
     };
     const authorization = authorizationEndpoint ?? ISSUED;
     const url = new URL(authorizationUrl({ ...server, authorization }, request, description));

@@ -3,7 +3,16 @@ import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/descr
 import { digestProblem, signatureProblem } from '../../../signature/independent-verifier.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 import { publicKeyOf } from '../../recorded-bank.ts';
-import { CONSENT_ID, json, silent, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
+import {
+  CONSENT_ID,
+  json,
+  type NextGenOptions,
+  refusal,
+  silent,
+  TRANSACTION_ID,
+  useNextGen,
+  useNextGenBank,
+} from './client.ts';
 
 // The headers, the digest and the signature of requests, for each field of a bank file that changes them. The signatures are
 // verified by a library that psd2 does not use.
@@ -25,37 +34,34 @@ const REQUEST = {
   beforeSend: silent,
 };
 
+async function readStandard(options: NextGenOptions = {}) {
+  standard.expect('GET', '/v1/accounts/a1/balances', BALANCES);
+  await openStandard(options).bank.accounts.balance('shop', 'a1', TRANSACTION_ID);
+  return standard.last.headers;
+}
+
+async function requestStandard(options: NextGenOptions = {}) {
+  standard.expect('POST', '/v1/consents', CREATED);
+  await openStandard(options).bank.consents.request(REQUEST);
+  return standard.last.headers;
+}
+
 describe('requests of the standard', () => {
   it('a reading has the consent, a digest of the empty body, and no address of the customer', async () => {
-    standard.expect('GET', '/v1/accounts/a1/balances', BALANCES);
-    await openStandard().bank.accounts.balance('shop', 'a1', TRANSACTION_ID);
-    const { headers } = standard.last;
+    const headers = await readStandard();
     expect(headers).toMatchObject({
-      'consent-id': CONSENT_ID,
-      accept: 'application/json',
+      ...{ 'consent-id': CONSENT_ID, accept: 'application/json' },
       digest: 'SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
     });
     for (const name of [
-      'psu-ip-address',
-      'content-type',
-      'date',
-      'tpp-redirect-uri',
-      'psu-id',
-      'authorization',
+      ...['psu-ip-address', 'content-type', 'date', 'tpp-redirect-uri', 'psu-id', 'authorization'],
     ])
       expect(headers).not.toHaveProperty(name);
   });
 
   it('while the customer is present, a reading says so', async () => {
-    standard.expect('GET', '/v1/accounts/a1/balances', BALANCES);
-    await openStandard({ psuIpAddress: '203.0.113.9', language: 'it' }).bank.accounts.balance(
-      'shop',
-      'a1',
-      TRANSACTION_ID,
-    );
-    expect(standard.last.headers).toMatchObject({
-      'psu-ip-address': '203.0.113.9',
-      'psu-accept-language': 'it',
+    expect(await readStandard({ psuIpAddress: '203.0.113.9', language: 'it' })).toMatchObject({
+      ...{ 'psu-ip-address': '203.0.113.9', 'psu-accept-language': 'it' },
     });
   });
 
@@ -67,35 +73,23 @@ describe('requests of the standard', () => {
   });
 
   it('a request for a consent has the address of this machine, and where the browser returns to', async () => {
-    standard.expect('POST', '/v1/consents', CREATED);
-    await openStandard().bank.consents.request(REQUEST);
-    expect(standard.last.headers).toMatchObject({
-      'content-type': 'application/json',
-      'psu-ip-address': '192.0.2.7',
-      'tpp-redirect-uri': REDIRECT,
-      'tpp-nok-redirect-uri': REDIRECT,
-      'tpp-redirect-preferred': 'true',
+    const headers = await requestStandard();
+    expect(headers).toMatchObject({
+      ...{ 'content-type': 'application/json', 'psu-ip-address': '192.0.2.7' },
+      ...{ 'tpp-redirect-uri': REDIRECT, 'tpp-nok-redirect-uri': REDIRECT, 'tpp-redirect-preferred': 'true' },
     });
-    expect(standard.last.headers).not.toHaveProperty('tpp-explicit-authorisation-preferred');
-    expect(standard.last.headers).not.toHaveProperty('tpp-decoupled-preferred');
+    expect(headers).not.toHaveProperty('tpp-explicit-authorisation-preferred');
+    expect(headers).not.toHaveProperty('tpp-decoupled-preferred');
   });
 
   it('the customer is named and signed at the calls that know the customer, and at no other', async () => {
     const psu = { id: 'PSU-1', idType: 'RETAIL', corporateId: 'CORP-9' };
-    const { bank } = openStandard({ psu });
-    standard.expect('POST', '/v1/consents', CREATED);
-    await bank.consents.request(REQUEST);
-    expect(standard.last.headers).toMatchObject({
-      'psu-id': 'PSU-1',
-      'psu-id-type': 'RETAIL',
-      'psu-corporate-id': 'CORP-9',
+    const headers = await requestStandard({ psu });
+    expect(headers).toMatchObject({
+      ...{ 'psu-id': 'PSU-1', 'psu-id-type': 'RETAIL', 'psu-corporate-id': 'CORP-9' },
+      signature: expect.stringContaining('"digest x-request-id psu-id psu-corporate-id tpp-redirect-uri"'),
     });
-    expect(standard.last.headers.signature).toContain(
-      '"digest x-request-id psu-id psu-corporate-id tpp-redirect-uri"',
-    );
-    standard.expect('GET', '/v1/accounts/a1/balances', BALANCES);
-    await bank.accounts.balance('shop', 'a1', TRANSACTION_ID);
-    expect(standard.last.headers).not.toHaveProperty('psu-id');
+    expect(await readStandard({ psu })).not.toHaveProperty('psu-id');
   });
 
   it('the start of an authorisation says where the browser returns to, and who the customer is', async () => {
@@ -120,6 +114,14 @@ describe('requests of the standard', () => {
     expect([headers.signature, headers.authorization]).toEqual([undefined, undefined]);
   });
 
+  it('the test of the signature reads no customer', async () => {
+    standard.expect('GET', '/v1/accounts', refusal(403, 'CONSENT_UNKNOWN'));
+    const { bank: opened, consentsFor } = openStandard();
+    const { judge } = await opened.login.probe({ ...REQUEST, clientId: '', state: '' });
+    expect(await judge()).toEqual({ says: expect.stringContaining('CONSENT_UNKNOWN') });
+    expect(consentsFor).toEqual([]);
+  });
+
   it('an address below a base URL with a path', async () => {
     standard.expect('GET', '/psd2/v1/accounts/a%2F1%3F/balances', BALANCES);
     const { bank } = openStandard({ baseUrl: `${standard.baseUrl}/psd2` });
@@ -131,11 +133,8 @@ describe('requests of the standard', () => {
     for (const [file, name] of [
       [{}, 'authorization'],
       [{ oauth: { tokenHeader: 'PSD2-AUTHORIZATION' } }, 'psd2-authorization'],
-    ] as const) {
-      standard.expect('GET', '/v1/accounts/a1/balances', BALANCES);
-      await openStandard({ tokens, file }).bank.accounts.balance('shop', 'a1', TRANSACTION_ID);
-      expect(standard.last.headers[name]).toBe('Bearer t1');
-    }
+    ] as const)
+      expect(await readStandard({ tokens, file })).toMatchObject({ [name]: 'Bearer t1' });
   });
 });
 
@@ -235,10 +234,7 @@ describe('the fields of a bank file', () => {
     };
     const request = await requestOf(file);
     expect(request.headers).toMatchObject({
-      'x-api-key': 'k',
-      'aspsp-code': '1',
-      'aspsp-product-code': 'p',
-      accept: 'JSON',
+      ...{ 'x-api-key': 'k', 'aspsp-code': '1', 'aspsp-product-code': 'p', accept: 'JSON' },
       'content-type': 'application/json; charset=utf-8',
     });
     const { headers } = await readingOf(file);
