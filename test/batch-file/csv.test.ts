@@ -205,7 +205,7 @@ Ada,${IBAN},1,,no,
   test.each([
     ['yes', true],
     ['TRUE', true],
-    ['no', false],
+    ['No', false],
     ['false', false],
     ['', false],
   ])('with %j in payee-verified', async (text, payeeVerified) => {

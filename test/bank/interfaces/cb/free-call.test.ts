@@ -158,7 +158,13 @@ describe('the pages of a list that a free call reads', () => {
   it.each([
     ['back to the first page', '?page=2', '/private/list', '[2]', 'leads back to a page'],
     ['to itself', '?page=2', '?page=2', '[2]', 'leads back to a page'],
-    ['to the same page at another address', '/private/list?page=2', '?page=2', '[1]', 'same page twice'],
+    [
+      'to the same page at another address',
+      '/private/list?page=2',
+      '/private/list?page=2',
+      '[1]',
+      'same page twice',
+    ],
   ])('a link %s ends it', async (_, first, href, rows, message) => {
     recorded.expect('GET', '/private/list', linked('{"rows":[1]}', first));
     recorded.expect('GET', '/private/list?page=2', linked(`{"rows":${rows}}`, href));
