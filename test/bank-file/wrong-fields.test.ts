@@ -41,7 +41,6 @@ const WRONG = String.raw`
   learned <- [] => learned must be an object
   learned <- {"consent.types":"yesterday"} => learned.consent.types must be a day
   learned <- {"consent.typs":"2026-11-23"} => learned.consent.typs is not a field of a bank file. Did you mean consent.types?
-  api <- null => api must be an object
   api.baseUrl <- "http://bank.example", "https://user:pin@bank.example" => api.baseUrl must be an https address without user, query and fragment; http only on this computer
   api.baseUrl <- "https://bank.example/?a=1", "ftp://bank.example" => api.baseUrl must be an https address without user, query and fragment; http only on this computer
   api.baseUrl <- "bank.example", "https://user@bank.example" => api.baseUrl must be an https address without user, query and fragment; http only on this computer
@@ -68,7 +67,6 @@ const WRONG = String.raw`
   api.paths <- {"initiatePayment":"/v1/{payment-product}"} => api.paths.initiatePayment must have each of {payment-product}, {payment-service} once, and no other parameter
   api.paths <- {"getConsentStatus":"/v1/.{consentId}"} => api.paths.getConsentStatus must be a path: parts that each begin with "/", without a query
   api.paths <- {"initiatePayment":"/v1/{payment-product}{payment-service}"} => api.paths.initiatePayment must be a path: parts that each begin with "/", without a query
-  headers <- "X-A: b" => headers must be an object
   headers.static <- {"X A":"b"} => headers.static.X A must be the name of a header
   headers.static <- {"X-A":"b\r\nX-B: c"}, {"X-A":"ü"}, {"X-A":""}, {"X-A":" b"} => headers.static.X-A must be the value of a header: ASCII, without line breaks
   headers.static <- {"X-A":"b "}, {"X-A":"b\t"} => headers.static.X-A must be the value of a header: ASCII, without line breaks
@@ -102,7 +100,6 @@ const WRONG = String.raw`
   headers.date <- true => headers.date must be "never", "always" or "signed"
   headers.accept <- "a\nb" => headers.accept must be the value of a header: ASCII, without line breaks
   headers.contentType <- "" => headers.contentType must be the value of a header: ASCII, without line breaks
-  psu <- [] => psu must be an object
   psu.id <- "mandatory", "token-subject" => psu.id must be "optional", "required", "never", "token-sub" or "empty"
   psu.idType <- 1, "requird", "" => psu.idType must be "optional", "required", "never" or a fixed text
   psu.corporateId <- false => psu.corporateId must be "optional", "required" or "never"
@@ -111,7 +108,6 @@ const WRONG = String.raw`
   headers.names <- {"X-Request-ID":"Digest"} => headers.names.Digest: psd2 makes this header; see signing
   headers.names <- "TPP-Request-ID" => headers.names must be an object
   psu.ipAbsent <- "own", "::1" => psu.ipAbsent must be an IPv4 address
-  signing <- true => signing must be an object
   signing.when <- "with body" => signing.when must be "always", "never" or "with-body". Did you mean with-body?
   signing.headers <- [] => signing.headers must have at least one element
   signing.headers <- ["Digest"], ["(request-target"], ["xdigest "], [""] => signing.headers[0] must be the name of a header in lower case, or "(request-target)"
@@ -122,7 +118,6 @@ const WRONG = String.raw`
   signing.ifSent <- ["digest"] => signing.ifSent names digest, which signing.headers already names
   signing.ifSent <- ["psu-id","psu-id"] => signing.ifSent must not name the same thing twice
   signing.ifSent <- ["digest","x-request-id","psu-id"] => signing.ifSent names digest, which signing.headers already names; signing.ifSent names x-request-id, which signing.headers already names
-  signing.keyId <- "sn-ca" => signing.keyId must be an object
   signing.keyId.form <- "a\"b", "", "a\\b", "ü" => signing.keyId.form must be ASCII text without quotation marks and backslashes
   signing.keyId.serial <- "hexadecimal" => signing.keyId.serial must be "hex", "hex-even", "hex-der" or "decimal"
   signing.keyId.case <- "UPPER" => signing.keyId.case must be "lower" or "upper"
@@ -135,7 +130,6 @@ const WRONG = String.raw`
   signing.emptyBodyDigest <- "true" => signing.emptyBodyDigest must be true or false
   signing.emptyBody <- "", "[]" => signing.emptyBody must be "{}"
   signing.certificate <- "PEM" => signing.certificate must be "der", "pem" or "pem-line"
-  oauth <- "none" => oauth must be an object
   oauth.mode <- "prestep" => oauth.mode must be "none", "integrated", "pre-step" or "client-credentials". Did you mean pre-step?
   oauth.mode <- "pre-step" => oauth.authorizationEndpoint is missing: with oauth.mode "pre-step", psd2 needs oauth.metadata or oauth.authorizationEndpoint and oauth.tokenEndpoint; oauth.tokenEndpoint is missing: with oauth.mode "pre-step", psd2 needs oauth.metadata or oauth.authorizationEndpoint and oauth.tokenEndpoint
   oauth.mode <- "client-credentials" => oauth.tokenEndpoint is missing: with oauth.mode "client-credentials", psd2 needs oauth.metadata or oauth.tokenEndpoint
@@ -145,7 +139,6 @@ const WRONG = String.raw`
   oauth.tokenEndpoint <- "https://idp.example/token#a" => oauth.tokenEndpoint must be an https address without user and fragment; http only on this computer
   oauth.clientId <- "" => oauth.clientId must not be empty
   oauth.clientAuth <- "MTLS" => oauth.clientAuth must be "mtls", "basic" or "post"
-  oauth.scope <- "ais" => oauth.scope must be an object
   oauth.scope.ais <- "AIS:{consentid}", "AIS:{paymentId}", "AIS:{consentId}}" => oauth.scope.ais must have no braces but those of {consentId}
   oauth.scope.ais <- "" => oauth.scope.ais must not be empty
   oauth.scope.pis <- "PIS:{consentId}" => oauth.scope.pis must have no braces but those of {paymentId}
@@ -163,7 +156,6 @@ const WRONG = String.raw`
   oauth.applicationToken <- "yes" => oauth.applicationToken must be true or false
   oauth.applicationToken <- true => oauth.applicationToken is only possible with oauth.mode "integrated"
   oauth.tokenHeader <- "Authorization:" => oauth.tokenHeader must be the name of a header
-  sca <- 0 => sca must be an object
   sca.approaches <- [] => sca.approaches must have at least one element
   sca.approaches <- ["redirect","redirect"] => sca.approaches must not name the same thing twice
   sca.approaches <- ["app"] => sca.approaches[0] must be "redirect", "oauth" or "decoupled"
@@ -173,7 +165,6 @@ const WRONG = String.raw`
   sca.authorisationMinutes <- {"payments":5,"consents":0} => sca.authorisationMinutes.consents must be at least 1
   sca.pollSeconds <- 0 => sca.pollSeconds must be at least 1
   sca.pollSeconds <- 3601 => sca.pollSeconds must be at most 3600
-  consent <- 1 => consent must be an object
   consent.types <- ["all"] => consent.types[0] must be "dedicated", "bank-offered", "all-accounts", "list-only" or "list-with-balances"
   consent.types <- [] => consent.types must have at least one element
   consent.maxDays <- 0 => consent.maxDays must be at least 1
@@ -184,16 +175,12 @@ const WRONG = String.raw`
   consent.status <- "never" => consent.status must be "call" or "none"
   consent.status <- "none" => consent.status is only possible with oauth.mode "integrated"
   consent.delete <- "none" => consent.delete must be "any" or "authorised"
-  funds <- 1 => funds must be an object
   funds.consent <- "always" => funds.consent must be "auto" or "never"
-  accounts <- 1 => accounts must be an object
   accounts.bookingStatuses <- ["information"] => accounts.bookingStatuses[0] must be "booked", "pending" or "both"
   accounts.bookingStatuses <- [] => accounts.bookingStatuses must have at least one element
   accounts.historyDays <- 0 => accounts.historyDays must be at least 1
   accounts.historyDays <- 36501 => accounts.historyDays must be at most 36500
-  accounts.history <- 90 => accounts.history must be an object
   accounts.history <- {} => accounts.history.afterSca is missing
-  accounts.history.afterSca <- 20 => accounts.history.afterSca must be an object
   accounts.history.afterSca <- {"minutes":0,"days":1} => accounts.history.afterSca.minutes must be at least 1
   accounts.history.afterSca.minutes <- "20" => accounts.history.afterSca.minutes must be a whole number; accounts.history.afterSca.days is missing
   accounts.history.afterSca.days <- 0 => accounts.history.afterSca.minutes is missing; accounts.history.afterSca.days must be at least 1
@@ -205,17 +192,13 @@ const WRONG = String.raw`
   accounts.cards <- "always" => accounts.cards must be "auto" or "never"
   accounts.reports <- [] => accounts.reports must have at least one element
   accounts.reports <- ["pdf"] => accounts.reports[0] must be "json", "camt" or "mt940"
-  accounts.balances <- [] => accounts.balances must be an object
   accounts.balances.booked <- [""] => accounts.balances.booked[0] must not be empty
   accounts.balances.available <- ["expected","expected"] => accounts.balances.available must not name the same thing twice
   accounts.paging <- "links" => accounts.paging must be "link", "page-index" or an object with "totalPagesHeader" and "pageParameter"
   accounts.paging <- {"totalPagesHeader":"x-pages"} => accounts.paging.pageParameter is missing
   accounts.paging.totalPagesHeader <- "x pages" => accounts.paging.totalPagesHeader must be the name of a header; accounts.paging.pageParameter is missing
   accounts.paging.pageParameter <- "a&b", "-a", "a b", "" => accounts.paging.totalPagesHeader is missing; accounts.paging.pageParameter must be the name of a query parameter
-  transactions <- 1 => transactions must be an object
   transactions.id <- "id" => transactions.id must be "auto", "transactionId", "entryReference", "internalTransactionId" or "content"
-  payments <- 1 => payments must be an object
-  payments.products <- [] => payments.products must be an object
   payments.products.payments <- ["a/b"], [".."] => payments.products.payments[0] must be the name of a payment product
   payments.products.bulk-payments <- "sepa-credit-transfers" => payments.products.bulk-payments must be a list
   payments.products.periodic-payments <- [1] => payments.products.periodic-payments[0] must be a text
@@ -234,7 +217,6 @@ const WRONG = String.raw`
   payments.cancel <- "yes" => payments.cancel must be "authorised", "direct", "none" or an object with such a word for services
   payments.cancel <- {"payments":"yes"} => payments.cancel.payments must be "authorised", "direct" or "none"
   payments.cancel <- {"baskets":"none"} => payments.cancel.baskets is not a field of a bank file
-  payments.bulk <- "json" => payments.bulk must be an object
   payments.bulk.maxEntries <- 0 => payments.bulk.maxEntries must be at least 1
   payments.bulk.maxEntries <- 1000001 => payments.bulk.maxEntries must be at most 1000000
   payments.bulk.format <- "pain.001" => payments.bulk.format must be "json", "pain.001.001.03", "pain.001.001.09" or "pain.001.001.11"
@@ -258,8 +240,20 @@ const WRONG = String.raw`
     return { path, values: z.array(z.unknown()).parse(JSON.parse(`[${values}]`)), words };
   });
 
+/** The fields that have fields. */
+const GROUPS = allFields().filter((path) => fieldsAt(path.split('.')));
+
 it('the list of wrong values has every field of a bank file', () => {
-  expect([...new Set(WRONG.map(({ path }) => path))].sort()).toEqual(allFields().sort());
+  expect([...new Set([...GROUPS, ...WRONG.map(({ path }) => path)])].sort()).toEqual(allFields().sort());
+});
+
+it.each(
+  GROUPS.filter((path) => !WRONG.some((row) => row.path === path && row.words.includes(' or an object'))),
+)('a text for %s, which has fields, is refused', async (path) => {
+  expect((await problemsOf(withField(path, 'text')))[0]).toEqual({
+    path,
+    message: `${path} must be an object`,
+  });
 });
 
 it.each(WRONG)('$path: $words', async ({ path, values, words }) => {
@@ -273,7 +267,7 @@ it.each(WRONG)('$path: $words', async ({ path, values, words }) => {
   }
 });
 
-it.each(['', ...allFields().filter((path) => fieldsAt(path.split('.')))])(
+it.each(['', ...GROUPS])(
   'an unknown field of "%s" is refused with its path and the nearest known field',
   async (path) => {
     const within = path === '' ? [] : path.split('.');

@@ -28,16 +28,6 @@ describe('a hostile file', () => {
       /DOCTYPE, at line 1/,
     ],
     ['an external entity', '<!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>', /DOCTYPE/],
-    ['an unknown entity', `${OPEN}&passwd;`, /not well-formed.*entity/],
-    ['an element that does not end', `${OPEN}<GrpHdr>`, /not well-formed.*unclosed/i],
-    ['another root', '<html/>', /begins with the element "html"/],
-    [
-      'another message',
-      '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.008.001.08"/>',
-      /pain\.008\.001\.08/,
-    ],
-    ['no namespace', '<Document/>', /has no namespace/],
-    ['another encoding', '<?xml version="1.0" encoding="UTF-7"?><Document/>', /"UTF-7"/],
     ['a null byte in XML', `${OPEN}\0`, /not well-formed/],
   ])('with %s is refused', async (_what, file, message) => {
     await expect(readFile(file)).rejects.toThrow(message);
@@ -139,29 +129,18 @@ describe('a hostile file', () => {
     await expect(readFile([blank, blank])).rejects.toThrow();
   });
 
-  test.each([
-    '1e3',
-    '-0',
-    '0',
-    'NaN',
-    'Infinity',
-    '0x10',
-    '1,5',
-    '1.005',
-    '1 000',
-    '+1',
-    '',
-    '１',
-    '9999999999',
-  ])('with the amount %j has an error, and no payment', async (amount) => {
-    const csv = await readFile(`name,iban,amount\nAda,${IBAN},"${amount}"\n`);
-    const written = transaction({ amount: `<InstdAmt Ccy="EUR">${amount}</InstdAmt>` });
-    const xml = await readFile(document([information([written])]));
-    for (const { lines, problems } of [csv, xml]) {
-      expect(lines).toEqual([]);
-      expect(problems.map(({ severity, line }) => [severity, line])).toEqual([['error', 1]]);
-    }
-  });
+  test.each(['1e3', '-0', '1,5', '', '9999999999'])(
+    'with the amount %j has an error, and no payment',
+    async (amount) => {
+      const csv = await readFile(`name,iban,amount\nAda,${IBAN},"${amount}"\n`);
+      const written = transaction({ amount: `<InstdAmt Ccy="EUR">${amount}</InstdAmt>` });
+      const xml = await readFile(document([information([written])]));
+      for (const { lines, problems } of [csv, xml]) {
+        expect(lines).toEqual([]);
+        expect(problems.map(({ severity, line }) => [severity, line])).toEqual([['error', 1]]);
+      }
+    },
+  );
 
   test.each(['=cmd|calc', '@SUM(1)', '\u0000', 'a\u202eb', '<b>', 'a\tb'])(
     'with the name %j has an error, and no payment',

@@ -7,6 +7,7 @@ import {
   makeCertificateAuthority,
   makeQualifiedCertificate,
   makeServerCertificate,
+  makeTppCertificates,
   privateKeyPem,
   type RsaKeyPair,
   readEidasCertificate,
@@ -190,15 +191,6 @@ describe('qcStatements', () => {
     expect(decodeQcStatements(encodeQcStatements(statements))).toEqual(statements);
   });
 
-  test('psd2 skips statements of other kinds', () => {
-    // SEQUENCE { SEQUENCE { QcSSCD 0.4.0.1862.1.4 } }
-    expect(decodeQcStatements(Buffer.from('300a3008060604008e460104', 'hex'))).toEqual({
-      qcCompliance: false,
-      qcType: undefined,
-      psd2: undefined,
-    });
-  });
-
   test('psd2 refuses truncated bytes', () => {
     const whole = encodeQcStatements({ qcCompliance: true, qcType: 'web', psd2: undefined });
     for (let length = 1; length < whole.length; length += 1) {
@@ -207,4 +199,27 @@ describe('qcStatements', () => {
       );
     }
   });
+});
+
+test('a TPP gets a QWAC for its host and a QSealC, of one authority, each with its own key', async () => {
+  const { organization, organizationIdentifier } = subject;
+  const psd2 = { ...subject.psd2, roles: [...subject.psd2.roles] };
+  const tpp = { organization, organizationIdentifier, psd2, host: 'tpp.example', sealName: 'The seal' };
+  const made = await makeTppCertificates(authority, tpp, validity);
+  const of = {
+    issuer: 'C=IT, CN=Test CA',
+    organizationIdentifier,
+    notAfter: new Date('2026-12-21T12:00:00Z'),
+  };
+  for (const [{ certificate, key }, qcType, name] of [
+    [made.qwac, 'web', 'tpp.example'],
+    [made.qseal, 'eseal', 'The seal'],
+  ] as const) {
+    expect(readEidasCertificate(certificate)).toMatchObject({
+      ...{ ...of, ...psd2, qcType },
+      subject: `C=IT, O=Test TPP, 2.5.4.97=PSDIT-BI-12345, CN=${name}`,
+    });
+    expect(new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))).toBe(true);
+  }
+  expect(made.qwac.key).not.toBe(made.qseal.key);
 });

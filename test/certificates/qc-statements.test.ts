@@ -48,6 +48,7 @@ describe('qcStatements', () => {
     ['a text instead of a name', sequence(sequence(utf8('\u0004\u0000')))],
     ['a type without a value', sequence(sequence(QC_TYPE))],
     ['a type with a text for its value', sequence(sequence(QC_TYPE, utf8('text')))],
+    ['a statement of another kind', sequence(sequence(oid('0.4.0.1862.1.4')))],
     ['a type that psd2 does not know', sequence(sequence(QC_TYPE, sequence(other)))],
   ])('psd2 finds no statement in %s', (_, der) => {
     expect(decodeQcStatements(der instanceof Uint8Array ? der : encoded(der))).toEqual(NONE);

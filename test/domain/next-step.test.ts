@@ -30,6 +30,12 @@ type Changes = Partial<Operation<GenericOrder>>;
 const PSD2S: Changes = { verification };
 const CUSTOMERS: Changes = { verification, commits: 'by the customer', authorises: 'by links', initiation };
 
+const MAY_HAVE_RUN: Changes = { state: 'created', mayExecuteWithoutUs: true };
+const WITH_FEES: Changes = {
+  ...{ state: 'verified', accepted: true },
+  verification: { ...verification, commissions: money },
+};
+
 describe('at a bank that has execute', () => {
   it.each([
     ['created', 'verify', 'verify'],
@@ -56,48 +62,27 @@ describe('at a bank that has execute', () => {
 it.each<[string, Changes, string]>([
   ['the operator has not confirmed it', { state: 'created' }, 'accept'],
   ['the operator has confirmed it', { state: 'created', accepted: true }, 'verify'],
-  ['it may have run', { state: 'created', mayExecuteWithoutUs: true }, 'ask-outcome'],
-  [
-    'it may have run, and is confirmed',
-    { state: 'created', mayExecuteWithoutUs: true, accepted: true },
-    'ask-outcome',
-  ],
+  ['it may have run', MAY_HAVE_RUN, 'ask-outcome'],
+  ['it may have run, and is confirmed', { ...MAY_HAVE_RUN, accepted: true }, 'ask-outcome'],
   ['the bank has it', { state: 'verified', accepted: true }, 'authorize'],
   ['the bank has it, and it is not confirmed', { state: 'verified' }, 'accept'],
-  [
-    'the bank takes fees',
-    { state: 'verified', accepted: true, verification: { ...verification, commissions: money } },
-    'accept-fees',
-  ],
-  [
-    'the bank takes fees, and the operator takes them',
-    {
-      ...{ state: 'verified', accepted: true, feesAccepted: true },
-      verification: { ...verification, commissions: money },
-    },
-    'authorize',
-  ],
+  ['the bank takes fees', WITH_FEES, 'accept-fees'],
+  ['the bank takes fees, and the operator takes them', { ...WITH_FEES, feesAccepted: true }, 'authorize'],
   ['the customer has authorised it', { state: 'authorized', accepted: true }, 'ask-outcome'],
 ])('at a bank where the customer commits, if %s', (_what, changes, step) => {
   expect(nextOperationStep({ ...CREATED, ...CUSTOMERS, ...changes }, false)).toBe(step);
 });
 
 it('fees that the operator has seen with the order need no second confirmation', () => {
-  const verified: Changes = { state: 'verified', verification: { ...verification, commissions: money } };
-  expect(nextOperationStep({ ...CREATED, ...verified }, false)).toBe('accept');
-  expect(nextOperationStep({ ...CREATED, ...verified, accepted: true }, false)).toBe('authorize');
+  const unconfirmed = { ...CREATED, ...WITH_FEES, accepted: false };
+  expect(nextOperationStep(unconfirmed, false)).toBe('accept');
+  expect(nextOperationStep({ ...unconfirmed, accepted: true }, false)).toBe('authorize');
 });
 
 it('without the answer of the bank the operator is asked first', () => {
   expect(nextOperationStep({ ...CREATED, state: 'verified' }, false)).toBe('accept');
-  const accepted = {
-    ...CREATED,
-    ...CUSTOMERS,
-    state: 'verified',
-    accepted: true,
-    verification: null,
-  } as const;
-  expect(nextOperationStep(accepted, false)).toBe('authorize');
+  const accepted: Changes = { state: 'verified', accepted: true, verification: null };
+  expect(nextOperationStep({ ...CREATED, ...CUSTOMERS, ...accepted }, false)).toBe('authorize');
 });
 
 describe('the outcome', () => {

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { beforeAll, it } from 'vitest';
 import { PRODUCT, useHostileBank, write, writeTokens } from '../hostile/hostile-bank.ts';
 import { useResident } from '../hostile/resident.ts';
+import { damaged } from './damaged.ts';
 import { plausibleAnswer } from './plausible-bank.ts';
-import { damaged, expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
+import { expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
 
 const bank = useHostileBank();
 const { operator } = bank;

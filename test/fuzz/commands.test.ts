@@ -4,8 +4,9 @@ import { beforeAll, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { ACCESS_TOKEN, PRODUCT, useHostileBank, write, writeTokens } from '../hostile/hostile-bank.ts';
 import { useResident } from '../hostile/resident.ts';
+import { junk } from './damaged.ts';
 import { plausibleAnswer } from './plausible-bank.ts';
-import { expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz, junk } from './runs.ts';
+import { expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
 
 const bank = useHostileBank();
 const { operator } = bank;

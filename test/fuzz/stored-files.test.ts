@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { CUSTOMER_ID, PRODUCT, useHostileBank, write, writeTokens } from '../hostile/hostile-bank.ts';
 import { useResident } from '../hostile/resident.ts';
+import { damaged } from './damaged.ts';
 import { plausibleAnswer } from './plausible-bank.ts';
-import { damaged, expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
+import { expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
 
 const bank = useHostileBank();
 const { operator } = bank;

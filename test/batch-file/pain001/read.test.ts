@@ -149,22 +149,6 @@ describe('a pain.001', () => {
     expect(said).toEqual([expect.stringMatching(message)]);
   });
 
-  test('keeps an address with town and country, and says that its lines are not sent', async () => {
-    const parts =
-      '<StrtNm>Via Roma</StrtNm><BldgNb>1</BldgNb><PstCd>00100</PstCd><TwnNm>Roma</TwnNm><Ctry>IT</Ctry><AdrLine>Scala B</AdrLine>';
-    const payee = `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}</PstlAdr></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
-    const { lines, said } = await readFile(document([information([transaction({ payee })])]));
-    expect(lines[0]?.address).toEqual({
-      ...{ country: 'IT', townName: 'Roma', postCode: '00100', streetName: 'Via Roma', buildingNumber: '1' },
-      lines: ['Scala B'],
-    });
-    expect(said).toEqual([
-      `warning ${FIRST}/Cdtr/PstlAdr/AdrLine: psd2 pays without this part of the address`,
-    ]);
-    const without = payee.replace('<AdrLine>Scala B</AdrLine>', '');
-    expect((await readFile(document([information([transaction({ payee: without })])]))).said).toEqual([]);
-  });
-
   test('must have as many payments, and as much money, as its headers say', async () => {
     const header = (count: number, sum: string) =>
       `<MsgId>M</MsgId><CreDtTm>2026-11-20T10:00:00</CreDtTm><NbOfTxs>${count}</NbOfTxs><CtrlSum>${sum}</CtrlSum>`;

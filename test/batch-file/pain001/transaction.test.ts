@@ -114,12 +114,20 @@ describe('a payment in a pain.001', () => {
     expect(lines).toMatchObject([{ ...rules, urgent: false }]);
   });
 
-  test('keeps an address, also if it has the least', async () => {
+  test('keeps an address, also if it has the least, and says that its lines are not sent', async () => {
     const least = { country: 'IT', townName: 'Roma', postCode: null, streetName: null, buildingNumber: null };
     const town = '<Ctry>IT</Ctry><TwnNm>Roma</TwnNm>';
-    expect((await readAddress(town)).lines[0]?.address).toEqual({ ...least, lines: [] });
-    const two = await readAddress(`${town}<AdrLine>Scala B</AdrLine><AdrLine>Int. 7</AdrLine>`);
-    expect(two.lines[0]?.address).toEqual({ ...least, lines: ['Scala B', 'Int. 7'] });
+    expect(await readAddress(town)).toMatchObject({
+      said: [],
+      lines: [{ address: { ...least, lines: [] } }],
+    });
+    const street = { streetName: 'Via Roma', buildingNumber: '1', postCode: '00100' };
+    const parts = `${town}<StrtNm>Via Roma</StrtNm><BldgNb>1</BldgNb><PstCd>00100</PstCd>`;
+    const warning = `warning ${FIRST}/Cdtr/PstlAdr/AdrLine: psd2 pays without this part of the address`;
+    expect(await readAddress(`${parts}<AdrLine>Scala B</AdrLine><AdrLine>Int. 7</AdrLine>`)).toMatchObject({
+      said: [warning],
+      lines: [{ address: { ...least, ...street, lines: ['Scala B', 'Int. 7'] } }],
+    });
   });
 
   test.each([

@@ -21,6 +21,7 @@ import {
 } from '../../../../../src/bank/interfaces/cb/payments.ts';
 import { customerIdAnswer, tokenAnswer } from '../../../../../src/bank/interfaces/cb/wire/oauth.ts';
 import { Psd2Error } from '../../../../../src/errors.ts';
+import { damaged } from '../../../../fuzz/damaged.ts';
 import { answered } from '../answered.ts';
 
 const euros = (amount: string) => ({ amount, currency: 'EUR' });
@@ -68,34 +69,6 @@ const answers: [name: string, schema: z.ZodMiniType, data: object][] = [
   ['execution status', executionStatusAnswer, { executionStatus: 'OK', executionStatusDescription: '' }],
 ];
 
-const mutation = fc.record({
-  /** Which part of the answer to change, counted from the first. */
-  part: fc.nat(),
-  replacement: fc.oneof(
-    fc.jsonValue(),
-    fc.constantFrom(null, '', ' ', [], {}, 0, -1, 1e300, '24:61', '99/99/9999', 'NaN', '__proto__'),
-  ),
-  removed: fc.boolean(),
-});
-
-/** Replaces or removes one part of a JSON value. `part` is its number, counted through the whole value. */
-function mutate(
-  value: unknown,
-  { part, replacement, removed }: { part: number; replacement: unknown; removed: boolean },
-) {
-  let parts = 0;
-  JSON.stringify(value, (_, each) => {
-    parts += 1;
-    return each;
-  });
-  let number = -1;
-  return JSON.stringify(value, (_, each) => {
-    number += 1;
-    if (number !== part % parts) return each;
-    return removed ? undefined : replacement;
-  });
-}
-
 const status = fc.constantFrom(200, 200, 200, 204, 302, 400, 401, 403, 412, 417, 420, 422, 429, 500, 503);
 
 async function read(schema: z.ZodMiniType, code: number, body: Buffer, method: 'GET' | 'PUT' = 'GET') {
@@ -129,8 +102,8 @@ it.each(answers)('a mutated %s answer is read, or refused with a Psd2Error', asy
   };
   expect(await read(schema, 200, Buffer.from(JSON.stringify(answer)))).not.toBeNull();
   await fc.assert(
-    fc.asyncProperty(mutation, status, fc.constantFrom('GET', 'PUT'), async (change, code, method) => {
-      await read(schema, code, Buffer.from(mutate(answer, change) ?? ''), method);
+    fc.asyncProperty(damaged(answer), status, fc.constantFrom('GET', 'PUT'), async (body, code, method) => {
+      await read(schema, code, Buffer.from(body), method);
     }),
   );
 });
