@@ -3,10 +3,8 @@ import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
 import type { ReadLimit } from '../../../src/store/ports/access.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../support/named.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const TODAY = parseDate('--date', '2026-11-21');
 const ACCOUNT = '0010482620';
 const login = {
@@ -22,7 +20,7 @@ describe.each(named(useBackends()))('the notes on access in %s', (_name, { open 
   /** The same data, as another worker sees it. */
   let others: ProfileData;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     data = (await place.worker()).open('bank');
     others = (await place.worker()).open('bank');
   });

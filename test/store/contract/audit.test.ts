@@ -7,10 +7,8 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { begun } from '../flows.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: null };
 
 async function linesOf(audit: Audit): Promise<AuditLine[]> {
@@ -29,7 +27,7 @@ describe.each(named(useBackends()))('the audit log in %s', (_name, { open }) => 
   let place: Place;
   let data: ProfileData;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     data = (await place.worker()).open('bank');
   });
 

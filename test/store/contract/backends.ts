@@ -2,13 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, inject } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
+import { folderSide } from '../../../src/store/files/copy/side.ts';
 import { storeFolder } from '../../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { openStore } from '../../../src/store/open.ts';
+import type { CopySide } from '../../../src/store/ports/copy.ts';
 import type { Store } from '../../../src/store/ports/store.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
+import { Database } from '../../../src/store/postgres/database.ts';
 import { openDatabases, type ReadyDatabases } from '../postgres/databases.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,6 +26,8 @@ declare module 'vitest' {
 export interface Place {
   /** Opens the store as another worker. @param passphrase of a protected profile */
   worker(passphrase?: string): Promise<Store>;
+  /** The place as a side of a copy. */
+  side(passphrase?: string): CopySide;
   /** Protects a profile's data from now on. */
   protect(profile: string, passphrase: string): Promise<void>;
   /** All data in the place, as a thief would read it, with the names of files. */
@@ -39,27 +46,34 @@ export interface Place {
   records(profile: string): string;
 }
 
-/** A backend under test. `open` makes a place in the folder. */
+/** A backend under test. `open` makes a place. */
 export interface Backend {
   name: string;
-  open(folder: string): Promise<Place>;
+  open(): Promise<Place>;
 }
 
-/** The backends that the tests of a file in test/store/contract/ run for. What they open ends with the file. */
-export function useBackends(): Backend[] {
+/** Both backends, for the tests of a file. What they open ends with the file. */
+export function usePlaces(): { files: Backend; PostgreSQL: Backend } {
+  const temporary = temporaryFolder();
   let databases: ReadyDatabases | undefined;
   afterAll(() => databases?.stop());
-  const inPostgres = {
-    name: 'a backend in PostgreSQL',
-    open: (root: string) => {
-      databases ??= openDatabases();
-      return openInPostgres(root, databases);
+  return {
+    files: { name: 'a backend on disk', open: async () => openOnDisk(newConfigFolder(temporary).root) },
+    PostgreSQL: {
+      name: 'a backend in PostgreSQL',
+      open: () => {
+        databases ??= openDatabases();
+        return openInPostgres(newConfigFolder(temporary).root, databases);
+      },
     },
   };
-  return [
-    ...(inject('backend') === 'PostgreSQL' ? [] : [{ name: 'a backend on disk', open: openOnDisk }]),
-    ...(inject('backend') === 'files' ? [] : [inPostgres]),
-  ];
+}
+
+/** The backends that the tests of a file in test/store/contract/ run for. */
+export function useBackends(): Backend[] {
+  const { files, PostgreSQL } = usePlaces();
+  const backend = inject('backend');
+  return [...(backend === 'PostgreSQL' ? [] : [files]), ...(backend === 'files' ? [] : [PostgreSQL])];
 }
 
 /** The settings that every worker gets. */
@@ -70,13 +84,10 @@ const ALONE = {
   sleep: (milliseconds: number) => delay(milliseconds),
 };
 
-async function openOnDisk(root: string): Promise<Place> {
+function openOnDisk(root: string): Place {
   const folder = storeFolder(root);
   const profilesWith = (passphrase: string | undefined) =>
-    new ProfileStore(folder, () => {}, {
-      passphrase: async () => passphrase,
-      signal: new AbortController().signal,
-    });
+    new ProfileStore(folder, () => {}, keysOf(passphrase));
   return {
     out: join(root, 'out'),
     records: (profile) => folder.flows(profile),
@@ -91,6 +102,7 @@ async function openOnDisk(root: string): Promise<Place> {
         vaultOf: (profile) => profiles.vault(profile),
       });
     },
+    side: (passphrase) => folderSide(folder, (profile) => profilesWith(passphrase).vault(profile)),
     protect: (profile, passphrase) =>
       profilesWith(passphrase).vault(profile).protect({ kind: 'passphrase', passphrase }),
     forget: (profile, customerId) => folder.forgotten.add(profile, [customerId], new Date()),
@@ -114,6 +126,17 @@ async function openOnDisk(root: string): Promise<Place> {
   };
 }
 
+const keysOf = (passphrase: string | undefined) => ({
+  passphrase: async () => passphrase,
+  signal: new AbortController().signal,
+});
+
+/** Closes a store or a database after the test. */
+function closing<Opened extends { close(): Promise<void> }>(opened: Opened): Opened {
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
 async function openInPostgres(root: string, running: ReadyDatabases): Promise<Place> {
   const database = `psd2_${randomBytes(6).toString('hex')}`;
   await running.ready(database);
@@ -121,16 +144,22 @@ async function openInPostgres(root: string, running: ReadyDatabases): Promise<Pl
   return {
     out: join(root, 'out'),
     records: () => `psd2.flows at ${parseAddress(running.url(database), {}).shown}`,
-    worker: (passphrase) => {
-      const keySources = { passphrase: async () => passphrase, signal: new AbortController().signal };
+    worker: async (passphrase) => {
+      const keySources = keysOf(passphrase);
       const profiles = new ProfileStore(folder, () => {}, keySources);
-      return openStore({
-        ...ALONE,
-        env: { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
-        folder: storeFolder(root),
-        keySources,
-        vaultOf: (profile) => profiles.vault(profile),
-      });
+      return closing(
+        await openStore({
+          ...ALONE,
+          env: { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
+          folder: storeFolder(root),
+          keySources,
+          vaultOf: (profile) => profiles.vault(profile),
+        }),
+      );
+    },
+    side: (passphrase) => {
+      const side = closing(new Database(parseAddress(running.url(database), {}), undefined, true));
+      return databaseSide(side, keysOf(passphrase), passphrase === undefined);
     },
     protect: async () => {
       running.sql(database, 'update psd2.store set plain_tokens = false');

@@ -6,10 +6,8 @@ import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Batches, NewBatch } from '../../../src/store/ports/batches.ts';
 import { named } from '../../support/named.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const ADA: Person = { by: 'ada', user: 'ada', machine: 'pisp-1' };
 const BOB: Person = { by: 'bob', user: 'bob', machine: 'pisp-2' };
 
@@ -54,7 +52,7 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   /** The same, as another worker sees it. */
   let others: Batches;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     batches = (await place.worker()).open('bank').batches;
     others = (await place.worker()).open('bank').batches;
   });

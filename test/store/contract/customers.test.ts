@@ -4,11 +4,9 @@ import { bankDay, type IsoDate } from '../../../src/domain/calendar.ts';
 import type { Customers, KeptCustomer } from '../../../src/store/ports/customers.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../support/named.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, granted, granting, login } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const PSU = { id: 'psu-of-ada', idType: 'LOGIN', corporateId: 'ACME', corporateIdType: null };
 const NOBODY = { id: null, idType: null, corporateId: null, corporateIdType: null };
 /** In the order of the store, with pairs that differ by case, dots, dashes and escapes. */
@@ -38,7 +36,7 @@ describe.each(named(useBackends()))('what is kept of customers in %s', (_name, {
   /** The same, as another worker sees it. */
   let others: Customers;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     data = (await place.worker()).open('bank', BANK);
     customers = data.customers;
     others = (await place.worker()).open('bank', BANK).customers;

@@ -6,11 +6,9 @@ import type { Filter, Flows } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { allOf, begun, begunTransfer, opened } from '../flows.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
-const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const order = (reference: string | null = null) => ({
   transactionId: 't1',
@@ -31,7 +29,7 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
   /** The same flows, as another worker sees them. */
   let others: Flows;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     flows = (await place.worker()).open('bank').flows;
     others = (await place.worker()).open('bank').flows;
   });

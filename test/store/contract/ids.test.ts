@@ -3,11 +3,9 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../support/named.ts';
 import { append, rowOf } from '../row-of.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, login, refusal } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const day = parseDate('--date', '2026-11-20');
 /** Ids in the order of the store, with pairs that differ by case, dots, dashes and escapes. */
 const CUSTOMERS = [
@@ -42,7 +40,7 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
   /** The same data, as another worker sees it. */
   let others: ProfileData;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     data = (await place.worker()).open('bank', BANK);
     others = (await place.worker()).open('bank', BANK);
   });

@@ -3,17 +3,15 @@ import type { Flows, Open } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { begunTransfer } from '../flows.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const SENT = { type: 'verify-sent', requestId: 'q1', digest: null } as const;
 const TRANSFER = { transactionId: 't1', commits: 'on execute' as const, order: transferOrder() };
 
 describe.each(named(useBackends()))('the interrupted flows in %s', (_name, { open }) => {
   let place: Place;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
   });
   /** The flows, as another worker opens them. */
   const flows = async (): Promise<Flows> => (await place.worker()).open('bank').flows;

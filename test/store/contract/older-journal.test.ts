@@ -4,10 +4,8 @@ import type { Begin, EventOf, Flows, Kind, Open } from '../../../src/store/ports
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { allOf, begun, opened } from '../flows.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const AUTHORIZED = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' } as const;
 const order = (reference: string | null = null) => ({
@@ -48,7 +46,7 @@ describe.each(named(useBackends()))('a journal from an old backup in %s', (_name
   let place: Place;
   let flows: Flows;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     flows = await flowsOfAnother();
   });
   const flowsOfAnother = async () => (await place.worker()).open('bank').flows;

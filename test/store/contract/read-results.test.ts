@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReadResults } from '../../../src/store/ports/read-results.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example');
 const day = (of: number, hour = 6) =>
   `2026-11-${String(of).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00.000Z`;
@@ -19,7 +17,7 @@ describe.each(useBackends())('$name', ({ open }) => {
   let results: ReadResults;
   const worker = async () => (await place.worker()).open('bank', BANK).results;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     results = await worker();
   });
 

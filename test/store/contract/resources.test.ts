@@ -3,10 +3,8 @@ import type { Flows, Open } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { begun, opened } from '../flows.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const TRANSFER = { transactionId: 't1', commits: 'on execute' as const, order: transferOrder() };
 const OPERATION = {
@@ -22,7 +20,7 @@ describe.each(named(useBackends()))('the resources of the bank in %s', (_name, {
   let flows: Flows;
   let first: Open<'transfer'>;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     flows = await flowsOfAnother();
     first = await begun(flows, 'transfer', TRANSFER);
     await first.record({ type: 'verify-sent', ...SENT });

@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { Dealt, Round, Rounds } from '../../../src/store/ports/sync.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example');
 const TOKENS = {
   ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt: null, refreshTokenExpiresAt: null },
@@ -20,7 +18,7 @@ describe.each(useBackends())('$name', ({ open }) => {
   let place: Place;
   let data: ProfileData;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     data = await worker();
     for (const customerId of ['1', '2', '3'])
       await data.tokens.change(customerId, (slot) => slot.write(TOKENS));

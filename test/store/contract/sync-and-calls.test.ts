@@ -4,11 +4,9 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
 import { named } from '../../support/named.ts';
 import { append, rowOf } from '../row-of.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
-const temporary = temporaryFolder();
 const [first, second] = [parseDate('--date', '2026-11-20'), parseDate('--date', '2026-11-21')];
 
 describe.each(named(useBackends()))('%s', (_name, { open }) => {
@@ -17,7 +15,7 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
   /** The same data, as another worker sees it. */
   let others: ProfileData;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     data = (await place.worker()).open('bank');
     others = (await place.worker()).open('bank');
   });

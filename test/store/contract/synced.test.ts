@@ -4,10 +4,8 @@ import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
 import { append, rowOf } from '../row-of.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example');
 const day = (text: string): IsoDate => (isIsoDate(text) ? text : expect.unreachable());
 const decimal = (text: string): Decimal => (isDecimal(text) ? text : expect.unreachable());
@@ -30,7 +28,7 @@ describe.each(useBackends())('$name', ({ open }) => {
   let place: Place;
   let data: ProfileData;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     data = (await place.worker()).open('bank', BANK);
   });
   const sync = (work: (to: SyncTarget) => Promise<unknown>) =>

@@ -2,11 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import { named } from '../../support/named.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
-const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example/psd2');
 const CUSTOMER = '1234567';
 const login: StoredTokens = {
@@ -27,7 +25,7 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
   /** The same tokens, as another worker sees them. */
   let others: Tokens;
   beforeEach(async () => {
-    place = await open(newConfigFolder(temporary).root);
+    place = await open();
     tokens = (await place.worker()).open('bank', BANK).tokens;
     others = (await place.worker()).open('bank', BANK).tokens;
   });

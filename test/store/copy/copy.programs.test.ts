@@ -1,112 +1,23 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { countedApprovals, hasDecided } from '../../../src/domain/batch/batch.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { pseudonymisedEvent } from '../../../src/domain/pseudonymised.ts';
 import { copyStore } from '../../../src/store/copy/copy.ts';
-import { openFiles } from '../../../src/store/files/backend.ts';
-import { folderSide } from '../../../src/store/files/copy/side.ts';
-import { type StoreFolder, storeFolder } from '../../../src/store/machine/folder.ts';
-import { ProfileStore } from '../../../src/store/machine/profiles.ts';
-import type { CopySide } from '../../../src/store/ports/copy.ts';
-import type { Store } from '../../../src/store/ports/store.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { openPostgres } from '../../../src/store/postgres/backend.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { initStore } from '../../../src/store/postgres/init.ts';
+import { NO_SOURCES } from '../../../src/store/secrets/vault.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
+import { type Place, usePlaces } from '../contract/backends.ts';
 import { begun, opened as reopened } from '../flows.ts';
-import { openDatabases, type ReadyDatabases } from '../postgres/databases.ts';
+import { openDatabases } from '../postgres/databases.ts';
 import { TRANSFER_BEGIN } from '../postgres/orders.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, fillStore, foundIn, granted, granting, login, refusal } from '../whole-store.ts';
 
-const temporary = temporaryFolder();
 const PASSPHRASE = 'correct horse';
-
-/** An empty backend that can open a worker's store and the side of a copy. */
-interface Backend {
-  worker(): Store;
-  side(): CopySide;
-  /** Brings back a journal that has only its first events. 0: none. */
-  restore(flow: string, events: number): void;
-}
-
-let server: ReadyDatabases;
-beforeAll(() => {
-  server = openDatabases();
-});
-afterAll(() => server.stop());
-
-const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortController().signal };
-const databases: string[] = [];
-const opened: { close(): Promise<void> }[] = [];
-
-/** Without a passphrase, tokens stay in clear text. */
-const noPassphrase = { ...keySources, passphrase: async () => undefined };
-
-function settingsOf(folder: StoreFolder) {
-  const profiles = new ProfileStore(folder, () => {}, keySources);
-  return {
-    folder,
-    keySources,
-    vaultOf: (profile: string) => profiles.vault(profile),
-    notice: () => {},
-    now: () => new Date(),
-    random: Math.random,
-    sleep: async () => {},
-  };
-}
-
-async function filesBackend(isEncrypted = false): Promise<Backend> {
-  const folder = storeFolder(newConfigFolder(temporary).root);
-  const settings = settingsOf(folder);
-  if (isEncrypted) await settings.vaultOf('bank').protect({ kind: 'passphrase', passphrase: PASSPHRASE });
-  return {
-    worker: () => openFiles({ ...settings, env: {} }),
-    side: () => folderSide(folder, settings.vaultOf),
-    restore: (flow, events) => {
-      const path = join(folder.flows('bank'), `${flow}.ndjson`);
-      const lines = readFileSync(path, 'utf8').split('\n').slice(0, events);
-      if (events === 0) rmSync(path);
-      else writeFileSync(path, `${lines.join('\n')}\n`);
-    },
-  };
-}
-
-async function databaseBackend(isEncrypted = false): Promise<Backend> {
-  const database = `copy_${randomBytes(6).toString('hex')}`;
-  databases.push(database);
-  await server.ready(database, !isEncrypted);
-  const address = parseAddress(server.url(database), {});
-  return {
-    worker: () => {
-      const store = openPostgres({
-        ...settingsOf(newConfigFolder(temporary)),
-        keySources: isEncrypted ? keySources : noPassphrase,
-        env: { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: isEncrypted ? '0' : '1' },
-      });
-      opened.push(store);
-      return store;
-    },
-    side: () => {
-      const side = new Database(address, undefined, true);
-      opened.push(side);
-      return databaseSide(side, isEncrypted ? keySources : noPassphrase, !isEncrypted);
-    },
-    restore: (flow, events) => {
-      server.sql(database, `delete from psd2.flow_events where flow = '${flow}' and n > ${events}`);
-    },
-  };
-}
-
-beforeEach(() => async () => {
-  await Promise.all(opened.splice(0).map((each) => each.close()));
-});
+const places = usePlaces();
 
 const world = {
   signal: new AbortController().signal,
@@ -114,23 +25,23 @@ const world = {
   say: () => {},
   onRecord: () => {},
 };
-const copy = (from: Backend, to: Backend) => copyStore(from.side(), to.side(), world);
+const copy = (from: Place, to: Place) => copyStore(from.side(), to.side(), world);
 
-const fill = (backend: Backend) => fillStore(backend.worker());
-const found = (backend: Backend) => foundIn(backend.worker());
+const fill = async (place: Place) => fillStore(await place.worker());
+const found = async (place: Place) => foundIn(await place.worker());
 
 /** What a new worker finds. A backend that takes no workers refuses at once, or at the first read. */
-async function lastLogin(backend: Backend): Promise<string | undefined> {
-  return backend.worker().open('bank', BANK).tokens.last();
+async function lastLogin(place: Place): Promise<string | undefined> {
+  return (await place.worker()).open('bank', BANK).tokens.last();
 }
 
 const BACKENDS = [
-  { name: 'files', from: filesBackend, to: databaseBackend },
-  { name: 'PostgreSQL', from: databaseBackend, to: filesBackend },
+  { name: 'files', from: places.files, to: places.PostgreSQL },
+  { name: 'PostgreSQL', from: places.PostgreSQL, to: places.files },
 ];
 
 it('a copy that its user may not make leaves the other backend as it was', async () => {
-  const files = await filesBackend();
+  const files = await places.files.open();
   const own = openDatabases('roles');
   onTestFinished(() => own.stop());
   own.create('bank');
@@ -139,20 +50,20 @@ it('a copy that its user may not make leaves the other backend as it was', async
   own.sql('bank', 'create role clerk login in role psd2_worker');
   const url = own.url('bank').replace('psd2@', 'clerk@');
   const clerk = new Database(parseAddress(url, {}), undefined, true);
-  opened.push(admin, clerk);
+  for (const each of [admin, clerk]) onTestFinished(() => each.close());
   const before = await files.side().mark();
-  await expect(copyStore(databaseSide(clerk, keySources, false), files.side(), world)).rejects.toThrow(
+  await expect(copyStore(databaseSide(clerk, NO_SOURCES, false), files.side(), world)).rejects.toThrow(
     'may not copy the store',
   );
   expect(await files.side().mark()).toEqual(before);
 });
 
 it.each(BACKENDS)('ids with letters, dots and dashes are copied from $name', async ({ from, to }) => {
-  const [source, target] = [await from(), await to()];
+  const [source, target] = [await from.open(), await to.open()];
   const day = parseDate('--date', '2026-11-21');
   const customers = ['.ada', 'ADA.B-c_d', 'ada.b-c_d', 'x'.repeat(64)];
   const accounts = ['*', '../x', 'failed:a', 'urn:bank:1', '~'.repeat(70)];
-  const { tokens, customers: kept, reads, notes } = source.worker().open('bank', BANK);
+  const { tokens, customers: kept, reads, notes } = (await source.worker()).open('bank', BANK);
   for (const customerId of customers) {
     await tokens.change(customerId, (slot) => slot.write({ ...login, accessToken: `of ${customerId}` }));
     await notes.callRefused(customerId, { ...refusal, message: `to ${customerId}` });
@@ -161,7 +72,7 @@ it.each(BACKENDS)('ids with letters, dots and dashes are copied from $name', asy
   }
   await tokens.remember('ADA.B-c_d');
   expect(await copy(source, target)).toMatchObject({ logins: 4, others: 4 + 4 * 5 + 4 + 1 });
-  const copied = target.worker().open('bank', BANK);
+  const copied = (await target.worker()).open('bank', BANK);
   expect(await copied.tokens.customers()).toEqual(customers);
   expect(await copied.tokens.last()).toBe('ADA.B-c_d');
   expect(await copied.customers.list()).toEqual(customers);
@@ -175,28 +86,29 @@ it.each(BACKENDS)('ids with letters, dots and dashes are copied from $name', asy
 });
 
 it('tokens are encrypted for the backend that they are copied to, and can be copied back', async () => {
-  const [source, target] = [await filesBackend(true), await databaseBackend(true)];
-  await source
-    .worker()
-    .open('bank', BANK)
-    .tokens.change('42', (slot) => slot.write(login));
-  await copy(source, target);
-  expect(server.sql(databases.at(-1) ?? '', 'select * from psd2.tokens')).not.toContain('secret-');
-  const { tokens } = target.worker().open('bank', BANK);
+  const [source, target] = [await places.files.open(), await places.PostgreSQL.open()];
+  for (const place of [source, target]) await place.protect('bank', PASSPHRASE);
+  const tokensOf = async (place: Place) => (await place.worker(PASSPHRASE)).open('bank', BANK).tokens;
+  await (await tokensOf(source)).change('42', (slot) => slot.write(login));
+  await copyStore(source.side(PASSPHRASE), target.side(PASSPHRASE), world);
+  expect(target.everything()).not.toContain('secret-');
+  const tokens = await tokensOf(target);
   expect(await tokens.read('42')).toMatchObject(login);
   await tokens.change('42', (slot) => slot.write({ ...login, accessToken: 'secret-2' }));
-  await copy(target, source);
-  expect(await source.worker().open('bank', BANK).tokens.read('42')).toMatchObject({
-    accessToken: 'secret-2',
-  });
+  await copyStore(target.side(PASSPHRASE), source.side(PASSPHRASE), world);
+  expect(await (await tokensOf(source)).read('42')).toMatchObject({ accessToken: 'secret-2' });
 });
 
 it('an approval counts in the store in which it was given, and the same person can give it again after a copy', async () => {
-  const [source, target, files] = [await filesBackend(), await databaseBackend(), await filesBackend()];
+  const [source, target, files] = [
+    await places.files.open(),
+    await places.PostgreSQL.open(),
+    await places.files.open(),
+  ];
   await fill(source);
-  const counted = async (backend: Backend) => {
+  const counted = async (backend: Place) => {
     const found = [];
-    for await (const batch of backend.worker().open('bank', BANK).batches.list())
+    for await (const batch of (await backend.worker()).open('bank', BANK).batches.list())
       found.push(countedApprovals(batch).map(({ by }) => by));
     return found;
   };
@@ -205,7 +117,7 @@ it('an approval counts in the store in which it was given, and the same person c
   expect(await counted(target)).toEqual([[]]);
   await copy(target, files);
   expect(await counted(files)).toEqual([[]]);
-  const { batches } = files.worker().open('bank', BANK);
+  const { batches } = (await files.worker()).open('bank', BANK);
   const bob = { by: 'Bob', user: 'bob', machine: 'm' };
   for await (const { batch, sha256 } of batches.list())
     await batches.change(batch, (now, role) =>
@@ -218,12 +130,12 @@ it('an approval counts in the store in which it was given, and the same person c
 });
 
 describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) => {
-  let source: Backend;
-  let target: Backend;
+  let source: Place;
+  let target: Place;
   let left: string;
   beforeEach(async () => {
-    source = await from();
-    target = await to();
+    source = await from.open();
+    target = await to.open();
     left = await fill(source);
   });
 
@@ -233,7 +145,7 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
     expect(result).toMatchObject({ profiles: 1, logins: 2, flows: 2, events: 4, newer: 0 });
     expect(await found(target)).toEqual(before);
     expect(before.login).toMatchObject(login);
-    const { flows } = target.worker().open('bank', BANK);
+    const { flows } = (await target.worker()).open('bank', BANK);
     expect((await flows.leftBehind(5)).flows.map(({ flow }) => flow)).toEqual([left]);
     await expect(flows.begin('transfer', TRANSFER_BEGIN(' rent '), async () => {})).rejects.toMatchObject({
       code: 'duplicate_reference',
@@ -241,7 +153,7 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
   });
 
   it('after a copy the old backend refuses workers, even those that were there before', async () => {
-    const worker = source.worker().open('bank', BANK);
+    const worker = (await source.worker()).open('bank', BANK);
     expect(await worker.tokens.last()).toBe('42');
     await copy(source, target);
     const refused = { code: 'config', message: expect.stringMatching(/^The store in .+ was copied to .+$/) };
@@ -256,7 +168,7 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
 
   it('after a copy the old backend refuses a worker that stalled in the middle of a flow', async () => {
     const stopped = await begun(
-      source.worker().open('bank', BANK).flows,
+      (await source.worker()).open('bank', BANK).flows,
       'transfer',
       TRANSFER_BEGIN('stopped'),
     );
@@ -295,7 +207,7 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
 
   it('a second copy changes nothing, and keeps what has happened since', async () => {
     await copy(source, target);
-    const { tokens, flows } = target.worker().open('bank', BANK);
+    const { tokens, flows } = (await target.worker()).open('bank', BANK);
     await tokens.change('42', async (slot) =>
       slot.replace(await slot.read(), { ...login, accessToken: 'secret-2' }),
     );
@@ -306,7 +218,7 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
 
   it('a copy in the other direction brings back the store with all changes, and its backend takes workers again', async () => {
     await copy(source, target);
-    const { tokens, flows, notes } = target.worker().open('bank', BANK);
+    const { tokens, flows, notes } = (await target.worker()).open('bank', BANK);
     await tokens.change('42', async (slot) =>
       slot.replace(await slot.read(), { ...login, accessToken: 'secret-2' }),
     );
@@ -317,7 +229,7 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
     await copy(target, source);
     expect(await found(source)).toEqual(there);
     await expect(lastLogin(target)).rejects.toThrow('was copied to');
-    const again = source.worker().open('bank', BANK);
+    const again = (await source.worker()).open('bank', BANK);
     await again.tokens.change('42', (slot) => slot.write(login));
     expect(await copy(source, target)).toMatchObject({ flows: 3, newer: 0 });
   });
@@ -325,9 +237,9 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
   it('a customer whom psd2 has forgotten in the copy stays forgotten there, and a copy back says who still has their data', async () => {
     // What a login writes into the audit log.
     const loggedIn = { action: 'logged-in', customerId: '42' } as const;
-    await source.worker().open('bank', BANK).audit.append(loggedIn);
+    await (await source.worker()).open('bank', BANK).audit.append(loggedIn);
     await copy(source, target);
-    const { personal, flows, results, audit } = target.worker().open('bank', BANK);
+    const { personal, flows, results, audit } = (await target.worker()).open('bank', BANK);
     await audit.append({ action: 'forgot', customerId: '42' });
     const pseudonym = await personal.pseudonymOf('42', '42');
     const nameOf = (word: string) => (word === '42' ? pseudonym : undefined);
@@ -351,7 +263,7 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
   });
 
   it('a copy waits for a busy worker, and copies the tokens that it stores', async () => {
-    const worker = source.worker().open('bank', BANK);
+    const worker = (await source.worker()).open('bank', BANK);
     const waited: string[] = [];
     let copied: Promise<unknown> | undefined;
     await worker.tokens.change('42', async (slot) => {
@@ -374,50 +286,54 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
 
 describe.each(named(BACKENDS))('customers that are copied from %s', (_name, { from, to }) => {
   const OTHER = new URL('https://other.example');
-  let source: Backend;
-  let target: Backend;
+  let source: Place;
+  let target: Place;
   beforeEach(async () => {
-    [source, target] = [await from(), await to()];
+    [source, target] = [await from.open(), await to.open()];
   });
-  const customersOf = (backend: Backend, bank = BANK) => backend.worker().open('bank', bank).customers;
+  const customersOf = async (backend: Place, bank = BANK) =>
+    (await backend.worker()).open('bank', bank).customers;
 
   it('a profile that has nothing but customers is copied, with those of each bank and those who were forgotten', async () => {
-    await customersOf(source).change('ada', granting('co-1'));
-    await customersOf(source).change('ada', granting('co-2', 1));
-    await customersOf(source, OTHER).change('ada', granting('co-3'));
-    await customersOf(source).change('bob', granting('co-4'));
-    await customersOf(source).forget('bob');
-    const { tokens, customers: worker } = source.worker().open('bank', BANK);
+    await (await customersOf(source)).change('ada', granting('co-1'));
+    await (await customersOf(source)).change('ada', granting('co-2', 1));
+    await (await customersOf(source, OTHER)).change('ada', granting('co-3'));
+    await (await customersOf(source)).change('bob', granting('co-4'));
+    await (await customersOf(source)).forget('bob');
+    const { tokens, customers: worker } = (await source.worker()).open('bank', BANK);
     await tokens.remember('ada');
     expect(await copy(source, target)).toMatchObject({ profiles: 1, others: 4, written: 4, newer: 0 });
-    expect([await customersOf(target).list(), await customersOf(target, OTHER).list()]).toEqual([
-      ['ada'],
-      ['ada'],
+    expect([
+      await (await customersOf(target)).list(),
+      await (await customersOf(target, OTHER)).list(),
+    ]).toEqual([['ada'], ['ada']]);
+    expect((await (await customersOf(target)).read('ada'))?.consents).toEqual([
+      granted('co-2', 1),
+      granted('co-1'),
     ]);
-    expect((await customersOf(target).read('ada'))?.consents).toEqual([granted('co-2', 1), granted('co-1')]);
-    expect((await customersOf(target, OTHER).read('ada'))?.consents).toEqual([granted('co-3')]);
+    expect((await (await customersOf(target, OTHER)).read('ada'))?.consents).toEqual([granted('co-3')]);
     expect(await lastLogin(target)).toBe('ada');
     await expect(worker.change('ada', granting('co-5'))).rejects.toThrow('was copied to');
   });
 
   it('what is newer in the copy stays there, also a customer who was forgotten, and comes back with a copy back', async () => {
-    for (const name of ['ada', 'bob']) await customersOf(source).change(name, granting('co-1'));
+    for (const name of ['ada', 'bob']) await (await customersOf(source)).change(name, granting('co-1'));
     await copy(source, target);
-    await customersOf(target).change('ada', granting('co-2', 1));
-    await customersOf(target).forget('bob');
+    await (await customersOf(target)).change('ada', granting('co-2', 1));
+    await (await customersOf(target)).forget('bob');
     expect(await copy(source, target)).toMatchObject({ written: 0, newer: 2 });
     await copy(target, source);
-    expect(await customersOf(source).list()).toEqual(['ada']);
-    expect((await customersOf(source).read('ada'))?.consents).toHaveLength(2);
-    await customersOf(source).change('bob', granting('co-3'));
+    expect(await (await customersOf(source)).list()).toEqual(['ada']);
+    expect((await (await customersOf(source)).read('ada'))?.consents).toHaveLength(2);
+    await (await customersOf(source)).change('bob', granting('co-3'));
     expect(await copy(source, target)).toMatchObject({ written: 1, newer: 0 });
   });
 
   it('a customer who was changed in both is named, and neither is overwritten', async () => {
-    await customersOf(source).change('ada', granting('co-1'));
+    await (await customersOf(source)).change('ada', granting('co-1'));
     const record = { kind: 'customer', baseUrl: BANK.href, customer: 'ada', kept: null } as const;
     await copy(source, target);
-    await customersOf(target).change('ada', granting('co-2'));
+    await (await customersOf(target)).change('ada', granting('co-2'));
     await source
       .side()
       .open('bank')
@@ -447,25 +363,25 @@ const EXECUTE = [
 ] as const;
 
 describe.each(named(BACKENDS))('payments that are copied from %s', (_name, { from, to }) => {
-  const flowsOf = (backend: Backend) => backend.worker().open('bank', BANK).flows;
-  async function executed(backend: Backend): Promise<string> {
-    const open = await begun(flowsOf(backend), 'transfer', TRANSFER_BEGIN('Rent'));
+  const flowsOf = async (backend: Place) => (await backend.worker()).open('bank', BANK).flows;
+  async function executed(backend: Place): Promise<string> {
+    const open = await begun(await flowsOf(backend), 'transfer', TRANSFER_BEGIN('Rent'));
     for (const event of EXECUTE) await open.record(event);
     await open.record({ type: 'executed', cro: '1' });
     return open.current.flow;
   }
 
   it('the copy knows their resources, and that execute was sent', async () => {
-    const [source, copied] = [await from(), await to()];
+    const [source, copied] = [await from.open(), await to.open()];
     const flow = await executed(source);
     await copy(source, copied);
-    const second = await begun(flowsOf(copied), 'transfer', TRANSFER_BEGIN('Power'));
+    const second = await begun(await flowsOf(copied), 'transfer', TRANSFER_BEGIN('Power'));
     await expect(second.record({ ...VERIFIED, resourceId: 'r1' })).rejects.toMatchObject({
       code: 'bank_answer',
       message: expect.stringContaining(`belongs to ${flow}`),
     });
-    copied.restore(flow, 5);
-    expect((await reopened(flowsOf(copied), 'transfer', flow)).current.state).toBe('unknown');
+    copied.restore('bank', flow, 5);
+    expect((await reopened(await flowsOf(copied), 'transfer', flow)).current.state).toBe('unknown');
   });
 
   it.each([
@@ -474,9 +390,9 @@ describe.each(named(BACKENDS))('payments that are copied from %s', (_name, { fro
   ])(
     'a journal with only %i of its events is not copied, because the copy would forget the rest',
     async (events, what) => {
-      const [source, copied] = [await from(), await to()];
+      const [source, copied] = [await from.open(), await to.open()];
       const flow = await executed(source);
-      source.restore(flow, events);
+      source.restore('bank', flow, events);
       await expect(copy(source, copied)).rejects.toMatchObject({
         code: 'config',
         message: expect.stringMatching(`^The journal .*${flow}.*${what}`),
@@ -486,7 +402,7 @@ describe.each(named(BACKENDS))('payments that are copied from %s', (_name, { fro
 });
 
 it('of two payments that were sent with one reference, a database takes the first', async () => {
-  const side = (await databaseBackend()).side().open('bank');
+  const side = (await places.PostgreSQL.open()).side().open('bank');
   const at = new Date().toISOString();
   const put = (flow: string) => {
     const events = [{ type: 'created', flow, ...TRANSFER_BEGIN('Rent') }, ...EXECUTE];
