@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type Server, startServer } from '../store/postgres/server.ts';
 import type { CrashBank, Place } from './bank.ts';
-import type { Followers } from './tried.ts';
+import { type Followers, succeeded } from './tried.ts';
 
 /** Where psd2 keeps its flows. */
 export const BACKENDS = ['files', 'PostgreSQL'] as const;
@@ -50,10 +50,8 @@ export function useBackends(bank: CrashBank, followers: Followers): Lodge {
     for (const args of [
       ['store', 'init', '--plain-tokens'],
       ['auth', 'login'],
-    ]) {
-      const { code, stderr } = await followers.psd2(place, args, envOf(database));
-      if (code !== 0) throw new Error(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);
-    }
+    ])
+      succeeded(args, await followers.psd2(place, args, envOf(database)));
     place.remove();
     return database;
   };

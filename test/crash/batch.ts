@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../store/temporary-folder.ts';
 import { sample } from '../support/sample.ts';
 import { type Backend, useBackends } from './backends.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { BATCH_HOWS, DOORS, type Door, judgeBatches, recordBatch, rulesFor, tryBatch } from './batches.ts';
-import { choose, goThrough, problemsOf, SIDE_BY_SIDE, shareOf, sideBySide } from './matrix.ts';
-import { triedShape, useFollowers } from './tried.ts';
+import { BATCH_HOWS, DOORS, type Door, judgeBatches, RULES, recordBatch, tryBatch } from './batches.ts';
+import { choose, type Point, problemsAt, SIDE_BY_SIDE, shareOf } from './matrix.ts';
+import { useFollowers } from './tried.ts';
 
 /** The points that a run of all tests takes of each case. */
 const SOME = 6;
@@ -17,7 +16,7 @@ const doors = Object.keys(DOORS).filter((name): name is Door => name in DOORS);
 /** Stops the runs of a batch at each door. Each backend has a file of its own, since one process runs a file. */
 export function stopBatches(backend: Backend): void {
   describe.each(sample(doors, 1))(`a batch of five (%s, ${backend})`, (door) => {
-    const bank = useCrashBank(rulesFor(temporaryFolder()));
+    const bank = useCrashBank(RULES());
     const followers = useFollowers(bank, SIDE_BY_SIDE);
     const home = { bank, backend, lodge: useBackends(bank, followers) };
 
@@ -29,10 +28,8 @@ export function stopBatches(backend: Backend): void {
           how === 'added twice' ? all : shareOf(all, MOST, BATCH_HOWS.indexOf(how), BATCH_HOWS.length);
         const points = choose(spread, undefined, SOME);
         const name = `batch of five, ${door}, ${backend}`;
-        const tries = await goThrough(triedShape, name, how, points, async (some) =>
-          judgeBatches(bank, await sideBySide(some, (point) => tryBatch(door, home, how, point))),
-        );
-        expect(problemsOf(tries)).toEqual([]);
+        const one = (point: Point) => tryBatch(door, home, how, point);
+        expect(await problemsAt([name, how], points, one, (tries) => judgeBatches(bank, tries))).toEqual([]);
       },
       PATIENCE_MS,
     );

@@ -5,9 +5,9 @@ import * as z from 'zod';
 import { CUSTOMER } from '../e2e/support/psd2.ts';
 import type { Lodge, Lodging } from './backends.ts';
 import { ACCOUNT, type CrashBank, type Place } from './bank.ts';
-import { distinct, type Point } from './matrix.ts';
-import { pointsOf } from './outcome.ts';
-import { judgeEnd, newTry, type Tried } from './tried.ts';
+import { type Point, pointsIn } from './matrix.ts';
+import { doorRules } from './nextgenpsd2.ts';
+import { judgeEnd, newTry, succeeded, type Tried } from './tried.ts';
 
 // A batch of five payments that is stopped at a point, or stands still there while another run goes on.
 
@@ -32,17 +32,15 @@ export const DOORS = {
 } as const;
 export type Door = keyof typeof DOORS;
 
-/** A bank file with bulk payments, for the second door. @returns options of `sandbox start` */
-export function rulesFor(folder: string): string[] {
-  const path = join(folder, 'bank.json');
-  const payments = {
-    executesWithoutSca: 'never',
-    debtorAccount: 'optional',
-    products: { 'bulk-payments': ['sepa-credit-transfers'] },
-  };
-  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', payments }));
-  return ['--bank', path, '--page-size', '1000'];
-}
+/** A bank with bulk payments, for the second door. */
+export const RULES = () =>
+  doorRules({
+    payments: {
+      executesWithoutSca: 'never',
+      debtorAccount: 'optional',
+      products: { 'bulk-payments': ['sepa-credit-transfers'] },
+    },
+  }).concat('--page-size', '1000');
 
 /** The customers of all payments come, and not only that of the first. */
 const EACH_CUSTOMER = { PSD2_BROWSER: CUSTOMER };
@@ -84,8 +82,8 @@ function addOf(place: Place, door: Door): string[] {
 }
 
 async function addTo(place: Place, door: Door, env: Record<string, string>): Promise<string> {
-  const added = await place.watched(addOf(place, door), undefined, env);
-  if (added.code !== 0) throw new Error(`psd2 batch add ended with ${added.code}: ${added.stderr}`);
+  const words = addOf(place, door);
+  const added = succeeded(words, await place.watched(words, undefined, env));
   return batchShape.parse(JSON.parse(added.stdout)).batch;
 }
 
@@ -99,9 +97,7 @@ export async function recordBatch(door: Door, { backend, lodge }: Home, how: Bat
     const variables = { ...env, ...DOORS[door].env, ...EACH_CUSTOMER };
     const words =
       how === 'added twice' ? addOf(place, door) : runOf(await addTo(place, door, variables), door);
-    const { code, stderr, trace } = await place.watched(words, undefined, variables);
-    if (code !== 0) throw new Error(stderr);
-    return distinct(pointsOf(trace));
+    return pointsIn(await place.watched(words, undefined, variables));
   });
 }
 

@@ -1,12 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { expect } from 'vitest';
-import type * as z from 'zod';
 import { bySeed, fewer } from '../support/sample.ts';
-import { ALL, type CrashBank, type How } from './bank.ts';
+import { ALL, type CrashBank, type How, type Watched } from './bank.ts';
 import { keptOutcomes } from './kept-outcomes.ts';
-import { pointsOf, tryFlow, tryLogin } from './outcome.ts';
+import { pointsOf, tryFlow } from './outcome.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
-import { type Followers, type Tried, triedShape } from './tried.ts';
+import { type Followers, succeeded, type Tried, triedShape } from './tried.ts';
 
 /** More processes than cores, because they wait more than they work. */
 export const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
@@ -31,20 +30,23 @@ export interface Core {
 export async function recordFlow(bank: CrashBank, scenario: Scenario): Promise<Point[]> {
   const place = bank.newPlace();
   if (scenario.prepare) await place.psd2(scenario.prepare);
-  const { code, stderr, trace } = await place.watched(scenario.begin(place));
-  expect(code, stderr).toBe(0);
+  const points = pointsIn(await place.watched(scenario.begin(place)));
   place.remove();
-  const points = pointsOf(trace);
-  const from = points.findIndex(({ phase }) => scenario.from === undefined || phase === scenario.from);
-  return distinct(points.slice(from));
+  return points.slice(
+    points.findIndex(({ phase }) => phase === scenario.from || scenario.from === undefined),
+  );
 }
 
 export async function recordLogin(bank: CrashBank, scenario: LoginScenario): Promise<Point[]> {
   const place = bank.newPlace();
-  const { code, stderr, trace } = await place.watched(scenario.begin);
-  expect(code, stderr).toBe(0);
+  const points = pointsIn(await place.watched(scenario.begin));
   place.remove();
-  return distinct(pointsOf(trace));
+  return points;
+}
+
+/** The points of a run that nothing stopped. @param code how it ends. @throws Error if it ends in another way */
+export function pointsIn(ended: Watched, code = 0): Point[] {
+  return distinct(pointsOf(succeeded('It', ended, code).trace));
 }
 
 export function distinct(points: Point[]): Point[] {
@@ -99,69 +101,69 @@ export function shareOf<Item>(points: Item[], most: number, way: number, ways: n
   return points.filter((_, index) => index % each === offset);
 }
 
-/** Tries a flow at each point, several at a time, and then checks the bank's ledger. */
+/** Tries a flow at each point, several at a time, and then checks the bank's ledger. @returns what went wrong */
 export async function tryFlows(
   bank: CrashBank,
   followers: Followers,
   scenario: Scenario,
   how: How,
   points: Point[],
-): Promise<Tried[]> {
-  return goThrough(triedShape, scenario.name, how, points, async (some) => {
-    const outcomes = await sideBySide(some, ({ at }) => tryFlow(bank, followers, scenario, { at, how }));
-    const booked = await bank.bookings();
-    for (const outcome of outcomes) {
-      const bookings = booked(outcome.amount);
-      const expected = outcome.ends.includes(scenario.end) ? scenario.bookings : 0;
-      if (bookings !== expected) outcome.problems.push(`the ledger shows ${bookings} bookings`);
-      outcome.twice ||= bookings > 1;
-    }
-    return outcomes;
-  });
+): Promise<string[]> {
+  const one = ({ at }: Point) => tryFlow(bank, followers, scenario, { at, how });
+  return problemsAt([scenario.name, how], points, one, (tries) => judgeLedger(bank, scenario, tries));
 }
 
-export async function tryLogins(
-  bank: CrashBank,
-  followers: Followers,
-  scenario: LoginScenario,
-  how: How,
+/** Adds what the ledger shows. */
+export async function judgeLedger(bank: CrashBank, scenario: Scenario, tries: Tried[]): Promise<Tried[]> {
+  const booked = await bank.bookings();
+  for (const tried of tries) {
+    const bookings = booked(tried.amount);
+    const expected = tried.ends.includes(scenario.end) ? scenario.bookings : 0;
+    if (bookings !== expected) tried.problems.push(`the ledger shows ${bookings} bookings`);
+    tried.twice ||= bookings > 1;
+  }
+  return tries;
+}
+
+/**
+ * Tries points, `SIDE_BY_SIDE` at a time, and keeps their outcomes. A point whose outcome is already kept is not tried again.
+ *
+ * @param name of the scenario, and how it is stopped. @param judge gets some tries at once, and adds what the bank says of them
+ * @returns everything that went wrong, one line for each problem
+ */
+export async function problemsAt<Result = Tried>(
+  [name, how]: readonly [string, string],
   points: Point[],
-): Promise<Tried[]> {
-  return goThrough(triedShape, scenario.name, how, points, (some) =>
-    sideBySide(some, ({ at }) => tryLogin(bank, followers, scenario, { at, how })),
-  );
-}
-
-/** Tries points in batches and keeps their outcomes. A point whose outcome is already kept is not tried again. */
-export async function goThrough<Result extends { point: string }, Where extends { at: string }>(
-  shape: z.ZodType<Result>,
-  name: string,
-  how: string,
-  points: Where[],
-  tryAll: (points: Where[]) => Promise<Result[]>,
-): Promise<Result[]> {
-  const kept = keptOutcomes(shape, name, how, points.length);
+  tryOne: (point: Point) => Promise<Result>,
+  judge: (results: Result[]) => Promise<Tried[]>,
+  atOnce = SIDE_BY_SIDE,
+): Promise<string[]> {
+  const kept = keptOutcomes(triedShape, name, how, points.length);
   const outcomes = kept.before.filter(({ point }) => points.some(({ at }) => at === point));
   const left = points.filter(({ at }) => !outcomes.some(({ point }) => point === at));
   for (let first = 0; first < left.length; first += AT_ONCE) {
-    const some = await tryAll(left.slice(first, first + AT_ONCE));
+    const some = await judge(await sideBySide(left.slice(first, first + AT_ONCE), tryOne, atOnce));
     kept.keep(some);
     outcomes.push(...some);
   }
-  return outcomes;
+  return problemsOf(outcomes);
 }
 
-/** Works on all items, `SIDE_BY_SIDE` at a time. */
+/** For tries that say themselves what went wrong. */
+export const asTried = async (tries: Tried[]): Promise<Tried[]> => tries;
+
+/** Works on all items, some at a time. */
 export async function sideBySide<Item, Result>(
   items: Item[],
   work: (item: Item) => Promise<Result>,
+  atOnce = SIDE_BY_SIDE,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const left = items.entries();
   const worker = async () => {
     for (const [index, item] of left) results[index] = await work(item);
   };
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   return results;
 }
 

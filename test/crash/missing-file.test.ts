@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { bySeed, fewer } from '../support/sample.ts';
 import { ALL, PATIENCE_MS, useCrashBank } from './bank.ts';
-import { goThrough, type Point, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { asTried, type Point, problemsAt, SIDE_BY_SIDE } from './matrix.ts';
 import { liveIn, tryMissing, withoutIds } from './missing-file.ts';
 import { useRelay } from './relay.ts';
-import { triedShape, useFollowers } from './tried.ts';
+import { useFollowers } from './tried.ts';
 
 const bank = useCrashBank(['--page-size', '1000']);
 const followers = useFollowers(bank, SIDE_BY_SIDE);
@@ -19,11 +19,11 @@ it(
     const lived = await liveIn(means);
     const seeded = bySeed(lived.files, ({ at }) => withoutIds(at));
     const files = ALL ? lived.files : seeded.slice(0, fewer(SOME));
-    const tries = await goThrough(triedShape, 'a store with payments', 'removed', files, (some: Point[]) =>
-      sideBySide(some, ({ at }) => tryMissing(means, lived, 'a store with payments', at)),
-    );
+    const name = 'a store with payments';
+    const one = ({ at }: Point) => tryMissing(means, lived, name, at);
+    const problems = await problemsAt([name, 'removed'], files, one, asTried);
     lived.place.remove();
-    expect(problemsOf(tries)).toEqual([]);
+    expect(problems).toEqual([]);
   },
   PATIENCE_MS,
 );

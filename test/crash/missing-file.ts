@@ -12,7 +12,7 @@ import {
   transferOrder,
 } from './gateway.ts';
 import type { Point } from './matrix.ts';
-import { type Flow, judgeEnd, newTry, type Tried } from './tried.ts';
+import { type Flow, judgeEnd, newTry, succeeded, type Tried } from './tried.ts';
 
 /** An order that was given before the file went missing. */
 interface Given {
@@ -45,10 +45,8 @@ export async function liveIn({ bank, relay, followers }: Means): Promise<LivedIn
     const isLost = isSent && (name === 'execute' || name === 'status');
     return isLost ? doneBut(refused(504))(call, toBank) : toBank();
   });
-  const run = async (args: string[], allowed: number) => {
-    const { code, stderr } = await followers.psd2(place, args, env);
-    if (code !== allowed) throw new Error(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);
-  };
+  const run = async (args: string[], code: number) =>
+    succeeded(args, await followers.psd2(place, args, env), code);
   const orders: Given[] = [];
   const pay = async (name: string, more: string[], allowed: number) => {
     const order = transferOrder(forAnotherOrder(bank, place), more);

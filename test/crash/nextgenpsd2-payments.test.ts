@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sample } from '../support/sample.ts';
 import { BACKENDS, useBackends } from './backends.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { choose, cutsOf, goThrough, problemsOf, SIDE_BY_SIDE, shareOf, sideBySide } from './matrix.ts';
+import { choose, cutsOf, type Point, problemsAt, SIDE_BY_SIDE, shareOf } from './matrix.ts';
 import {
   judgePayments,
   PAYING_DOORS,
@@ -11,7 +11,7 @@ import {
   tryRestored,
   tryStopped,
 } from './nextgenpsd2-payments.ts';
-import { triedShape, useFollowers } from './tried.ts';
+import { type Tried, useFollowers } from './tried.ts';
 
 const HOW = ['SIGKILL', 'cut', 'SIGINT', 'SIGTERM', 'twice', 'SIGSTOP'] as const;
 /** The points that a run of all tests takes of each case. */
@@ -40,6 +40,7 @@ describe.each(sample(chosen, 1, nameOf))(
     const followers = useFollowers(bank, SIDE_BY_SIDE);
     const means = { bank, followers, lodge: useBackends(bank, followers) };
     const what = `door payment ${name} ${backend}`;
+    const judge = (tries: Tried[]) => judgePayments(bank, tries);
 
     it.each(sample(HOW, 1))(
       'stopped at any step (%s), it is paid once, and psd2 says what the bank says',
@@ -50,13 +51,8 @@ describe.each(sample(chosen, 1, nameOf))(
           ? all
           : shareOf(all, MOST, HOW.indexOf(how), HOW.length, number);
         const points = choose(how === 'cut' ? cutsOf(all) : share, undefined, SOME);
-        const tries = await goThrough(triedShape, what, how, points, async (some) =>
-          judgePayments(
-            bank,
-            await sideBySide(some, (point) => tryStopped(means, door, backend, how, point)),
-          ),
-        );
-        expect(problemsOf(tries)).toEqual([]);
+        const one = (point: Point) => tryStopped(means, door, backend, how, point);
+        expect(await problemsAt([what, how], points, one, judge)).toEqual([]);
       },
       PATIENCE_MS,
     );
@@ -69,13 +65,8 @@ describe.each(sample(chosen, 1, nameOf))(
           phase: '',
         }));
         const points = choose(all, undefined, 3);
-        const tries = await goThrough(triedShape, what, 'restored journal', points, async (some) =>
-          judgePayments(
-            bank,
-            await sideBySide(some, ({ at }) => tryRestored(means, door, backend, Number(at))),
-          ),
-        );
-        expect(problemsOf(tries)).toEqual([]);
+        const one = ({ at }: Point) => tryRestored(means, door, backend, Number(at));
+        expect(await problemsAt([what, 'restored journal'], points, one, judge)).toEqual([]);
       },
       PATIENCE_MS,
     );

@@ -1,12 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { temporaryFolder } from '../store/temporary-folder.ts';
 import type { Backend, Lodge, Lodging } from './backends.ts';
 import type { CrashBank, How, Place, Watched } from './bank.ts';
-import { distinct, type Point } from './matrix.ts';
-import { pointsOf } from './outcome.ts';
+import { type Point, pointsIn } from './matrix.ts';
+import { doorRules } from './nextgenpsd2.ts';
 import { restore } from './restored-journal.ts';
-import { type Flow, type Followers, flowsAt, judgeEnd, newTry, type Tried } from './tried.ts';
+import { type Flow, type Followers, flowsAt, judgeEnd, newTry, succeeded, type Tried } from './tried.ts';
 
 // Payments at the second interface. psd2 sends no execute: from the moment the customer has the link, or from the initiation on, the
 // bank runs the payment without psd2.
@@ -47,11 +44,8 @@ export const PAYING_DOORS: readonly PayingDoor[] = [
 ];
 
 /** Options of `sandbox start`. */
-export function rulesOf({ file, variations }: PayingDoor): string[] {
-  const path = join(temporaryFolder(), 'bank.json');
-  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...file }));
-  return ['--bank', path, '--page-size', '1000', ...(variations ? ['--variation', variations] : [])];
-}
+export const rulesOf = ({ file, variations }: PayingDoor) =>
+  doorRules(file).concat('--page-size', '1000', ...(variations ? ['--variation', variations] : []));
 
 /** What a try needs. */
 export interface PayingMeans {
@@ -78,12 +72,8 @@ function payingAt<Result>(
     const { place, env } = lodging;
     const patience = door.isLate ? { PSD2_SCA_TIMEOUT: '3' } : {};
     const variables = { ...env, ...patience, PSD2_PROFILE: 'sandbox-nextgen' };
-    const noted = await followers.psd2(
-      place,
-      ['auth', 'login', '--customer', place.name, '--psu-id', 'anna', '--json'],
-      variables,
-    );
-    if (noted.code !== 0) throw new Error(`psd2 auth login ended with ${noted.code}: ${noted.stderr}`);
+    const login = ['auth', 'login', '--customer', place.name, '--psu-id', 'anna', '--json'];
+    succeeded(login, await followers.psd2(place, login, variables));
     const before = await flowsAt(followers, place, 'transfer', variables);
     const payer: Payer = {
       ...lodging,
@@ -113,11 +103,9 @@ const resumeOf = (flow: string) => ['transfer', 'resume', flow, '--yes', '--json
 
 /** The points of a payment that nothing stops. */
 export function recordPayment(means: PayingMeans, door: PayingDoor, backend: Backend): Promise<Point[]> {
-  return payingAt(means, door, backend, async ({ run, order }) => {
-    const { code, stderr, trace } = await run(order);
-    if (code !== (door.isLate ? 9 : 0)) throw new Error(`it ended with ${code}: ${stderr}`);
-    return distinct(pointsOf(trace));
-  });
+  return payingAt(means, door, backend, async ({ run, order }) =>
+    pointsIn(await run(order), door.isLate ? 9 : 0),
+  );
 }
 
 /** Stops a payment at a point, or lets it stand still there while another process goes on. Then it is taken up. */
@@ -189,10 +177,7 @@ async function goOn(
 ): Promise<void> {
   const [known] = await flows();
   judgeEnd('resume', await run(known ? resumeOf(known.flow) : order), tried.problems);
-  if (isLate) {
-    const moved = await bank.operator.psd2(['sandbox', 'clock', '+61m']);
-    if (moved.code !== 0) throw new Error(moved.stderr);
-  }
+  if (isLate) succeeded('the clock', await bank.operator.psd2(['sandbox', 'clock', '+61m']));
   judgeEnd('the same again', await run(order), tried.problems);
   // A journal that is older than the index: psd2 sends nothing for it, and says so. Its reference stays taken.
   const isOpen = new Set<string>();

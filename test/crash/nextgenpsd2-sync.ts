@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CrashBank, How, Place } from './bank.ts';
-import { distinct, type Point } from './matrix.ts';
+import { type Point, pointsIn } from './matrix.ts';
 import { type DoorWay, placeAtDoor } from './nextgenpsd2.ts';
-import { pointsOf } from './outcome.ts';
-import { newTry, type Tried } from './tried.ts';
+import { newTry, succeeded, type Tried } from './tried.ts';
 
 /** A bank whose customer has given a consent, and a place where psd2 keeps what it reads. */
 export interface SyncedHome {
@@ -66,18 +65,14 @@ export async function databaseHome(
 async function consented(bank: CrashBank, way: DoorWay, env: Record<string, string>): Promise<Place> {
   const place = await placeAtDoor(bank, way);
   const first = Object.keys(env).length === 0 ? [] : [['store', 'init', '--plain-tokens']];
-  for (const args of [...first, CONSENT]) {
-    const { code, stderr } = await place.watched(args, undefined, env);
-    if (code !== 0) throw new Error(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);
-  }
+  for (const args of [...first, CONSENT]) succeeded(args, await place.watched(args, undefined, env));
   return place;
 }
 
 /** @returns the points of a whole sync, and the rows that it leaves */
 export async function recordSync(home: SyncedHome): Promise<{ points: Point[]; rows: string[] }> {
-  const { code, stderr, trace } = await home.place.watched(home.sync, undefined, home.env);
-  if (code !== 0) throw new Error(stderr);
-  return { points: distinct(pointsOf(trace)), rows: home.rows() };
+  const points = pointsIn(await home.place.watched(home.sync, undefined, home.env));
+  return { points, rows: home.rows() };
 }
 
 /** Stops a sync at a point, and syncs again: every row is there once. */

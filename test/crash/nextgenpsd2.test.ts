@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Server, startServer } from '../store/postgres/server.ts';
 import { sample } from '../support/sample.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { choose, cutsOf, goThrough, problemsOf, sideBySide } from './matrix.ts';
+import { asTried, choose, cutsOf, type Point, problemsAt } from './matrix.ts';
 import { recordAtDoor, rulesOf, tryAtDoor, tryTogether, WAYS } from './nextgenpsd2.ts';
 import { databaseHome, filesHome, recordSync, trySync } from './nextgenpsd2-sync.ts';
-import { type Tried, triedShape } from './tried.ts';
 
 // The second interface, at a door of the sandbox that plays each way of SCA.
 
@@ -27,10 +26,8 @@ describe.each(sample(WAYS, 1, ({ name }) => name).map((way) => [way.name, way] a
       async (command, how) => {
         const all = await recordAtDoor(bank, way, command);
         const points = choose(how === 'cut' ? cutsOf(all) : all, undefined, 8);
-        const tries = await goThrough(triedShape, `door ${command} ${way.name}`, how, points, (some) =>
-          sideBySide(some, (point) => tryAtDoor(bank, way, command, how, point)),
-        );
-        expect(problemsOf(tries)).toEqual([]);
+        const one = (point: Point) => tryAtDoor(bank, way, command, how, point);
+        expect(await problemsAt([`door ${command} ${way.name}`, how], points, one, asTried)).toEqual([]);
       },
       PATIENCE_MS,
     );
@@ -39,10 +36,9 @@ describe.each(sample(WAYS, 1, ({ name }) => name).map((way) => [way.name, way] a
       'if a worker stalls at any step and another one goes on, both end, and the bank has one consent',
       async () => {
         const points = choose(await recordAtDoor(bank, way, 'consent'), undefined, 4);
-        const tries = await goThrough(triedShape, `door consent ${way.name}`, 'two workers', points, (some) =>
-          sideBySide(some, ({ at }) => tryTogether(bank, way, at)),
-        );
-        expect(problemsOf(tries)).toEqual([]);
+        const name = [`door consent ${way.name}`, 'two workers'] as const;
+        const one = ({ at }: Point) => tryTogether(bank, way, at);
+        expect(await problemsAt(name, points, one, asTried)).toEqual([]);
       },
       PATIENCE_MS,
     );
@@ -79,14 +75,11 @@ describe('a sync at this interface', () => {
       expect(rows.length).toBeGreaterThan(20);
       expect(new Set(rows).size).toBe(rows.length);
       const points = choose(how === 'cut' ? cutsOf(all) : all, undefined, 9);
-      const tries = await goThrough(triedShape, `door sync ${name}`, how, points, async (some) => {
-        // They share the home.
-        const tried: Tried[] = [];
-        for (const point of some) tried.push(await trySync(home, how, point, rows));
-        return tried;
-      });
+      const one = (point: Point) => trySync(home, how, point, rows);
+      // They share the home.
+      const problems = await problemsAt([`door sync ${name}`, how], points, one, asTried, 1);
       home.place.remove();
-      expect(problemsOf(tries)).toEqual([]);
+      expect(problems).toEqual([]);
     },
     PATIENCE_MS,
   );

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import type { CrashBank, How, Place, Watched } from './bank.ts';
-import { distinct, type Point } from './matrix.ts';
-import { pointsOf } from './outcome.ts';
-import { newTry, type Tried } from './tried.ts';
+import { type Point, pointsIn } from './matrix.ts';
+import { newTry, succeeded, type Tried } from './tried.ts';
 
 /** A bank of the Berlin Group whose consents are asked for in one of the ways that the standard has. */
 export interface DoorWay {
@@ -33,20 +32,20 @@ export const WAYS: readonly DoorWay[] = [
   },
 ];
 
-/** Options of `sandbox start` for a door that plays a way. Each try keeps its consent, whatever the others ask for. */
-export function rulesOf({ file }: DoorWay): string[] {
+/** Options of `sandbox start` for a bank of the second interface. @param file the fields of its bank file */
+export function doorRules(file: object): string[] {
   const path = join(temporaryFolder(), 'bank.json');
   writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...file }));
-  return ['--bank', path, '--variation', 'multiple-consents'];
+  return ['--bank', path];
 }
+
+/** Each try keeps its consent, whatever the others ask for. */
+export const rulesOf = ({ file }: DoorWay) => [...doorRules(file), '--variation', 'multiple-consents'];
 
 /** A place whose customer uses the second door, without a consent. Its customer has logged in if the bank wants that. */
 export async function placeAtDoor(bank: CrashBank, { login }: DoorWay): Promise<Place> {
   const place = bank.newPlace(() => ({ PSD2_PROFILE: 'sandbox-nextgen' }));
-  if (login) {
-    const { code, stderr } = await place.psd2(LOGIN);
-    if (code !== 0) throw new Error(`psd2 auth login ended with ${code}: ${stderr}`);
-  }
+  if (login) succeeded(LOGIN, await place.psd2(LOGIN));
   return place;
 }
 
@@ -64,10 +63,9 @@ export type CommandName = keyof typeof COMMANDS;
 
 export async function recordAtDoor(bank: CrashBank, way: DoorWay, command: CommandName): Promise<Point[]> {
   const place = await placeAtDoor(bank, { ...way, login: way.login && command === 'consent' });
-  const { code, stderr, trace } = await place.watched(COMMANDS[command]);
-  if (code !== 0) throw new Error(stderr);
+  const points = pointsIn(await place.watched(COMMANDS[command]));
   place.remove();
-  return distinct(pointsOf(trace));
+  return points;
 }
 
 /**

@@ -3,10 +3,10 @@ import { bySeed, sample } from '../support/sample.ts';
 import { BACKENDS, useBackends } from './backends.ts';
 import { ALL, PATIENCE_MS, useCrashBank } from './bank.ts';
 import { judgeLedger, STATUSES } from './gateway.ts';
-import { goThrough, type Point, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { type Point, problemsAt, SIDE_BY_SIDE } from './matrix.ts';
 import { useRelay } from './relay.ts';
 import { howOf, type Restored, recordStory, STORIES, tryRestored } from './restored-journal.ts';
-import { triedShape, useFollowers } from './tried.ts';
+import { type Tried, useFollowers } from './tried.ts';
 
 const bank = useCrashBank(['--page-size', '1000']);
 const followers = useFollowers(bank, SIDE_BY_SIDE);
@@ -28,20 +28,13 @@ it.each(sample(cases, 2, ([name]) => name))(
   async (name, how, story, way) => {
     const points = await lodge(way.backend, (lodging) => recordStory(means, lodging, way.backend, story));
     const seeded = bySeed(points, ({ at }) => `${name} ${how} ${at}`);
-    const tries = await goThrough(
-      triedShape,
-      name,
-      how,
-      ALL ? points : seeded.slice(0, 2),
-      async (some: Point[]) => {
-        const tried = await sideBySide(some, (point) =>
-          lodge(way.backend, (lodging) => tryRestored(means, lodging, story, way, point)),
-        );
-        await judgeLedger(bank, tried);
-        return tried;
-      },
-    );
-    expect(problemsOf(tries)).toEqual([]);
+    const one = (point: Point) =>
+      lodge(way.backend, (lodging) => tryRestored(means, lodging, story, way, point));
+    const judge = async (tries: Tried[]) => {
+      await judgeLedger(bank, tries);
+      return tries;
+    };
+    expect(await problemsAt([name, how], ALL ? points : seeded.slice(0, 2), one, judge)).toEqual([]);
   },
   PATIENCE_MS,
 );

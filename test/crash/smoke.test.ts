@@ -3,9 +3,9 @@ import { startServer } from '../store/postgres/server.ts';
 import { sample } from '../support/sample.ts';
 import { BACKENDS } from './backends.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { choose, goThrough, problemsOf, SIDE_BY_SIDE, shareOf, sideBySide } from './matrix.ts';
+import { choose, type Point, problemsAt, SIDE_BY_SIDE, shareOf } from './matrix.ts';
 import { judgeMoney, type Means, recordSmoke, rulesOf, SMOKE_BANKS, tryStopped } from './smoke.ts';
-import { triedShape, useFollowers } from './tried.ts';
+import { type Tried, useFollowers } from './tried.ts';
 
 const HOW = ['SIGKILL', 'SIGINT', 'SIGTERM', 'twice'] as const;
 /** The points that a run of all tests takes of each case. */
@@ -19,8 +19,7 @@ describe.each(CASES)('psd2 smoke at %s with a store in %s', (name, home, at) => 
   const bank = useCrashBank(rulesOf(at));
   const means: Means = { bank, followers: useFollowers(bank, SIDE_BY_SIDE), server: undefined };
   beforeAll(() => {
-    if (home === 'PostgreSQL')
-      means.server = startServer(undefined, 200, ['fsync=off', 'full_page_writes=off']);
+    if (home === 'PostgreSQL') means.server = startServer(undefined, 200);
   });
   afterAll(() => means.server?.stop());
 
@@ -32,15 +31,9 @@ describe.each(CASES)('psd2 smoke at %s with a store in %s', (name, home, at) => 
       const share = shareOf(all, MOST, HOW.indexOf(how), HOW.length, SMOKE_BANKS.indexOf(at));
       const points = choose(share, undefined, SOME);
       const what = `smoke ${makes} ${name} ${home}`;
-      const tries = await goThrough(triedShape, what, how, points, async (some) =>
-        judgeMoney(
-          bank,
-          makes,
-          before,
-          await sideBySide(some, (point) => tryStopped(means, at, makes, how, point)),
-        ),
-      );
-      expect(problemsOf(tries)).toEqual([]);
+      const one = (point: Point) => tryStopped(means, at, makes, how, point);
+      const judge = (tries: Tried[]) => judgeMoney(bank, makes, before, tries);
+      expect(await problemsAt([what, how], points, one, judge)).toEqual([]);
     },
     PATIENCE_MS,
   );

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Server } from '../store/postgres/server.ts';
-import { temporaryFolder } from '../store/temporary-folder.ts';
 import type { CrashBank, How, Place } from './bank.ts';
-import { distinct, type Point } from './matrix.ts';
-import { pointsOf } from './outcome.ts';
-import { type Followers, flowsAt, judgeEnd, newTry, type Tried } from './tried.ts';
+import { type Point, pointsIn } from './matrix.ts';
+import { doorRules } from './nextgenpsd2.ts';
+import { type Followers, flowsAt, judgeEnd, newTry, succeeded, type Tried } from './tried.ts';
 
 // Smoke tests that make something: a login, a consent, a payment that is given up, a payment. Whenever one is stopped, the next run
 // ends what it has made, or names it.
@@ -43,12 +42,7 @@ export const SMOKE_BANKS: readonly SmokeBank[] = [
   },
 ];
 
-export function rulesOf({ file }: SmokeBank): string[] {
-  if (!file) return [];
-  const path = join(temporaryFolder(), 'bank.json');
-  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...file }));
-  return ['--bank', path];
-}
+export const rulesOf = ({ file }: SmokeBank) => (file ? doorRules(file) : []);
 
 /** What a try needs. */
 export interface Means {
@@ -80,10 +74,8 @@ async function placeFor({ bank, followers, server }: Means, { profile }: SmokeBa
   const home = server && { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' };
   const env: Record<string, string> = { PSD2_PROFILE: profile, ...home };
   const place = bank.newPlace(() => env);
-  const run = async (...words: string[]) => {
-    const { code, stderr } = await followers.psd2(place, [...words, '--json'], env);
-    if (code !== 0) throw new Error(`psd2 ${words.join(' ')} ended with ${code}: ${stderr}`);
-  };
+  const run = async (...words: string[]) =>
+    succeeded(words, await followers.psd2(place, [...words, '--json'], env));
   if (makes === 'login' || server) rmSync(join(place.config, 'tokens'), { recursive: true, force: true });
   if (server) await run('store', 'init', '--plain-tokens');
   if (profile !== 'sandbox' && makes !== 'login')
@@ -99,10 +91,9 @@ async function placeFor({ bank, followers, server }: Means, { profile }: SmokeBa
 
 export async function recordSmoke(means: Means, at: SmokeBank, makes: Makes): Promise<Point[]> {
   const { place } = await placeFor(means, at, makes);
-  const { code, stderr, stdout, trace } = await place.watched(wordsOf(at, makes, place));
-  if (code !== 0) throw new Error(`it ended with ${code}: ${stderr} ${stdout}`);
+  const points = pointsIn(await place.watched(wordsOf(at, makes, place)));
   place.remove();
-  return distinct(pointsOf(trace));
+  return points;
 }
 
 const OVER = ['executed', 'settled', 'failed', 'cancelled', 'rejected', 'expired', 'revoked', 'deleted'];

@@ -2,11 +2,10 @@ import { expect, it } from 'vitest';
 import { named } from '../support/named.ts';
 import { bySeed, sample } from '../support/sample.ts';
 import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
-import { distinct, goThrough, type Point, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
-import { pointsOf } from './outcome.ts';
+import { asTried, judgeLedger, type Point, pointsIn, problemsAt, SIDE_BY_SIDE } from './matrix.ts';
 import { CONSENT, INSTANT, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
-import { judgeLedger, type Rivalry, recordRival, tryStalled, tryStalledRefresh } from './stalled.ts';
-import { mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
+import { type Rivalry, recordRival, tryStalled, tryStalledRefresh } from './stalled.ts';
+import { mattering, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
@@ -68,7 +67,7 @@ it.each(sample(cases, 3, ([name, how]) => `${name} ${how}`))(
   async (_name, _how, rivalry) => {
     const points = pointsFor(rivalry, await pointsOfFirst(rivalry));
     expect(points.length).toBeGreaterThan(0);
-    expect(problemsOf(await tryAll(rivalry, points))).toEqual([]);
+    expect(await tryAll(rivalry, points)).toEqual([]);
   },
   PATIENCE_MS,
 );
@@ -102,20 +101,16 @@ it.concurrent.each(sample(named(REAL), 1, ([name]) => name))(
     expect(last).toBeGreaterThan(2);
     // Points at which the first holds what the second waits for: it begins a flow, or announces the request that is made once.
     const points = [...beginningOf(recorded), ...recorded.slice(last - 2, last + 1)];
-    expect(problemsOf(await tryAll(rivalry, bySeed(points, ({ at }) => at).slice(0, REAL_TIMES)))).toEqual(
-      [],
-    );
+    const some = bySeed(points, ({ at }) => at).slice(0, REAL_TIMES);
+    expect(await tryAll(rivalry, some)).toEqual([]);
   },
   PATIENCE_MS,
 );
 
-async function tryAll(rivalry: Rivalry, points: Point[]) {
+function tryAll(rivalry: Rivalry, points: Point[]): Promise<string[]> {
   const how = `stalled ${rivalry.how}${rivalry.real ? ' real' : ''}`;
-  return goThrough(triedShape, rivalry.name, how, points, async (some) => {
-    const tries = await sideBySide(some, (point) => tryStalled(bank, followers, rivalry, point));
-    await judgeLedger(bank, rivalry, tries);
-    return tries;
-  });
+  const one = (point: Point) => tryStalled(bank, followers, rivalry, point);
+  return problemsAt([rivalry.name, how], points, one, (tries) => judgeLedger(bank, rivalry.scenario, tries));
 }
 
 const REFRESHES = [
@@ -125,16 +120,13 @@ const REFRESHES = [
 it.each(sample(REFRESHES, 1))(
   'if a token refresh is stopped (%s) at any step while another one runs, psd2 loses no login',
   async (how, rest) => {
-    const tries = await withPlaces(loggedIn, async (lend) => {
-      const { code, stderr, trace } = await lend((place) => place.watched(['auth', 'refresh', '--json']));
-      expect(code, stderr).toBe(0);
-      const calls = [/^(?:before|sent) POST .*\/token #1$/];
-      const points = mattering(distinct(pointsOf(trace)), calls, 0, rest);
-      return goThrough(triedShape, 'token refresh', `stalled ${how}`, points, (some) =>
-        sideBySide(some, ({ at }) => lend((place) => tryStalledRefresh(followers, place, { at, how }))),
-      );
+    const problems = await withPlaces(loggedIn, async (lend) => {
+      const all = pointsIn(await lend((place) => place.watched(['auth', 'refresh', '--json'])));
+      const points = mattering(all, [/^(?:before|sent) POST .*\/token #1$/], 0, rest);
+      const one = ({ at }: Point) => lend((place) => tryStalledRefresh(followers, place, { at, how }));
+      return problemsAt(['token refresh', `stalled ${how}`], points, one, asTried);
     });
-    expect(problemsOf(tries)).toEqual([]);
+    expect(problems).toEqual([]);
   },
   PATIENCE_MS,
 );

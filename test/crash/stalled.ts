@@ -1,7 +1,5 @@
 import type { CrashBank, Place, Stop } from './bank.ts';
-import type { Point } from './matrix.ts';
-import { distinct, recordFlow } from './matrix.ts';
-import { pointsOf } from './outcome.ts';
+import { type Point, pointsIn, recordFlow } from './matrix.ts';
 import type { Scenario } from './scenarios.ts';
 import { decisiveFor, type Followers, flowsAt, judgeEnd, newTry, type Tried } from './tried.ts';
 
@@ -27,10 +25,9 @@ export async function recordRival(bank: CrashBank, followers: Followers, rivalry
   if (rivalry.both === 'begin') return recordFlow(bank, rivalry.scenario);
   const place = bank.newPlace();
   const flow = await beginFlow(followers, place, rivalry.scenario);
-  const { code, stderr, trace } = await place.watched(resumeOf(rivalry.scenario, flow));
-  if (code !== 0) throw new Error(stderr);
+  const points = pointsIn(await place.watched(resumeOf(rivalry.scenario, flow)));
   place.remove();
-  return distinct(pointsOf(trace));
+  return points;
 }
 
 /** Begins a flow whose customer does not come. @returns its id */
@@ -99,17 +96,6 @@ export async function tryStalled(
 
 async function flowOf(followers: Followers, place: Place, { kind }: Scenario): Promise<string | undefined> {
   return (await flowsAt(followers, place, kind))[0]?.flow;
-}
-
-/** Adds what the ledger shows. */
-export async function judgeLedger(bank: CrashBank, { scenario }: Rivalry, tries: Tried[]): Promise<void> {
-  const booked = await bank.bookings();
-  for (const tried of tries) {
-    const bookings = booked(tried.amount);
-    const expected = tried.ends.includes(scenario.end) ? scenario.bookings : 0;
-    if (bookings > 1) tried.twice = true;
-    if (bookings !== expected) tried.problems.push(`the ledger shows ${bookings} bookings`);
-  }
 }
 
 /** Checks that the login works, now and after a renewal. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sample } from '../support/sample.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { asTried, type Point, problemsAt, SIDE_BY_SIDE } from './matrix.ts';
 import { useRelay } from './relay.ts';
 import {
   APPLICATION_LOGIN,
@@ -13,7 +13,7 @@ import {
   SYNC,
   tryToldToStop,
 } from './told-to-stop.ts';
-import { mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
+import { mattering, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank(['--no-enforce-consents', '--customers', '1', '--page-size', '100']);
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
@@ -39,16 +39,15 @@ it.each(sample(cases, 3, ([name, how]) => `${name} ${how}`))(
   'a %s that gets %s at any step ends as promised, and a single signal loses no login',
   async (_name, how, { command, users, rest }) => {
     const open = () => loggedInPlace(means, users);
-    const tries = await withPlaces(open, async (lend) => {
+    const problems = await withPlaces(open, async (lend) => {
       const recorded = await lend((place) => recordCommand(means, place, command));
       const reachable = how === 'SIGTERM twice' ? pointsBeforeAnswer(recorded) : recorded;
       const points = mattering(reachable, spent, 0, rest);
       expect(points.length).toBeGreaterThan(0);
-      return goThrough(triedShape, command.name, `stop ${how}`, points, (some) =>
-        sideBySide(some, (point) => lend((place) => tryToldToStop(means, place, command, how, point, users))),
-      );
+      const one = (point: Point) => lend((place) => tryToldToStop(means, place, command, how, point, users));
+      return problemsAt([command.name, `stop ${how}`], points, one, asTried);
     });
-    expect(problemsOf(tries)).toEqual([]);
+    expect(problems).toEqual([]);
   },
   PATIENCE_MS,
 );

@@ -2,15 +2,17 @@ import { expect, it } from 'vitest';
 import { sample } from '../support/sample.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import {
+  asTried,
   choose,
   cutsOf,
-  problemsOf,
+  type Point,
+  problemsAt,
   recordFlow,
   recordLogin,
   SIDE_BY_SIDE,
   tryFlows,
-  tryLogins,
 } from './matrix.ts';
+import { tryLogin } from './outcome.ts';
 import { CONSENT, FLOWS, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
 import { useFollowers } from './tried.ts';
 
@@ -44,7 +46,7 @@ it.each(sample(flows, 4, nameOf))(
     );
     expect(core.length > 0).toBe(how === 'cut');
     const chosen = [...new Set([...core, ...choose(points, undefined, rest)])];
-    expect(problemsOf(await tryFlows(bank, followers, scenario, how, chosen))).toEqual([]);
+    expect(await tryFlows(bank, followers, scenario, how, chosen)).toEqual([]);
   },
   PATIENCE_MS,
 );
@@ -57,7 +59,8 @@ it.each(sample(logins, 2, nameOf))(
   async (_name, how, login) => {
     const recorded = await recordLogin(bank, login);
     const points = choose(how === 'cut' ? cutsOf(recorded) : recorded, undefined, 3);
-    expect(problemsOf(await tryLogins(bank, followers, login, how, points))).toEqual([]);
+    const one = ({ at }: Point) => tryLogin(bank, followers, login, { at, how });
+    expect(await problemsAt([login.name, how], points, one, asTried)).toEqual([]);
   },
   PATIENCE_MS,
 );

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { CrashBank, How, Place } from './bank.ts';
-import { distinct, type Point } from './matrix.ts';
-import { pointsOf } from './outcome.ts';
+import { type Point, pointsIn } from './matrix.ts';
 import type { Relay } from './relay.ts';
-import { type Followers, newTry, type Tried } from './tried.ts';
+import { type Followers, newTry, succeeded, type Tried } from './tried.ts';
 
 const INTERRUPTED = 130;
 /** A process that waits for the bank after the second signal ends after its `--timeout`, which is 30 s. */
@@ -21,17 +20,8 @@ export interface TokenCommand {
 
 const folder = (place: Place) => `${place.config}-synced`;
 const sync = (place: Place) => [
-  ...[
-    'sync',
-    '--unattended-reads',
-    '9999',
-    '--all-customers',
-    '--concurrency',
-    '3',
-    '--json',
-    '--out',
-    folder(place),
-  ],
+  ...['sync', '--unattended-reads', '9999', '--all-customers', '--concurrency', '3', '--json'],
+  ...['--out', folder(place)],
 ];
 const own = [['customer', 'id', '--json']];
 
@@ -79,8 +69,7 @@ export async function loggedInPlace(means: StopMeans, users: string[]): Promise<
 async function logIn({ bank, followers }: StopMeans, place: Place, users: string[]): Promise<void> {
   for (const user of users) {
     const customer = { PSD2_BROWSER: `${bank.operator.env.PSD2_BROWSER} --user ${user}` };
-    const { code, stderr } = await followers.psd2(place, ['auth', 'login'], customer);
-    if (code !== 0) throw new Error(`${user} could not log in: ${stderr}`);
+    succeeded(`the login of ${user}`, await followers.psd2(place, ['auth', 'login'], customer));
   }
 }
 
@@ -102,10 +91,9 @@ function treat(relay: Relay, place: Place, { isStale, holds }: { isStale: boolea
 /** The points of a command. Of points that differ only in a customer or an account, the first two. */
 export async function recordCommand(means: StopMeans, place: Place, command: TokenCommand): Promise<Point[]> {
   treat(means.relay, place, { isStale: command.isStale, holds: false });
-  const { code, stderr, trace } = await place.watched(command.args(place));
-  if (code !== 0) throw new Error(stderr);
+  const points = pointsIn(await place.watched(command.args(place)));
   const seen = new Map<string, number>();
-  return distinct(pointsOf(trace)).filter(({ at }) => {
+  return points.filter(({ at }) => {
     const what = at.replace(/\d{5,}/g, '<n>').replace(/ #\d+$/, '');
     const count = (seen.get(what) ?? 0) + 1;
     seen.set(what, count);

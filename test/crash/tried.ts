@@ -114,8 +114,8 @@ export async function flowsAt(
   kind: string,
   env?: Record<string, string>,
 ): Promise<Flow[]> {
-  const { code, stdout, stderr } = await followers.psd2(place, [kind, 'list', '--json', '--quiet'], env);
-  if (code !== 0) throw new Error(`psd2 ${kind} list ended with ${code}: ${stderr}`);
+  const list = [kind, 'list', '--json', '--quiet'];
+  const { stdout } = succeeded(list, await followers.psd2(place, list, env));
   return z.array(flowShape).parse(JSON.parse(stdout));
 }
 
@@ -136,6 +136,17 @@ export function judgeEnd(
   if (ended.code === null || ended.code === 1) {
     problems.push(`${who} ended with ${ended.code ?? 'a signal'}: ${ended.stderr}`);
   }
+}
+
+/** Returns what a run gave. @throws Error with what it said, if it did not end as it should */
+export function succeeded<Run extends { code: number | null; stderr: string }>(
+  what: string | readonly string[],
+  ended: Run,
+  code = 0,
+): Run {
+  if (ended.code === code) return ended;
+  const words = typeof what === 'string' ? what : `psd2 ${what.join(' ')}`;
+  throw new Error(`${words} ended with ${ended.code}: ${ended.stderr}`);
 }
 
 /** Lends a place to one try after another. */
