@@ -16,6 +16,12 @@ export function begunTransfer(flows: Flows, order: Partial<TransferOrder> = {}):
   });
 }
 
+/** The beginning of a transfer of customer 42 with a reference. */
+export const TRANSFER_BEGIN = (reference: string): Begin<'transfer'> => ({
+  ...{ transactionId: crypto.randomUUID(), commits: 'on execute' },
+  order: transferOrder({ customerId: '42', instant: false, type: null, reference }),
+});
+
 /** Opens a flow as another process does on resume. */
 export function opened<K extends Kind>(flows: Flows, kind: K, flow: string): Promise<Open<K>> {
   return flows.resume(kind, flow, async (open) => open);

@@ -61,7 +61,7 @@ export function replace<Args extends never[]>(
   });
 }
 
-/** Calls `instead` in place of the store's next call of a function of the file system. It gets the original call. */
+/** Calls `instead` in place of the store's next call of a function of the file system. It gets the original call, and its arguments. */
 export function once(
   name:
     | 'openSync'
@@ -72,8 +72,13 @@ export function once(
     | 'fdatasyncSync'
     | 'readFileSync'
     | 'rmSync'
-    | 'readdirSync',
-  instead: (goOn: () => unknown) => unknown,
+    | 'readdirSync'
+    | 'readSync'
+    | 'appendFileSync'
+    | 'fsyncSync'
+    | 'renameSync'
+    | 'lstatSync',
+  instead: (goOn: () => unknown, ...args: never[]) => unknown,
 ): void {
   const original = fs[name];
   let isNext = true;
@@ -81,7 +86,7 @@ export function once(
     const goOn = () => Reflect.apply(original, fs, args);
     if (!isNext) return goOn();
     isNext = false;
-    return instead(goOn);
+    return instead(goOn, ...args);
   });
 }
 

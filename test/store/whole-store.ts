@@ -6,7 +6,7 @@ import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import type { KeptConsent, KeptCustomer } from '../../src/store/ports/customers.ts';
 import type { Store } from '../../src/store/ports/store.ts';
 import type { ReadTokens } from '../../src/store/ports/tokens.ts';
-import { TRANSFER_BEGIN } from './postgres/orders.ts';
+import { TRANSFER_BEGIN } from './flows.ts';
 
 export const BANK = new URL('https://bank.example');
 const DAY = parseDate('--date', '2026-11-21');
@@ -33,13 +33,14 @@ const UNREAD = {
 export const LINKED = { server: 'https://login.bank.example/metadata', consent: 'co-1' };
 
 const PERSON = { by: 'ada', user: 'ada', machine: 'm' };
-const LINE: BatchLine = {
-  ...{ line: 1, place: 'line 2', customer: null, from: null, fromIban: null, name: 'Ada Lovelace' },
-  ...{ iban: parseSepaIban('DE89370400440532013000'), amount: parsePaymentAmount('12.50'), currency: 'EUR' },
+/** A line of a batch. */
+export const batchLine = (line = 1, amount = '12.50'): BatchLine => ({
+  ...{ line, place: `line ${line + 1}`, customer: null, from: null, fromIban: null, name: 'Ada Lovelace' },
+  ...{ iban: parseSepaIban('DE89370400440532013000'), amount: parsePaymentAmount(amount), currency: 'EUR' },
   ...{ description: '', reference: null, executionDate: null, instant: false, urgent: false },
   ...{ payeeVerified: false, address: null },
   ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
-};
+});
 
 /** A consent that a customer granted in this minute. */
 export function granted(flow: string, minute = 0): KeptConsent {
@@ -80,7 +81,7 @@ export async function fillStore(store: Store): Promise<string> {
   const told = { messageId: 'MSG-1', note: null, retryOf: null, payees: [], approvalsNeeded: 0, ...PERSON };
   const { batch, sha256 } = await batches.add({
     added: { format: 'csv', ...told },
-    lines: [LINE],
+    lines: [batchLine()],
     again: false,
   });
   await batches.change(batch, () => ({ type: 'approved', ...PERSON, by: 'bob', sha256 }));

@@ -1,25 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Batch, Person } from '../../../src/domain/batch/batch.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { parseSepaIban } from '../../../src/domain/order/iban.ts';
-import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Batches, NewBatch } from '../../../src/store/ports/batches.ts';
 import { named } from '../../support/named.ts';
+import { batchLine } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
 
 const ADA: Person = { by: 'ada', user: 'ada', machine: 'pisp-1' };
 const BOB: Person = { by: 'bob', user: 'bob', machine: 'pisp-2' };
-
-function line(number: number, amount = '1.00'): BatchLine {
-  return {
-    ...{ line: number, place: `line ${number + 1}`, customer: null, from: parseProductId('0010482620') },
-    ...{ fromIban: null, name: 'Ada Lovelace', iban: parseSepaIban('DE89370400440532013000') },
-    ...{ amount: parsePaymentAmount(amount), currency: 'EUR', description: '', reference: null },
-    ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
-    ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
-  };
-}
 
 const order = (
   lines: BatchLine[],
@@ -58,7 +46,7 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   });
 
   it('a batch is found by the beginning of its id, which is the hash of its content, with its lines', async () => {
-    const lines = [line(1), line(2, '2.50')];
+    const lines = [batchLine(1), batchLine(2, '2.50')];
     const { batch, sha256 } = await batches.add(order(lines));
     expect(batch).toBe(sha256);
     const found = await others.find(batch.slice(0, 8));
@@ -69,22 +57,25 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   });
 
   it('the same content is one batch, also if two workers add it at once, unless it is meant', async () => {
-    const both = await Promise.allSettled([batches.add(order([line(1)])), others.add(order([line(1)]))]);
+    const both = await Promise.allSettled([
+      batches.add(order([batchLine(1)])),
+      others.add(order([batchLine(1)])),
+    ]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const [one] = await listed(batches);
-    await expect(others.add(order([line(1)]))).rejects.toMatchObject({
+    await expect(others.add(order([batchLine(1)]))).rejects.toMatchObject({
       code: 'usage',
       message: `The batch ${one?.batch} has the same content`,
     });
-    const again = await others.add(order([line(1)], { again: true }));
+    const again = await others.add(order([batchLine(1)], { again: true }));
     expect(again.batch).toBe(`${one?.batch}-2`);
   });
 
   it('a batch that was compared with all others is stored, and one of two at once must be compared again', async () => {
     const compared = new Set<string>();
     const both = await Promise.allSettled([
-      batches.add(order([line(1)], { compared })),
-      others.add(order([line(1, '2.00')], { compared })),
+      batches.add(order([batchLine(1)], { compared })),
+      others.add(order([batchLine(1, '2.00')], { compared })),
     ]);
     expect(both.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))).toMatchObject([
       { message: 'Another batch was added at the same time' },
@@ -96,9 +87,9 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   });
 
   it('an id is found among the ids that begin with it, and a beginning of it with its number', async () => {
-    const { batch } = await batches.add(order([line(1)]));
-    await batches.add(order([line(1)], { again: true }));
-    await batches.add(order([line(1)], { again: true }));
+    const { batch } = await batches.add(order([batchLine(1)]));
+    await batches.add(order([batchLine(1)], { again: true }));
+    await batches.add(order([batchLine(1)], { again: true }));
     const idOf = async (reference: string) => (await others.find(reference)).batch;
     expect(await idOf(batch)).toBe(batch);
     expect(await idOf(batch.toUpperCase())).toBe(batch);
@@ -115,13 +106,15 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   });
 
   it('a MsgId has one content', async () => {
-    await batches.add(order([line(1)], {}, 'MSG-1'));
-    await expect(others.add(order([line(1, '7.00')], {}, 'MSG-1'))).rejects.toMatchObject({ code: 'usage' });
-    await others.add(order([line(1)], { again: true }, 'MSG-1'));
+    await batches.add(order([batchLine(1)], {}, 'MSG-1'));
+    await expect(others.add(order([batchLine(1, '7.00')], {}, 'MSG-1'))).rejects.toMatchObject({
+      code: 'usage',
+    });
+    await others.add(order([batchLine(1)], { again: true }, 'MSG-1'));
   });
 
   it('of many workers that begin a line at once, one succeeds, and all see the same batch', async () => {
-    const { batch } = await batches.add(order([line(1)]));
+    const { batch } = await batches.add(order([batchLine(1)]));
     const workers = await Promise.all(
       [1, 2, 3, 4].map(async () => (await place.worker()).open('bank').batches),
     );
@@ -138,11 +131,11 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   });
 
   it('personal data is replaced only after the event that allows it', async () => {
-    const batch = await batches.add(order([line(1)]));
+    const batch = await batches.add(order([batchLine(1)]));
     const stopped = vi.spyOn(batches, 'change').mockRejectedValue(new RangeError('psd2 is killed'));
     const anonymous = (each: BatchLine) => ({ ...each, name: 'X' });
     await expect(batches.pseudonymise(batch, anonymous)).rejects.toThrow('psd2 is killed');
-    expect(await others.lines(await others.find(batch.batch))).toEqual([line(1)]);
+    expect(await others.lines(await others.find(batch.batch))).toEqual([batchLine(1)]);
     stopped.mockRestore();
     // It can be repeated, also with what an interrupted run has left.
     for (let time = 0; time < 2; time += 1)
@@ -153,7 +146,7 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   });
 
   it('each event is kept, with the person and the hash', async () => {
-    const { batch, sha256 } = await batches.add(order([line(1), line(2)]));
+    const { batch, sha256 } = await batches.add(order([batchLine(1), batchLine(2)]));
     await batches.change(batch, () => ({ type: 'approved', sha256, ...BOB }));
     await others.change(batch, () => ({ type: 'line-refused', line: 1, reason: 'No' }));
     await batches.change(batch, () => ({ type: 'lines-cancelled', lines: [2], ...ADA }));
@@ -169,7 +162,7 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   });
 
   it('a line is worked on by one worker at a time', async () => {
-    const { batch } = await batches.add(order([line(1), line(2)]));
+    const { batch } = await batches.add(order([batchLine(1), batchLine(2)]));
     const seen = await batches.onLine(batch, 1, false, async () => [
       await others.onLine(batch, 1, false, async () => 'ours'),
       await others.onLine(batch, 2, false, async () => 'ours'),

@@ -11,9 +11,8 @@ import { NO_SOURCES } from '../../../src/store/secrets/vault.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { type Place, usePlaces } from '../contract/backends.ts';
-import { begun, opened as reopened } from '../flows.ts';
+import { begun, opened as reopened, TRANSFER_BEGIN } from '../flows.ts';
 import { openDatabases } from '../postgres/databases.ts';
-import { TRANSFER_BEGIN } from '../postgres/orders.ts';
 import { BANK, fillStore, foundIn, granted, granting, login, refusal } from '../whole-store.ts';
 
 const PASSPHRASE = 'correct horse';

@@ -1,7 +1,6 @@
 import fs, { mkdirSync, readFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import { ReferenceClaims } from '../../../src/store/files/flows/references.ts';
 import { Generations } from '../../../src/store/files/token-file.ts';
@@ -11,6 +10,7 @@ import { VERIFIED } from '../../domain/orders.ts';
 import { recordDisk } from '../disk.ts';
 import { begunTransfer } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, replaceForStore } from '../waiting.ts';
 
 // A power cut can lose what was not synced to disk (fsync) before the writer continues. Tests cannot cause a power cut, so
 // they check what the store asks of the disk, and in which order.
@@ -77,11 +77,7 @@ describe('the durable writes of a flow', () => {
     const open = await authorised();
     const path = join(folder.flows('sandbox'), `${open.current.flow}.ndjson`);
     const before = readFileSync(path, 'utf8');
-    recordDisk();
-    vi.spyOn(fs, 'writeFileSync').mockImplementation(() => {
-      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
-    });
-    syncBuiltinESMExports();
+    replaceForStore(fs, 'writeFileSync', failing('ENOSPC'));
     await expect(open.record({ type: 'execute-sent', ...sent })).rejects.toMatchObject({
       code: 'config',
       message: expect.stringMatching(/^Nothing can be stored in /),
@@ -97,8 +93,7 @@ it('a generation is durable before it counts, and its name before the previous o
   const generations = new Generations(place);
   generations.add(1, 'one');
   const calls = recordDisk();
-  vi.spyOn(fs, 'rmSync').mockImplementation((path) => void calls.push(`remove ${basename(String(path))}`));
-  syncBuiltinESMExports();
+  replaceForStore(fs, 'rmSync', (path: never) => void calls.push(`remove ${basename(path)}`));
   generations.add(2, 'two');
   expect(calls.filter((call) => !call.startsWith('remove .'))).toEqual([
     'write .*',

@@ -11,7 +11,6 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod/mini';
@@ -24,6 +23,7 @@ import {
 import { thrownBy } from '../../support/thrown.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const schema = z.object({ name: z.string(), depth: z.optional(z.object({ 'a.b': z.number() })) });
@@ -37,18 +37,6 @@ beforeEach(() => {
 
 const write = (value: z.infer<typeof schema>) =>
   writeJsonFile(path, value, schema, (text) => notices.push(text));
-
-/** Makes a call of the file system fail from now on. */
-function failFrom(call: 'renameSync' | 'fsyncSync', code: string): void {
-  vi.spyOn(fs, call).mockImplementation(() => {
-    throw Object.assign(new Error(`${code}: ${call}`), { code });
-  });
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    vi.restoreAllMocks();
-    syncBuiltinESMExports();
-  });
-}
 
 function place(content: string, mode = 0o600): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -103,7 +91,7 @@ describe('a damaged file', () => {
 
   it('a damaged file that cannot be kept is not replaced', async () => {
     place('{');
-    failFrom('renameSync', 'EACCES');
+    replaceForStore(fs, 'renameSync', failing('EACCES'));
     await expect(write({ name: 'whole' })).rejects.toMatchObject({
       code: 'config',
       message: `${path} is damaged: it is not JSON, and it cannot be moved away: permission is denied`,
@@ -227,7 +215,7 @@ it.each([false, true])(
       renameSync(path, `${path}.target`);
       symlinkSync(`${path}.target`, path);
     }
-    failFrom('fsyncSync', 'ENOSPC');
+    replaceForStore(fs, 'fsyncSync', failing('ENOSPC'));
     await expect(write({ name: 'after' })).rejects.toMatchObject({
       code: 'config',
       message: `${path} cannot be written: the disk is full`,

@@ -11,8 +11,7 @@ import type { FlowRecord, StoredRecord } from '../../../src/store/ports/copy.ts'
 import type { Store } from '../../../src/store/ports/store.ts';
 import { NO_SOURCES, Vault } from '../../../src/store/secrets/vault.ts';
 import { thrownBy } from '../../support/thrown.ts';
-import { begun, opened } from '../flows.ts';
-import { TRANSFER_BEGIN } from '../postgres/orders.ts';
+import { begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, fillStore, foundIn, granted, LINKED, login, refusal } from '../whole-store.ts';
 

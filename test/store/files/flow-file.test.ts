@@ -1,7 +1,6 @@
-import fs, { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { appendFileSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import {
   appendToFlowFile,
@@ -12,7 +11,9 @@ import {
   readFlowFile,
 } from '../../../src/store/files/flows/file.ts';
 import { thrownBy } from '../../support/thrown.ts';
+import { openBelow } from '../open-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { once } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const AT = '2026-11-21T10:00:00.000Z';
@@ -29,7 +30,7 @@ beforeEach(() => {
 const schema = z.object({ type: z.string() });
 /** A flow is the list of its event names. `last` must follow another event, and nothing may follow it. */
 function fold(types: string[] | undefined, { type }: { type: string }): string[] {
-  if (types?.at(-1) === 'last') throw new TypeError('nothing follows');
+  if (types?.at(-1) === 'last') throw { cause: new TypeError('nothing follows') };
   return [...(types ?? []), type];
 }
 const read = () => readFlowFile(path, schema, fold);
@@ -49,45 +50,30 @@ function twoEvents(): KnownFile {
   return appendToFlowFile(path, createFlowFile(path, event('first')), event('second'));
 }
 
-/** Replaces the next read of a file. */
-function nextRead(...work: Parameters<ReturnType<typeof spyOnRead>['mockImplementationOnce']>): void {
-  spyOnRead().mockImplementationOnce(...work);
-  syncBuiltinESMExports();
-  onTestFinished(restore);
-}
-
-const spyOnRead = () => vi.spyOn(fs, 'readSync');
-
-function restore(): void {
-  vi.restoreAllMocks();
-  syncBuiltinESMExports();
-}
-
 describe('a damaged file of a flow', () => {
   it('a file of a flow is damaged if it is empty', () => {
     writeFileSync(path, '', { mode: 0o600 });
     expect(read).toThrow(damagedAt(1));
   });
 
-  it('a file of a flow is damaged if a line cannot follow the one before it, and the error keeps the reason', () => {
-    twoEvents();
-    appendFileSync(path, line('last', 3) + line('more', 4));
-    expect(read).toThrow(damagedAt(4));
-    expect(thrownBy(read)).toMatchObject({ cause: new TypeError('nothing follows') });
-  });
-
-  it('a file of a flow is damaged if a line is JSON but not an event', () => {
-    twoEvents();
-    appendFileSync(path, `{"at":"${AT}"}\n`);
-    expect(read).toThrow(damagedAt(3));
-  });
-
-  it('a file of a flow is damaged if a line lacks a character, and the error keeps the reason', () => {
-    twoEvents();
-    appendFileSync(path, line('third', 3).replace('"by"', '"by'));
-    expect(read).toThrow(damagedAt(3));
-    expect(thrownBy(read)).toMatchObject({ cause: expect.any(SyntaxError) });
-  });
+  it.each([
+    [
+      'cannot follow the one before it',
+      line('last', 3) + line('more', 4),
+      4,
+      { cause: new TypeError('nothing follows') },
+    ],
+    ['is JSON but not an event', `{"at":"${AT}"}\n`, 3, {}],
+    ['lacks a character', line('third', 3).replace('"by"', '"by'), 3, { cause: expect.any(SyntaxError) }],
+  ])(
+    'a file of a flow is damaged if a line %s, and the error keeps the reason',
+    (_what, added, at, reason) => {
+      twoEvents();
+      appendFileSync(path, added);
+      expect(read).toThrow(damagedAt(at));
+      expect(thrownBy(read)).toMatchObject(reason);
+    },
+  );
 
   it('a file of a flow is damaged if somebody appends something else while a process works on it', () => {
     const known = twoEvents();
@@ -99,7 +85,7 @@ describe('a damaged file of a flow', () => {
   it('a file of a flow is damaged if it has become shorter', () => {
     const known = twoEvents();
     appendFileSync(path, line('third', 3));
-    nextRead(() => 0);
+    once('readSync', () => 0);
     expect(() => assertNotOvertaken(path, known)).toThrow(damagedAt(3));
   });
 });
@@ -140,21 +126,14 @@ it('a process that continues after a line that a crash cut short leaves no empty
 it('new lines are read completely even if the disk returns them in pieces', () => {
   const known = twoEvents();
   appendFileSync(path, line('third', 3));
-  const { readSync } = fs;
-  nextRead((file, bytes) => readSync(file, bytes, { length: 10, position: known.size }));
+  once('readSync', (_read, file, bytes) => readSync(file, bytes, { length: 10, position: known.size }));
   expect(() => assertNotOvertaken(path, known)).toThrow(overtaken);
 });
 
 it('psd2 leaves no file of a flow open', () => {
   const known = createFlowFile(path, event('first'));
-  const opening = vi.spyOn(fs, 'openSync');
-  const closing = vi.spyOn(fs, 'closeSync');
-  syncBuiltinESMExports();
-  onTestFinished(restore);
   assertNotOvertaken(path, appendToFlowFile(path, known, event('second')));
-  const opened = opening.mock.results.map(({ value }) => value);
-  expect(opened).toHaveLength(2);
-  expect(closing.mock.calls.map(([file]) => file)).toEqual(opened);
+  expect(openBelow(path)).toEqual([]);
 });
 
 describe('another process has continued the flow', () => {

@@ -1,4 +1,4 @@
-import fs, {
+import {
   appendFileSync,
   chmodSync,
   readFileSync,
@@ -8,17 +8,16 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createFlowFile } from '../../../src/store/files/flows/file.ts';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import type { Open } from '../../../src/store/ports/flows.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { allOf, begun, begunTransfer, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { once } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 let folder: StoreFolder;
@@ -234,31 +233,16 @@ describe('a damaged journal', () => {
 
 describe('a process that is stopped in the middle of a write', () => {
   /** A transfer for which two processes write the second event, and the other one writes it first. */
-  async function overtakenInWriting(more: (other: Open<'transfer'>) => void = () => {}) {
+  async function overtakenInWriting() {
     const open = await begunTransfer(journal);
     const { flow } = open.current;
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
     // The other process writes after the first has checked the file, and before the first writes its line.
-    beforeNextAppend(() => {
+    once('appendFileSync', (append) => {
       void other.record({ type: 'verify-sent', ...intent });
-      more(other);
+      return append();
     });
     return { open, other, flow };
-  }
-
-  /** Runs `work` right before the system gets the next append, as if the process were stopped there. */
-  function beforeNextAppend(work: () => void): void {
-    const { appendFileSync: append } = fs;
-    vi.spyOn(fs, 'appendFileSync').mockImplementationOnce((file, data) => {
-      const bytes = Buffer.from(String(data));
-      work();
-      append(file, bytes);
-    });
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-      syncBuiltinESMExports();
-    });
   }
 
   it("a process learns after its write that another's line came first, and its own line does not count", async () => {
@@ -281,26 +265,13 @@ describe('a process that is stopped in the middle of a write', () => {
     expect(second).not.toEqual(first);
   });
 
-  /** Runs `work` when the next event is on disk, before its writer checks what else is there. */
-  function afterNextFsync(work: () => void): void {
-    const { fsyncSync: sync } = fs;
-    vi.spyOn(fs, 'fsyncSync').mockImplementationOnce((file) => {
-      sync(file);
-      work();
-    });
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-      syncBuiltinESMExports();
-    });
-  }
-
   it('a process has lost if another has already continued from its line', async () => {
     const open = await begunTransfer(journal);
     const { flow } = open.current;
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
     let written: Promise<unknown> | undefined;
-    afterNextFsync(() => {
+    once('fsyncSync', (sync) => {
+      sync();
       void other.reread();
       written = other.record(verified);
     });
@@ -314,7 +285,10 @@ describe('a process that is stopped in the middle of a write', () => {
   it('a process continues if another was killed in the middle of a line after its own', async () => {
     const open = await begunTransfer(journal);
     const { flow } = open.current;
-    afterNextFsync(() => appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0'));
+    once('fsyncSync', (sync) => {
+      sync();
+      appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0');
+    });
     await open.record({ type: 'verify-sent', ...intent });
     await open.record(verified);
     expect(await openJournal('sandbox').find('transfer', flow)).toEqual(open.current);

@@ -1,26 +1,17 @@
 import fs, { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import { ReferenceClaims } from '../../../src/store/files/flows/references.ts';
 import { Generations } from '../../../src/store/files/token-file.ts';
 import { allOf, begunTransfer } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 
 /** Makes the file system behave like one without hard links, such as exFAT. */
-beforeEach(() => {
-  vi.spyOn(fs, 'linkSync').mockImplementation(() => {
-    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' });
-  });
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    vi.restoreAllMocks();
-    syncBuiltinESMExports();
-  });
-});
+beforeEach(() => replaceForStore(fs, 'linkSync', failing('EPERM')));
 
 function folder(): string {
   const path = join(newConfigFolder(temporary).root, 'place');

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import {
   appendDurably,
@@ -19,6 +18,7 @@ import { thrownBy } from '../../support/thrown.ts';
 import { recordDisk } from '../disk.ts';
 import { openBelow } from '../open-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { failing, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 let folder: string;
@@ -132,16 +132,7 @@ it('only one process gets a name', () => {
 });
 
 describe('on a file system that does not link', () => {
-  const linkFailsWith = (code: string) => {
-    vi.spyOn(fs, 'linkSync').mockImplementation(() => {
-      throw Object.assign(new Error(`${code}: link`), { code });
-    });
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-      syncBuiltinESMExports();
-    });
-  };
+  const linkFailsWith = (code: string) => replaceForStore(fs, 'linkSync', failing(code));
 
   it.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])('after %s a name still has one taker', (code) => {
     writeFileSync(join(folder, 'mine'), 'mine');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { line, MORE, SOME, useClaimFolder } from '../claim-folder.ts';
+import { openBelow } from '../open-files.ts';
 import { failing, once, replace, secondsWhileWaiting } from '../waiting.ts';
 
 const { folder, take, fileOf, claims, linesOf, theyWork, lock, theyAreAlive } = useClaimFolder();
@@ -71,20 +72,9 @@ describe('a folder that no run works in', () => {
   });
 
   it('a run closes every file that it opens', async () => {
-    const open = new Set<unknown>();
-    const { openSync, closeSync } = fs;
-    replace(fs, 'openSync', (...args: never[]) => {
-      const file = Reflect.apply(openSync, fs, args);
-      open.add(file);
-      return file;
-    });
-    replace(fs, 'closeSync', (file: never) => {
-      open.delete(file);
-      closeSync(file);
-    });
     (await take('first')).write(SOME, false);
     (await take('second')).write(MORE, true);
-    expect(open.size).toBe(0);
+    expect(openBelow(folder())).toEqual([]);
   });
 });
 

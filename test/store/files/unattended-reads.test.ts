@@ -12,6 +12,7 @@ import { expect, test } from 'vitest';
 import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
 import { FileUnattendedReads } from '../../../src/store/files/access.ts';
 import type { AccountRead } from '../../../src/store/ports/access.ts';
+import { openBelow } from '../open-files.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace } from '../waiting.ts';
 
@@ -118,22 +119,11 @@ test('data is noted only if it ends a pause', async () => {
 
 test('the file of a day stays open until the day ends; what is put in its place counts from its beginning', async () => {
   const folder = newFolder();
-  const open = new Set<unknown>();
-  const { openSync, closeSync } = fs;
-  replace(fs, 'openSync', (...args: never[]) => {
-    const file: unknown = Reflect.apply(openSync, fs, args);
-    open.add(file);
-    return file;
-  });
-  replace(fs, 'closeSync', (file: never) => {
-    open.delete(file);
-    closeSync(file);
-  });
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   const reads = new FileUnattendedReads(folder, 'bank');
   for (const id of ['0010482620', '0010482638', '0010482646'])
     expect(await take(reads, read(id), 4)).toBe(true);
-  expect(open.size).toBe(1);
+  expect(openBelow(folder.root)).toHaveLength(1);
 
   rmSync(file);
   writeFileSync(file, '1048262 0010482620\n', { mode: 0o600 });
@@ -143,7 +133,7 @@ test('the file of a day stays open until the day ends; what is put in its place 
   expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n1048262 0010482638\n');
 
   await take(reads, read('0010482620', parseDate('tomorrow', '2026-11-22')), 4);
-  expect(open.size).toBe(1);
+  expect(openBelow(folder.root)).toHaveLength(1);
 });
 
 test('a note about a read that cannot be written is an error, and names the file', async () => {

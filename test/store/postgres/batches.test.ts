@@ -1,21 +1,12 @@
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { countedApprovals } from '../../../src/domain/batch/batch.ts';
-import type { BatchLine } from '../../../src/domain/batch/line.ts';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { parseSepaIban } from '../../../src/domain/order/iban.ts';
-import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { batchLine } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores('roles');
 
-const LINE: BatchLine = {
-  ...{ line: 1, place: 'line 2', customer: null, from: parseProductId('0010482620') },
-  ...{ fromIban: null, name: 'Ada Lovelace', iban: parseSepaIban('DE89370400440532013000') },
-  ...{ amount: parsePaymentAmount('1.00'), currency: 'EUR', description: '', reference: null },
-  ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
-  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
-};
+const LINE = batchLine();
 const added = {
   ...{ format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], approvalsNeeded: 0 },
   ...{ by: 'ada', user: 'ada', machine: 'pisp-1' },

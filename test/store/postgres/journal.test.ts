@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Claims } from '../../../src/store/postgres/claims.ts';
 import { KeyTaken } from '../../../src/store/postgres/database.ts';
-import { begun, opened } from '../flows.ts';
+import { begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { BANK } from '../whole-store.ts';
-import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores();

@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Open } from '../../../src/store/ports/flows.ts';
 import { Claims } from '../../../src/store/postgres/claims.ts';
 import { PostgresFlows } from '../../../src/store/postgres/flows/flows.ts';
-import { allOf, begun } from '../flows.ts';
+import { allOf, begun, TRANSFER_BEGIN } from '../flows.ts';
 import { BANK } from '../whole-store.ts';
-import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores();

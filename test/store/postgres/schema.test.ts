@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../../src/store/postgres/schema.ts';
 import { VERIFIED } from '../../domain/orders.ts';
-import { allOf, begun, opened } from '../flows.ts';
+import { allOf, begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { BANK, granting } from '../whole-store.ts';
-import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores('roles');

@@ -3,9 +3,8 @@ import type { Holdings, StoredRecord } from '../../../src/store/ports/copy.ts';
 import { PostgresTurns } from '../../../src/store/postgres/access.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
-import { allOf, begun } from '../flows.ts';
+import { allOf, begun, TRANSFER_BEGIN } from '../flows.ts';
 import { BANK, fillStore, login } from '../whole-store.ts';
-import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores('roles');

@@ -3,10 +3,9 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import type { Round } from '../../../src/store/ports/sync.ts';
 import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
-import { allOf, begun, opened } from '../flows.ts';
+import { allOf, begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { append, rowOf } from '../row-of.ts';
 import { BANK, login } from '../whole-store.ts';
-import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores();
