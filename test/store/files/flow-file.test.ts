@@ -30,7 +30,7 @@ beforeEach(() => {
 const schema = z.object({ type: z.string() });
 /** A flow is the list of its event names. `last` must follow another event, and nothing may follow it. */
 function fold(types: string[] | undefined, { type }: { type: string }): string[] {
-  if (types?.at(-1) === 'last') throw { cause: new TypeError('nothing follows') };
+  if (types?.at(-1) === 'last') throw new TypeError('nothing follows');
   return [...(types ?? []), type];
 }
 const read = () => readFlowFile(path, schema, fold);
