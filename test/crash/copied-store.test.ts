@@ -4,11 +4,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFiles } from '../../src/store/files/backend.ts';
 import { storeFolder } from '../../src/store/machine/folder.ts';
-import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import type { Store } from '../../src/store/ports/store.ts';
 import { openPostgres } from '../../src/store/postgres/backend.ts';
 import { type Environment, useOperator } from '../e2e/support/psd2.ts';
 import { type Server, startServer } from '../store/postgres/server.ts';
+import { settingsOf } from '../store/settings.ts';
 import { BANK, fillStore, foundIn } from '../store/whole-store.ts';
 import { sample } from '../support/sample.ts';
 
@@ -24,18 +24,8 @@ type BackendName = 'files' | 'postgres';
 
 /** What a new worker of a backend finds. It guards no profile, because this machine looks at both backends. */
 async function ask<T>(backend: BackendName, database: string, question: (store: Store) => Promise<T>) {
-  const folder = storeFolder(operator.config);
-  const profiles = new ProfileStore(folder);
-  const settings = {
-    env: backend === 'files' ? {} : { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
-    folder,
-    keySources: profiles.keySources,
-    vaultOf: (profile: string) => profiles.vault(profile),
-    notice: () => {},
-    now: () => new Date(),
-    random: Math.random,
-    sleep: async () => {},
-  };
+  const env = { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' };
+  const settings = settingsOf(storeFolder(operator.config), backend === 'files' ? {} : env);
   const store = backend === 'files' ? openFiles(settings) : openPostgres(settings);
   try {
     return await question(store);

@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
 import * as z from 'zod';
 import { storeFolder } from '../../src/store/machine/folder.ts';
-import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Ended, Environment, Running } from '../e2e/support/psd2.ts';
 import { type Server, startServer } from '../store/postgres/server.ts';
+import { settingsOf } from '../store/settings.ts';
 import { SEED } from '../support/sample.ts';
 import { ACCOUNT, CLOCK, type CrashBank } from './bank.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
@@ -315,18 +315,7 @@ const grantedShape = z.object({
 async function logInMany(config: string, env: Environment, ids: string[]): Promise<void> {
   const bank = runningShape.parse(JSON.parse(readFileSync(join(config, 'sandbox', 'running.json'), 'utf8')));
   const folder = storeFolder(env.PSD2_CONFIG_DIR ?? config);
-  const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortController().signal };
-  const profiles = new ProfileStore(folder, () => {}, keySources);
-  const store = await openStore({
-    env,
-    folder,
-    keySources,
-    vaultOf: (profile) => profiles.vault(profile),
-    notice: () => {},
-    now: () => new Date(),
-    random: Math.random,
-    sleep: (milliseconds) => delay(milliseconds),
-  });
+  const store = await openStore(settingsOf(folder, env, PASSPHRASE));
   const { tokens } = store.open('sandbox', new URL(bank.baseUrl));
   const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
   for (const customerId of ids) {

@@ -7,8 +7,8 @@ import { type RememberedStore, StoreMemory } from '../../src/store/machine/store
 import { glanceAt, openRemembered, openStore } from '../../src/store/open.ts';
 import type { StoreCheck } from '../../src/store/ports/store.ts';
 import { parseAddress } from '../../src/store/postgres/address.ts';
-import { NO_SOURCES, Vault } from '../../src/store/secrets/vault.ts';
 import { openDatabases, type ReadyDatabases } from './postgres/databases.ts';
+import { settingsOf } from './settings.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 import { BANK, login } from './whole-store.ts';
 
@@ -28,15 +28,8 @@ beforeEach(() => {
 });
 
 const settings = (PSD2_STORE?: string, profile?: string) => ({
-  env: { PSD2_STORE, PSD2_STORE_PLAIN_TOKENS: '1' },
+  ...settingsOf(folder, { PSD2_STORE, PSD2_STORE_PLAIN_TOKENS: '1' }),
   profile,
-  folder,
-  keySources: NO_SOURCES,
-  vaultOf: (name: string) => new Vault(folder, name),
-  notice: () => {},
-  now: () => new Date(),
-  random: Math.random,
-  sleep: async () => {},
 });
 const open = (address?: string, profile?: string) => openStore(settings(address, profile));
 const memory = () => new StoreMemory(folder, 'bank');

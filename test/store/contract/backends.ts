@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, inject, onTestFinished } from 'vitest';
 import { folderSide } from '../../../src/store/files/copy/side.ts';
 import { storeFolder } from '../../../src/store/machine/folder.ts';
-import { ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { CopySide } from '../../../src/store/ports/copy.ts';
 import type { Store } from '../../../src/store/ports/store.ts';
@@ -13,6 +11,7 @@ import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { openDatabases, type ReadyDatabases } from '../postgres/databases.ts';
+import { settingsOf } from '../settings.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 declare module 'vitest' {
@@ -76,35 +75,16 @@ export function useBackends(): Backend[] {
   return [...(backend === 'PostgreSQL' ? [] : [files]), ...(backend === 'files' ? [] : [PostgreSQL])];
 }
 
-/** The settings that every worker gets. */
-const ALONE = {
-  notice: () => {},
-  now: () => new Date(),
-  random: Math.random,
-  sleep: (milliseconds: number) => delay(milliseconds),
-};
-
 function openOnDisk(root: string): Place {
   const folder = storeFolder(root);
-  const profilesWith = (passphrase: string | undefined) =>
-    new ProfileStore(folder, () => {}, keysOf(passphrase));
   return {
     out: join(root, 'out'),
     records: (profile) => folder.flows(profile),
-    worker: (passphrase) => {
-      const profiles = profilesWith(passphrase);
-      return openStore({
-        ...ALONE,
-        env: {},
-        // Each worker begins when it is opened.
-        folder: storeFolder(root),
-        keySources: profiles.keySources,
-        vaultOf: (profile) => profiles.vault(profile),
-      });
-    },
-    side: (passphrase) => folderSide(folder, (profile) => profilesWith(passphrase).vault(profile)),
+    // Each worker begins when it is opened.
+    worker: (passphrase) => openStore(settingsOf(storeFolder(root), {}, passphrase)),
+    side: (passphrase) => folderSide(folder, settingsOf(folder, {}, passphrase).vaultOf),
     protect: (profile, passphrase) =>
-      profilesWith(passphrase).vault(profile).protect({ kind: 'passphrase', passphrase }),
+      settingsOf(folder).vaultOf(profile).protect({ kind: 'passphrase', passphrase }),
     forget: (profile, customerId) => folder.forgotten.add(profile, [customerId], new Date()),
     everything: () =>
       readdirSync(root, { recursive: true, withFileTypes: true })
@@ -126,11 +106,6 @@ function openOnDisk(root: string): Place {
   };
 }
 
-const keysOf = (passphrase: string | undefined) => ({
-  passphrase: async () => passphrase,
-  signal: new AbortController().signal,
-});
-
 /** Closes a store or a database after the test. */
 function closing<Opened extends { close(): Promise<void> }>(opened: Opened): Opened {
   onTestFinished(() => opened.close());
@@ -145,21 +120,12 @@ async function openInPostgres(root: string, running: ReadyDatabases): Promise<Pl
     out: join(root, 'out'),
     records: () => `psd2.flows at ${parseAddress(running.url(database), {}).shown}`,
     worker: async (passphrase) => {
-      const keySources = keysOf(passphrase);
-      const profiles = new ProfileStore(folder, () => {}, keySources);
-      return closing(
-        await openStore({
-          ...ALONE,
-          env: { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
-          folder: storeFolder(root),
-          keySources,
-          vaultOf: (profile) => profiles.vault(profile),
-        }),
-      );
+      const env = { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' };
+      return closing(await openStore(settingsOf(storeFolder(root), env, passphrase)));
     },
     side: (passphrase) => {
       const side = closing(new Database(parseAddress(running.url(database), {}), undefined, true));
-      return databaseSide(side, keysOf(passphrase), passphrase === undefined);
+      return databaseSide(side, settingsOf(folder, {}, passphrase).keySources, passphrase === undefined);
     },
     protect: async () => {
       running.sql(database, 'update psd2.store set plain_tokens = false');

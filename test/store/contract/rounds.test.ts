@@ -1,17 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { Dealt, Round, Rounds } from '../../../src/store/ports/sync.ts';
+import { BANK, granted, login } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const BANK = new URL('https://bank.example');
-const TOKENS = {
-  ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt: null, refreshTokenExpiresAt: null },
-  scope: null,
-};
-const CONSENT = {
-  ...{ flow: 'co-1', accounts: null, reads: ['accounts' as const], validUntil: null },
-  ...{ recurring: true, frequencyPerDay: 4, grantedAt: '2026-11-21T12:00:00.000Z' },
-};
 const SYNCED = { status: 'synced' as const, code: null, message: null };
 
 describe.each(useBackends())('$name', ({ open }) => {
@@ -21,7 +13,7 @@ describe.each(useBackends())('$name', ({ open }) => {
     place = await open();
     data = await worker();
     for (const customerId of ['1', '2', '3'])
-      await data.tokens.change(customerId, (slot) => slot.write(TOKENS));
+      await data.tokens.change(customerId, (slot) => slot.write(login));
   });
   const worker = async () => (await place.worker()).open('bank', BANK);
   const joined = async (rounds: Rounds): Promise<Round> => {
@@ -59,7 +51,7 @@ describe.each(useBackends())('$name', ({ open }) => {
     const rounds = await data.rounds();
     expect((await rest(await joined(rounds))).sort()).toEqual(['1', '2', '3']);
     await data.tokens.forget('2');
-    await data.tokens.change('4', (slot) => slot.write(TOKENS));
+    await data.tokens.change('4', (slot) => slot.write(login));
     const round = await joined(rounds);
     expect(round.size).toBe(3);
     expect((await rest(round)).sort()).toEqual(['1', '3', '4']);
@@ -68,7 +60,10 @@ describe.each(useBackends())('$name', ({ open }) => {
   it('a customer with a consent has a turn without tokens, at the bank of the consent', async () => {
     const record = async (customer: string, count: number, bank = BANK) => {
       const { customers } = (await place.worker()).open('bank', bank);
-      const consents = Array.from({ length: count }, (_, index) => ({ ...CONSENT, consentId: `c${index}` }));
+      const consents = Array.from({ length: count }, (_, index) => ({
+        ...granted('co-1'),
+        consentId: `c${index}`,
+      }));
       await customers.change(customer, (before) => ({ ...before, consents }));
     };
     await record('anna', 1);

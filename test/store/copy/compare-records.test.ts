@@ -1,28 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareRecords } from '../../../src/store/copy/copy.ts';
-import type {
-  CustomerRecord,
-  FlowRecord,
-  LoginRecord,
-  NoteRecord,
-  StoredRecord,
-} from '../../../src/store/ports/copy.ts';
+import type { CustomerRecord, LoginRecord, NoteRecord, StoredRecord } from '../../../src/store/ports/copy.ts';
+import { count, flow, last, LOGIN as login } from './records.ts';
 
-const login: LoginRecord = {
-  kind: 'login',
-  holder: '42',
-  generation: 3,
-  origin: 2,
-  baseUrl: 'https://bank.example/',
-  tokens: {
-    accessToken: 'a',
-    accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
-    refreshToken: 'r',
-    refreshTokenExpiresAt: null,
-    scope: 'oob',
-  },
-};
 const loggedOut: LoginRecord = { ...login, tokens: null };
 const customer: CustomerRecord = {
   kind: 'customer',
@@ -31,14 +12,6 @@ const customer: CustomerRecord = {
   generation: 3,
   kept: { psu: { id: 'ada-1', idType: null, corporateId: null, corporateIdType: null }, consents: [] },
 };
-const eventsOf = (...types: string[]) =>
-  types.map((type) => ({ at: '2026-11-21T10:00:00.000Z', event: { type } }));
-const flow = (...types: string[]): FlowRecord => ({
-  kind: 'flow',
-  flow: 'tr-1',
-  underWay: false,
-  events: eventsOf(...types),
-});
 const at = (hour: number) => `2026-11-21T${String(hour).padStart(2, '0')}:00:00.000Z`;
 /** What the bank refused, with the hours when. */
 const note = (refresh: number | null, call: number | null, message = 'No'): NoteRecord => ({
@@ -47,13 +20,6 @@ const note = (refresh: number | null, call: number | null, message = 'No'): Note
   refresh: refresh === null ? null : { at: at(refresh), message, of: null },
   call: call === null ? null : { at: at(call), message },
 });
-const count = (times: number): StoredRecord => ({
-  kind: 'count',
-  day: '2026-11-21',
-  read: null,
-  count: times,
-});
-const last = (customerId: string): StoredRecord => ({ kind: 'last-login', customerId });
 
 describe("the other backend's version of a record", () => {
   it.each<[string, StoredRecord, StoredRecord, string]>([

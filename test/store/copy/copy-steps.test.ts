@@ -3,37 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { copyStore } from '../../../src/store/copy/copy.ts';
 import type { CopySide, Holdings, LoginRecord, Mark, StoredRecord } from '../../../src/store/ports/copy.ts';
+import { count, flow, LOGIN, last, TOKENS } from './records.ts';
 
 const login = (holder: string, generation = 1, accessToken: string | null = 'a'): LoginRecord => ({
-  kind: 'login',
-  holder,
-  generation,
-  origin: 1,
-  baseUrl: 'https://bank.example/',
-  tokens:
-    accessToken === null
-      ? null
-      : {
-          accessToken,
-          accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
-          refreshToken: null,
-          refreshTokenExpiresAt: null,
-          scope: 'oob',
-        },
+  ...{ ...LOGIN, holder, generation, origin: 1 },
+  tokens: accessToken === null ? null : { ...TOKENS, accessToken, refreshToken: null },
 });
-const flow = (...types: string[]): StoredRecord => ({
-  kind: 'flow',
-  flow: 'tr-1',
-  underWay: false,
-  events: types.map((type) => ({ at: '2026-11-21T10:00:00.000Z', event: { type } })),
-});
-const count = (times: number): StoredRecord => ({
-  kind: 'count',
-  day: '2026-11-21',
-  read: null,
-  count: times,
-});
-const last = (customerId: string): StoredRecord => ({ kind: 'last-login', customerId });
 
 /** Everything that the backends were asked to change, in order. */
 let changes: string[];

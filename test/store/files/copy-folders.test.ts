@@ -9,15 +9,15 @@ import { nameOfBank } from '../../../src/store/files/file-names.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { FlowRecord, StoredRecord } from '../../../src/store/ports/copy.ts';
 import type { Store } from '../../../src/store/ports/store.ts';
-import { NO_SOURCES, Vault } from '../../../src/store/secrets/vault.ts';
+import { NO_SOURCES } from '../../../src/store/secrets/vault.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { begun, opened, TRANSFER_BEGIN } from '../flows.ts';
+import { settingsOf } from '../settings.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, fillStore, foundIn, granted, LINKED, login, refusal } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
 const NOBODY = { id: null, idType: null, corporateId: null, corporateIdType: null };
-const vaultOf = (folder: StoreFolder) => (profile: string) => new Vault(folder, profile);
 const world = { signal: NO_SOURCES.signal, sleep: async () => {}, say: () => {}, onRecord: () => {} };
 let from: StoreFolder;
 let to: StoreFolder;
@@ -27,18 +27,8 @@ beforeEach(() => {
   to = newConfigFolder(temporary);
 });
 
-const workerOf = (folder: StoreFolder): Store =>
-  openFiles({
-    folder,
-    env: {},
-    keySources: NO_SOURCES,
-    vaultOf: vaultOf(folder),
-    notice: () => {},
-    now: () => new Date(),
-    random: Math.random,
-    sleep: async () => {},
-  });
-const sideOf = (folder: StoreFolder) => folderSide(folder, vaultOf(folder));
+const workerOf = (folder: StoreFolder): Store => openFiles(settingsOf(folder));
+const sideOf = (folder: StoreFolder) => folderSide(folder, settingsOf(folder).vaultOf);
 const holdingsOf = (folder: StoreFolder) => sideOf(folder).open('bank');
 const copy = () => copyStore(sideOf(from), sideOf(to), world);
 async function recordsOf(folder: StoreFolder): Promise<StoredRecord[]> {

@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/store/disk/lock.ts';
 import { FileCustomers } from '../../../src/store/files/customers.ts';
-import { hasDataInFiles } from '../../../src/store/files/data.ts';
 import { nameOfBank } from '../../../src/store/files/file-names.ts';
 import { Generations } from '../../../src/store/files/token-file.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
@@ -65,12 +64,6 @@ describe('the files of customers', () => {
     },
   );
 
-  it('no two names of customers are the same name on a file system without case', async () => {
-    for (const name of ['Ada', 'ada', 'ADA', '_41da']) await customers().change(name, granting('co-1'));
-    const names = readdirSync(place()).map((name) => name.toLowerCase());
-    expect(new Set(names).size).toBe(4);
-  });
-
   it('a new version has its name only when it is durable, and the folders above a first one are too', async () => {
     const disk = recordDisk();
     await customers().change('ada', granting('co-1'));
@@ -83,11 +76,6 @@ describe('the files of customers', () => {
     expect(disk.filter((call) => !call.includes('.lock'))).toEqual([
       ...['write .*', 'fsync .*', 'link 2.json', 'fsync customer-ada'],
     ]);
-  });
-
-  it('what is kept of customers is no login, and does not decide where the data of a profile is', async () => {
-    await customers().change('ada', granting('co-1'));
-    expect(hasDataInFiles(folder, 'bank')).toBe(false);
   });
 
   it('a folder that others can write to is refused', async () => {

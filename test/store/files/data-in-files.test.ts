@@ -49,6 +49,7 @@ it.each([
     'counts and notes',
     { 'tokens/bank/unattended-reads/2026-11-21': '42 *\n', 'tokens/bank/last.json': '{}' },
   ],
+  ['what is kept of a customer', { 'tokens/bank/customers/bank.example/customer-ada/1.json': '{}' }],
   ['a folder of another name', { 'tokens/bank/customer-42.old/1.json': '{}' }],
   ['a folder that ends like one of tokens', { 'tokens/bank/old-client-credentials/1.json': '{}' }],
   ['a name without the number of a customer', { 'tokens/bank/customer-/1.json': '{}' }],

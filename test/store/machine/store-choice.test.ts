@@ -32,7 +32,7 @@ describe('the choice of a store', () => {
     expect(chooseStore({ PSD2_STORE: set }, remembered)).toEqual({ source, address });
   });
 
-  it.each(['files', 'mysql://db/bank', 'db/postgres://', '/var/lib/psd2'])(
+  it.each(['files', 'mysql://db/bank', 'db/postgres://', '/var/lib/psd2', ' postgres://x', 'postgres'])(
     'PSD2_STORE with %s is refused, and not repeated: it may contain a password',
     (text) => {
       expect(thrownBy(() => chooseStore({ PSD2_STORE: text }, database(true)))).toMatchObject({
