@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FileCustomers } from '../../src/store/files/customers.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
-import { useProgram } from '../store/stopped-program.ts';
+import { useProgram } from '../store/process.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { BANK } from '../store/whole-store.ts';
 import { sample } from '../support/sample.ts';

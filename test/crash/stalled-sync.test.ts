@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { useProgram } from '../store/stopped-program.ts';
+import { useProgram } from '../store/process.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { sample } from '../support/sample.ts';
 

@@ -9,27 +9,12 @@ import { type Place, useBackends } from './backends.ts';
 const day = parseDate('--date', '2026-11-20');
 /** Ids in the order of the store, with pairs that differ by case, dots, dashes and escapes. */
 const CUSTOMERS = [
-  ...['-rf', '.anna', '1', 'A.B-c_d', 'ANNA', 'a', 'anna', 'anna.json', 'anna.json.lock', 'con', 'index'],
-  ...['sync-1', `x${'Y'.repeat(63)}`, 'yA', 'y_41'],
+  ...'-rf .anna 1 A.B-c_d ANNA a anna anna.json anna.json.lock con index sync-1'.split(' '),
+  ...[`x${'Y'.repeat(63)}`, 'yA', 'y_41'],
 ];
 const ACCOUNTS = [
-  ...[
-    '0000012345',
-    'A1',
-    'a-1',
-    'A-1',
-    '*',
-    '.',
-    '..',
-    '../../x',
-    'a:b',
-    'failed:a',
-    "';--",
-    '$1',
-    '"',
-    '\\',
-  ],
-  ...['3dc3d5b3-7023-4848-9853-f5400a64e80f', '~'.repeat(70), 'A'.repeat(70), 'a'.repeat(70), '%s', '_41'],
+  ...`0000012345 A1 a-1 A-1 * . .. ../../x a:b failed:a ';-- $1 " \\ %s _41`.split(' '),
+  ...['3dc3d5b3-7023-4848-9853-f5400a64e80f', '~'.repeat(70), 'A'.repeat(70), 'a'.repeat(70)],
 ];
 /** One customer has all accounts, and the others a few. */
 const accountsOf = (customerId: string) => (customerId === 'A.B-c_d' ? ACCOUNTS : ACCOUNTS.slice(2, 5));

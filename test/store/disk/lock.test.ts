@@ -1,8 +1,7 @@
 import fs, { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { makePrivateFolder } from '../../../src/store/disk/files.ts';
 import { type HeldLock, holderOf, withLock } from '../../../src/store/disk/lock.ts';
@@ -15,7 +14,7 @@ import { ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { replaceForStore } from '../waiting.ts';
+import { failing, once, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 
@@ -59,10 +58,6 @@ describe('a lock that does not respond', () => {
     replaceForStore(performance, 'now', () => {
       now += (steps.length > 1 ? steps.shift() : steps[0])?.() ?? 0;
       return now;
-    });
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-      syncBuiltinESMExports();
     });
   }
   const second = () => 1_000;
@@ -139,19 +134,12 @@ describe('a lock that does not respond', () => {
     expect(readdirSync(dirname(lock))).toEqual([]);
   });
 
-  /** Runs `work` instead of the next `renameSync`, which would remove a dead lock. */
-  function insteadOfTakingAway(work: typeof fs.renameSync): void {
-    vi.spyOn(fs, 'renameSync').mockImplementationOnce(work);
-    syncBuiltinESMExports();
-  }
-
   it('a dead lock is taken over even if another process removes it first', async () => {
     const { path, lock } = deadLock();
     clock(second);
-    const { renameSync } = fs;
-    insteadOfTakingAway((from, to) => {
+    once('renameSync', (takeAway) => {
       rmSync(lock);
-      renameSync(from, to);
+      return takeAway();
     });
     expect(await withLock(path, 'It', async () => 'taken', 60_000)).toBe('taken');
   });
@@ -159,9 +147,7 @@ describe('a lock that does not respond', () => {
   it('if a dead lock cannot be removed, the error says what to do', async () => {
     const { path, lock } = deadLock();
     clock(second);
-    insteadOfTakingAway(() => {
-      throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
-    });
+    once('renameSync', failing('EACCES'));
     await expect(withLock(path, 'It', async () => 'never', 60_000)).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining(`The lock ${lock} of a dead process cannot be removed: `),
@@ -177,10 +163,10 @@ describe('a lock that does not respond', () => {
       return 1_000;
     };
     clock(second, second, second, second, second, anew);
-    const takingAway = vi.spyOn(fs, 'renameSync');
-    syncBuiltinESMExports();
+    const takenAway: unknown[] = [];
+    once('renameSync', (takeAway) => takenAway.push(takeAway()));
     await holderOf(path);
-    expect(takingAway).not.toHaveBeenCalled();
+    expect(takenAway).toEqual([]);
     expect(readFileSync(lock, 'utf8')).toBe('theirs');
   });
 
@@ -188,14 +174,12 @@ describe('a lock that does not respond', () => {
     const { path, lock } = deadLock();
     const end = new AbortController();
     clock(second);
-    const { renameSync } = fs;
-    vi.spyOn(fs, 'renameSync').mockImplementationOnce((from, to) => {
+    once('renameSync', (takeAway) => {
       rmSync(lock);
       writeFileSync(lock, 'theirs');
-      renameSync(from, to);
+      takeAway();
       end.abort(new Psd2Error('interrupted', 'Interrupted'));
     });
-    syncBuiltinESMExports();
     const waiting = withLock(path, 'It', async () => 'taken', 60_000, end.signal);
     await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
     expect(readFileSync(lock, 'utf8')).toBe('theirs');
@@ -273,15 +257,10 @@ it('a lock that is released just when another process looks at it is taken', asy
   makePrivateFolder(dirname(path));
   writeFileSync(lock, '');
   const { lstatSync } = fs;
-  onTestFinished(() => {
-    vi.restoreAllMocks();
-    syncBuiltinESMExports();
-  });
-  vi.spyOn(fs, 'lstatSync').mockImplementation((...looked) => {
+  replaceForStore(fs, 'lstatSync', (...looked: never[]) => {
     if (looked[0] === lock && readFileSync(lock, 'utf8') === '') fs.unlinkSync(lock);
-    return lstatSync(...looked);
+    return Reflect.apply(lstatSync, fs, looked);
   });
-  syncBuiltinESMExports();
   expect(await withLock(path, 'It', async ({ takenOverFrom }) => `from ${takenOverFrom}`, 60_000)).toBe(
     'from undefined',
   );
@@ -289,23 +268,15 @@ it('a lock that is released just when another process looks at it is taken', asy
 
 it('a lock that another process removed just when it was released is not an error', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
-  const { lstatSync } = fs;
-  onTestFinished(() => {
-    vi.restoreAllMocks();
-    syncBuiltinESMExports();
-  });
   await withLock(
     path,
     'It',
-    async () => {
-      const look = vi.spyOn(fs, 'lstatSync');
-      look.mockImplementationOnce((...looked) => {
-        const stats = lstatSync(...looked);
+    async () =>
+      once('lstatSync', (look) => {
+        const stats = look();
         rmSync(`${path}.lock`);
         return stats;
-      });
-      syncBuiltinESMExports();
-    },
+      }),
     10_000,
   );
   expect(readdirSync(dirname(path))).toEqual([]);

@@ -35,43 +35,72 @@ beforeEach(() => {
 });
 const parsed = (text: string, env: Record<string, string> = {}) => parseAddress(text, { HOME: home, ...env });
 
+const WHOLE = {
+  shown: 'db.example:6432/bank',
+  config: {
+    ...{ host: 'db.example', port: 6432, user: 'sync_1', database: 'bank', password: PASSWORD },
+    ssl: { rejectUnauthorized: false },
+  },
+};
+const ELSEWHERE = { PGUSER: 'eve', PGHOST: 'elsewhere.example', PGDATABASE: 'x', PGPORT: '1' };
+const LEDGER = 'db.example:6432/ledger';
+const HERE = { PGHOST: 'db.example', PGUSER: 'ada', PGPORT: '6000' };
+const SOCKET = { PGHOST: '/tmp/x' };
+
+it.each<[string, string, Record<string, string>, object]>([
+  ['a service gives what the address leaves out', 'postgres://', { PGSERVICE: 'bank' }, WHOLE],
+  ['the service of the address counts', 'postgres://?service=bank', { PGSERVICE: 'nothing' }, WHOLE],
+  [
+    'a service yields to the address, and counts before the environment',
+    'postgres:///ledger?sslmode=verify-full',
+    { PGSERVICE: 'bank', ...ELSEWHERE },
+    { shown: LEDGER, config: { user: 'sync_1', sslmode: 'verify-full', ssl: {} } },
+  ],
+  [
+    'also to its user',
+    'postgres://ada:hers@/ledger',
+    { PGSERVICE: 'bank', ...ELSEWHERE },
+    { shown: LEDGER, config: { user: 'ada', password: 'hers' } },
+  ],
+  [
+    'and to its host',
+    'postgres://127.0.0.1:5433',
+    { PGSERVICE: 'bank', ...ELSEWHERE },
+    { shown: '127.0.0.1:5433/bank' },
+  ],
+  [
+    'a service on another machine is verified by its certificate if it has no sslmode',
+    'postgres://',
+    { PGSERVICE: 'other' },
+    { config: { host: 'other.example', sslmode: 'verify-full' } },
+  ],
+  [
+    'without a service, the environment gives what the address leaves out, and another machine is verified',
+    'postgres:///bank',
+    HERE,
+    { shown: 'db.example:6000/bank', config: { user: 'ada', sslmode: 'verify-full' } },
+  ],
+  ['an IPv6 address', 'postgres://[::1]:1/bank', {}, { shown: '[::1]:1/bank' }],
+  ['a user without a host', 'postgres://eve@/bank', {}, { shown: 'localhost:5432/bank' }],
+  ['the usual socket', 'postgres:///bank', {}, { shown: '/var/run/postgresql/bank' }],
+  ['a socket in the host', 'postgres://eve@%2Ftmp%2Fx/bank', {}, { shown: '/tmp/x/bank' }],
+  ['a user alone', 'postgres://ada@', SOCKET, { shown: '/tmp/x/ada' }],
+  ['a user with a port', 'postgres://ada@?port=7', SOCKET, { place: '/tmp/x:7/ada' }],
+  // Two servers may have one folder of sockets.
+  [
+    'a place has the port',
+    'postgres:///bank?host=/tmp/x',
+    {},
+    { shown: '/tmp/x/bank', place: '/tmp/x:5432/bank' },
+  ],
+  ['and another port', 'postgres:///bank?host=/tmp/x&port=5433', {}, { place: '/tmp/x:5433/bank' }],
+  ['a place of an IPv6 address', 'postgres://ada@[::1]/bank', {}, { place: '[::1]:5432/bank' }],
+])('%s: %s', (_what, text, env, expected) => {
+  expect(parsed(text, env)).toMatchObject(expected);
+});
+
 describe("a service of libpq's files", () => {
-  it('a libpq service provides what the address leaves out', () => {
-    const whole = {
-      shown: 'db.example:6432/bank',
-      config: {
-        ...{ host: 'db.example', port: 6432, user: 'sync_1', database: 'bank', password: PASSWORD },
-        ssl: { rejectUnauthorized: false },
-      },
-    };
-    expect(parsed('postgres://', { PGSERVICE: 'bank' })).toMatchObject(whole);
-    expect(parsed('postgres://?service=bank', { PGSERVICE: 'nothing' })).toMatchObject(whole);
-  });
-
-  it('a libpq service yields to the address, and takes precedence over the environment', () => {
-    const env = {
-      PGSERVICE: 'bank',
-      PGUSER: 'eve',
-      PGHOST: 'elsewhere.example',
-      PGDATABASE: 'x',
-      PGPORT: '1',
-    };
-    expect(parsed('postgres:///ledger?sslmode=verify-full', env)).toMatchObject({
-      shown: 'db.example:6432/ledger',
-      config: { user: 'sync_1', sslmode: 'verify-full', ssl: {} },
-    });
-    expect(parsed('postgres://ada:hers@/ledger', env)).toMatchObject({
-      shown: 'db.example:6432/ledger',
-      config: { user: 'ada', password: 'hers' },
-    });
-    expect(parsed('postgres://127.0.0.1:5433', env).shown).toBe('127.0.0.1:5433/bank');
-  });
-
-  it('a service on another machine is verified by its certificate if it has no sslmode', () => {
-    expect(parsed('postgres://', { PGSERVICE: 'other' }).config).toMatchObject({
-      host: 'other.example',
-      sslmode: 'verify-full',
-    });
+  it('a service at a socket needs no TLS', () => {
     expect(parsed('postgres://', { PGSERVICE: 'socket' }).config.ssl).toBeUndefined();
   });
 
@@ -120,26 +149,9 @@ describe("a service of libpq's files", () => {
 });
 
 describe('an address without a service', () => {
-  it('an address takes what it leaves out from the environment, and verifies a server on another machine', () => {
-    const env = { PGHOST: 'db.example', PGUSER: 'ada', PGPORT: '6000' };
-    expect(parsed('postgres:///bank', env)).toMatchObject({
-      shown: 'db.example:6000/bank',
-      config: { user: 'ada', sslmode: 'verify-full' },
-    });
-    expect(parsed('postgres://[::1]:1/bank').shown).toBe('[::1]:1/bank');
-    expect(parsed('postgres://eve@/bank')).toMatchObject({ shown: 'localhost:5432/bank' });
-    expect(parsed('postgres:///bank')).toMatchObject({ shown: '/var/run/postgresql/bank' });
-    expect(parsed('postgres://eve@%2Ftmp%2Fx/bank')).toMatchObject({ shown: '/tmp/x/bank' });
-    expect(parsed('postgres:///bank?host=/tmp/x')).toMatchObject({ shown: '/tmp/x/bank' });
-  });
-
   it.each([
-    '',
-    'bank',
-    'mypostgres://db.example/bank',
-    'https://postgres:1@db.example/bank',
-    'postgres://[db]/bank',
-    'postgres://db:x/b',
+    ...['', 'bank', 'mypostgres://db.example/bank', 'https://postgres:1@db.example/bank'],
+    ...['postgres://[db]/bank', 'postgres://db:x/b'],
   ])('%j is not the address of a database', (text) => {
     expect(thrownBy(() => parsed(text))).toMatchObject({
       code: 'config',
@@ -148,7 +160,7 @@ describe('an address without a service', () => {
     });
   });
 
-  it('takes an IPv6 address with brackets or without, and the user alone', () => {
+  it('takes an IPv6 address with brackets or without', () => {
     const hosts = [
       'postgres://ada@[::1]:1/b',
       'postgres:///b?host=::1&port=1',
@@ -158,14 +170,6 @@ describe('an address without a service', () => {
       const { config, shown } = parsed(text, { PGPORT: '2' });
       expect([config.host, shown, config.ssl]).toEqual(['::1', '[::1]:1/b', undefined]);
     }
-    expect(parsed('postgres://ada@', { PGHOST: '/tmp/x' })).toMatchObject({ shown: '/tmp/x/ada' });
-    expect(parsed('postgres://ada@?port=7', { PGHOST: '/tmp/x' }).place).toBe('/tmp/x:7/ada');
-  });
-
-  it('has a place that tells two servers of one folder of sockets apart', () => {
-    expect(parsed('postgres:///bank?host=/tmp/x').place).toBe('/tmp/x:5432/bank');
-    expect(parsed('postgres:///bank?host=/tmp/x&port=5433').place).toBe('/tmp/x:5433/bank');
-    expect(parsed('postgres://ada@[::1]/bank').place).toBe('[::1]:5432/bank');
   });
 });
 
