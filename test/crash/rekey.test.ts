@@ -1,14 +1,10 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../e2e/support/errors.ts';
 import { type Environment, logIn, useSandbox } from '../e2e/support/psd2.ts';
-import { type Server, startServer } from '../store/postgres/server.ts';
-import { bySeed } from '../support/sample.ts';
+import { BACKENDS } from './backends.ts';
+import { killedAt, someOf, useHome } from './killed-commands.ts';
 
-const KILL = fileURLToPath(new URL('kill-at-step.js', import.meta.url));
 const OLD = { PSD2_CONFIG_PASSPHRASE: 'the old passphrase of the test' };
 const NEW = { PSD2_CONFIG_PASSPHRASE: 'the new passphrase of the test' };
 const REKEY = { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: NEW.PSD2_CONFIG_PASSPHRASE };
@@ -16,25 +12,19 @@ const TOKEN = ['auth', 'token', '--json'];
 const token = z.object({ accessToken: z.string(), expiresAt: z.nullable(z.string()) });
 const rekeyed = z.object({ place: z.string(), profiles: z.array(z.string()), oldWorks: z.boolean() });
 
-describe.each(['files', 'PostgreSQL'] as const)('psd2 store rekey with a store in %s', (home) => {
+const PATTERNS = {
+  files: '^(?:before|half|after) .*protection',
+  PostgreSQL: '^(?:before|after) .*(?:keys|commit|rekey)',
+};
+
+describe.each(BACKENDS)('psd2 store rekey with a store in %s', (backend) => {
   const operator = useSandbox();
-  let server: Server | undefined;
-  let databases = 0;
-  beforeAll(() => {
-    if (home === 'PostgreSQL') server = startServer(undefined, 20, ['fsync=off', 'full_page_writes=off']);
-  });
-  afterAll(() => server?.stop());
+  const home = useHome(operator, backend);
 
   /** A customer is logged in, and the old passphrase protects the store and the profile. */
   async function begin(): Promise<void> {
-    for (const folder of ['stores', 'flows', 'tokens', 'audit'])
-      rmSync(join(operator.config, folder), { recursive: true, force: true });
-    if (home === 'PostgreSQL') {
-      databases += 1;
-      server?.create(`rekey${databases}`);
-      operator.env.PSD2_STORE = server?.url(`rekey${databases}`);
-      expect(await operator.psd2(['store', 'init'])).toMatchObject({ code: 0 });
-    } else {
+    await home.empty(['stores', 'flows', 'tokens', 'audit']);
+    if (backend === 'files') {
       await operator.psd2(['profile', 'unprotect', '--yes', '--json'], { env: NEW });
       const protect = ['profile', 'protect', '--passphrase', '--json'];
       const done = await operator.psd2(protect, { env: OLD });
@@ -78,19 +68,11 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 store rekey with a store i
     expect([await opens(OLD), await opens(NEW)]).toEqual([0, 3]);
   });
 
-  const points = Array.from({ length: 20 }, (_, index) => index + 1);
-  // All of them take longer than a run of all tests may: CRASH_MATRIX=all takes them.
-  const tried = process.env.CRASH_MATRIX === 'all' ? points : bySeed(points, String).slice(0, 1);
-  it.each(tried)(
+  it.each(someOf(Array.from({ length: 20 }, (_, index) => index + 1)))(
     'killed at step %i, it leaves a passphrase that works, and a second run completes it',
     async (nth) => {
       await begin();
-      const pattern =
-        home === 'files'
-          ? '^(?:before|half|after) .*protection'
-          : '^(?:before|after) .*(?:keys|commit|rekey)';
-      const hit = { NODE_OPTIONS: `--import=${KILL}`, KILL_AT: pattern, KILL_NTH: String(nth) };
-      await (await operator.start(['store', 'rekey', '--json'], { ...REKEY, ...hit })).ended;
+      await killedAt(operator, ['store', 'rekey', '--json'], [PATTERNS[backend], nth], REKEY);
       expect([await opens(OLD), await opens(NEW)]).toContain(0);
       expect(await rekey()).toMatchObject({ oldWorks: false });
       expect([await opens(OLD), await opens(NEW)]).toEqual([3, 0]);
