@@ -69,7 +69,6 @@ export const ROOMS = {
     tests: [
       'test/store/files/journal.test.ts',
       'test/store/disk/lock.test.ts',
-      'test/store/disk/lock-beat.test.ts',
       'test/store/disk/durable-writes.test.ts',
       'test/store/files/no-links.test.ts',
       'test/store/files/reference-claims.test.ts',
@@ -167,6 +166,7 @@ export const ROOMS = {
       'files/copy-folders',
       'files/copy-flow-files',
       'contract/access',
+      'contract/copied-records',
     ].map((name) => `test/store/${name}.test.ts`),
   },
   // The tests of the room `store` that start a server reach these, but few of them are about them.
@@ -178,7 +178,7 @@ export const ROOMS = {
       'machine/store-guard',
       'machine/store-memory',
       'files/data-in-files',
-      'files/read-lines',
+      'files/access',
     ].map((name) => `test/store/${name}.test.ts`),
   },
   index: {
@@ -209,9 +209,7 @@ export const ROOMS = {
       (name) => `src/store/postgres/${name}`,
     ),
     tests: [
-      ...['address', 'backend', 'database', 'find', 'journal', 'left-behind'].map(
-        (name) => `postgres/${name}`,
-      ),
+      ...['address', 'backend', 'database', 'journal', 'left-behind'].map((name) => `postgres/${name}`),
       ...['state', 'token-seals', 'schema', 'tokens', 'workers'].map((name) => `postgres/${name}`),
       ...[
         'access',

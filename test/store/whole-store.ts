@@ -5,12 +5,12 @@ import { parseSepaIban } from '../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import type { KeptConsent, KeptCustomer } from '../../src/store/ports/customers.ts';
 import type { Store } from '../../src/store/ports/store.ts';
-import type { ReadTokens } from '../../src/store/ports/tokens.ts';
+import type { ReadTokens, StoredTokens } from '../../src/store/ports/tokens.ts';
 import { TRANSFER_BEGIN } from './flows.ts';
 
 export const BANK = new URL('https://bank.example');
 const DAY = parseDate('--date', '2026-11-21');
-export const login = {
+export const login: StoredTokens = {
   accessToken: 'secret-access',
   accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
   refreshToken: 'secret-refresh',

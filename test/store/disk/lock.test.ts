@@ -1,10 +1,21 @@
-import fs, { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, {
+  closeSync,
+  existsSync,
+  futimesSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { makePrivateFolder } from '../../../src/store/disk/files.ts';
-import { type HeldLock, holderOf, withLock } from '../../../src/store/disk/lock.ts';
+import { beginBeat, type HeldLock, holderOf, withLock } from '../../../src/store/disk/lock.ts';
 import { createFlowFile } from '../../../src/store/files/flows/file.ts';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import { SyncRun } from '../../../src/store/files/sync/folder.ts';
@@ -393,4 +404,33 @@ describe('an operator who interrupts', () => {
     };
     await SyncRun.within(root, never, (run) => run.customer('1', working));
   });
+});
+
+const LONG_AGO = new Date('2020-01-01T00:00:00Z');
+
+/** A lock that was last touched long ago. */
+function oldLock(name: string) {
+  const path = join(temporary, name);
+  const file = openSync(path, 'w');
+  onTestFinished(() => closeSync(file));
+  const age = () => futimesSync(file, LONG_AGO, LONG_AGO);
+  age();
+  return { file, age, isTouched: () => statSync(path).mtimeMs > LONG_AGO.getTime() };
+}
+
+const waiting = { timeout: 15_000, interval: 50 };
+
+it('a lock is touched again and again, and no longer after its beat has ended', async () => {
+  const [held, released] = [oldLock('held.lock'), oldLock('released.lock')];
+  const endBeat = beginBeat(released.file);
+  onTestFinished(beginBeat(held.file));
+  await vi.waitFor(() => expect([held.isTouched(), released.isTouched()]).toEqual([true, true]), waiting);
+  endBeat();
+  // A touch that was under way when the beat ended comes before the next touch of the other lock.
+  held.age();
+  await vi.waitFor(() => expect(held.isTouched()).toBe(true), waiting);
+  released.age();
+  held.age();
+  await vi.waitFor(() => expect(held.isTouched()).toBe(true), waiting);
+  expect(released.isTouched()).toBe(false);
 });

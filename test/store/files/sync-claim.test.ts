@@ -1,12 +1,61 @@
-import fs, { appendFileSync, existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { line, MORE, SOME, useClaimFolder } from '../claim-folder.ts';
+import { type Products, SyncClaim } from '../../../src/store/files/sync/claim.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { openBelow } from '../open-files.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace, secondsWhileWaiting } from '../waiting.ts';
 
-const { folder, take, fileOf, claims, linesOf, theyWork, lock, theyAreAlive } = useClaimFolder();
+const never = new AbortController().signal;
+const through = (text: string): Products => ({
+  A1: { from: parseDate('--from', '2026-11-01'), through: parseDate('--to', text), settled: 0 },
+});
+/** Some progress, and more. */
+const [SOME, MORE] = [through('2026-11-03'), through('2026-11-05')];
+
+/** A line of a claim's file, by default of a run that works. */
+const line = (claim: number, products: Products, { run = 'them', ended = false } = {}) =>
+  `${JSON.stringify({ claim, run, ended, products })}\n`;
+
+const temporary = temporaryFolder();
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(temporary, 'customer-'));
+  mkdirSync(join(folder, 'transactions'));
+});
+const pathOf = (run: string) => join(folder, `run-${run}`);
+const fileOf = (number: number) => join(folder, `sync-${number}.ndjson`);
+const take = (id = 'us', signal = never) => SyncClaim.take(folder, { id, pathOf }, signal);
+const claims = () => readdirSync(folder).filter((name) => name.startsWith('sync'));
+const linesOf = (number: number) =>
+  readFileSync(fileOf(number), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((text): unknown => JSON.parse(text));
+/** Another run has the claim, and has stored some progress. */
+const theyWork = (number = 1, products = SOME) =>
+  writeFileSync(fileOf(number), line(number, products), { mode: 0o600 });
+/** The lock of the other run. The run is alive while somebody touches it. */
+const lock = () => `${pathOf('them')}.lock`;
+const theyAreAlive = (at = 0) => {
+  writeFileSync(lock(), '{"pid":7,"host":"h","since":"2026-11-21T10:00:00.000Z"}');
+  utimesSync(lock(), at, at);
+};
 
 describe('a folder that no run works in', () => {
   it('the first run takes number 1, finds nothing, and keeps its claim to its owner', async () => {
@@ -59,7 +108,7 @@ describe('a folder that no run works in', () => {
 
   it('numbers count as numbers, and other files are not claims', async () => {
     for (const name of ['sync-012.ndjson', 'sync-0.ndjson', 'sync-11.ndjson.damaged', 'async-12.ndjson'])
-      writeFileSync(join(folder(), name), 'no claim');
+      writeFileSync(join(folder, name), 'no claim');
     for (const number of [9, 10]) writeFileSync(fileOf(number), line(number, SOME, { ended: true }));
     expect((await take()).number).toBe(11);
   });
@@ -74,18 +123,25 @@ describe('a folder that no run works in', () => {
   it('a run closes every file that it opens', async () => {
     (await take('first')).write(SOME, false);
     (await take('second')).write(MORE, true);
-    expect(openBelow(folder())).toEqual([]);
+    expect(openBelow(folder)).toEqual([]);
   });
 });
 
 describe('a run that is faster', () => {
-  it('if another run takes the first number at the same moment and ends, this one continues its file', async () => {
-    once('openSync', (open) => {
-      writeFileSync(fileOf(1), line(1, SOME, { ended: true }));
-      return open();
-    });
-    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'ended' });
-  });
+  it.each([
+    ['the number', 1],
+    ['a higher number, so that its own is outdated', 2],
+  ])(
+    'if another run takes %s at the same moment and ends, this one continues its file',
+    async (_, theirs) => {
+      once('openSync', (open) => {
+        writeFileSync(fileOf(theirs), line(theirs, SOME, { ended: true }));
+        return open();
+      });
+      expect(await take()).toMatchObject({ number: theirs + 1, found: SOME, left: 'ended' });
+      expect(claims()).toEqual([`sync-${theirs + 1}.ndjson`]);
+    },
+  );
 
   it.each([
     ['takes the next number', () => writeFileSync(fileOf(2), line(2, MORE, { ended: true }))],
@@ -152,15 +208,6 @@ describe('a run that is faster', () => {
     expect((await take()).number).toBe(2);
   });
 
-  it('a run whose number is outdated by the time it takes it gives it back, and takes the next free one', async () => {
-    once('openSync', (open) => {
-      writeFileSync(fileOf(2), line(2, SOME, { ended: true }));
-      return open();
-    });
-    expect(await take()).toMatchObject({ number: 3, found: SOME, left: 'ended' });
-    expect(claims()).toEqual(['sync-3.ndjson']);
-  });
-
   it('a run that is overtaken while it stores its first progress stops', async () => {
     theyWork();
     secondsWhileWaiting();
@@ -207,7 +254,7 @@ describe('a folder that another run works in', () => {
     const time = secondsWhileWaiting(theyAreAlive);
     await expect(take()).rejects.toMatchObject({
       code: 'config',
-      message: `The folder ${folder()} is in use by another psd2: process 7 on h since 2026-11-21T10:00:00.000Z`,
+      message: `The folder ${folder} is in use by another psd2: process 7 on h since 2026-11-21T10:00:00.000Z`,
       hint: 'Wait for it to end.',
     });
     // It looks at 10 s, when the time is just not up, and then at 12 s, and each look takes a second.
@@ -294,5 +341,121 @@ describe('a folder that another run works in', () => {
       new Set(['rmSync', second, third, ours]),
       new Set(['rmSync', third, ours]),
     ]);
+  });
+});
+
+describe('a run that was overtaken', () => {
+  const overtaken = () => ({
+    code: 'overtaken',
+    message: `Another psd2 sync has taken over the folder ${folder}`,
+    hint: 'This sync did not respond for some seconds, and has stopped. The other one continues.',
+  });
+
+  it.each<[string, () => void]>([
+    ['while both files are there', () => theyWork(2)],
+    ['after its own file is gone', () => rmSync(fileOf(1))],
+  ])('a run that was overtaken gets an error %s', async (_, takeOver) => {
+    const claim = await take();
+    takeOver();
+    expect(claim.isLost).toBe(false);
+    expect(thrownBy(() => claim.assertHeld())).toMatchObject(overtaken());
+    expect(claim.isLost).toBe(true);
+  });
+
+  it('a run that was overtaken does not write its progress, and does not make its file again', async () => {
+    const claim = await take();
+    theyWork(2);
+    rmSync(fileOf(1));
+    expect(thrownBy(() => claim.write(MORE, true))).toMatchObject(overtaken());
+    expect(claims()).toEqual(['sync-2.ndjson']);
+    expect(linesOf(2)).toHaveLength(1);
+  });
+
+  it('what a run writes after another took the next number does not count', async () => {
+    const claim = await take();
+    claim.write(SOME, false);
+    const theirs = await take('them');
+    // The first run has the file still open.
+    writeFileSync(fileOf(1), line(1, MORE, { ended: true }));
+    theirs.assertHeld();
+    theirs.write(SOME, true);
+    expect(await take('next')).toMatchObject({ number: 3, found: SOME, left: 'ended' });
+  });
+});
+
+describe('a folder that cannot be used', () => {
+  it.each(['a letter\n', 'a letter', '\n', '{"claims":1}\n', 'x\0'].map((text) => [text]))(
+    'progress that psd2 did not write is refused: %j',
+    async (text) => {
+      writeFileSync(fileOf(1), text);
+      await expect(take()).rejects.toMatchObject({
+        code: 'config',
+        message: `${fileOf(1)} is damaged: it is not the progress that psd2 sync wrote`,
+        hint: `Restore it, or move it away. The next sync then reads everything again, and adds what is missing: mv ${fileOf(1)} ${fileOf(1)}.damaged`,
+      });
+      expect(readFileSync(fileOf(1), 'utf8')).toBe(text);
+    },
+  );
+
+  it.each([
+    ['a day that does not exist', '2026-11-03', '2026-11-31'],
+    ['a number for a day', '"2026-11-03"', '20261103'],
+    ['a list of days for a day', '"2026-11-03"', '["2026-11-03"]'],
+    ['less than no bytes', '"settled":0', '"settled":-1'],
+    ['another size', '"settled":0', '"settled":0,"size":"1"'],
+    ['no run', '"run":"them",', ''],
+  ])('a line with %s counts as half written, and the line before it counts', async (_, text, damaged) => {
+    writeFileSync(fileOf(1), line(1, MORE) + line(1, SOME).replace(text, damaged));
+    expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'begun' });
+  });
+
+  it('a claim that is a folder cannot be read', async () => {
+    mkdirSync(fileOf(1));
+    await expect(take()).rejects.toMatchObject({
+      code: 'config',
+      message: `${fileOf(1)} cannot be read: a folder has that name`,
+      hint: 'Check who owns it.',
+    });
+  });
+
+  it('a folder that cannot be listed is named', async () => {
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    await expect(take()).rejects.toMatchObject({
+      code: 'config',
+      message: `The folder ${folder} cannot be read: a part of the path is not a folder`,
+      hint: 'Check who owns it and its mode.',
+    });
+  });
+
+  const full = (number: number) => ({
+    code: 'config',
+    message: `${fileOf(number)} cannot be written: the disk is full`,
+    hint: 'Check the free space, and who owns the folder. What is in the files stays. The next sync continues.',
+  });
+
+  it('on a full disk, no claim is taken', async () => {
+    once('openSync', failing('ENOSPC'));
+    await expect(take()).rejects.toMatchObject(full(1));
+    expect(claims()).toEqual([]);
+  });
+
+  it.each(['writeFileSync', 'fdatasyncSync'] as const)(
+    'if the new progress cannot be stored (%s), the old progress stays',
+    async (step) => {
+      theyWork();
+      once(step, failing('ENOSPC'));
+      await expect(take()).rejects.toMatchObject(full(2));
+      expect(linesOf(1)).toEqual([{ claim: 1, run: 'them', ended: false, products: SOME }]);
+    },
+  );
+
+  it('progress that cannot be written is an error, and the run still has its claim', async () => {
+    const claim = await take();
+    once('writeFileSync', failing('ENOSPC'));
+    expect(() => claim.write(SOME, false)).toThrow(expect.objectContaining(full(1)));
+    expect(claim.isLost).toBe(false);
+    claim.write(SOME, true);
+    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'ended' });
   });
 });

@@ -13,23 +13,17 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { countBanks, LOGIN_SPACE, tokenGeneration } from '../../../src/store/files/token-file.ts';
 import { FileTokens } from '../../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import type { Holder, ReadTokens, StoredTokens } from '../../../src/store/ports/tokens.ts';
+import type { Holder, ReadTokens } from '../../../src/store/ports/tokens.ts';
 import { placeOfTokens } from '../../../src/store/secrets/sealed.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
 import { openBelow } from '../open-files.ts';
 import { useKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, heldByAnother, once, replace } from '../waiting.ts';
+import { login } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
 const bank = new URL('https://bank.example/psd2');
-const login: StoredTokens = {
-  accessToken: 'secret-access',
-  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
-  refreshToken: 'secret-refresh',
-  refreshTokenExpiresAt: null,
-  scope: 'oob',
-};
 let folder: StoreFolder;
 let notices: string[];
 

@@ -6,7 +6,7 @@ import type { PostgresStore } from '../../../src/store/postgres/backend.ts';
 import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
 import { SCHEMA_VERSION } from '../../../src/store/postgres/schema.ts';
 import { append, rowOf } from '../row-of.ts';
-import { BANK } from '../whole-store.ts';
+import { BANK, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
 const day = (text: string) => parseDate('--date', text);
@@ -50,24 +50,15 @@ it('a user who may not create roles learns which right is missing', async () => 
 });
 
 describe('tokens in PostgreSQL', () => {
-  const TOKENS = {
-    accessToken: 'access-secret',
-    refreshToken: 'refresh-secret',
-    accessTokenExpiresAt: '2026-11-22T10:00:00.000Z',
-    refreshTokenExpiresAt: null,
-    scope: 'all',
-    apiTrackId: 'track',
-  };
-
   it('what the bank issued is stored even after Ctrl-C', async () => {
     const interrupted = new AbortController();
     const stopped = stores.worker({ signal: interrupted.signal });
     const { tokens } = stopped.open('p', BANK);
-    await tokens.change('42', (slot) => slot.write(TOKENS));
+    await tokens.change('42', (slot) => slot.write(login));
     await tokens.change('42', async (slot) => {
       const spent = await slot.read();
       interrupted.abort(new Error('interrupted'));
-      await slot.replace(spent, { ...TOKENS, accessToken: 'given' });
+      await slot.replace(spent, { ...login, accessToken: 'given' });
     });
     expect(await store.open('p', BANK).tokens.read('42')).toMatchObject({ accessToken: 'given' });
   });
@@ -87,24 +78,10 @@ describe('a sync in PostgreSQL', () => {
           const booked = await to.booked('001', false);
           const added = await append(booked, rows);
           to.remember('001', { from: day('2026-01-01'), through: day('2026-11-20') }, day('2026-10-01'));
-          to.replace('balances', [
-            {
-              productId: '001',
-              accountBalance: { amount: '1.10', currency: 'EUR' },
-              availableBalance: null,
-              asOf: null,
-            },
-          ]);
-          to.replace('accounts', [
-            {
-              productId: '001',
-              iban: null,
-              currency: 'EUR',
-              name: 'A',
-              productCode: null,
-              productDescription: null,
-            },
-          ]);
+          const accountBalance = { amount: '1.10', currency: 'EUR' };
+          to.replace('balances', [{ productId: '001', accountBalance, availableBalance: null, asOf: null }]);
+          const account = { productId: '001', iban: null, currency: 'EUR', name: 'A' };
+          to.replace('accounts', [{ ...account, productCode: null, productDescription: null }]);
           to.replace('pending/001', [row('', null)]);
           return added;
         }),
@@ -133,13 +110,7 @@ describe('a sync in PostgreSQL', () => {
 
 it('a customer whom another worker has taken over is not dealt again to the first one', async () => {
   const { tokens, rounds } = store.open('p', BANK);
-  const given = {
-    accessToken: 'a',
-    refreshToken: null,
-    accessTokenExpiresAt: null,
-    refreshTokenExpiresAt: null,
-  };
-  await tokens.change('1', (slot) => slot.write({ ...given, scope: null }));
+  await tokens.change('1', (slot) => slot.write(login));
   const round = await (await rounds()).join();
   if ('dueIn' in round) expect.unreachable();
   const dealt = await round.next(1);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Holdings, StoredRecord } from '../../../src/store/ports/copy.ts';
+import { checkChain } from '../../../src/store/audit/chain.ts';
+import type { StoredRecord } from '../../../src/store/ports/copy.ts';
 import { PostgresTurns } from '../../../src/store/postgres/access.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
@@ -175,53 +176,6 @@ it('more flows than one statement reads are all listed and copied', async () => 
     if (record.kind === 'flow') copied.add(record.flow);
   expect(copied.size).toBe(201);
 });
-
-describe('a record that is copied into a database', () => {
-  const day = '2026-11-21';
-  const holdings = () => databaseSide(stores.database(undefined, true), keySources, false).open('p');
-  beforeEach(async () => {
-    await stores.init();
-  });
-
-  it('a count in the database grows to what the other backend has counted, and never shrinks', async () => {
-    const { put, records } = boundTo(holdings());
-    const count = (read: { customerId: string; productId: string } | null, number: number): StoredRecord => ({
-      ...{ kind: 'count', day, read, count: number },
-    });
-    const read = { customerId: '42', productId: 'A1' };
-    for (const number of [3, 5, 2]) {
-      await put(count(null, number));
-      await put(count(read, number + 1));
-    }
-    expect(await records()).toEqual([count(null, 5), count(read, 6)]);
-  });
-
-  it('older tokens never replace newer ones in the database, and a logout counts', async () => {
-    const { put, records } = boundTo(holdings());
-    const record = (generation: number, accessToken: string | null): StoredRecord => ({
-      ...{ kind: 'login', holder: '42', generation, origin: generation, baseUrl: BANK.href },
-      tokens: accessToken === null ? null : { ...login, accessToken, apiTrackId: undefined },
-    });
-    const newer = record(3, 'three');
-    for (const each of [newer, record(3, 'other'), record(2, 'two'), record(1, null)]) await put(each);
-    expect(await records()).toEqual([newer]);
-    await put(record(4, null));
-    expect(await records()).toEqual([record(4, null)]);
-    expect(await worker().tokens.read('42')).toBeUndefined();
-  });
-});
-
-/** The records of a database, as a list. */
-function boundTo(holdings: Holdings) {
-  return {
-    put: (record: StoredRecord) => holdings.put(record),
-    records: async () => {
-      const all: StoredRecord[] = [];
-      for await (const record of holdings.records()) all.push(record);
-      return all;
-    },
-  };
-}
 
 describe('the pace that the bank demands', () => {
   const RETRY_MS = 600_000;
@@ -464,4 +418,37 @@ it('psd2 store status counts logins that there are, and shows claims that are he
     expect(status.bytes).toBeGreaterThan(0);
   });
   expect((await store.status()).claims).toEqual([]);
+});
+
+it('no role may change, remove or write lines of the audit log: workers may only append through the database', async () => {
+  await stores.init({ roles: true });
+  const { audit } = stores.worker({ isPlain: true }).open('bank');
+  await audit.append({ action: 'exported', customerId: '1000001', about: 'csv "1"' });
+  await audit.append({ action: 'logged-out' });
+  const may = (role: string, right: string) =>
+    ['audit', 'audit_heads', 'audit_beginnings', 'pseudonyms'].map((table) =>
+      stores.sql(`select has_table_privilege('${role}', 'psd2.${table}', '${right}')`),
+    );
+  for (const right of ['insert', 'update', 'delete', 'truncate']) {
+    expect(may('psd2_worker', right)).toEqual(['f', 'f', 'f', 'f']);
+    expect(may('psd2_reader', right)).toEqual(['f', 'f', 'f', 'f']);
+  }
+  expect(may('psd2_worker', 'select')).toEqual(['t', 't', 't', 't']);
+  for (const statement of [
+    "update psd2.audit set line = ''",
+    'delete from psd2.audit',
+    'truncate psd2.audit',
+  ])
+    expect(() => stores.sql(statement)).toThrow('the audit log of psd2 can only grow');
+  expect(() => stores.sql("set role psd2_worker; select psd2.audit_keep('bank', 9, now(), 'x')")).toThrow(
+    'permission denied',
+  );
+  expect(await checkChain(audit.lines(), await audit.head())).toMatchObject({ lines: 2, broken: null });
+  // Whoever owns the table can still do it, but not unseen.
+  stores.sql('alter table psd2.audit disable trigger all; delete from psd2.audit where n = 2');
+  expect((await checkChain(audit.lines(), await audit.head())).broken).not.toBeNull();
+  stores.sql('delete from psd2.audit; delete from psd2.audit_heads');
+  await audit.append({ action: 'logged-out' });
+  const { lines, broken } = await checkChain(audit.lines(), await audit.head(), await audit.beginning());
+  expect([lines, broken?.why]).toEqual([1, 'all lines before the first one were removed']);
 });

@@ -8,6 +8,7 @@ import { type ProfileSettings, ProfileStore } from '../../../src/store/machine/p
 import type { Holder, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import type { KeySources } from '../../../src/store/secrets/vault.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { login as tokens } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
 const bank = new URL('https://bank.example/');
@@ -20,14 +21,6 @@ const settings: ProfileSettings = {
   qwacKey: { pem: 'secret-of-the-qwac' },
   qsealKey: { path: '/etc/psd2/qseal-key.pem' },
 };
-const tokens: StoredTokens = {
-  accessToken: 'secret-access',
-  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
-  refreshToken: 'secret-refresh',
-  refreshTokenExpiresAt: null,
-  scope: 'oob',
-};
-
 let folder: StoreFolder;
 beforeEach(() => {
   folder = newConfigFolder(temporary);

@@ -8,9 +8,15 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
-import { FileUnattendedReads } from '../../../src/store/files/access.ts';
+import {
+  addReadLines,
+  type DayOfAccount,
+  FileCallCount,
+  FileUnattendedReads,
+  writeReadLine,
+} from '../../../src/store/files/access.ts';
 import type { AccountRead } from '../../../src/store/ports/access.ts';
 import { openBelow } from '../open-files.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
@@ -19,6 +25,7 @@ import { failing, once, replace } from '../waiting.ts';
 const temporary = temporaryFolder();
 const newFolder = () => newConfigFolder(temporary);
 const TODAY = parseDate('today', '2026-11-21');
+const TOMORROW = parseDate('tomorrow', '2026-11-22');
 const read = (productId: string | null, day: IsoDate = TODAY) => ({ day, customerId: '1048262', productId });
 
 /** Lets `count` runs, each with its own process, read the same account. */
@@ -31,7 +38,7 @@ async function runs(folder: ReturnType<typeof newFolder>, count: number, budget:
 const take = async (reads: FileUnattendedReads, which: AccountRead, budget: number) =>
   (await reads.take(which, { budget })) === 'taken';
 
-test('a line that a power cut left incomplete does not count', async () => {
+it('a line that a power cut left incomplete does not count', async () => {
   const folder = newFolder();
   await runs(folder, 1, 9);
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
@@ -39,7 +46,7 @@ test('a line that a power cut left incomplete does not count', async () => {
   expect(await take(new FileUnattendedReads(folder, 'bank'), read('0010482638'), 1)).toBe(true);
 });
 
-test('a run does not count the reads that it has counted already, however many calls it makes', async () => {
+it('a run does not count the reads that it has counted already, however many calls it makes', async () => {
   const folder = newFolder();
   const reads = new FileUnattendedReads(folder, 'bank');
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
@@ -57,7 +64,7 @@ test('a run does not count the reads that it has counted already, however many c
   expect(await take(reads, read(null), 4)).toBe(true);
 });
 
-test('a read that another process takes at the same moment is refused, and given back', async () => {
+it('a read that another process takes at the same moment is refused, and given back', async () => {
   const folder = newFolder();
   const reads = new FileUnattendedReads(folder, 'bank');
   await runs(folder, 1, 9);
@@ -72,20 +79,19 @@ test('a read that another process takes at the same moment is refused, and given
   expect(readFileSync(file, 'utf8')).toMatch(/(1048262 0010482620\n(.*\n)*){3}1048262 0010482620 back\n$/);
 });
 
-test('after midnight a read of the day before is neither given back nor noted, since nobody counts it', async () => {
+it('after midnight a read of the day before is neither given back nor noted, since nobody counts it', async () => {
   const folder = newFolder();
   const reads = new FileUnattendedReads(folder, 'bank');
-  const tomorrow = parseDate('tomorrow', '2026-11-22');
-  const [late, later, early] = [read('0010482620'), read('0010482638'), read('0010482620', tomorrow)];
+  const [late, later, early] = [read('0010482620'), read('0010482638'), read('0010482620', TOMORROW)];
   for (const each of [late, later, early]) expect(await take(reads, each, 4)).toBe(true);
   await reads.giveBack(late, 1439);
   await reads.succeeded(later);
-  expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
-  const file = join(folder.tokens('bank'), 'unattended-reads', tomorrow);
+  expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([TOMORROW]);
+  const file = join(folder.tokens('bank'), 'unattended-reads', TOMORROW);
   expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n');
 });
 
-test('a read of the day before that failed does not lengthen the pauses of today', async () => {
+it('a read of the day before that failed does not lengthen the pauses of today', async () => {
   const folder = newFolder();
   const file = (day: IsoDate) => join(folder.tokens('bank'), 'unattended-reads', day);
   const reads = new FileUnattendedReads(folder, 'bank');
@@ -94,13 +100,12 @@ test('a read of the day before that failed does not lengthen the pauses of today
     await reads.giveBack(read('0010482620'), minute);
   }
   expect(readFileSync(file(TODAY), 'utf8')).toMatch(/ failed 1 605\n.*\n.* failed 2 710\n$/);
-  const tomorrow = parseDate('tomorrow', '2026-11-22');
-  await reads.take(read('0010482620', tomorrow), { budget: 9 });
-  await reads.giveBack(read('0010482620', tomorrow), 60);
-  expect(readFileSync(file(tomorrow), 'utf8')).toMatch(/ failed 1 65\n$/);
+  await reads.take(read('0010482620', TOMORROW), { budget: 9 });
+  await reads.giveBack(read('0010482620', TOMORROW), 60);
+  expect(readFileSync(file(TOMORROW), 'utf8')).toMatch(/ failed 1 65\n$/);
 });
 
-test('data is noted only if it ends a pause', async () => {
+it('data is noted only if it ends a pause', async () => {
   const folder = newFolder();
   const reads = new FileUnattendedReads(folder, 'bank');
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
@@ -117,7 +122,7 @@ test('data is noted only if it ends a pause', async () => {
   );
 });
 
-test('the file of a day stays open until the day ends; what is put in its place counts from its beginning', async () => {
+it('the file of a day stays open until the day ends; what is put in its place counts from its beginning', async () => {
   const folder = newFolder();
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   const reads = new FileUnattendedReads(folder, 'bank');
@@ -132,11 +137,11 @@ test('the file of a day stays open until the day ends; what is put in its place 
   expect(await take(reads, read('0010482620'), 1)).toBe(false);
   expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n1048262 0010482638\n');
 
-  await take(reads, read('0010482620', parseDate('tomorrow', '2026-11-22')), 4);
+  await take(reads, read('0010482620', TOMORROW), 4);
   expect(openBelow(folder.root)).toHaveLength(1);
 });
 
-test('a note about a read that cannot be written is an error, and names the file', async () => {
+it('a note about a read that cannot be written is an error, and names the file', async () => {
   const folder = newFolder();
   const reads = new FileUnattendedReads(folder, 'bank');
   await reads.take(read(null));
@@ -148,7 +153,7 @@ test('a note about a read that cannot be written is an error, and names the file
   });
 });
 
-test('a count of reads that cannot be written is an error, and names the file', async () => {
+it('a count of reads that cannot be written is an error, and names the file', async () => {
   const folder = newFolder();
   const place = join(folder.tokens('bank'), 'unattended-reads');
   mkdirSync(join(place, TODAY), { recursive: true, mode: 0o700 });
@@ -163,5 +168,122 @@ test('a count of reads that cannot be written is an error, and names the file', 
   writeFileSync(place, '');
   await expect(new FileUnattendedReads(folder, 'bank').take(read(null))).rejects.toMatchObject({
     code: 'config',
+  });
+});
+
+describe('the count of calls', () => {
+  it('only the owner can read the count of calls', async () => {
+    const folder = newConfigFolder(temporary);
+    await new FileCallCount(folder.tokens('bank')).count(TODAY);
+    const place = join(folder.tokens('bank'), 'client-credentials-calls');
+    expect(statSync(place).mode & 0o777).toBe(0o700);
+    expect(readdirSync(place).map((file) => statSync(join(place, file)).mode & 0o777)).toEqual([0o600]);
+  });
+
+  it('a count of calls that cannot be written is an error, and something else in its place counts as none', async () => {
+    const folder = newConfigFolder(temporary);
+    const path = join(folder.tokens('bank'), 'client-credentials-calls', TODAY);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const counter = new FileCallCount(folder.tokens('bank'));
+    expect(await counter.on(TODAY)).toBe(0);
+    await expect(counter.count(TODAY)).rejects.toMatchObject({
+      code: 'config',
+      message: `The count of calls ${path} cannot be written: a folder has that name`,
+      hint: 'Check the free space, and who owns the folder.',
+    });
+  });
+
+  it('the first call of a day removes the counts of other days, also of days to come', async () => {
+    const folder = newConfigFolder(temporary);
+    const place = join(folder.tokens('bank'), 'client-credentials-calls');
+    const counter = new FileCallCount(folder.tokens('bank'));
+    await counter.count(TOMORROW);
+    await counter.count(TODAY);
+    expect(readdirSync(place)).toEqual([TODAY]);
+    writeFileSync(join(place, 'later'), '');
+    await counter.count(TODAY);
+    expect(readdirSync(place).sort()).toEqual([TODAY, 'later']);
+  });
+});
+
+describe('the lines of reads', () => {
+  /** What lines say of each account. */
+  function saidBy(...lines: string[]): Record<string, DayOfAccount> {
+    const accounts = new Map<string, DayOfAccount>();
+    addReadLines(accounts, lines);
+    return Object.fromEntries(accounts);
+  }
+  const A = '42 0010482620';
+  const lineOf = (line: Parameters<typeof writeReadLine>[1]) => writeReadLine(A, line).replace(/\n$/, '');
+  const TAKEN = lineOf({ kind: 'taken' });
+  const BACK = lineOf({ kind: 'back' });
+  const OK = lineOf({ kind: 'succeeded' });
+  const FAILED = lineOf({ kind: 'failed', failures: 2, pausedUntil: 615 });
+
+  it('each line ends, and says what happened', () => {
+    expect(writeReadLine('42 *', { kind: 'taken' })).toBe('42 *\n');
+    expect(writeReadLine('42 *', { kind: 'back' })).toBe('42 * back\n');
+    expect(writeReadLine('42 *', { kind: 'succeeded' })).toBe('42 * ok\n');
+    expect(writeReadLine('42 *', { kind: 'failed', failures: 1, pausedUntil: 1439 })).toBe(
+      '42 * failed 1 1439\n',
+    );
+  });
+
+  it.each([
+    ['reads are counted', [TAKEN, TAKEN], { reads: 2, failures: 0, pausedUntil: 0 }],
+    [
+      'a read that was given back does not count',
+      [TAKEN, TAKEN, BACK],
+      { reads: 1, failures: 0, pausedUntil: 0 },
+    ],
+    [
+      'no more reads are given back than were taken',
+      [BACK, BACK, TAKEN],
+      { reads: 1, failures: 0, pausedUntil: 0 },
+    ],
+    [
+      'a failed read is given back, and begins a pause',
+      [TAKEN, FAILED],
+      { reads: 0, failures: 2, pausedUntil: 615 },
+    ],
+    [
+      'a read that was given back ends no pause',
+      [FAILED, TAKEN, BACK],
+      { reads: 0, failures: 2, pausedUntil: 615 },
+    ],
+    [
+      'a read with data ends the pause, and counts',
+      [FAILED, TAKEN, OK],
+      { reads: 1, failures: 0, pausedUntil: 0 },
+    ],
+  ])('%s', (_what, lines, expected) => {
+    expect(saidBy(...lines)).toEqual({ [A]: expected });
+  });
+
+  it('accounts are counted separately, and what was known before is kept', () => {
+    const accounts = new Map([[A, { reads: 3, failures: 1, pausedUntil: 60 }]]);
+    addReadLines(accounts, ['42 *', TAKEN]);
+    expect(Object.fromEntries(accounts)).toEqual({
+      [A]: { reads: 4, failures: 1, pausedUntil: 60 },
+      '42 *': { reads: 1, failures: 0, pausedUntil: 0 },
+    });
+  });
+
+  it.each([
+    '',
+    '42',
+    ` ${A}`,
+    `${A} `,
+    `${A} x`,
+    `${A} back again`,
+    `x ${A} back`,
+    `${A} failed`,
+    `${A} failed 1`,
+    `${A} failed x 1`,
+    `${A} failed 1 x`,
+    `${A} failed 1234567890 1`,
+    `${A} failed 1 1234567890`,
+  ])('a line that psd2 did not write does not count: %j', (line) => {
+    expect(saidBy(line)).toEqual({});
   });
 });
