@@ -71,10 +71,6 @@ describe('the log of calls', () => {
     expect([...readCalls(folder)]).toEqual(calls.reverse());
   });
 
-  it('the log of calls is empty before the first call', () => {
-    expect(idsIn(newLogFolder())).toEqual([]);
-  });
-
   it('only the owner can read the log of calls, even if its file was opened to others', () => {
     const folder = newLogFolder();
     const log = new CallLog(folder);

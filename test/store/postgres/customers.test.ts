@@ -103,14 +103,11 @@ describe('a connection that is lost', () => {
     await customers.change('ada', granting('co-1'));
   });
 
-  it('a change is made once if only the answer was lost', async () => {
-    proxy.cutNext(WRITING);
-    await customers.change('ada', granting('co-2'));
-    expect([proxy.cuts(), rows(), await flowsOf('ada')]).toEqual([1, '2|2|f', ['co-1', 'co-2']]);
-  });
-
-  it('a change that never arrived is made again', async () => {
-    proxy.dropNext(undefined, WRITING);
+  it.each([
+    ['only the answer was lost', () => proxy.cutNext(WRITING)],
+    ['it never arrived, since psd2 makes it again', () => proxy.dropNext(undefined, WRITING)],
+  ])('a change is made once if %s', async (_what, lose) => {
+    lose();
     await customers.change('ada', granting('co-2'));
     expect([proxy.cuts(), rows(), await flowsOf('ada')]).toEqual([1, '2|2|f', ['co-1', 'co-2']]);
   });
