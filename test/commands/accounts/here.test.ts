@@ -159,13 +159,7 @@ describe('psd2 accounts transactions', () => {
         }
       };
       const { run } = await operatorAt(new BankHere(), { pages });
-      for (const [limit, expected] of [
-        ['1', 'a'],
-        ['2', 'a'],
-        ['3', 'ab'],
-        ['4', 'ab'],
-        ['6', 'abc'],
-      ] as const) {
+      for (const [limit, expected] of Object.entries({ 1: 'a', 2: 'a', 3: 'ab', 4: 'ab', 6: 'abc' })) {
         read.length = 0;
         const { printed } = await run([...LIST, '--limit', limit], { format });
         expect(read.join(''), limit).toBe(expected);

@@ -157,11 +157,10 @@ describe('psd2 log stats', () => {
     const before = [50, 52, 54, 56, 58].map((minute) => ({ at: `2026-11-24T22:${minute}:00.000Z`, ...late }));
     const folder = logWith([...before, { at: '2026-11-24T23:10:00.000Z' }]);
     const down = async () =>
-      (await stats(folder, '--since', '2026-11-24')).rows.map((each) => [each.period, each.secondsDown]);
-    const expected = [
-      ['2026-11-24', 600],
-      ['2026-11-25', 600],
-    ];
+      (await stats(folder, '--since', '2026-11-24')).rows.map(
+        (each) => `${each.period}: ${each.secondsDown}`,
+      );
+    const expected = ['2026-11-24: 600', '2026-11-25: 600'];
     expect(await down()).toEqual(expected);
     for (const day of ['2026-11-25', '2026-11-26'])
       await rollUpCalls(folder, new Date(`${day}T12:00:00.000Z`));
@@ -178,14 +177,11 @@ describe('psd2 log stats', () => {
       { at: '2026-11-25T22:59:59.000Z' },
     ]);
     const periods = async (...words: string[]) =>
-      (await stats(folder, ...words)).rows.map(({ period, calls }) => [period, calls]);
-    expect(await periods('--since', '2026-11-25')).toEqual([['2026-11-25', 2]]);
-    expect(await periods('--until', '2026-11-24')).toEqual([['2026-11-24', 1]]);
-    expect(await periods('--by', 'hour')).toEqual([
-      ['2026-11-24 23', 1],
-      ['2026-11-25 00', 1],
-      ['2026-11-25 23', 1],
-    ]);
+      (await stats(folder, ...words)).rows.map(({ period, calls }) => `${period}: ${calls}`);
+    expect(await periods('--since', '2026-11-25')).toEqual(['2026-11-25: 2']);
+    expect(await periods('--until', '2026-11-24')).toEqual(['2026-11-24: 1']);
+    const hours = ['2026-11-24 23: 1', '2026-11-25 00: 1', '2026-11-25 23: 1'];
+    expect(await periods('--by', 'hour')).toEqual(hours);
     const wrong = await failureOf(stats(folder, '--since', '2026-11-25', '--until', '2026-11-24'));
     expect(wrong).toMatchObject({ code: 'invalid_date', exitCode: 2 });
     vi.unstubAllEnvs();
@@ -202,10 +198,8 @@ describe('psd2 log stats', () => {
     appendFileSync(other.stats, '{"day":"2026-11-24","prof\n{"profile":"env"}\n');
     const calls = join(other.log, 'calls.ndjson');
     const { rows } = await stats(folder, '--files', calls, '--files', other.stats);
-    expect(rows.map(({ period, calls: count, own }) => [period, count + own])).toEqual([
-      ['2026-11-24', 100],
-      ['2026-11-25', 2],
-    ]);
+    const counts = rows.map(({ period, calls: count, own }) => `${period}: ${count + own}`);
+    expect(counts).toEqual(['2026-11-24: 100', '2026-11-25: 2']);
     writeFileSync(join(folder.root, 'notes'), 'no calls\n');
     for (const [name, code, says] of [
       ['nowhere', 'usage', 'does not exist'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Context, CustomerBank } from '../../../src/commands/context.ts';
 import { type CustomerReport, SharedStop, syncCustomers } from '../../../src/commands/sync/customers.ts';
-import { parseDate } from '../../../src/domain/calendar.ts';
+import { bankDay, parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { ListedRound } from '../../../src/store/listed-round.ts';
 import type { CustomerEnd, Round, SyncTarget } from '../../../src/store/ports/sync.ts';
@@ -9,6 +9,7 @@ import { answeringBank } from '../../bank/answering-bank.ts';
 import { NO_ROWS } from '../../store/row-of.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
+import { useOperatorHere } from '../operator.ts';
 
 // The turns of the customers of a round, and what happens to them.
 
@@ -48,11 +49,8 @@ async function syncing(
   const interruption = new AbortController();
   const stop = new SharedStop();
   const seen = {
-    turns: [] as string[],
-    sleeps: [] as number[],
-    asked: [] as number[],
-    left: 0,
-    givenBack: 0,
+    ...{ turns: [] as string[], sleeps: [] as number[], asked: [] as number[] },
+    ...{ left: 0, givenBack: 0 },
   };
   const listed = new ListedRound(Object.keys(turns));
   const ends: (CustomerEnd & { customerId: string })[] = [];
@@ -178,10 +176,8 @@ describe('a customer whose calls the bank turns away', () => {
   ])('%i times is %s', async (times, status) => {
     const away = Array.from({ length: times }, () => error('too_many_calls'));
     const { turns, reports } = await syncing({ '1': away, '2': [] });
-    expect(reports.map((each) => `${each.customerId} ${each.status}`).toSorted()).toEqual([
-      `1 ${status}`,
-      '2 synced',
-    ]);
+    const ended = reports.map((each) => `${each.customerId} ${each.status}`);
+    expect(ended.toSorted()).toEqual([`1 ${status}`, '2 synced']);
     expect(turns.filter((customer) => customer === '1')).toHaveLength(Math.min(times + 1, 4));
     // The others come first.
     expect(turns.slice(0, 2)).toEqual(['1', '2']);
@@ -261,4 +257,46 @@ describe('while the store is away', () => {
 it('if other workers have the rest, psd2 asks again soon', async () => {
   const { sleeps, reports } = await syncing({ '1': [] }, { next: ['later', 'later'] });
   expect([sleeps, reports.length]).toEqual([[250, 250], 1]);
+});
+
+const operator = useOperatorHere();
+
+/** A run of `psd2 sync`, round after round. @param budget reads of an account a day. @param isSpread as with `--every` */
+function atSandbox(budget: number, isSpread = false) {
+  const { context } = operator.open();
+  return async (customer: string): Promise<CustomerReport[]> => {
+    const reports: CustomerReport[] = [];
+    const job = {
+      ...{ out: temporary, since: undefined, today: bankDay(context.world.now()), concurrency: 1 },
+      stop: new SharedStop(),
+      allowance: { budget, isOperators: true, isSpread },
+    };
+    await syncCustomers(context, job, new ListedRound([customer]), (report) => void reports.push(report));
+    return reports;
+  };
+}
+
+it('a customer whose accounts psd2 may not all read today is synced in part', async () => {
+  const bruno = await operator.logIn('bruno');
+  const { context } = operator.open();
+  const reads = await context.reads();
+  // Another command of today has read one of the accounts.
+  const read = '0020739150';
+  await reads.take(bruno, read);
+  expect(await atSandbox(1)(bruno)).toMatchObject([
+    { status: 'partly', accounts: 3, skipped: [read], errors: [] },
+  ]);
+});
+
+it('every account that failed is reported, also if an error ends the sync of the customer', async () => {
+  const carla = await operator.logIn('carla');
+  // Reads are spread over the day. So many leave one also just after midnight.
+  const round = atSandbox(100_000, true);
+  const failed = async () => {
+    const errors = (await round(carla)).flatMap((each) => each.errors);
+    return Object.fromEntries(errors.map(({ productId, code }) => [productId, code]));
+  };
+  expect(await failed()).toMatchObject({ '0030981204': 'bank_answer', '0030981401': 'not_logged_in' });
+  // psd2 pauses after the failures before, so it comes to the next account, and gives the customer more turns.
+  expect(await failed()).toMatchObject({ '0030981403': 'forbidden', '0030981420': 'too_many_calls' });
 });

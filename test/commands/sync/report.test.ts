@@ -87,6 +87,7 @@ describe('the report of a sync', () => {
   const SPREAD = 'spread over the day, and pauses after failed reads. The next turn begins at ';
   const TODAY = 'today without the customer';
   const OPTION = '(--unattended-reads)';
+  const BY_CONSENT = `an account as often as the consent allows a day, ${SPREAD}`;
   const TURNS = { every: 60_000, isByConsent: true };
   it.each<[string, CustomerReport[], Partial<Plan>, string, string | null]>([
     ['nothing', [synced('1')], {}, '', null],
@@ -97,13 +98,7 @@ describe('the report of a sync', () => {
     ['one read a day', ONE, { unattendedReads: 1 }, `read 1 time ${TODAY} ${OPTION}.`, TOMORROW],
     ['by the consent', ONE, { isByConsent: true }, `read as often as the consent allows ${TODAY}.`, TOMORROW],
     ['in turns', ONE, { every: 60_000 }, `an account 4 times a day ${OPTION}, ${SPREAD}`, NEXT_TURN],
-    [
-      'in turns by the consent',
-      ONE,
-      TURNS,
-      `an account as often as the consent allows a day, ${SPREAD}`,
-      NEXT_TURN,
-    ],
+    ['in turns by the consent', ONE, TURNS, BY_CONSENT, NEXT_TURN],
   ])('says what psd2 skipped, and when it can be read: %s', (_, of, plan, text, at) => {
     const { said, printed } = reported(of, 'json', false, plan);
     expect([said.includes('Skipped'), JSON.parse(printed).nextReadsAt]).toEqual([text !== '', at]);
@@ -115,12 +110,8 @@ describe('the error of a sync', () => {
   const failing = (...codes: ErrorCode[]) => {
     const tally = new SyncTally(true);
     tally.add(synced('0'), undefined);
-    codes.forEach((code, index) => {
-      tally.add(
-        synced(String(index + 1), { status: 'failed', errors: [refused(null)] }),
-        new Psd2Error(code, `It is ${code}`, { requestId: `r${index}` }),
-      );
-    });
+    for (const [index, code] of codes.entries())
+      tally.add(failed(`${index}`), new Psd2Error(code, `It is ${code}`, { requestId: `r${index}` }));
     return tally;
   };
 
@@ -204,10 +195,8 @@ describe('the results of customers', () => {
 
   it('the totals are those of a round, and the counts by result and by code go on', () => {
     const tally = new SyncTally(false);
-    tally.add(
-      { ...inPart('1', 'A1'), errors: [refused('A'), refused('B')] },
-      new Psd2Error('forbidden', 'No'),
-    );
+    const refusals = [refused('A'), refused('B')];
+    tally.add({ ...inPart('1', 'A1'), errors: refusals }, new Psd2Error('forbidden', 'No'));
     tally.add(waiting('2'), undefined);
     expect([tally.reports.length, tally.skipped]).toEqual([2, { customers: 1, accounts: 1 }]);
     tally.beginRound();
@@ -222,15 +211,13 @@ describe('the results of customers', () => {
   });
 
   it('of a thousand customers who were not synced are kept, and of all if that is asked for', () => {
-    for (const [keepsAll, kept] of [
-      [false, 1000],
-      [true, 1003],
-    ] as const) {
+    for (const keepsAll of [false, true]) {
       const tally = new SyncTally(keepsAll);
       tally.add(synced('0'), undefined);
-      for (let index = 1; index <= 1002; index += 1)
-        tally.add(synced(String(index), { status: 'failed', errors: [refused(null)] }), undefined);
-      expect([tally.reports.length, tally.reports[0]?.customerId]).toEqual([kept, keepsAll ? '0' : '1']);
+      for (let index = 1; index <= 1002; index += 1) tally.add(failed(`${index}`), undefined);
+      expect([tally.reports.length, tally.reports[0]?.customerId]).toEqual(
+        keepsAll ? [1003, '0'] : [1000, '1'],
+      );
     }
   });
 });
