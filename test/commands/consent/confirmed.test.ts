@@ -84,6 +84,18 @@ it('--all-accounts asks for each account, and an account may be called a product
   expect(bank.asked).toEqual([]);
 });
 
+it('a category and an account that are named twice are asked for once', async () => {
+  const { bank, run } = await operatorAt();
+  const twice = ['--category', 'ACCOUNT_INFO', '--account', '0000012346', '--account', OWN_ACCOUNT];
+  const { data } = await run([...REQUEST, ...twice]);
+  expect(bank.asked[0]).toBe(`request ${ANNA}: ACCOUNT_INFO PAYMENTS`);
+  const products = [OWN_ACCOUNT, '0000012346'];
+  expect(data.categories).toMatchObject([
+    { name: 'ACCOUNT_INFO', products },
+    { name: 'PAYMENTS', products },
+  ]);
+});
+
 it('psd2 consent cancel shows what it gives up, and asks', async () => {
   const { bank, run } = await operatorAt();
   bank.customersDecide = false;

@@ -26,10 +26,15 @@ const REFUSED: ConsentEvent = {
 
 type Begin = Omit<Extract<ConsentEvent, { type: 'created' }>, 'type'>;
 
-/** A consent with these events, as psd2 shows it some days later. */
+/** When a consent was granted that was asked for a minute before, a minute after it was begun. */
+const GRANTED = '2026-11-21T12:02:00.000Z';
+const GOOD_UNTIL = '2027-05-20T12:02:00.000Z';
+
+/** A consent with these events, a minute apart, as psd2 shows it some days later. */
 async function shown(events: ConsentEvent[], days = 1, begin: Partial<Begin> = {}, verb = 'show') {
   const folder = newConfigFolder(temporary);
-  const { context } = openCommand(folder, BEGUN);
+  let now = Date.parse(BEGUN);
+  const { context } = openCommand(folder, () => new Date(now));
   const { flows } = await context.store();
   const categories = [
     { name: 'ACCOUNT_INFO' as const, products: [FIRST, OTHER] },
@@ -37,7 +42,10 @@ async function shown(events: ConsentEvent[], days = 1, begin: Partial<Begin> = {
   ];
   const created = { transactionId: 't1', customerId: '1000001', categories, ...begin };
   const flow = await flows.begin('consent', created, async ({ current, record }) => {
-    for (const event of events) await record(event);
+    for (const event of events) {
+      now += 60_000;
+      await record(event);
+    }
     return current.flow;
   });
   const later = new Date(Date.parse(BEGUN) + days * 86_400_000).toISOString();
@@ -56,7 +64,7 @@ describe('a consent', () => {
       [
         ...[`Consent\t${flow}`, 'State\tconfirmed', 'Customer\t1000001'],
         ...[`ACCOUNT_INFO\tgranted for ${FIRST} ${OTHER}`, 'PAYMENTS\tnot granted', 'Resolved\t'],
-        ...['Good until\t2027-05-20T12:00:00.000Z', 'Resource\tr1', 'Transaction\tt1', ''],
+        ...[`Good until\t${GOOD_UNTIL}`, 'Resource\tr1', 'Transaction\tt1', ''],
       ].join('\n'),
     );
     expect(json).toEqual({
@@ -66,7 +74,7 @@ describe('a consent', () => {
         { name: 'ACCOUNT_INFO', products: [FIRST, OTHER], outcome: true },
         { name: 'PAYMENTS', products: [], outcome: false },
       ],
-      ...{ resolution: null, createdAt: BEGUN, updatedAt: BEGUN },
+      ...{ resolution: null, createdAt: BEGUN, updatedAt: GRANTED },
     });
   });
 
@@ -121,8 +129,8 @@ it.each<[string, NonNullable<Begin['terms']>, string[]]>([
 
 const IN_PART = 'ACCOUNT_INFO, PAYMENTS (not granted)';
 it.each<[string, ConsentEvent[], number, string[], number | null]>([
-  ['granted', [REQUESTED, CONFIRMED], 1, ['confirmed', IN_PART, BEGUN, '179'], 179],
-  ['over', [REQUESTED, CONFIRMED], 200, ['confirmed', IN_PART, BEGUN, 'over'], 0],
+  ['granted', [REQUESTED, CONFIRMED], 1, ['confirmed', IN_PART, GRANTED, '180'], 180],
+  ['over', [REQUESTED, CONFIRMED], 200, ['confirmed', IN_PART, GRANTED, 'over'], 0],
   ['not granted yet', [], 1, ['created', 'ACCOUNT_INFO, PAYMENTS', '', ''], null],
 ])(
   'psd2 consent list has a consent that is %s with its days left',
@@ -131,7 +139,7 @@ it.each<[string, ConsentEvent[], number, string[], number | null]>([
     const [state, categories, ...left] = cells;
     expect(table).toBe(`${[flow, state, categories, `${FIRST} ${OTHER}`, ...left, '1000001'].join('\t')}\n`);
     expect(json).toMatchObject([
-      { flow, expiresAt: daysLeft === null ? null : '2027-05-20T12:00:00.000Z', daysLeft },
+      { flow, createdAt: BEGUN, expiresAt: daysLeft === null ? null : GOOD_UNTIL, daysLeft },
     ]);
   },
 );
