@@ -222,6 +222,11 @@ describe('MT940', () => {
       lines(':61:261121RC1,NRTINONREF', 'x'),
       { amount: '-1', bookingDate: null },
     ],
+    [
+      'its IBAN with the currency',
+      MT940.replaceAll(`:25:${OWN}`, `:25P:${OWN}EUR\r\nCOBADEFFXXX`),
+      { amount: '-12.50' },
+    ],
     ['a reversed debit brings it back', lines(':61:261121RD1,NRTINONREF', 'x'), { amount: '1' }],
     [
       'days on both sides of a new year',
@@ -307,6 +312,11 @@ describe('a report that cannot be read', () => {
       'of another account than asked',
       asMt940([]).replaceAll(OWN, 'FR1420041010050500013M02606'),
       /about the account FR14/,
+    ],
+    [
+      'of another account, behind a BIC',
+      asMt940([]).replaceAll(OWN, 'BNPAFRPPXXX/fr14 2004 1010 0505 0001 3M02 606 EUR'),
+      /about the account FR1420041010050500013M02606,/,
     ],
     ['a page of a gateway', '<?xml version="1.0"?><html><body>Bad Gateway</body></html>', /not JSON/],
   ])('%s', async (_, body, message) => {

@@ -1,4 +1,6 @@
 import { addDays, type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
+import { isIban } from '../../../../domain/order/iban.ts';
+import { compactIban } from '../../../../domain/order/sepa-text.ts';
 import { type AccountReport, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
 
 /** A tag with its lines: `:61:2611260…`. */
@@ -57,7 +59,7 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
       balance = tag === '20' ? '' : tag;
     }
     if (tag === '20') [currency, isInterim] = [undefined, false];
-    else if (tag === '25') accounts.add(value.trim());
+    else if (tag === '25' || tag === '25P') accounts.add(compactIban(value));
     else if (tag === '60F' || tag === '60M')
       currency = /^[CD]\d{6}([A-Z]{3})/.exec(value)?.[1] ?? refuse('The opening balance has no currency');
     else if (tag === '34F') {
@@ -68,14 +70,19 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
   book(NOTHING);
   if (balance.startsWith('60')) refuse(UNCLOSED);
   if (accounts.size === 0) refuse('The statement names no account');
-  const ibans = [
-    ...new Set([...accounts].flatMap((each) => /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}/.exec(each)?.[0] ?? [])),
-  ];
+  const ibans = [...new Set([...accounts].flatMap((each) => ibanIn(each) ?? []))];
   if (ibans.length > 1 || (ibans.length === 0 && accounts.size > 1))
     refuse('The file has statements of several accounts');
   // Only the last part of a statement ends with `62F`.
   const isPart = balance === '62M';
   return { ...(ibans[0] !== undefined && { account: { iban: ibans[0] } }), transactions, isPart };
+}
+
+/** The IBAN in the account of a statement. Banks write a BIC before it and the currency after it. */
+function ibanIn(account: string): string | undefined {
+  const written = /[A-Z]{2}\d{2}[A-Z0-9]{11,33}$/.exec(account)?.[0];
+  const bare = written?.replace(/(?<=.{15})[A-Z]{3}$/, '');
+  return [written, bare].find((each) => each !== undefined && isIban(each)) ?? bare;
 }
 
 const NOTHING: Information = {};
