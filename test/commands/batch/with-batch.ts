@@ -40,7 +40,12 @@ export async function withFile(temporary: string, bank: BankHere, text: string, 
   /** Runs the batch, or these words. @returns what it told */
   const pay = async (words: readonly string[] = RUN, how?: Parameters<Payer['run']>[1]) =>
     told(await payer.run(words, how));
-  return { bank, payer, pay };
+  /** The same, with the calls that reached the bank then. */
+  const payAnew = async (...how: Parameters<typeof pay>) => {
+    bank.calls.length = 0;
+    return [await pay(...how), [...bank.calls]];
+  };
+  return { bank, payer, pay, payAnew };
 }
 
 /** An operator who has added a batch of payments of 10, 11, ... EUR to these payees. */

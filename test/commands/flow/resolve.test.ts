@@ -14,6 +14,7 @@ import { ANNA, CREATE, endOf, payerWith } from '../payer-here.ts';
 // A person ends a payment whose outcome is not known, or gives one up.
 
 const temporary = temporaryFolder();
+const CANCEL = ['transfer', 'cancel', 'tr-1'];
 
 /** An operator whose first transfer is unknown: the answer to execute was lost. */
 async function withUnknown(...more: string[]) {
@@ -111,7 +112,7 @@ describe('cancel', () => {
 
   it('a person gives up a transfer, and what the customer does then has no effect', async () => {
     const { payer, bank } = await withOpen('on execute', '--reference', 'INV-1');
-    const no = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [false] });
+    const no = await payer.run(CANCEL, { answers: [false] });
     expect([no.asked, no.printed, endOf(no)]).toEqual([
       ...[['Cancel the transfer for good?'], ''],
       ['exit 2, cancelled: The transfer tr-1 is unchanged'],
@@ -120,7 +121,7 @@ describe('cancel', () => {
       /^The transfer tr-1 is authorizing:\n {2}From {15}0000012345\n[\s\S]* {2}Last change {8}NOW\n$/,
     );
     const sent = [...bank.sent];
-    const yes = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [true] });
+    const yes = await payer.run(CANCEL, { answers: [true] });
     expect([yes.failure, yes.data.state, yes.said.split('\n').slice(-3)]).toMatchInlineSnapshot(`
       [null, "cancelled",
        ["The customer can still answer at the bank, but it has no effect: psd2 will not send execute.",
@@ -128,7 +129,7 @@ describe('cancel', () => {
     `);
     expect(bank.sent).toEqual(sent);
     bank.customersAgree = true;
-    expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
+    expect(endOf(await payer.run(CANCEL))).toMatchInlineSnapshot(`
       ["exit 2, usage of tr-1: The transfer tr-1 is cancelled, so there is nothing to cancel",
        "See it with:", "$ transfer show tr-1", "transactionId: "an-id""]
     `);
@@ -139,7 +140,7 @@ describe('cancel', () => {
     const { bank, payer } = await payerWith(temporary);
     bank.meets('sca', new Psd2Error('bank_failing', 'The bank is failing'));
     await payer.run(CREATE);
-    const { said, data } = await payer.run(['transfer', 'cancel', 'tr-1']);
+    const { said, data } = await payer.run(CANCEL);
     expect(data.state).toBe('cancelled');
     expect(said).not.toMatch(/no effect|again/);
   });
@@ -148,8 +149,8 @@ describe('cancel', () => {
     const { payer, bank } = await withUnknown();
     const calls = bank.calls.length;
     const ends = [
-      await payer.run(['transfer', 'cancel', 'tr-1']),
-      await payer.run(['transfer', 'cancel', 'tr-1'], {
+      await payer.run(CANCEL),
+      await payer.run(CANCEL, {
         globals: { customer: '1000002' },
         given: ['customer'],
       }),
@@ -168,8 +169,8 @@ describe('cancel', () => {
     expect(bank.calls).toHaveLength(calls);
     const open = await withOpen();
     const others = [
-      await open.payer.run(['transfer', 'cancel', 'tr-1', '--paste']),
-      await open.payer.run(['transfer', 'cancel', 'tr-1'], { yes: false }),
+      await open.payer.run([...CANCEL, '--paste']),
+      await open.payer.run(CANCEL, { yes: false }),
     ].map(endOf);
     expect(others).toMatchInlineSnapshot(`
       [["exit 2, usage: This needs no authorisation, so --paste has no effect"],
@@ -180,18 +181,18 @@ describe('cancel', () => {
 
   it('where the customer commits, only the bank cancels a transfer that may run', async () => {
     const { payer, bank } = await withOpen('by the customer', '--reference', 'INV-1');
-    const needsYes = await payer.run(['transfer', 'cancel', 'tr-1'], { yes: false });
+    const needsYes = await payer.run(CANCEL, { yes: false });
     expect(endOf(needsYes)).toMatchInlineSnapshot(`
       ["exit 2, confirmation_needed: Cancelling needs a confirmation, and psd2 cannot ask without a terminal",
        "Add --yes to confirm in advance. psd2 has sent nothing."]
     `);
-    const no = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [false] });
+    const no = await payer.run(CANCEL, { answers: [false] });
     expect([no.asked, endOf(no)]).toEqual([
       ['Ask the bank to cancel the transfer?'],
       ['exit 2, cancelled: The transfer tr-1 is unchanged'],
     ]);
     expect(bank.sent).not.toContain('cancel pay-1');
-    const { failure, data, said } = await payer.run(['transfer', 'cancel', 'tr-1']);
+    const { failure, data, said } = await payer.run(CANCEL);
     expect([failure, data.state, said.split('\n').slice(-2), bank.sent]).toMatchInlineSnapshot(`
       [null, "cancelled", ["You can use the reference "INV-1" again.", ""],
        ["verify transfer", "sca pay-1", "cancel pay-1"]]
@@ -201,18 +202,17 @@ describe('cancel', () => {
   it('an interrupted cancellation may have been carried out, and the bank knows', async () => {
     const { payer, bank } = await withOpen('by the customer');
     bank.meets('cancel', new Psd2Error('interrupted', 'Interrupted'));
-    expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
+    expect(endOf(await payer.run(CANCEL))).toMatchInlineSnapshot(`
       ["exit 130, interrupted of tr-1: Interrupted",
        "The transfer may be cancelled or not. Ask the bank, or ask it again to cancel it, with:",
        "$ transfer status tr-1", "$ transfer cancel tr-1"]
     `);
     bank.meets('cancel', 'lost');
-    expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`["done"]`);
+    expect(endOf(await payer.run(CANCEL))).toMatchInlineSnapshot(`["done"]`);
     expect((await payer.run(['transfer', 'show', 'tr-1'])).data.state).toMatchInlineSnapshot(`"cancelled"`);
   });
 });
 
-const CANCEL = ['transfer', 'cancel', 'tr-1'];
 it('an operation that the customer has authorised can be cancelled as long as execute was not sent', async () => {
   const { payer } = await payerWith(temporary);
   const named = ['standingOrder', '--account', '0000012345'];

@@ -4,14 +4,10 @@ import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts'
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
-import { endOf, payerAt, payerWith, TODAY } from '../payer-here.ts';
+import { CREATE, endOf, payerAt, payerWith, TODAY } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
-const ORDER = [
-  ...['--from', '0000012345', '--to', 'IT60X0542811101000000123456', '--name', 'Mario Rossi'],
-  ...['--amount', '12.50'],
-];
-const CREATE = ['transfer', 'create', ...ORDER];
+const ORDER = CREATE.slice(2);
 /** What a payee check prints, as the command for `PSD2_PAYEE_CHECK`. */
 const checkThatSays = (answer: object) => `sh -c 'cat > /dev/null; echo "$0"' '${JSON.stringify(answer)}'`;
 const daysFromNow = (days: number) =>
