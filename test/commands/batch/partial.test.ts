@@ -6,6 +6,7 @@ import type { EntryState } from '../../../src/bank/ports/bulk.ts';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { isDecimal } from '../../../src/domain/decimal.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { ANNA, TODAY } from '../payer-here.ts';
@@ -77,6 +78,37 @@ it('what the bank says of a payment counts more than a booking, and nobody reads
     'done',
     ['status pay-1', 'entries pay-1'],
   ]);
+});
+
+it('if the bank rejects some of a bulk payment, its word or the bookings say which', async () => {
+  const { bank, pay, calls } = await partial();
+  bank.entries = new Map([
+    ['R-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }],
+    ['R-2', { transactionStatus: 'RJCT', means: 'refused' }],
+    ['R-3', { transactionStatus: 'PDNG', means: 'open' }],
+  ]);
+  const row = booking('R-3', '12.00', { counterpartyIban: 'de89 3704 0044 0532 0130 00' });
+  const others: Partial<Transaction>[] = [
+    { bookingDate: null },
+    { currency: 'USD' },
+    { amount: decimalOf(1200) },
+    { counterpartyIban: 'IT60X0542811101000000123456' },
+    { endToEndId: null },
+    { endToEndId: 'R-2' },
+  ];
+  bank.booked = others.map((other) => ({ ...row, ...other }));
+  expect([await pay(), calls()]).toMatchInlineSnapshot(`
+    [["1 executed tr-1 ", "2 failed tr-2 RJCT",
+      "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
+      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 9, unknown 1 of 3: run batch-1"],
+     ["accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
+      "bookings 0000012345 from TODAY, booked"]]
+  `);
+  bank.booked = [row];
+  expect(await pay()).toMatchInlineSnapshot(`
+    ["1 executed tr-1 ", "2 failed tr-2 RJCT", "3 executed tr-3 ",
+     "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 3: retry batch-1"]
+  `);
 });
 
 it('if the bank says nothing of the payments, the bookings do, and what was booked before is no proof', async () => {

@@ -1,13 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Transaction } from '../../../src/bank/ports/bank.ts';
-import { parseDate } from '../../../src/domain/calendar.ts';
-import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readLine, readLines } from '../../../src/flows/batch/known-lines.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, type PaymentHere } from '../bank-here.ts';
-import { endOf, NOW, TODAY } from '../payer-here.ts';
+import { endOf, NOW } from '../payer-here.ts';
 import {
   BASKET,
   beginLine,
@@ -27,12 +24,6 @@ import {
 const temporary = temporaryFolder();
 const payees = payeesIn(temporary);
 const checkThatSays = (answer: object) => `sh -c 'cat > /dev/null; echo "$0"' '${JSON.stringify(answer)}'`;
-
-/** An amount with a sign, as an account books it. */
-function decimal(text: string): Decimal {
-  if (isDecimal(text)) return text;
-  throw new TypeError(`${text} is not a decimal`);
-}
 
 it('a run pays line by line, says how far it is, and a second run sends nothing', async () => {
   const { bank, payer } = await payees({}, 'Ada', 'Bea');
@@ -250,54 +241,6 @@ it('lines of one account and day go as one bulk payment, which the customer auth
     ["exit 2, usage of tr-1: The transfer tr-1 is one of the bulk payment op-1",
      "The customer authorises all of them together. psd2 goes on with all, and asks what became of each, with:",
      "$ batch run batch-1"]
-  `);
-});
-
-it('if the bank rejects some of a bulk payment, its word or the bookings say which', async () => {
-  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea', 'Cleo');
-  bank.next = { word: 'PART' };
-  bank.entries = new Map([
-    ['R-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }],
-    ['R-2', { transactionStatus: 'RJCT', means: 'refused' }],
-    ['R-3', { transactionStatus: 'PDNG', means: 'open' }],
-  ]);
-  const row = {
-    ...{
-      index: '1',
-      status: 'booked',
-      bookingDate: parseDate('--date', TODAY),
-      valueDate: null,
-      description: '',
-    },
-    ...{ amount: decimal('-12.00'), currency: 'EUR', details: '', code: null },
-    ...{
-      transferReference: null,
-      feeCharge: null,
-      endToEndId: 'R-3',
-      counterpartyIban: 'de89 3704 0044 0532 0130 00',
-    },
-  } satisfies Transaction;
-  const others: Partial<Transaction>[] = [
-    { bookingDate: null },
-    { currency: 'USD' },
-    { amount: decimal('12.00') },
-    { counterpartyIban: 'IT60X0542811101000000123456' },
-    { endToEndId: null },
-    { endToEndId: 'R-2' },
-  ];
-  bank.booked = others.map((other) => ({ ...row, ...other }));
-  const ran = await payer.run(RUN);
-  expect([told(ran), bank.calls.map((call) => call.replace(TODAY, 'TODAY'))]).toMatchInlineSnapshot(`
-    [["1 executed tr-1 ", "2 failed tr-2 RJCT",
-      "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
-      "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.", "exit 9, unknown 1 of 3: run batch-1"],
-     ["accounts 1048262", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
-      "bookings 0000012345 from TODAY, booked"]]
-  `);
-  bank.booked = [row];
-  expect(await pay()).toMatchInlineSnapshot(`
-    ["1 executed tr-1 ", "2 failed tr-2 RJCT", "3 executed tr-3 ",
-     "2 of 3 paid (22.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 3: retry batch-1"]
   `);
 });
 

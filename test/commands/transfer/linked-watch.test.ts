@@ -22,20 +22,22 @@ const VERIFIED: TransferEvent = {
   ...{ nextStep: 'authorisation', links },
 };
 
-/** Watches a payment that was left with the customer. */
-async function watched() {
+/** Watches a payment with these events after its initiation was sent: by default it was left with the customer. */
+async function watched(
+  events: TransferEvent[] = [VERIFIED, { type: 'sca-started', links }],
+  world: object = {},
+) {
   const { bank } = open();
   const paying = await newPayment(temporary, bank);
   await paying.flows.resume('transfer', paying.flow, async (flow) => {
     await flow.record({ type: 'accepted' });
     await flow.record({ type: 'verify-sent', requestId: 'r', digest: null });
     expect(flow.current.state).toBe('executing');
-    await flow.record(VERIFIED);
-    await flow.record({ type: 'sca-started', links });
+    for (const event of events) await flow.record(event);
   });
   const watch = () =>
     watchTransfer({
-      world: paying.world,
+      world: { ...paying.world, ...world },
       bank: async () => bank,
       read: paying.stored,
       isAtWork: async () => false,
@@ -73,22 +75,9 @@ it('a watched payment is not over while another authorisation may follow a faile
 });
 
 it('a watched payment whose fees nobody has confirmed needs the operator, so the bank is not asked', async () => {
-  const { bank } = open();
-  const paying = await newPayment(temporary, bank);
-  await paying.flows.resume('transfer', paying.flow, async (flow) => {
-    await flow.record({ type: 'accepted' });
-    await flow.record({ type: 'verify-sent', requestId: 'r', digest: null });
-    await flow.record({ ...VERIFIED, commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' } });
-  });
-  const { world } = paying;
+  const fees = { commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' } };
   const sleep = () => Promise.reject(new RangeError('It waited'));
-  const watching = watchTransfer({
-    world: { ...world, sleep },
-    bank: async () => bank,
-    read: paying.stored,
-    isAtWork: async () => false,
-    seen: () => {},
-  });
-  expect(await watching).toEqual(await paying.stored());
+  const { watch, stored } = await watched([{ ...VERIFIED, ...fees }], { sleep });
+  expect(await watch()).toEqual(await stored());
   expect(recorded.received).toEqual([]);
 });
