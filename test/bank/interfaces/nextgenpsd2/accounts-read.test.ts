@@ -8,14 +8,13 @@ import type { Transaction, TransactionPage, TransactionQuery } from '../../../..
 import type { ConsentSource, Read } from '../../../../src/bank/ports/call.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import { TRANSACTION_ID } from './client.ts';
-import { failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';
+import { failureOf, IDS, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // Each reading: what psd2 asks the bank, and what it makes of the answers, without a connection.
 
 type Settings = NonNullable<BankFile['accounts']>;
 const IBAN = 'DE89370400440532013000';
 const ID = 'a1';
-const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
 const date = (day: string) => parseDate('--from', day);
 
 interface Consent {

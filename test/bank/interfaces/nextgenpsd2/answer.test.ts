@@ -14,10 +14,12 @@ import {
   described,
   errorOf,
   failureOf,
+  IDS,
+  LOGIN,
+  PAYING,
   type Scripted,
   said,
   scriptedCalls,
-  TPP_REQUEST_ID,
 } from './scripted.ts';
 
 // What psd2 understands of an answer: the messages in it, whose they are, and whether its content can be used.
@@ -28,20 +30,6 @@ const READING: BankCall = {
   facts: { reads: 'list', needsConsent: true, login: false },
   transactionId: TRANSACTION_ID,
 };
-const PAYING: BankCall = {
-  method: 'POST',
-  path: '/v1/payments/sct',
-  facts: { reads: null, needsConsent: false, login: false },
-  transactionId: TRANSACTION_ID,
-  irrevocable: true,
-};
-const LOGIN: BankCall = {
-  ...PAYING,
-  path: '/token',
-  facts: { reads: null, needsConsent: false, login: true },
-};
-const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
-
 const messages = (...tppMessages: object[]) => ({ tppMessages });
 const error = (code: string, text = 'No') => ({ category: 'ERROR', code, text });
 const understood = async (call: BankCall, answer: Scripted) => (await answered(call, answer)).said;
@@ -99,22 +87,15 @@ describe('an answer that psd2 understands', () => {
     expect((await understood(READING, answer)).asksForSca).toBe(false);
   });
 
+  const WARNING = { category: 'WARNING', code: 'FORMAT_ERROR' };
   it.each<[string, object, string | null | undefined]>([
     ['the only one', messages(error('OWN')), 'OWN'],
     ['the first that has a meaning', messages(error('OWN'), error('FORMAT_ERROR')), 'FORMAT_ERROR'],
-    [
-      'the first of two with a meaning',
-      messages(error('TOKEN_INVALID'), error('FORMAT_ERROR')),
-      'TOKEN_INVALID',
-    ],
+    ['the first of two', messages(error('TOKEN_INVALID'), error('FORMAT_ERROR')), 'TOKEN_INVALID'],
     ['the first with a code', messages({ text: 'No' }, error('OWN')), 'OWN'],
     ['the first, if none has a code', messages({ text: 'One' }, { text: 'Two' }), null],
-    [
-      'no warning beside an error',
-      messages({ category: 'WARNING', code: 'FORMAT_ERROR' }, error('OWN')),
-      'OWN',
-    ],
-    ['a warning alone', messages({ category: 'WARNING', code: 'FORMAT_ERROR' }), 'FORMAT_ERROR'],
+    ['no warning beside an error', messages(WARNING, error('OWN')), 'OWN'],
+    ['a warning alone', messages(WARNING), 'FORMAT_ERROR'],
     ['none', {}, undefined],
   ])('the message that decides a refusal is %s', async (_, body, code) => {
     const { decided } = await understood(READING, said(body, 400));
@@ -123,14 +104,12 @@ describe('an answer that psd2 understands', () => {
 });
 
 describe('the messages of an answer', () => {
+  const WARNING = { category: 'WARNING', code: 'B' };
   const message = (more: object) => ({ code: null, text: null, path: null, isError: true, ...more });
   it.each<[string, unknown, object[]]>([
     [
       'of the standard',
-      messages(
-        { category: 'ERROR', code: 'A', path: 'body.x', text: 'T' },
-        { category: 'WARNING', code: 'B' },
-      ),
+      messages({ category: 'ERROR', code: 'A', path: 'body.x', text: 'T' }, WARNING),
       [message({ code: 'A', path: 'body.x', text: 'T' }), message({ code: 'B', isError: false })],
     ],
     ['in lower case, or without a category', messages({ category: 'error' }, {}), [message({}), message({})]],
@@ -138,7 +117,7 @@ describe('the messages of an answer', () => {
     ['in another form', { tppMessages: { code: 'A' } }, []],
     [
       'beside others',
-      { ...messages(error('A')), error: 'B', code: 'C', title: 'D' },
+      { ...messages(error('A')), error: 'B', code: 'C' },
       [message({ code: 'A', text: 'No' })],
     ],
     [
@@ -146,11 +125,7 @@ describe('the messages of an answer', () => {
       { error: 'invalid_grant', error_description: 'Over', code: 'C' },
       [message({ code: 'invalid_grant', text: 'Over', isOAuth: true })],
     ],
-    [
-      'of OAuth, longer than a code',
-      { error: 'x'.repeat(201) },
-      [message({ code: 'x'.repeat(200), isOAuth: true })],
-    ],
+    ['of OAuth, longer', { error: 'x'.repeat(201) }, [message({ code: 'x'.repeat(200), isOAuth: true })]],
     ['an error that is no text', { error: { code: 'A' } }, []],
     ['problem details', { title: 'T', detail: 'D', code: 'C' }, [message({ code: 'C', text: 'D' })]],
     ['problem details with a title alone', { title: 'T' }, [message({ text: 'T' })]],
@@ -198,6 +173,7 @@ describe('the content of an answer', () => {
     });
   });
 
+  const half = (type: string) => ({ body: '{', headers: { 'content-type': type } });
   it.each<[string, Scripted, string]>([
     ['nothing', { status: 204 }, 'is not JSON: the answer is empty'],
     [
@@ -205,24 +181,12 @@ describe('the content of an answer', () => {
       { body: '<html>', headers: { 'content-type': 'text/html; charset=utf-8' } },
       'is not JSON: the answer is text/html',
     ],
-    ['half of JSON', { body: '{', headers: { 'content-type': 'application/json' } }, 'is not JSON'],
-    [
-      'half of JSON of another kind',
-      { body: '{', headers: { 'content-type': 'application/hal+json' } },
-      'is not JSON',
-    ],
+    ['half of JSON', half('application/json'), 'is not JSON'],
+    ['half of JSON of another kind', half('application/hal+json'), 'is not JSON'],
     ['no kind', { body: '{' }, 'is not JSON'],
     ['deep JSON', { body: '['.repeat(100_000) }, 'is not JSON'],
-    [
-      'a kind without an end',
-      { body: '{', headers: { 'content-type': 'x'.repeat(101) } },
-      `is not JSON: the answer is ${'x'.repeat(100)}`,
-    ],
-    [
-      'a kind that begins with JSON',
-      { body: '{', headers: { 'content-type': 'json/x' } },
-      'is not JSON: the answer is json/x',
-    ],
+    ['a kind without an end', half('x'.repeat(101)), `is not JSON: the answer is ${'x'.repeat(100)}`],
+    ['a kind that begins with JSON', half('json/x'), 'is not JSON: the answer is json/x'],
     ['null', { body: 'null' }, 'is no JSON object'],
     ['a text', { body: '"x"' }, 'is no JSON object'],
     ['a list', { body: '[]' }, 'has no usable content: expected an object'],
@@ -233,14 +197,9 @@ describe('the content of an answer', () => {
       'has no usable accounts.1.id: expected an id',
     ],
   ])('cannot be used: %s', async (_, answer, says) => {
-    const status = answer.status ?? 200;
     expect(await failureOf(read(answer))).toEqual({
-      ...{
-        code: 'bank_answer',
-        message: `The bank's answer to GET /v1/accounts ${says}`,
-        httpStatus: status,
-      },
-      ...IDS,
+      ...{ code: 'bank_answer', message: `The bank's answer to GET /v1/accounts ${says}` },
+      ...{ httpStatus: answer.status ?? 200, ...IDS },
     });
   });
 

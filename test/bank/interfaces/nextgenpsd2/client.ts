@@ -28,7 +28,8 @@ import {
   type WrittenAnswer,
 } from '../../recorded-bank.ts';
 
-export const TRANSACTION_ID = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+export { TRANSACTION_ID } from './scripted.ts';
+
 export const CONSENT_ID = 'consent-1';
 export const silent = async () => undefined;
 
@@ -113,12 +114,10 @@ export function useNextGen(recorded: RecordedBank): (options?: NextGenOptions) =
     const [qwac, qseal] = [readPair('QWAC', certificates.qwac), readPair('QSealC', certificates.qseal)];
     const connection = connectToBank(base, qwac, certificates.ca);
     connections.push(connection);
-    const [notices, observations, sleeps, consentsFor]: [Notice[], Observation[], number[], unknown[]] = [
-      [],
-      [],
-      [],
-      [],
-    ];
+    const notices: Notice[] = [];
+    const observations: Observation[] = [];
+    const sleeps: number[] = [];
+    const consentsFor: unknown[] = [];
     let time = Date.now();
     const timing = {
       now: () => new Date(time),

@@ -5,7 +5,7 @@ import { scaOfConsents } from '../../../../src/bank/interfaces/nextgenpsd2/sca.t
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import type { ConsentTerms } from '../../../../src/domain/consent.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
-import { errorOf, failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';
+import { errorOf, failureOf, IDS, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // What a consent can be for, and each call about one: whole requests, whole answers, whole errors.
 
@@ -13,7 +13,6 @@ type Consent = NonNullable<BankFile['consent']>;
 const date = (day: string) => parseDate('--until', day);
 const IBAN = 'DE89370400440532013000';
 const FACTS = { reads: null, needsConsent: false, login: false, ofConsent: 'c1' };
-const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
 const CREATED = { consentId: 'c1', consentStatus: 'received' };
 const REQUEST = {
   customerId: 'shop',

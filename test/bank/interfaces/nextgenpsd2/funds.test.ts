@@ -4,7 +4,7 @@ import type { CoveredFunds } from '../../../../src/domain/consent.ts';
 import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.ts';
 import { announcements } from '../../client.ts';
 import { TRANSACTION_ID } from './client.ts';
-import { failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
+import { failureOf, PLAIN_FACTS, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 const IBAN = 'DE89370400440532013000';
 const PATH = '/v2/consents/confirmation-of-funds';
@@ -131,10 +131,24 @@ it('a confirmation of funds goes out with its consent, and the tokens of that', 
   expect(await askForFunds(calls, funds(IBAN), TRANSACTION_ID)).toBe(true);
   expect(await askForFunds(calls, funds('bban:37', 'f1'), TRANSACTION_ID)).toBe(false);
   const instructedAmount = { currency: 'EUR', amount: '12.50' };
-  expect(sent.map(({ body, headers, facts }) => [body, headers, facts.ofPayment])).toEqual([
-    [{ account: { iban: IBAN }, instructedAmount }, undefined, undefined],
-    [{ account: { bban: '37' }, instructedAmount }, { 'consent-id': 'f1' }, 'of-the-consent'],
+  const call = {
+    ...{ method: 'POST', path: '/v1/funds-confirmations', transactionId: TRANSACTION_ID, facts: PLAIN_FACTS },
+  };
+  expect(sent).toEqual([
+    { ...call, body: { account: { iban: IBAN }, instructedAmount } },
+    {
+      ...{ ...call, body: { account: { bban: '37' }, instructedAmount }, headers: { 'consent-id': 'f1' } },
+      facts: { ...PLAIN_FACTS, ofPayment: 'of-the-consent' },
+    },
   ]);
+});
+
+it.each([{}, { fundsAvailable: 'yes' }])('an answer of %j says nothing of funds', async (answer) => {
+  const { calls } = scriptedCalls([said(answer)]);
+  const unusable = /^The bank's answer to POST \/v1\/funds-confirmations has no usable fundsAvailable: /;
+  expect(await failureOf(askForFunds(calls, funds(IBAN), TRANSACTION_ID))).toMatchObject({
+    ...{ code: 'bank_answer', message: expect.stringMatching(unusable) },
+  });
 });
 
 const message = (code: string, text?: string) => ({

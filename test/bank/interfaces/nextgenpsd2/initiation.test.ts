@@ -31,6 +31,9 @@ const FIELDS = {
   creditorName: 'Mario Rossi',
 };
 
+/** The body of an order that is {@link SIMPLE}. */
+const BODY = { endToEndIdentification: 'INV-7', ...FIELDS };
+
 function initiated(
   payments: NonNullable<BankFile['payments']>,
   order: Partial<TransferOrder> = {},
@@ -52,8 +55,7 @@ describe('the initiation of a transfer', () => {
       product: 'sepa-credit-transfers',
       endToEndId: 'INV-7',
       body: JSON.stringify({
-        endToEndIdentification: 'INV-7',
-        ...FIELDS,
+        ...BODY,
         remittanceInformationUnstructured: 'Invoice 7',
       }),
       returnAddress: BACK.address,
@@ -100,15 +102,13 @@ describe('the initiation of a transfer', () => {
   it('has the parts of the address that the operator gave, and no other', () => {
     const town = { town: text('Berlin'), country: 'DE' };
     expect(bodyOf({}, { ...SIMPLE, payeeAddress: town })).toEqual({
-      endToEndIdentification: 'INV-7',
-      ...FIELDS,
+      ...BODY,
       creditorAddress: { townName: 'Berlin', country: 'DE' },
     });
     const full = { street: text('Ring'), building: text('7'), postcode: text('10115'), ...town };
     expect(initiated({}, { ...SIMPLE, payeeAddress: full }).body).toBe(
       JSON.stringify({
-        endToEndIdentification: 'INV-7',
-        ...FIELDS,
+        ...BODY,
         creditorAddress: {
           ...{ streetName: 'Ring', buildingNumber: '7', postCode: '10115', townName: 'Berlin' },
           country: 'DE',
@@ -122,8 +122,7 @@ describe('the initiation of a transfer', () => {
     const order = { ...SIMPLE, description: '', creditorReference };
     const allowed = ['remittanceInformationStructured'];
     expect(bodyOf({ allowed }, order)).toEqual({
-      endToEndIdentification: 'INV-7',
-      ...FIELDS,
+      ...BODY,
       remittanceInformationStructured: {
         ...{ reference: 'RF18539007547034', referenceType: 'SCOR', referenceIssuer: 'ISO' },
       },
@@ -145,9 +144,8 @@ describe('the initiation of a transfer', () => {
   it('has the day only if it is a later one', () => {
     const day = date('2026-11-25');
     const later = { ...SIMPLE, executionDate: day, futureDated: true };
-    const plain = { endToEndIdentification: 'INV-7', ...FIELDS };
-    expect(bodyOf({ futureDays: 30 }, later)).toEqual({ ...plain, requestedExecutionDate: '2026-11-25' });
-    expect(bodyOf({ futureDays: 30 }, { ...later, futureDated: false })).toEqual(plain);
+    expect(bodyOf({ futureDays: 30 }, later)).toEqual({ ...BODY, requestedExecutionDate: '2026-11-25' });
+    expect(bodyOf({ futureDays: 30 }, { ...later, futureDated: false })).toEqual(BODY);
   });
 });
 
@@ -175,7 +173,7 @@ describe('the initiation of a standing order', () => {
         service: 'periodic-payments',
         product: 'sepa-credit-transfers',
         endToEndId: 'INV-7',
-        body: JSON.stringify({ endToEndIdentification: 'INV-7', ...FIELDS, ...written }),
+        body: JSON.stringify({ ...BODY, ...written }),
         ...{ returnAddress: BACK.address, returnState: 's1', repeatMinutes: null },
         ...{ needsLink: true, executesWithoutSca: 'possible' },
       },
@@ -202,8 +200,7 @@ describe('a field that the bank demands', () => {
     ['debtorAccount.iban', {}],
   ])('%s is filled with what psd2 knows', (path, filled) => {
     expect(bodyOf({ required: [path] }, SIMPLE)).toEqual({
-      endToEndIdentification: 'INV-7',
-      ...FIELDS,
+      ...BODY,
       ...filled,
     });
   });
@@ -217,7 +214,7 @@ describe('a field that the bank demands', () => {
   it('is there beside another one', () => {
     const required = ['chargeBearer', 'creditorAccount.currency'];
     expect(bodyOf({ required }, SIMPLE)).toEqual({
-      ...{ endToEndIdentification: 'INV-7', ...FIELDS, chargeBearer: 'SLEV' },
+      ...{ ...BODY, chargeBearer: 'SLEV' },
       creditorAccount: { iban: PAYEE, currency: 'EUR' },
     });
   });

@@ -5,7 +5,7 @@ import { ask } from '../../../../src/bank/interfaces/nextgenpsd2/answer.ts';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { ErrorContext } from '../../../../src/errors.ts';
 import { TRANSACTION_ID } from './client.ts';
-import { failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';
+import { failureOf, IDS, LOGIN, PAYING, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // What psd2 tells the operator of each refusal: by the standard's code, by the bank file's word for a code, by the HTTP status.
 
@@ -15,20 +15,8 @@ const READING: BankCall = {
   facts: { reads: { account: 'a1', of: 'balances' }, needsConsent: true, login: false },
   transactionId: TRANSACTION_ID,
 };
-const PAYING: BankCall = {
-  method: 'POST',
-  path: '/v1/payments/sepa-credit-transfers',
-  facts: { reads: null, needsConsent: false, login: false },
-  transactionId: TRANSACTION_ID,
-  irrevocable: true,
-};
-const LOGIN: BankCall = {
-  ...{ method: 'POST', path: '/token', transactionId: TRANSACTION_ID },
-  facts: { reads: null, needsConsent: false, login: true },
-};
 const READ = 'GET /v1/accounts/a1/balances';
 const PAY = 'POST /v1/payments/sepa-credit-transfers';
-const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
 
 const refused = (code: string, status: number, text = 'Because') =>
   said({ tppMessages: [{ category: 'ERROR', code, text }] }, status);

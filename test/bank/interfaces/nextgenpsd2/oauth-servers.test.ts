@@ -28,6 +28,7 @@ const SERVER: OAuthServer = {
 const NOTHING: OAuthServer = {
   ...{ issuer: null, namesItself: false, authorization: null, token: null, revocation: null },
 };
+const NAMES_ITSELF = { authorization_response_iss_parameter_supported: true };
 const LOGIN = { reads: null, needsConsent: false, login: true };
 const CLIENT = { clientId: 'PSD IT/1', clientSecret: 's&cret' };
 const HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -51,22 +52,13 @@ describe('the server of a bank', () => {
   const ENDPOINTS = { authorizationEndpoint: `${ORIGIN}/own/login`, tokenEndpoint: `${ORIGIN}/own/token` };
   const aliases = (more: object) => ({ ...METADATA, mtls_endpoint_aliases: more });
   const at = (path: string) => ({ origin: ORIGIN, path });
+  const EMPTY = { authorization_endpoint: '', token_endpoint: '', revocation_endpoint: '' };
 
   it.each<[string, Oauth, object, object]>([
     ['is in the metadata', {}, METADATA, SERVER],
-    [
-      'names itself',
-      {},
-      { ...METADATA, authorization_response_iss_parameter_supported: true },
-      { ...SERVER, namesItself: true },
-    ],
+    ['names itself', {}, { ...METADATA, ...NAMES_ITSELF }, { ...SERVER, namesItself: true }],
     ['has nothing', {}, {}, NOTHING],
-    [
-      'has empty addresses',
-      {},
-      { authorization_endpoint: '', token_endpoint: '', revocation_endpoint: '' },
-      NOTHING,
-    ],
+    ['has empty addresses', {}, EMPTY, NOTHING],
     [
       'is at the addresses of the bank file before the metadata',
       ENDPOINTS,
@@ -306,11 +298,7 @@ describe('a login', () => {
     ['https://evil.example', METADATA, 'comes from another OAuth server'],
     ['https://evil.example', {}, null],
     [null, METADATA, null],
-    [
-      null,
-      { authorization_response_iss_parameter_supported: true },
-      'does not say which OAuth server it comes from',
-    ],
+    [null, NAMES_ITSELF, 'does not say which OAuth server it comes from'],
   ])('that comes back from %s', async (iss, metadata, problem) => {
     const { login } = opened([said(metadata)]);
     const checked = Promise.resolve(login.assertIssuer?.(iss, META, TRANSACTION_ID));
@@ -331,22 +319,15 @@ describe('tokens', () => {
   const EMPTY = {
     ...{ accessToken: 't1', expiresIn: null, refreshToken: null, refreshExpiresIn: null, scope: null },
   };
+  const FORM = 'grant_type=refresh_token&refresh_token=r+1';
   const basic = Buffer.from('PSD%20IT%2F1:s%26cret').toString('base64');
   const asked = (answer: Scripted, oauth: Oauth = {}) =>
     opened([said(METADATA), answer], { metadata: META, ...oauth });
 
   it.each<[Oauth, string, object]>([
-    [{}, 'grant_type=refresh_token&refresh_token=r+1&client_id=PSD+IT%2F1', {}],
-    [
-      { clientAuth: 'post' },
-      'grant_type=refresh_token&refresh_token=r+1&client_id=PSD+IT%2F1&client_secret=s%26cret',
-      {},
-    ],
-    [
-      { clientAuth: 'basic' },
-      'grant_type=refresh_token&refresh_token=r+1',
-      { authorization: `Basic ${basic}` },
-    ],
+    [{}, `${FORM}&client_id=PSD+IT%2F1`, {}],
+    [{ clientAuth: 'post' }, `${FORM}&client_id=PSD+IT%2F1&client_secret=s%26cret`, {}],
+    [{ clientAuth: 'basic' }, FORM, { authorization: `Basic ${basic}` }],
   ])('are asked for with the proof that the bank wants: %j', async (oauth, body, headers) => {
     const { login, sent } = asked(said(TOKENS), oauth);
     expect(await login.tokens(CLIENT, REFRESH, TRANSACTION_ID, silent)).toEqual(EMPTY);
@@ -413,14 +394,13 @@ describe('tokens', () => {
     expect(await login.tokens(CLIENT, REFRESH, TRANSACTION_ID)).toEqual({ ...EMPTY, ...expected });
   });
 
-  it.each([{}, { access_token: '' }, { access_token: 'a b' }, { access_token: 'a\n' }, { access_token: 7 }])(
+  it.each([{}, ...['', 'a b', 'a\n', 7].map((token) => ({ access_token: token }))])(
     'are none in %j',
     async (answer) => {
-      expect(
-        await failureOf(asked(said(answer)).login.tokens(CLIENT, REFRESH, TRANSACTION_ID)),
-      ).toMatchObject({
-        code: 'bank_answer',
-        message: expect.stringMatching(/^The bank's answer to POST \/token has no usable access_token: /),
+      const unusable = /^The bank's answer to POST \/token has no usable access_token: /;
+      const { login } = asked(said(answer));
+      expect(await failureOf(login.tokens(CLIENT, REFRESH, TRANSACTION_ID))).toMatchObject({
+        ...{ code: 'bank_answer', message: expect.stringMatching(unusable) },
       });
     },
   );
@@ -433,13 +413,9 @@ describe('tokens', () => {
       body: 'token=t1&token_type_hint=refresh_token&client_id=PSD+IT%2F1',
       ...{ headers: HEADERS, repeatable: true },
     });
-    const none = opened([]);
-    expect(await none.login.revoke(CLIENT, 't1', 'access_token', TRANSACTION_ID)).toBe(false);
-    expect(
-      await failureOf(asked({ status: 400 }).login.revoke(CLIENT, 't1', 'access_token', TRANSACTION_ID)),
-    ).toMatchObject({
-      code: 'bank_refused',
-    });
+    expect(await opened([]).login.revoke(CLIENT, 't1', 'access_token', TRANSACTION_ID)).toBe(false);
+    const refused = asked({ status: 400 }).login.revoke(CLIENT, 't1', 'access_token', TRANSACTION_ID);
+    expect(await failureOf(refused)).toMatchObject({ code: 'bank_refused' });
   });
 });
 

@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { initiationOf } from '../../../../src/bank/interfaces/nextgenpsd2/initiation.ts';
+import { xmlInitiationOf } from '../../../../src/bank/interfaces/nextgenpsd2/pain001.ts';
 import { paymentsOf } from '../../../../src/bank/interfaces/nextgenpsd2/payments.ts';
+import { parseDate } from '../../../../src/domain/calendar.ts';
+import type { Initiation } from '../../../../src/domain/operation.ts';
 import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.ts';
+import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
+import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { transferOrder } from '../../../domain/orders.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
-import { failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
+import { identifiedCalls } from './identified.ts';
+import { failureOf, OTHER_THAN_ORDERED, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // The payments of the interface: confirmations of funds, a transfer with its initiation, and what no bank of it has.
 
@@ -12,46 +19,17 @@ const BACK = { address: 'http://127.0.0.1:8910/callback?state=s1', state: 's1' }
 const ORDER = transferOrder({
   ...{ instant: false, type: null, reference: 'INV-7', fromIban: 'DE02100100109307118603' },
 });
-const OTHER_THAN_ORDERED = {
-  code: 'config',
-  message: 'The stored payment is not the one that was ordered',
-  hint: 'Somebody may have changed the store. psd2 has sent nothing. Restore the store from a backup.',
-};
 
 function opened(...answers: Scripted[]) {
   const script = scriptedCalls(answers);
   return { ...script, payments: paymentsOf(script.calls, script.oauth) };
 }
 
-describe('a confirmation of funds', () => {
-  const asked = { account: 'DE02100100109307118603', amount: parsePaymentAmount('1.00'), currency: 'EUR' };
-
-  it.each([true, false])('the bank says %s', async (fundsAvailable) => {
-    const { payments, sent } = opened(said({ fundsAvailable }));
-    expect(await payments.funds?.(asked, TRANSACTION_ID)).toBe(fundsAvailable);
-    expect(sent).toEqual([
-      {
-        method: 'POST',
-        path: '/v1/funds-confirmations',
-        facts: { reads: null, needsConsent: false, login: false },
-        transactionId: TRANSACTION_ID,
-        body: {
-          account: { iban: 'DE02100100109307118603' },
-          instructedAmount: { currency: 'EUR', amount: '1.00' },
-        },
-      },
-    ]);
-  });
-
-  it.each([{}, { fundsAvailable: 'yes' }])('an answer of %j says nothing', async (answer) => {
-    const call = (async () => opened(said(answer)).payments.funds?.(asked, TRANSACTION_ID))();
-    expect(await failureOf(call)).toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringMatching(
-        /^The bank's answer to POST \/v1\/funds-confirmations has no usable fundsAvailable: /,
-      ),
-    });
-  });
+it.each([true, false])('funds are confirmed without a consent: %s', async (fundsAvailable) => {
+  const { payments, sent } = opened(said({ fundsAvailable }));
+  const funds = { account: 'DE02100100109307118603', amount: parsePaymentAmount('1.00'), currency: 'EUR' };
+  expect(await payments.funds?.(funds, TRANSACTION_ID)).toBe(fundsAvailable);
+  expect(sent).toMatchObject([{ method: 'POST', path: '/v1/funds-confirmations' }]);
 });
 
 it('bulk payments are there only where the bank file has a product of them', () => {
@@ -86,9 +64,8 @@ describe('a transfer', () => {
     initiationOf(script.calls, ORDER, BACK, () => TRANSACTION_ID);
   const RECEIVED = said({ transactionStatus: 'RCVD', paymentId: 'p1', _links: {} }, 201);
 
-  it('is committed by the customer, and has no bulk payments unless the bank file names products', () => {
-    const { payments } = opened();
-    expect([payments.commits, payments.bulk]).toEqual(['by the customer', undefined]);
+  it('is committed by the customer', () => {
+    expect(opened().payments.commits).toBe('by the customer');
   });
 
   it('is initiated with the bytes that psd2 keeps', async () => {
@@ -142,3 +119,130 @@ describe('a transfer', () => {
     );
   });
 });
+
+// Payments that are sent alone in pain.001, and stored ones that somebody has changed.
+
+type Payments = NonNullable<BankFile['payments']>;
+const NEW_ID = '01234567-89ab-4cde-8f01-23456789abcd';
+const ID = '0123456789ab4cde8f0123456789abcd';
+const IBAN = 'DE02100100109307118603';
+const PLAIN = { instant: false, type: null, reference: 'INV-7', fromIban: IBAN } as const;
+const PRODUCTS: Payments = {
+  futureDays: 30,
+  products: {
+    payments: ['pain.001-sct', 'pain.001-sct-inst'],
+    'periodic-payments': ['pain.001-sct'],
+  },
+};
+const STANDING = {
+  executionDate: parseDate('--date', '2026-11-25'),
+  futureDated: true,
+  standing: { frequency: 'Monthly', end: parseDate('--end', '2027-12-01'), day: 3 },
+} as const;
+
+const orderOf = (more: Partial<TransferOrder> = {}) => transferOrder({ ...PLAIN, ...more });
+const initiated = (more: Partial<TransferOrder> = {}, payments: Payments = {}) =>
+  xmlInitiationOf(
+    identifiedCalls([], { payments: { ...PRODUCTS, ...payments } }).calls,
+    orderOf(more),
+    BACK,
+    () => NEW_ID,
+  );
+
+describe('a payment alone in pain.001', () => {
+  it('is one transfer, with an id of its own', async () => {
+    const { body, ...initiation } = await initiated({ reference: null });
+    expect(initiation).toEqual({
+      ...{ service: 'payments', product: 'pain.001-sct', endToEndId: ID },
+      ...{ returnAddress: BACK.address, returnState: 's1', repeatMinutes: null, needsLink: true },
+      executesWithoutSca: 'possible',
+    });
+    expect(body).toContain('<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.03">');
+    expect(body).toContain('<NbOfTxs>1</NbOfTxs><CtrlSum>12.50</CtrlSum>');
+    expect(body).toContain(`<EndToEndId>${ID}</EndToEndId></PmtId><Amt><InstdAmt Ccy="EUR">12.50<`);
+    expect(body).toContain('<ReqdExctnDt>2026-11-21</ReqdExctnDt>');
+  });
+
+  it.each<[Partial<TransferOrder>, Payments, string, string]>([
+    [{ instant: true }, {}, 'pain.001-sct-inst', '<LclInstrm><Cd>INST</Cd></LclInstrm>'],
+    [{}, { bulk: { format: 'pain.001.001.09' } }, 'pain.001-sct', '<ReqdExctnDt><Dt>2026-11-21</Dt>'],
+    [{}, { bulk: { format: 'pain.001.001.11' } }, 'pain.001-sct', 'pain.001.001.11"'],
+    [{ reference: 'A+B' }, {}, 'pain.001-sct', '<EndToEndId>A+B<'],
+  ])('%j %j', async (more, payments, product, part) => {
+    const made = await initiated(more, payments);
+    expect([made.product, made.body]).toEqual([product, expect.stringContaining(part)]);
+  });
+
+  it('that repeats has two parts: the payment, and when it repeats', async () => {
+    const { body, service } = await initiated(STANDING, { days: 'two-digits' });
+    const form = await new Response(body, {
+      headers: { 'content-type': `multipart/form-data; boundary=psd2-${ID}` },
+    }).formData();
+    expect([service, [...form.keys()]]).toEqual(['periodic-payments', ['xml_sct', 'json_standingorderType']]);
+    expect(form.get('xml_sct')).toContain('<ReqdExctnDt>2026-11-25</ReqdExctnDt>');
+    expect(JSON.parse(`${form.get('json_standingorderType')}`)).toEqual({
+      ...{ startDate: '2026-11-25', endDate: '2027-12-01', frequency: 'Monthly', dayOfExecution: '03' },
+    });
+  });
+
+  it.each([
+    [{ from: null, fromIban: undefined }, {}, 'which names the account to debit'],
+    [{ payeeAddress: { country: 'DE' } }, { address: 'country' }, "the payee's address needs a town"],
+  ] as const)('is refused for %j', async (more, payments, message) => {
+    expect(await failureOf(initiated(more, payments))).toMatchObject({
+      ...{ code: 'usage', message: expect.stringContaining(message) },
+    });
+  });
+});
+
+describe('a stored payment in pain.001', () => {
+  const changed = (initiation: Initiation, from: string, to: string) => {
+    expect(initiation.body).toContain(from);
+    return { ...initiation, body: initiation.body.replace(from, to) };
+  };
+  const town = parseSepaText('--payee-town', 'Berlin', 35);
+
+  it.each<[Partial<TransferOrder>, string, string]>([
+    [{}, '>12.50</InstdAmt>', '>99.50</InstdAmt>'],
+    [{}, orderOf().to, IBAN],
+    [{}, IBAN, orderOf().to],
+    [{}, '<EndToEndId>INV-7', '<EndToEndId>INV-8'],
+    [{}, 'Invoice 7', 'Gift'],
+    [{}, 'pain.001.001.03', 'pain.001.001.99'],
+    [{}, '<ReqdExctnDt>2026-11-21', '<ReqdExctnDt>2026-11-22'],
+    [{ instant: true }, '<LclInstrm><Cd>INST</Cd></LclInstrm>', ''],
+    [{ payeeAddress: { town, country: 'DE' } }, 'Berlin', 'Bonn'],
+    [STANDING, '"frequency":"Monthly"', '"frequency":"Daily"'],
+    [STANDING, '"endDate":"2027-12-01"', '"endDate":"2028-12-01"'],
+    [STANDING, '"dayOfExecution":"3"', '"dayOfExecution":"4"'],
+    [STANDING, `--psd2-${ID}--`, `--psd2-${ID}\r\n\r\n{}--psd2-${ID}--`],
+  ])('is not sent if somebody has changed it: %j, %s to %s', async (more, from, to) => {
+    const order = orderOf(more);
+    const other = changed(await initiated(more), from, to);
+    const { payments } = atBank();
+    const made = payments.transfer({ order, transactionId: NEW_ID, initiation: other });
+    expect(await failureOf(made.verify(silent))).toEqual(OTHER_THAN_ORDERED);
+  });
+
+  it.each<[string, Partial<TransferOrder>, Payments]>([
+    ['as it is', {}, {}],
+    ['without a reference', { reference: null }, {}],
+    ['in another version', {}, { bulk: { format: 'pain.001.001.09' } }],
+    ['that repeats on a day of two digits', STANDING, { days: 'two-digits' }],
+  ])('is sent %s, whatever a later bank file says', async (_, more, payments) => {
+    const order = orderOf(more);
+    const initiation = await initiated(more, payments);
+    const { calls, payments: bank } = atBank();
+    const made = bank.transfer({ order, transactionId: NEW_ID, initiation });
+    expect(await made.verify(silent)).toMatchObject({ resourceId: 'p1' });
+    expect(calls()).toEqual([initiation.body]);
+  });
+});
+
+function atBank() {
+  const script = identifiedCalls([said({ transactionStatus: 'RCVD', paymentId: 'p1', _links: {} }, 201)], {});
+  return {
+    calls: () => script.sent.map(({ body }) => body),
+    payments: paymentsOf(script.calls, script.oauth),
+  };
+}

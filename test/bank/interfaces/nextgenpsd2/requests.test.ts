@@ -138,6 +138,49 @@ describe('requests of the standard', () => {
   });
 });
 
+describe('after a refusal', () => {
+  const read = (answers: Parameters<typeof standard.expect>[2][], options: NextGenOptions = {}) => {
+    for (const answer of answers) standard.expect('GET', '/v1/accounts/a1/balances', answer);
+    const { bank: opened, sleeps } = openStandard(options);
+    return { balance: opened.accounts.balance('shop', 'a1', TRANSACTION_ID), sleeps };
+  };
+
+  it('readings that are used up are not asked for again, and do not slow other calls down', async () => {
+    const { balance, sleeps } = read([refusal(429, 'ACCESS_EXCEEDED')]);
+    await expect(balance).rejects.toMatchObject({
+      ...{ code: 'too_many_calls', lasts: true },
+      hint: expect.stringContaining('tomorrow'),
+    });
+    expect(sleeps).toEqual([]);
+  });
+
+  it('another 429 is asked for again', async () => {
+    const { balance, sleeps } = read([{ status: 429, headers: { 'retry-after': '1' } }, BALANCES]);
+    await balance;
+    expect(sleeps.length).toBeGreaterThan(0);
+  });
+
+  it('a refused consent costs no new token, a refused token does', async () => {
+    const used: string[] = [];
+    const tokens = {
+      current: async () => 'old',
+      renewed: async (refused: string) => {
+        used.push(refused);
+        return 'new';
+      },
+    };
+    const invalid = read([refusal(401, 'CONSENT_INVALID')], { tokens });
+    await expect(invalid.balance).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect(used).toEqual([]);
+    const expired = refusal(401, 'TOKEN_EXPIRED');
+    await expect(read([expired, expired], { tokens }).balance).rejects.toMatchObject({
+      code: 'not_logged_in',
+    });
+    expect(used).toEqual(['old']);
+    expect(standard.last.headers.authorization).toBe('Bearer new');
+  });
+});
+
 // From here on each bank differs from the standard, so each test says what is to be signed.
 const bank = useNextGenBank(() => []);
 const open = useNextGen(bank);
@@ -243,9 +286,8 @@ describe('the fields of a bank file', () => {
   });
 
   it('a bank file cannot replace the id, the digest or the signature', async () => {
-    const { headers, body } = await requestOf({
-      headers: { static: { 'X-Request-ID': 'x', Digest: 'y', Signature: 'z' } },
-    });
+    const own = { 'X-Request-ID': 'x', Digest: 'y', Signature: 'z' };
+    const { headers, body } = await requestOf({ headers: { static: own } });
     expect(headers['x-request-id']).not.toBe('x');
     expect(digestProblem(headers.digest, body)).toBeNull();
     expect(headers.signature).toMatch(/^keyId="SN=/);
@@ -256,9 +298,8 @@ describe('the fields of a bank file', () => {
     await requestOf({ api: { paths: { createConsent: '/special/v2/consents' } } });
     bank.expect('GET', '/own/a1/money', BALANCES);
     const file = { api: { paths: { getBalances: '/own/{account-id}/money' } } };
-    expect(await open({ file }).bank.accounts.balance('shop', 'a1', TRANSACTION_ID)).toHaveProperty(
-      'balances',
-    );
+    const { accounts } = open({ file }).bank;
+    expect(await accounts.balance('shop', 'a1', TRANSACTION_ID)).toHaveProperty('balances');
   });
 
   it.each(['id', 'idType', 'corporateId'] as const)(
@@ -280,11 +321,9 @@ describe('the fields of a bank file', () => {
     expect((await requestOf({ psu: { ip: '198.51.100.4' } })).headers['psu-ip-address']).toBe('198.51.100.4');
     const given = await requestOf({ psu: { ip: '198.51.100.4' } }, { psuIpAddress: '203.0.113.9' });
     expect(given.headers['psu-ip-address']).toBe('203.0.113.9');
-    await expect(
-      open({ file: { psu: { ip: 'required' } } }).bank.consents.request(REQUEST),
-    ).rejects.toMatchObject({
-      code: 'usage',
-      hint: 'Give it with --psu-ip.',
+    const required = open({ file: { psu: { ip: 'required' } } }).bank;
+    await expect(required.consents.request(REQUEST)).rejects.toMatchObject({
+      ...{ code: 'usage', hint: 'Give it with --psu-ip.' },
     });
     const reading = await readingOf({ psu: { ip: '198.51.100.4' } });
     expect(reading.headers).not.toHaveProperty('psu-ip-address');

@@ -121,13 +121,9 @@ describe('the links of an answer', () => {
   });
 
   it('lead nowhere if the answer says that the customer has nothing to do', () => {
-    expect(
-      links({ scaRedirect: 'http://evil.example/', scaStatus: 'https://evil.example/' }, {}, {}, true),
-    ).toEqual({
-      approach: null,
-      redirect: 'http://evil.example/',
-      status: 'https://evil.example/',
-      isDone: true,
+    const given = { redirect: 'http://evil.example/', status: 'https://evil.example/' };
+    expect(links({ scaRedirect: given.redirect, scaStatus: given.status }, {}, {}, true)).toEqual({
+      ...{ approach: null, ...given, isDone: true },
     });
     expect(linksOf({ scaStatus: null, psuMessage: null }, {}, LINKED)).toEqual({ approach: null });
   });
@@ -249,18 +245,8 @@ describe('the turn of the customer', () => {
   ])('begins with a start if %s', async (_, given, file, path) => {
     const { turn, sent } = await turned(given, [said({ _links: { scaRedirect: SITE } }, 201)], file);
     expect(await turn).toEqual({ next: 'open', url: SITE, links: { approach: null, redirect: SITE } });
-    expect(sent).toEqual([
-      {
-        ...{
-          method: 'POST',
-          path,
-          facts: path === START ? OF_CONSENT : FACTS,
-          transactionId: TRANSACTION_ID,
-          body: {},
-        },
-        ...{ redirectUri: BACK, beforeSend: silent },
-      },
-    ]);
+    const facts = path === START ? OF_CONSENT : FACTS;
+    expect(sent).toEqual([{ ...start, path, facts, body: {}, redirectUri: BACK, beforeSend: silent }]);
   });
 
   it.each([{ startAuthorisation: '/v1/s' }, {}])('ends if the start leads nowhere: %j', async (_links) => {
@@ -303,13 +289,7 @@ describe('an authorisation', () => {
       ...{ scaStatus: 'started', means: 'going on', message: null },
     });
     expect(sent).toEqual([
-      {
-        method: 'GET',
-        path: '/v1/accounts/a1/z',
-        decides: true,
-        facts: FACTS,
-        transactionId: TRANSACTION_ID,
-      },
+      { ...start, method: 'GET', path: '/v1/accounts/a1/z', decides: true, facts: FACTS },
     ]);
   });
 

@@ -12,6 +12,27 @@ import { APPLICATION_NAME } from '../../recorded-bank.ts';
 
 export const ORIGIN = 'https://bank.example';
 export const TPP_REQUEST_ID = 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff';
+export const TRANSACTION_ID = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+/** The ids in each error of a call. */
+export const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
+/** The error for a stored payment that somebody has changed. */
+export const OTHER_THAN_ORDERED = {
+  code: 'config',
+  message: 'The stored payment is not the one that was ordered',
+  hint: 'Somebody may have changed the store. psd2 has sent nothing. Restore the store from a backup.',
+};
+/** The facts of a call that neither reads an account nor logs in. */
+export const PLAIN_FACTS = { reads: null, needsConsent: false, login: false } as const;
+/** A call that initiates a payment, and one that gets tokens. */
+export const PAYING = {
+  ...{ method: 'POST', path: '/v1/payments/sepa-credit-transfers', facts: PLAIN_FACTS },
+  ...{ transactionId: TRANSACTION_ID, irrevocable: true },
+} satisfies BankCall;
+export const LOGIN = {
+  ...{ method: 'POST', path: '/token', facts: { ...PLAIN_FACTS, login: true } },
+  transactionId: TRANSACTION_ID,
+} satisfies BankCall;
+
 /** The day on which the scripted bank is called. */
 export const NOW = new Date('2026-11-21T12:00:00Z');
 
