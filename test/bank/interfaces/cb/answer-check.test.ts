@@ -57,6 +57,9 @@ function checked(headers: Record<string, string>, body = BODY): string {
 
 const refused = (what: string) => `The bank's answer to PUT /prefix/x ${what}`;
 
+const NOT_ITS_BODY = 'Signature that does not cover its body';
+const UNKNOWN = 'Signature in an unknown format';
+
 describe('a signed answer', () => {
   it('psd2 accepts an answer with the bank’s signature', () => {
     expect(checked(signed())).toBe('taken');
@@ -67,35 +70,22 @@ describe('a signed answer', () => {
     expect(checked(empty, Buffer.alloc(0))).toBe('taken');
   });
 
+  const { 'cb-response-id': _, ...withoutId } = signed();
   it.each([
-    ['another key', signed({ key: made.other.key })],
-    ['another request', signed({ target: '/prefix/y' })],
-    ['another date', { ...signed(), date: 'Sat, 21 Nov 2026 10:00:01 GMT' }],
+    ['by another key', signed({ key: made.other.key }), 'wrong Signature'],
+    ['for another request', signed({ target: '/prefix/y' }), 'wrong Signature'],
+    ['for another date', { ...signed(), date: 'Sat, 21 Nov 2026 10:00:01 GMT' }, 'wrong Signature'],
     [
-      'an invalid base64 text',
+      'with an invalid base64 text',
       { ...signed(), signature: signed().signature.replace(/signature="..../, 'signature="!!!!') },
+      'wrong Signature',
     ],
-  ])('psd2 refuses an answer signed with %s', (_, headers) => {
-    expect(checked(headers)).toBe(refused('has a wrong Signature'));
-  });
-
-  it('psd2 refuses an answer whose signature does not cover the body', () => {
-    expect(checked(signed({ over: ['(request-target)', 'date'] }))).toBe(
-      refused('has a Signature that does not cover its body'),
-    );
-  });
-
-  it('psd2 refuses a signature in an unknown form, or over a missing header', () => {
-    expect(checked(signed({ algorithm: 'hmac-sha256' }))).toBe(
-      refused('has a Signature in an unknown format'),
-    );
-    expect(checked({ ...signed(), signature: 'unreadable' })).toBe(
-      refused('has a Signature in an unknown format'),
-    );
-    const { 'cb-response-id': _, ...without } = signed();
-    expect(checked(without)).toBe(
-      refused('has a Signature over the header cb-response-id, which is missing'),
-    );
+    ['not over the body', signed({ over: ['(request-target)', 'date'] }), NOT_ITS_BODY],
+    ['in an unknown algorithm', signed({ algorithm: 'hmac-sha256' }), UNKNOWN],
+    ['in an unknown form', { ...signed(), signature: 'unreadable' }, UNKNOWN],
+    ['over a missing header', withoutId, 'Signature over the header cb-response-id, which is missing'],
+  ])('psd2 refuses an answer signed %s', (_what, headers, what) => {
+    expect(checked(headers)).toBe(refused(`has a ${what}`));
   });
 
   it('a signature that does not say what it covers, covers the date', () => {
@@ -105,7 +95,7 @@ describe('a signed answer', () => {
     expect(checked({ ...headers, date: 'Sat, 21 Nov 2026 10:00:01 GMT' }, Buffer.alloc(0))).toBe(
       refused('has a wrong Signature'),
     );
-    expect(checked(headers)).toBe(refused('has a Signature that does not cover its body'));
+    expect(checked(headers)).toBe(refused(`has a ${NOT_ITS_BODY}`));
   });
 
   it('without the bank’s certificate, psd2 checks only the digest', () => {
@@ -144,11 +134,6 @@ it('an invalid bank certificate is a certificate error', () => {
 it('psd2 uses nothing of a changed answer and does not retry the call', async () => {
   recorded.expect('GET', '/x', { status: 200, headers: { digest: digestOf(BODY) }, body: '{}' });
   const { exchange } = openClient({ check: answerCheck(undefined) });
-  const call = exchange({
-    method: 'GET',
-    path: '/x',
-    facts: FACTS,
-    transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
-  });
-  await expect(call).rejects.toMatchObject({ code: 'bank_answer' });
+  const call = { method: 'GET', path: '/x', facts: FACTS, transactionId: 't1' } as const;
+  await expect(exchange(call)).rejects.toMatchObject({ code: 'bank_answer' });
 });

@@ -32,54 +32,48 @@ interface AboutResource {
   make: (bank: Bank) => Promise<unknown>;
 }
 
-const EXECUTE: AboutResource = {
-  name: 'execute',
-  method: 'PUT',
-  path: `${PRODUCT}/standingOrder/ab-1/execute`,
-  data: '{}',
-  make: (bank) =>
-    callsOf(bank).execute?.(resourceId, beforeSend) ?? Promise.reject(new TypeError('no execute')),
-};
-const CONFIRM: AboutResource = {
-  name: 'confirm',
-  method: 'PUT',
-  path: '/private/customers/1234567/consent/request/ab-1/confirm',
-  data: '{}',
-  make: (bank) => bank.consents.confirm({ customerId, resourceId, transactionId, beforeSend }),
-};
-const STATUS: AboutResource = {
-  name: 'the status call',
-  method: 'GET',
-  path: '/private/operations/ab-1/status',
-  data: '{"authorizationStatus":"AUTHORIZED"}',
-  make: (bank) => bank.sca.status(resourceId, transactionId),
-};
-const DECIDING_STATUS: AboutResource = {
-  ...STATUS,
-  make: (bank) => bank.sca.status(resourceId, transactionId, true),
-};
-const EXECUTION_STATUS: AboutResource = {
-  name: 'the execution status call',
-  method: 'GET',
-  path: `${PRODUCT}/moneyTransfer/ab-1/execution/status`,
-  data: '{"executionStatus":"OK"}',
-  make: (bank) =>
-    instantCallsOf(bank).executionStatus?.(resourceId) ?? Promise.reject(new TypeError('no status')),
-};
-const APPROACH: AboutResource = {
-  name: 'the SCA approach',
-  method: 'GET',
-  path: '/private/auth/security/sca/ab-1/approach',
-  data: '{"scaRedirectURL":"https://customers.example/sca"}',
-  make: (bank) => bank.sca.start({ resourceId, redirectUri: 'http://127.0.0.1/', transactionId, beforeSend }),
-};
-const FURTHER: AboutResource = {
-  name: 'verify2',
-  method: 'PUT',
-  path: `${PRODUCT}/standingOrder/ab-1/verify2`,
-  data: '{}',
-  make: (bank) => callsOf(bank).verifyFurther(resourceId, 'verify2', '{}', beforeSend),
-};
+const about = (
+  name: string,
+  [method, path]: [method: string, path: string],
+  data: string,
+  make: (bank: Bank) => Promise<unknown> | undefined,
+): AboutResource => ({
+  ...{ name, method, path, data },
+  make: (bank) => make(bank) ?? Promise.reject(new TypeError(`There is no ${name}`)),
+});
+
+const EXECUTE = about('execute', ['PUT', `${PRODUCT}/standingOrder/ab-1/execute`], '{}', (bank) =>
+  callsOf(bank).execute?.(resourceId, beforeSend),
+);
+const CONFIRM = about(
+  'confirm',
+  ['PUT', '/private/customers/1234567/consent/request/ab-1/confirm'],
+  '{}',
+  (bank) => bank.consents.confirm({ customerId, resourceId, transactionId, beforeSend }),
+);
+const statusCall = (decides?: boolean) =>
+  about(
+    'the status call',
+    ['GET', '/private/operations/ab-1/status'],
+    '{"authorizationStatus":"AUTHORIZED"}',
+    (bank) => bank.sca.status(resourceId, transactionId, decides),
+  );
+const STATUS = statusCall();
+const EXECUTION_STATUS = about(
+  'the execution status call',
+  ['GET', `${PRODUCT}/moneyTransfer/ab-1/execution/status`],
+  '{"executionStatus":"OK"}',
+  (bank) => instantCallsOf(bank).executionStatus?.(resourceId),
+);
+const APPROACH = about(
+  'the SCA approach',
+  ['GET', '/private/auth/security/sca/ab-1/approach'],
+  '{"scaRedirectURL":"https://customers.example/sca"}',
+  (bank) => bank.sca.start({ resourceId, redirectUri: 'http://127.0.0.1/', transactionId, beforeSend }),
+);
+const FURTHER = about('verify2', ['PUT', `${PRODUCT}/standingOrder/ab-1/verify2`], '{}', (bank) =>
+  callsOf(bank).verifyFurther(resourceId, 'verify2', '{}', beforeSend),
+);
 
 function expectAnswer({ method, path }: AboutResource, data: string, named?: string): void {
   recorded.expect(method, path, success(data, named === undefined ? {} : { resourceId: named }));
@@ -155,7 +149,7 @@ describe('the connections of calls about money', () => {
   it.each<[string, AboutResource]>([
     ['execute', EXECUTE],
     ['confirm', CONFIRM],
-    ['a status that decides', DECIDING_STATUS],
+    ['a status that decides', statusCall(true)],
     ['an execution status', EXECUTION_STATUS],
   ])('%s goes over a connection that no other call uses before or after it', async (_what, call) => {
     const [before, own, after] = await connectionsOf(call);

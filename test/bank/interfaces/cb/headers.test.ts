@@ -12,6 +12,7 @@ const openClient = useClients(recorded);
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const CUSTOMER_ID = '/private/customers/customerid-info';
+const GET_X = { method: 'GET', path: '/x', facts: FACTS, transactionId } as const;
 const customer = success('{"customerid":"1234567"}');
 
 it('a GET has these headers and no others', async () => {
@@ -95,10 +96,7 @@ describe('the ids of a call', () => {
     recorded.expect('GET', '/x', success());
     const announced: string[] = [];
     await openClient().exchange({
-      method: 'GET',
-      path: '/x',
-      facts: FACTS,
-      transactionId,
+      ...GET_X,
       beforeSend: async ({ requestId, digest }) => {
         expect(recorded.received).toHaveLength(announced.length);
         expect(digest).toBeNull();
@@ -110,18 +108,11 @@ describe('the ids of a call', () => {
   });
 
   it('psd2 does not send a call that it cannot announce', async () => {
-    const { exchange } = openClient();
     const full = new RangeError('The disk is full');
-    const call = exchange({
-      method: 'PUT',
-      path: '/x',
-      facts: FACTS,
-      body: {},
-      transactionId,
-      beforeSend: () => {
-        throw full;
-      },
-    });
+    const beforeSend = () => {
+      throw full;
+    };
+    const call = openClient().exchange({ ...GET_X, method: 'PUT', body: {}, beforeSend });
     await expect(call).rejects.toBe(full);
     expect(recorded.received).toEqual([]);
   });
