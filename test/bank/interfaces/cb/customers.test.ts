@@ -10,6 +10,8 @@ const openClient = useClients(recorded);
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 
+const NOTHING = { iban: null, name: null, productCode: null, productDescription: null };
+
 describe('customer data', () => {
   it('psd2 reads which customer a token belongs to', async () => {
     const body =
@@ -45,10 +47,9 @@ describe('customer data', () => {
         '{"accounts":[{"accountId":"0000012345","currency":""},{"accountId":"0000012346","product":{},"currency":"USD","iban":""}]}',
       ),
     );
-    const nothing = { iban: null, name: null, productCode: null, productDescription: null };
     expect(await openClient().bank.accounts.list('1234567', transactionId)).toEqual([
-      { ...nothing, accountId: '0000012345', productId: '0000012345', currency: '' },
-      { ...nothing, accountId: '0000012346', productId: '0000012346', currency: 'USD' },
+      { ...NOTHING, accountId: '0000012345', productId: '0000012345', currency: '' },
+      { ...NOTHING, accountId: '0000012346', productId: '0000012346', currency: 'USD' },
     ]);
   });
 
@@ -59,15 +60,7 @@ describe('customer data', () => {
     ['', '', 'EUR'],
     ['', null, 'EUR'],
   ])('an account in %j whose balance is in %j has the currency %s', (currency, ofBalance, expected) => {
-    const account = {
-      accountId: '0000012345',
-      productId: '0000012345',
-      iban: null,
-      currency,
-      name: null,
-      productCode: null,
-      productDescription: null,
-    };
+    const account = { ...NOTHING, accountId: '0000012345', productId: '0000012345', currency };
     const amount = '1.000';
     if (!isDecimal(amount)) throw new TypeError('no decimal');
     expect(currencyOf(account, ofBalance === null ? null : { amount, currency: ofBalance })).toBe(expected);
