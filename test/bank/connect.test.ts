@@ -1,11 +1,10 @@
 import { getEventListeners, once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToBank } from '../../src/bank/transport/connection.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
-import { withOpenssl } from '../certificates/openssl.ts';
+import { GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../support/free-port.ts';
 import { thrownBy } from '../support/thrown.ts';
 import { closed, never, OK, PUT, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
@@ -16,11 +15,7 @@ import { closed, never, OK, PUT, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
 const bank = useRawBank();
 
 const { cert: certificate, key } = withOpenssl((openssl) =>
-  openssl.issuedFor(
-    openssl.authority('Nobody'),
-    'client',
-    readFileSync('test/vectors/cavage-test-key.pem', 'utf8'),
-  ),
+  openssl.issuedFor(openssl.authority('Nobody'), 'client', GIVEN_KEY),
 );
 const qwac = readKeyPair({ name: 'QWAC', certificate, key, passphrase: undefined, now: new Date() });
 /** How often these bytes are the request. */

@@ -1,10 +1,9 @@
 import { getEventListeners, once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { Pace } from '../../src/bank/call/pace.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { withOpenssl } from '../certificates/openssl.ts';
+import { GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
 import { success } from './answers.ts';
 import { FACTS, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
@@ -14,12 +13,7 @@ const openClient = useClients(recorded);
 
 /** The bank does not trust its issuer, and it does not trust the bank's. */
 const stranger = withOpenssl((openssl) =>
-  // A given key, because the QWAC must be RSA, and making such a key takes long.
-  openssl.issuedFor(
-    openssl.authority('Nobody'),
-    'stranger',
-    readFileSync('test/vectors/cavage-test-key.pem', 'utf8'),
-  ),
+  openssl.issuedFor(openssl.authority('Nobody'), 'stranger', GIVEN_KEY),
 );
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';

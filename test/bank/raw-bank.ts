@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import {
   connect as connectTcp,
   createServer as createTcpServer,
@@ -12,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
 import type { WireRequest } from '../../src/bank/transport/line.ts';
 import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
-import { EC, withOpenssl } from '../certificates/openssl.ts';
+import { EC, GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
 
 /** A complete answer with the body `{}`. */
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
@@ -52,8 +51,7 @@ export function useRawBank(): RawBank {
     return {
       ca: ca.cert,
       server: openssl.issued(ca, 'raw bank', EC, ['IP:127.0.0.1']),
-      // A given key, because the QWAC must be RSA, and making such a key takes long.
-      client: openssl.issuedFor(ca, 'client', readFileSync('test/vectors/cavage-test-key.pem', 'utf8')),
+      client: openssl.issuedFor(ca, 'client', GIVEN_KEY),
     };
   });
   const { cert: certificate, key } = made.client;

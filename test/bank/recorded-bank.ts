@@ -1,12 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { EC, type PemPair, RSA, withOpenssl } from '../certificates/openssl.ts';
+import { EC, GIVEN_KEY, type PemPair, RSA, withOpenssl } from '../certificates/openssl.ts';
 import { digestProblem, signatureProblem } from '../signature/independent-verifier.ts';
 
 /** An answer in the script. */
@@ -65,11 +64,7 @@ function certificates(): BankCertificates {
       server: openssl.issued(ca, 'recorded bank', EC, ['IP:127.0.0.1']),
       serverElsewhere: openssl.issued(ca, 'bank.example', EC, ['DNS:bank.example']),
       qwac: openssl.issued(ca, 'QWAC of the test', RSA),
-      qseal: openssl.issuedFor(
-        ca,
-        'QSealC of the test',
-        readFileSync('test/vectors/cavage-test-key.pem', 'utf8'),
-      ),
+      qseal: openssl.issuedFor(ca, 'QSealC of the test', GIVEN_KEY),
     };
   });
   return globalThis.certificatesOfRecordedBank;

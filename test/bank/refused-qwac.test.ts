@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
 import { ClosedUnanswered } from '../../src/bank/transport/line.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
-import { EC, withOpenssl } from '../certificates/openssl.ts';
+import { EC, GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../support/free-port.ts';
 import { closed, never, OK, PUT, portOf, TIMEOUT_MS } from './raw-bank.ts';
 
@@ -18,8 +18,7 @@ const made = withOpenssl((openssl) => {
   return {
     ca: ca.cert,
     server: openssl.issued(ca, 'bank', EC, ['IP:127.0.0.1']),
-    // A given key, because the QWAC must be RSA, and making such a key takes long.
-    client: openssl.issuedFor(ca, 'client', readFileSync('test/vectors/cavage-test-key.pem', 'utf8')),
+    client: openssl.issuedFor(ca, 'client', GIVEN_KEY),
     stranger: openssl.authority('CA of other clients').cert,
   };
 });

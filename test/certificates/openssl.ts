@@ -19,6 +19,9 @@ export function withOpenssl<T>(work: (openssl: Openssl) => T): T {
   }
 }
 
+/** A given RSA key, because making one takes long. */
+export const GIVEN_KEY = readFileSync('test/vectors/cavage-test-key.pem', 'utf8');
+
 export const RSA = ['rsa:2048'];
 /** EC keys are faster to make than RSA keys. They suit certificates that sign no request. */
 export const EC = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
