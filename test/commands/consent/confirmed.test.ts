@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsentFlow } from '../access.ts';
 import { OWN_ACCOUNT } from '../bank-here.ts';
 import { openCommand, runIn } from '../command.ts';
 import { ANNA, endOf, NOW, payerAt } from '../payer-here.ts';
@@ -21,22 +22,18 @@ async function operatorAt() {
   return { bank, ...(await payerAt(bank, temporary)) };
 }
 
-it('a category that the bank does not grant is an error, unless the operator allows it', async () => {
+it('categories that the bank does not grant are an error that names them', async () => {
   const { bank, run } = await operatorAt();
-  bank.answers = { outcomes: PARTLY };
-  const ran = await run(REQUEST);
+  const outcomes = [{ name: 'FUNDS_AVAILABILITY', outcome: false }, ...PARTLY];
+  bank.answers = { outcomes };
+  const ran = await run([...REQUEST, '--category', 'FUNDS_AVAILABILITY']);
   // The others are confirmed, and printed.
-  expect(ran.data).toMatchObject({ state: 'confirmed', categories: PARTLY });
+  expect(ran.data).toMatchObject({ state: 'confirmed', categories: [...PARTLY, outcomes[0]] });
   expect(endOf(ran)).toEqual([
-    'exit 7, bank_refused: The bank did not grant PAYMENTS',
+    'exit 7, bank_refused: The bank did not grant PAYMENTS, FUNDS_AVAILABILITY',
     'The other categories are confirmed. With --allow-partial, this counts as success.',
     'transactionId: "an-id"',
   ]);
-  expect(endOf(await run([...REQUEST, '--allow-partial']))).toEqual(['done']);
-  bank.answers = { outcomes: [{ name: 'FUNDS_AVAILABILITY', outcome: false }, ...PARTLY] };
-  expect(endOf(await run([...REQUEST, '--category', 'FUNDS_AVAILABILITY']))[0]).toBe(
-    'exit 7, bank_refused: The bank did not grant PAYMENTS, FUNDS_AVAILABILITY',
-  );
 });
 
 it('resume confirms what the customer has authorised meanwhile, and takes --allow-partial too', async () => {
@@ -59,6 +56,16 @@ it('resume confirms what the customer has authorised meanwhile, and takes --allo
     'exit 2, usage: The interface of this bank has no --paste',
     'It is for banks whose links lead the customer.',
   ]);
+});
+
+it("resume acts for the consent's customer, whoever logged in last", async () => {
+  const { open, logIn, run } = await operatorAt();
+  await logIn('1000002');
+  const categories = [{ name: 'ACCOUNT_INFO' as const, products: [] }];
+  const flow = await storeConsentFlow(open().context, { categories });
+  expect((await run(['consent', 'resume', flow])).failure).toMatchObject({
+    ...{ code: 'not_logged_in', message: 'The customer 1000001 is not logged in with the profile "env"' },
+  });
 });
 
 it('a consent that is over may be shown again with any grant', async () => {

@@ -1,8 +1,7 @@
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
-import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeConsentFlow, storeLogin } from '../access.ts';
+import { storeConsentFlow } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
 
 const temporary = temporaryFolder();
@@ -70,17 +69,4 @@ it('with client credentials psd2 asks for no consent, and confirms none, even if
       code: 'usage',
       message: 'This needs the customer, so it needs the grant authorization_code',
     });
-});
-
-it("psd2 consent resume acts for the consent's customer, whoever logged in last", async () => {
-  const keys = await loadOrCreateRegistration(inject('registration'));
-  const certificate = { PSD2_QWAC_CERT: keys.qwacCertFile, PSD2_QWAC_KEY: keys.qwacKeyFile };
-  const env = { PSD2_APP_NAME: 'app', ...certificate };
-  const { context } = openCommand(newConfigFolder(temporary), new Date().toISOString(), { env });
-  await storeLogin(context, '1000002');
-  const flow = await storeConsentFlow(context, { categories: [{ name: 'ACCOUNT_INFO', products: [] }] });
-  await expect(runIn(context, 'consent', 'resume', flow)).rejects.toMatchObject({
-    code: 'not_logged_in',
-    message: 'The customer 1000001 is not logged in with the profile "env"',
-  });
 });
