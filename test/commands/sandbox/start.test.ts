@@ -101,6 +101,12 @@ describe('psd2 sandbox start', () => {
     expect(said).toBe(`psd2 now uses the profile sandbox by default.\n${readyAnd('psd2 auth login')}`);
     expect([profiles.list(), profiles.current()]).toEqual([['sandbox', 'sandbox-nextgen'], 'sandbox']);
     expect(profiles.read('sandbox')?.baseUrl).toBe(bank?.baseUrl);
+    const door = profiles.read('sandbox-nextgen');
+    expect(door).toMatchObject({
+      ...{ baseUrl: `${bank?.baseUrl}/nextgenpsd2`, bank: expect.stringContaining('"nextgenpsd2"') },
+      qwacCertificate: { path: bank?.registration.qwacCertFile },
+    });
+    expect(door).not.toHaveProperty('clientId');
     expect(await runningSandbox(folder.sandbox)).toBeUndefined();
   });
 
@@ -132,11 +138,14 @@ describe('psd2 sandbox start', () => {
     expect(profiles.current()).toBe(used);
   });
 
-  it("leaves the operator's own profile of that name, and says how to use the sandbox without one", async () => {
-    await openCommand(folder, NOW).context.profiles.write('sandbox', OWN);
-    const { said, profiles } = await start();
+  it("leaves the operator's own profiles of these names, and says how to use the sandbox without one", async () => {
+    const { profiles } = openCommand(folder, NOW).context;
+    const names = ['sandbox', 'sandbox-nextgen'];
+    for (const name of names) await profiles.write(name, OWN);
+    const { said } = await start();
     expect(said).toBe(`${OTHER_BANK}The sandbox is ready. Stop it with Ctrl-C.\nThe sandbox has stopped.\n`);
-    expect([profiles.read('sandbox'), profiles.current()]).toEqual([OWN, undefined]);
+    expect(names.map((name) => profiles.read(name))).toEqual([OWN, OWN]);
+    expect(profiles.current()).toBeUndefined();
   });
 
   it('closes the bank if its profile cannot be stored', async () => {
