@@ -12,6 +12,7 @@ import { useResident } from './resident.ts';
 const bank = useHostileBank();
 const { operator } = bank;
 const resident = useResident(operator);
+const run = async (args: string[]) => ({ ...(await resident.run(args)), signal: null });
 const opened = join(operator.folder, 'opened');
 const TRANSFER = words`transfer create --yes --from ${PRODUCT} --to DE89370400440532013000 --name
   ${'Ada Lovelace'} --amount 6.00 --json`;
@@ -41,22 +42,15 @@ const withSite =
     else write(socket, { status: 404 });
   };
 
+// One of each kind: test/terminal/browser.test.ts has all of them.
 const BAD: [what: string, address: string, inAHeader?: false][] = [
   ['a script', 'javascript:alert(1)'],
-  ['a file', 'file:///etc/passwd'],
-  ['data', 'data:text/html,<script>alert(1)</script>'],
-  ['another program', 'ms-msdt:/id%20x'],
   ['plain http', 'http://bank.example/login'],
-  ['a host that looks like this computer', 'http://127.0.0.1.bank.example/'],
   ['a user name', 'https://bank.example@evil.example/'],
-  ['a password', 'https://user:pw@bank.example/'],
   ['a backslash', 'https://bank.example\\@evil.example/'],
-  ['backslashes for slashes', 'https:\\\\bank.example\\'],
   ['an option of the browser', '--load-extension=/tmp/evil'],
   ['no host', '/customer-login'],
-  ['no scheme', '//bank.example/login'],
   ['9000 characters', `https://bank.example/${'a'.repeat(9000)}`],
-  ['a tab', 'https://bank.example/\tx'],
   // These end a header, or make it invalid.
   ['a line break', 'https://bank.example/\nSet-Cookie: x', false],
   ['a NUL', 'https://bank.example/\0', false],
@@ -67,7 +61,7 @@ describe('psd2 opens only addresses of the bank that are web pages', () => {
   it.each(BAD)('psd2 does not open a wrong address for SCA: %s', async (_, address) => {
     operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
     bank.behave(withSite(address));
-    const ended = { ...(await resident.run(TRANSFER)), signal: null };
+    const ended = await run(TRANSFER);
     expect(readError(ended)).toMatchObject({
       code: 'bank_answer',
       exitCode: 11,
@@ -83,10 +77,7 @@ describe('psd2 opens only addresses of the bank that are web pages', () => {
     const [{ flow, state }] = JSON.parse(stdout);
     expect(state).toBe('authorizing');
     bank.behave(withSite('https://bank.example/sca?request=1'));
-    const resumed = {
-      ...(await resident.run(['transfer', 'resume', flow, '--yes', '--json'])),
-      signal: null,
-    };
+    const resumed = await run(['transfer', 'resume', flow, '--yes', '--json']);
     expect(readError(resumed)).toMatchObject({ code: 'authorisation_timeout', exitCode: 6 });
     await whenOpened();
     expect(readFileSync(opened, 'utf8')).toBe('https://bank.example/sca?request=1\n');
@@ -97,7 +88,7 @@ describe('psd2 opens only addresses of the bank that are web pages', () => {
     async (_, address) => {
       operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
       bank.behave(withSite(address));
-      const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
+      const ended = await run(['auth', 'login', '--json']);
       expect(readError(ended)).toMatchObject({ code: 'bank_answer', exitCode: 11 });
       expect(ended.stderr).not.toContain(address);
       expect(existsSync(opened)).toBe(false);
@@ -107,7 +98,7 @@ describe('psd2 opens only addresses of the bank that are web pages', () => {
   it('a login fails if the bank gives no address, or two', async () => {
     for (const headers of ['', 'Location: https://a.example/\r\nLocation: https://b.example/\r\n']) {
       bank.behave((socket) => socket.write(`HTTP/1.1 302 Found\r\n${headers}Content-Length: 0\r\n\r\n`));
-      const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
+      const ended = await run(['auth', 'login', '--json']);
       expect([headers, ended.code]).toEqual([headers, headers === '' ? 11 : 6]);
     }
   });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,21 +135,19 @@ describe('renewal of the certificates', () => {
     await expectNewCertificates(new Date(end - 23 * hour));
   });
 
-  test('the sandbox renews its certificates if a file is missing', async () => {
+  test.each<[string, () => void]>([
+    ['a file is missing', () => rmSync(before.serverKeyFile)],
+    [
+      'a file is truncated',
+      () => writeFileSync(before.qsealCertFile, pem(before.qsealCertFile).slice(0, 400)),
+    ],
+    [
+      'a key does not match its certificate',
+      () => writeFileSync(before.qwacKeyFile, pem(before.qsealKeyFile)),
+    ],
+  ])('the sandbox renews its certificates if %s', async (_, damage) => {
     oldQwac = pem(before.qwacCertFile);
-    await rm(before.serverKeyFile);
-    await expectNewCertificates();
-  });
-
-  test('the sandbox renews its certificates if a file is truncated', async () => {
-    oldQwac = pem(before.qwacCertFile);
-    writeFileSync(before.qsealCertFile, pem(before.qsealCertFile).slice(0, 400));
-    await expectNewCertificates();
-  });
-
-  test('the sandbox renews its certificates if a key does not match its certificate', async () => {
-    oldQwac = pem(before.qwacCertFile);
-    writeFileSync(before.qwacKeyFile, pem(before.qsealKeyFile));
+    damage();
     await expectNewCertificates();
   });
 });

@@ -11,6 +11,7 @@ import { connect as tlsConnect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server/server.ts';
 import { freePort } from '../support/free-port.ts';
+import { words } from '../support/words.ts';
 import { detailOf, refusalOf, useTestBank } from './tpp.ts';
 
 const bank = await useTestBank();
@@ -80,23 +81,8 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
     const folder = await mkdtemp(join(tmpdir(), 'psd2-stranger-'));
     try {
       const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-      execFileSync(
-        'openssl',
-        [
-          'req',
-          '-x509',
-          '-newkey',
-          'rsa:2048',
-          '-nodes',
-          '-subj',
-          '/CN=stranger',
-          '-keyout',
-          key,
-          '-out',
-          cert,
-        ],
-        { stdio: 'ignore' },
-      );
+      const made = words`req -x509 -newkey rsa:2048 -nodes -subj /CN=stranger -keyout ${key} -out ${cert}`;
+      execFileSync('openssl', made, { stdio: 'ignore' });
       const transport = { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
       await expect(bank.tpp.send({ path, transport, tlsVersion })).rejects.toMatchObject({
         code: expect.stringMatching(/^(?:ERR_SSL_|EPROTO|ECONNRESET|EPIPE)/),

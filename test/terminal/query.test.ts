@@ -21,11 +21,8 @@ describe('a query', () => {
   });
 
   it.each<[string, string]>([
-    ['[].a[', 'at character 6, its end'],
     ['', 'at character 1, its end'],
     ['length(@', 'at character 9, its end'],
-    ['a.b c', 'at character 5'],
-    ['a # b', 'at character 3'],
     ["a.b['x']", 'at character 5'],
     ['foo."bar', 'at character 5'],
     ['a.`{', 'at character 3'],
@@ -85,27 +82,7 @@ describe('a query', () => {
   });
 
   it('any query works or is a usage error', () => {
-    const pieces = fc.constantFrom(
-      '[',
-      ']',
-      '.',
-      'a',
-      '*',
-      '?',
-      '"',
-      "'",
-      '`',
-      '(',
-      ')',
-      '{',
-      '}',
-      ':',
-      '|',
-      '&',
-      '@',
-      ' ',
-      '1',
-    );
+    const pieces = fc.constantFrom(...`[].a*?"'(){}:|&@ 1`, '`');
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 12 }), (some) => {
         try {

@@ -1,7 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { readError } from '../support/errors.ts';
 import { keepRunning, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
@@ -78,27 +77,6 @@ describe('a bank that enforces consents, and gives tokens that are about to end'
 
 describe('tokens', () => {
   const operator = keepRunning(useLoggedIn());
-
-  it('both tokens are renewed by auth refresh, and listed by auth list', async () => {
-    const before = await operator.json(shapes.login, ['auth', 'status']);
-    const old = refreshTokenIn(operator.config);
-    const renewed = await operator.json(shapes.login, ['auth', 'refresh']);
-    expect(renewed).toMatchObject({ customerId: before.customerId, grantType: 'authorization_code' });
-    expect(Date.parse(renewed.accessTokenExpiresAt ?? '')).toBeGreaterThan(
-      Date.parse(before.accessTokenExpiresAt ?? ''),
-    );
-    expect(refreshTokenIn(operator.config)).not.toBe(old);
-
-    await operator.json(shapes.applicationLogin, ['auth', 'login', '--client-credentials']);
-    const logins = await operator.json(z.array(z.union([shapes.login, shapes.applicationLogin])), [
-      'auth',
-      'list',
-    ]);
-    expect(logins.map(({ grantType, customerId }) => [grantType, customerId])).toEqual([
-      ['authorization_code', '1048262'],
-      ['client_credentials', null],
-    ]);
-  });
 
   /** Logs out with --revoke, and then restores the tokens, as if they had been copied before. */
   async function revokeAndRestore(grant: string[]): Promise<unknown> {

@@ -1,18 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { terminalOf } from '../support/in-terminal.ts';
 import { keepRunning, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
 const operator = keepRunning(useLoggedIn());
-const inTerminal = terminalOf(operator);
 const own = (name: string) => join(operator.folder, name);
 const sandbox = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 const inspected = z.array(shapes.certificate);
@@ -23,7 +20,7 @@ function openssl(file: string, ...args: string[]): string {
   return own(file);
 }
 
-let files: { modern: string; old: string; locked: string; der: string; chain: string };
+let files: { modern: string; old: string; der: string; chain: string };
 beforeAll(() => {
   const pair = [
     '-in',
@@ -34,12 +31,6 @@ beforeAll(() => {
     sandbox('ca.pem'),
   ];
   const pack = ['pkcs12', '-export', ...pair, '-passout', `pass:${PASSPHRASE}`];
-  const key = createPrivateKey(readFileSync(sandbox('qseal-key.pem')));
-  writeFileSync(
-    own('locked.pem'),
-    key.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE }),
-    { mode: 0o600 },
-  );
   writeFileSync(
     own('chain.pem'),
     ['qwac-key.pem', 'qwac.pem', 'ca.pem'].map((name) => readFileSync(sandbox(name), 'utf8')).join(''),
@@ -48,7 +39,6 @@ beforeAll(() => {
   files = {
     modern: openssl('modern.p12', ...pack),
     old: openssl('old.p12', ...pack, '-legacy'),
-    locked: own('locked.pem'),
     der: openssl('qwac.der', 'x509', '-in', sandbox('qwac.pem'), '-outform', 'der'),
     chain: own('chain.pem'),
   };
@@ -147,15 +137,4 @@ describe('keys in PKCS#12 files', () => {
     const kept = await operator.json(inspected, inspect, { env: { PSD2_KEY_PASSPHRASE: PASSPHRASE } });
     expect(kept).toMatchObject([{ keyMatches: true }, { keyMatches: true }]);
   });
-});
-
-it('at a terminal psd2 asks for the passphrase of a key without echo, and asks again if it is wrong', async () => {
-  const psd2 = await inTerminal(['accounts', 'list'], { env: { PSD2_QSEAL_KEY: files.locked } });
-  await psd2.prints(/Passphrase of the QSealC key/);
-  await psd2.write('a-wrong-guess\r');
-  await psd2.prints(/The passphrase does not open the QSealC key[\s\S]*Passphrase of the QSealC key/);
-  await psd2.write(`${PASSPHRASE}\r`);
-  const { code, stdout } = await psd2.ended;
-  expect(code, stdout).toBe(0);
-  expect(stripVTControlCharacters(stdout)).not.toMatch(/guess|horse|staple/);
 });

@@ -107,34 +107,6 @@ describe('questions at a terminal', () => {
     const written = shapes.transfer.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect(written).toEqual(await newest());
   });
-
-  it('psd2 does not echo a secret', async () => {
-    const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
-    const psd2 = await inTerminal(words`profile add asked --qwac-cert ${certificate('qwac.pem')}
-      --qwac-key ${certificate('qwac-key.pem')}`);
-    for (const [question, answer] of [
-      [/Base URL of the bank/, 'https://psd2.bank.example'],
-      [/Client id/, 'the-client-id'],
-      [/Client secret/, 'what-nobody-sees'],
-      [/Application name/, 'the-application'],
-    ] as const) {
-      await psd2.prints(question);
-      await psd2.write(`${answer}\r`);
-    }
-    const { code, stdout } = await psd2.ended;
-    expect(code, stdout).toBe(0);
-    expect(stdout).toContain('the-client-id');
-    // The secret is there neither in one piece nor letter by letter.
-    expect(stripVTControlCharacters(stdout)).not.toMatch(/what-|nobody|-sees/);
-    expect(stdout).not.toContain('toggle');
-    const stored = JSON.parse(readFileSync(join(operator.config, 'profiles', 'asked.json'), 'utf8'));
-    expect(stored).toMatchObject({
-      baseUrl: 'https://psd2.bank.example/',
-      clientId: 'the-client-id',
-      clientSecret: 'what-nobody-sees',
-      applicationName: 'the-application',
-    });
-  });
 });
 
 describe('Ctrl-C at a terminal', () => {

@@ -36,15 +36,6 @@ describe('a profile with a bank file', () => {
     expect(settings.bank).toEqual({ value: 'My bank, stored in the profile', source: 'profile' });
   });
 
-  it('can be encrypted, and still reads', async () => {
-    operator.write('sealed.json', { api: { baseUrl: baseUrl() } });
-    const env = { PSD2_CONFIG_PASSPHRASE: 'a passphrase of the tests', PSD2_PROFILE: 'sealed' };
-    await operator.succeeds(['profile', 'add', 'sealed', '--bank', './sealed.json', ...KEYS(), '--protect'], {
-      env,
-    });
-    await operator.succeeds(['doctor', '--json'], { env });
-  });
-
   it('a bank that knows the application by a secret wants it, and sends nothing without it', async () => {
     const file = operator.write('secret.json', {
       api: { baseUrl: baseUrl() },

@@ -68,24 +68,4 @@ describe('psd2 profile set --all', () => {
       ...['unchanged', 'unchanged', 'unchanged'],
     ]);
   });
-
-  it('a certificate that the bank does not know changes no profile, and wrong use neither', async () => {
-    const before = stored('sandbox');
-    const refused = await run('--all', ...foreign);
-    expect(readError(refused)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
-    for (const wrong of [
-      ['--all'],
-      ['--all', '--max-amount', '5.00'],
-      ['--all', ...QWAC(), '--max-amount', '5.00'],
-      ['--all', ...QWAC().slice(2)],
-      ['--all', '--unset', 'payee-check', ...QWAC()],
-      ['sandbox', '--all', ...QWAC()],
-      QWAC(),
-    ])
-      expect(readError(await run(...wrong)), wrong.join(' ')).toMatchObject({ code: 'usage', exitCode: 2 });
-    const swapped = words`--all --qwac-cert ${registered('qwac.pem')} --qwac-key
-      ${registered('qseal-key.pem')}`;
-    expect(readError(await run(...swapped))).toMatchObject({ exitCode: 3 });
-    expect(stored('sandbox')).toBe(before);
-  });
 });

@@ -159,24 +159,4 @@ describe('a machine remembers where the data of a profile is', () => {
       }
     },
   );
-
-  it('psd2 store copy back makes the files the store again', async () => {
-    const config = await inDatabase('bank');
-    await succeeds(config, ['store', 'copy', '--from', 'postgres', '--to', 'files'], 'bank');
-    await succeeds(config, ['accounts', 'list']);
-    expect(await run(config, ['accounts', 'list'], 'bank')).toMatchObject({ code: 3 });
-  });
-});
-
-it('a profile with a store needs no PSD2_STORE, and refuses another one in it', async () => {
-  const config = await inDatabase('bank');
-  const set = await succeeds(config, ['profile', 'set', 'sandbox', '--store', url('bank')]);
-  expect(JSON.parse(set.stdout).settings.store).toEqual({ value: url('bank'), source: 'profile' });
-  await succeeds(config, ['accounts', 'list']);
-  const status = JSON.parse((await succeeds(config, ['store', 'status'])).stdout);
-  expect(status).toMatchObject({ home: 'postgres', source: 'profile' });
-  await succeeds(config, ['store', 'init']);
-  expect(await run(config, ['accounts', 'list'], 'other')).toMatchObject({ code: 3 });
-  await succeeds(config, ['store', 'copy', '--from', 'postgres', '--to', 'files']);
-  await succeeds(config, ['accounts', 'list']);
 });

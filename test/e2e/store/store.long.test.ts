@@ -173,12 +173,6 @@ describe('a store that cannot be used ends a command before anything is sent', (
     });
   });
 
-  it('psd2 reports a wrong password', async () => {
-    const { message, hint } = await refusalOf({ PGPASSWORD: 'a-wrong-one' });
-    expect(message).toBe(`${here()} refuses the password`);
-    expect(hint).toContain('PGPASSWORD');
-  });
-
   it('psd2 reports an address that is not one', async () => {
     for (const address of ['localhost:5432', 'mysql://worker@localhost/bank', 'postgres://[']) {
       const { message, hint } = await refusalOf({ PSD2_STORE: address });
@@ -187,31 +181,28 @@ describe('a store that cannot be used ends a command before anything is sent', (
     }
   });
 
-  it.each([
-    [0, 'has no tables of psd2', 'psd2 store init'],
-    [2, 'has schema 2, and this psd2 knows schema 1', 'Update psd2'],
-  ])('psd2 reports a store with schema %i', async (version, what, fix) => {
-    server.sql('bank', `update psd2.store set version = ${version}`);
-    const { message, hint } = await refusalOf({});
-    server.sql('bank', 'update psd2.store set version = 1');
-    expect(message).toContain(`127.0.0.1:${port}/bank ${what}`);
+  const version = (schema: number) => `update psd2.store set version = ${schema}`;
+  const readOnly = (how: string) => `alter role worker ${how}`;
+  it.each<[what: string, env: Environment, before: string, after: string, message: string, fix: string]>([
+    ['a wrong password', { PGPASSWORD: 'wrong' }, '', '', 'refuses the password', 'PGPASSWORD'],
+    ['schema 0', {}, version(0), version(1), 'has no tables of psd2', 'psd2 store init'],
+    ['schema 2', {}, version(2), version(1), 'has schema 2, and this psd2 knows schema 1', 'Update psd2'],
+    [
+      'a user without the rights',
+      ...([{}, 'revoke psd2_worker from worker', 'grant psd2_worker to worker'] as const),
+      ...(['does not let this user do that', 'psd2_worker'] as const),
+    ],
+    [
+      'a server that can only be read',
+      ...([{}, readOnly('set default_transaction_read_only = on')] as const),
+      ...([readOnly('reset default_transaction_read_only'), 'is a read-only replica', 'primary'] as const),
+    ],
+  ])('psd2 reports %s', async (_, env, before, after, what, fix) => {
+    server.sql('bank', before);
+    const { message, hint } = await refusalOf(env);
+    server.sql('bank', after);
+    expect(message.replace(/^(PostgreSQL|The store) at /, '')).toBe(`127.0.0.1:${port}/bank ${what}`);
     expect(hint).toContain(fix);
-  });
-
-  it('psd2 reports a user without the rights', async () => {
-    server.sql('bank', 'revoke psd2_worker from worker');
-    const { message, hint } = await refusalOf({});
-    server.sql('bank', 'grant psd2_worker to worker');
-    expect(message).toBe(`${here()} does not let this user do that`);
-    expect(hint).toContain('psd2_worker');
-  });
-
-  it('psd2 reports a server that can only be read', async () => {
-    server.sql('bank', 'alter role worker set default_transaction_read_only = on');
-    const { message, hint } = await refusalOf({});
-    server.sql('bank', 'alter role worker reset default_transaction_read_only');
-    expect(message).toBe(`${here()} is a read-only replica`);
-    expect(hint).toContain('primary');
   });
 
   it('psd2 reports a server that takes no more connections', async () => {

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { manifest } from '../../../src/commands/accounts/export-all.ts';
-import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { readError } from '../support/errors.ts';
 import { type Ended, keepRunning, useSandbox, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
@@ -56,7 +53,6 @@ const contentOf = (folder: string) =>
       .sort()
       .map((file) => [customer, file, lines(join(folder, customer, 'transactions', file))]),
   ]);
-const progress = z.looseObject({ products: z.record(z.string(), z.record(z.string(), z.unknown())) });
 const readReport = ({ stdout }: Ended) => shapes.syncReport.parse(JSON.parse(stdout));
 
 describe('psd2 sync', () => {
@@ -109,21 +105,6 @@ describe('psd2 sync', () => {
     },
   );
 
-  it('psd2 sync continues with the other products of a customer if one fails', async () => {
-    const pattern = 'GET /private/customers/5000001/products/0050000010/transactions/*';
-    expect(await operator.psd2(['sandbox', 'fault', 'add', 'status=412', '--on', pattern])).toMatchObject({
-      code: 0,
-    });
-    const folder = out('product-fails');
-    const ended = await sync(folder, '--customer', '5000001');
-    await operator.succeeds(['sandbox', 'fault', 'clear']);
-    expect(ended.code).toBe(7);
-    const [customer] = readReport(ended).customers;
-    expect(customer).toMatchObject({ status: 'partly', errors: [{ productId: '0050000010' }] });
-    expect(existsSync(join(folder, '5000001', 'transactions', '0050000010.ndjson'))).toBe(false);
-    expect(booked(folder, '5000001', '0050000018').length).toBeGreaterThan(0);
-  });
-
   it('two syncs of one folder at the same time write each row once', async () => {
     const folder = out('both');
     const both = await Promise.all([
@@ -159,35 +140,6 @@ describe('psd2 sync', () => {
     },
   );
 
-  it('after a sync with a clock that was far ahead, psd2 sync still finds what was booked since', async () => {
-    const folder = out('ahead');
-    await sync(folder, '--customer', '5000001');
-    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
-    const state = join(folder, '5000001', 'sync-1.ndjson');
-    const whole = readFileSync(path, 'utf8');
-    const earlier = `${whole.split('\n').slice(0, -6).join('\n')}\n`;
-    writeFileSync(path, earlier);
-    const ended = progress.parse(lines(state).at(-1));
-    const known = ended.products['0050000010'];
-    const size = earlier.length;
-    const ahead = { ...known, through: '2999-01-01', settled: size, size };
-    const products = { ...ended.products, '0050000010': ahead };
-    writeFileSync(state, `${JSON.stringify({ ...ended, products })}\n`);
-    expect(readReport(await sync(folder, '--customer', '5000001')).totals.newTransactions).toBe(5);
-    expect(readFileSync(path, 'utf8')).toBe(whole);
-    expect(JSON.stringify(lines(join(folder, '5000001', 'sync-2.ndjson')).at(-1))).not.toContain('2999-01');
-  });
-
-  it('psd2 sync fetches the rows of a file again if the file was moved away', async () => {
-    const folder = out('moved');
-    await sync(folder, '--customer', '5000001');
-    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
-    const whole = readFileSync(path, 'utf8');
-    rmSync(path);
-    await sync(folder, '--customer', '5000001');
-    expect(readFileSync(path, 'utf8')).toBe(whole);
-  });
-
   it('psd2 sync --every starts a new round, and at SIGTERM exits with 0; sync status shows the last round', async () => {
     const folder = out('every');
     const metrics = join(operator.folder, 'psd2.prom');
@@ -222,16 +174,6 @@ describe('psd2 sync', () => {
     });
     expect(booked(folder, '5000001', '0050000010').length).toBeGreaterThan(0);
   });
-
-  it('after Ctrl-C psd2 sync --every finishes its current customers, and exits with 130', async () => {
-    const worker = await operator.start(words`sync --all-customers --psu-ip 203.0.113.7 --out
-      ${out('every-stopped')} --every 1d --json`);
-    await worker.prints(/A round has ended: 3 of 3/);
-    worker.kill('SIGINT');
-    const ended = await worker.ended;
-    expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
-    expect(readReport(ended).totals).toMatchObject({ customers: 3, synced: 3 });
-  });
 });
 
 it('psd2 sync serves its metrics and a health check, to this machine alone by default', async () => {
@@ -262,60 +204,4 @@ it('psd2 sync serves its metrics and a health check, to this machine alone by de
   expect(readError(taken)).toMatchObject({ code: 'config', exitCode: 3 });
   worker.kill('SIGTERM');
   expect((await worker.ended).code).toBe(0);
-});
-
-describe('reading from the store', () => {
-  const [ID = '', PRODUCT = ''] = ['5000001', PRODUCTS[0]];
-  const file = (name: string) => join(operator.folder, name);
-  const exported = (...more: string[]) =>
-    operator.psd2(['accounts', 'export', '--all-customers', '--format', 'camt053', '--json', ...more]);
-  const day = (ago: number) => addDays(bankDay(new Date()), -ago);
-  const calls = async () => (await operator.json(shapes.log, ['log', '--limit', '100000'])).length;
-
-  it('a balance, an export and a report from the store are those of the bank, and cost no call', async () => {
-    expect((await sync(out('stored'), '--all-customers')).code).toBe(0);
-    const own = ['--customer', ID];
-    const days = ['--from', day(60), '--to', day(10)];
-    const ofBank = ['accounts', 'export', PRODUCT, '--format', 'csv', ...days, ...own];
-    await operator.succeeds([...ofBank, '--file', file('bank.csv')]);
-    const balance = ['accounts', 'balance', PRODUCT, '--json', ...own];
-    const online: unknown = JSON.parse((await operator.psd2(balance)).stdout);
-    const before = await calls();
-    await operator.succeeds([...ofBank, '--from-store', '--file', file('stored.csv')]);
-    expect(readFileSync(file('stored.csv'), 'utf8')).toBe(readFileSync(file('bank.csv'), 'utf8'));
-    expect(JSON.parse((await operator.psd2([...balance, '--from-store'])).stdout)).toMatchObject(
-      z
-        .looseObject({ asOf: z.unknown() })
-        .transform(({ asOf: _, ...rest }) => rest)
-        .parse(online),
-    );
-    const report = ['accounts', 'report', PRODUCT, '--from-store', '--file', file('report.html'), ...own];
-    await operator.succeeds(report);
-    const named = [...balance, '--from-store', '--sync-folder'];
-    await operator.succeeds([...named, out('stored')]);
-    expect(readError(await operator.psd2([...named, out('nowhere')]))).toMatchObject({
-      ...{ exitCode: 2, message: expect.stringContaining(`--sync-folder names ${out('nowhere')}`) },
-    });
-    expect(await calls()).toBe(before);
-  });
-
-  it('a month of all customers has a file for each account, with its hash, and is complete if it has ended', async () => {
-    expect((await sync(out('stored'), '--all-customers')).code).toBe(0);
-    // The month before is whole, and within the days that a first sync reads.
-    const month = addDays(day(0), -Number(day(0).slice(8))).slice(0, 7);
-    const folder = file('october');
-    const ended = await exported('--month', month, '--out', folder);
-    const { accounts } = manifest.read(JSON.parse(ended.stdout));
-    expect(accounts.map(({ customerId }) => customerId)).toEqual(IDS.flatMap((id) => [id, id, id]));
-    for (const account of accounts.filter(({ file: path }) => path !== null)) {
-      const content = readFileSync(join(folder, account.file ?? ''), 'utf8');
-      expect(createHash('sha256').update(content).digest('hex')).toBe(account.sha256);
-      expect(content.split('<Ntry>')).toHaveLength(account.rows + 1);
-      expect(account.gaps).toEqual([]);
-    }
-    const complete = accounts.every(({ problem }) => problem === null);
-    expect(ended.code, ended.stderr).toBe(complete ? 0 : 12);
-    expect(accounts.filter(({ rows }) => rows > 0).length).toBeGreaterThan(3);
-    expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(JSON.parse(ended.stdout));
-  });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askConsent, authorisationOf, CURRENT, giveConsent, useDoor } from './door-client.ts';
+import { askConsent, authorisationOf, useDoor } from './door-client.ts';
 import { approve, initiate, linkOf, pay, START } from './payment-client.ts';
 
 // The operations and headers of the standard that psd2 itself does not use.
@@ -7,33 +7,6 @@ import { approve, initiate, linkOf, pay, START } from './payment-client.ts';
 const door = await useDoor({ payments: { futureDays: 30 } }, ['confirmation-codes']);
 const authorisationsAt = async (path: string): Promise<unknown> =>
   Object(await door.client.get(path).then(({ json }) => json)).authorisationIds;
-
-test('a transaction of the list has details', async () => {
-  const at = await useConsent();
-  const path = `/v1/accounts/${CURRENT}/transactions`;
-  const list = await door.client.get(`${path}?bookingStatus=booked&dateFrom=2026-11-01`, at);
-  const [first] = Object(list.json).transactions.booked;
-  const details = await door.client.get(`${path}/${first.transactionId}`, at);
-  expect([details.status, Object(details.json).transactionsDetails]).toEqual([200, first]);
-});
-
-/** A consent that the customer gave, with its confirmation code. */
-async function useConsent(): Promise<string> {
-  const reply = await askConsent(door);
-  const back = door.sandbox.access.approve(authorisationOf(reply), '1048262').returnTo;
-  const body = { confirmationCode: back?.searchParams.get('confirmationCode') };
-  const confirmed = await door.client.send({ method: 'PUT', path: linkOf(reply, 'confirmation'), body });
-  expect(confirmed.json.scaStatus).toBe('finalised');
-  return String(reply.json.consentId);
-}
-
-test('a consent names its authorisations', async () => {
-  const reply = await askConsent(door);
-  expect(await authorisationsAt(`/v1/consents/${reply.json.consentId}/authorisations`)).toEqual([
-    authorisationOf(reply),
-  ]);
-  expect(await giveConsent(door)).not.toBe('');
-});
 
 test('a cancellation takes the code that the browser brings back', async () => {
   const reply = await initiate(door, { requestedExecutionDate: '2026-11-27' });

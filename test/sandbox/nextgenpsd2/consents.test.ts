@@ -227,6 +227,7 @@ describe('what the bank does not take', () => {
     [{ access: { accounts: [{}] } }, 'FORMAT_ERROR', 'access.accounts[0]'],
     [{ access: { allPsd2: 'everything' } }, 'FORMAT_ERROR', 'access.allPsd2'],
     [{ access: { allPsd2: 'allAccounts', more: 1 } }, 'FORMAT_ERROR', 'access.more'],
+    [{ access: { allPsd2: 'allAccounts', restrictedTo: [] } }, 'FORMAT_ERROR', 'access.restrictedTo'],
     [{ recurringIndicator: 'true' }, 'FORMAT_ERROR', 'recurringIndicator'],
     [{ validUntil: '2026-11-19' }, 'FORMAT_ERROR', 'validUntil'],
     [{ validUntil: '2026-02-30' }, 'FORMAT_ERROR', 'validUntil'],

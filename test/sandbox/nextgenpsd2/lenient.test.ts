@@ -239,11 +239,3 @@ test('a refusal has at most 500 characters. The log and the console have all of 
   ]);
   for (const text of [log.join(), (await firstCall(at)).explanation]) expect(text).toMatch(whole);
 });
-
-test('with --strict all of it is refused', async () => {
-  const strict = await newDoor();
-  expect(await ask({ headers: { accept: '*/*' } }, strict)).toBe('406 REQUESTED_FORMATS_INVALID Accept');
-  expect(await ask({ headers: { 'psu-id': 'anna' } }, strict)).toBe('400 FORMAT_ERROR psu-id');
-  const access = { allPsd2: 'allAccounts', restrictedTo: ['SVGS'] };
-  expect(refusalOf(await askConsent(strict, { access }))).toBe('400 FORMAT_ERROR access.restrictedTo');
-});
