@@ -66,16 +66,12 @@ describe('what the bank file says of readings', () => {
     const { accounts } = opened([]);
     const target = { customerId: 'shop', productId: ID };
     const document = { ...target, from: undefined, to: undefined, transactionId: TRANSACTION_ID };
-    expect(await failureOf((async () => accounts.document(document, 'pdf'))())).toEqual({
-      code: 'usage',
-      message: "This bank's interface has no documents of accounts",
-    });
-    expect(
-      await failureOf(accounts.details({ what: 'customer', customerId: 'shop' }, TRANSACTION_ID)),
-    ).toEqual({
-      code: 'usage',
-      message: "This bank's interface has no data of the customer",
-    });
+    const lacking = (what: string) => ({ code: 'usage', message: `This bank's interface has no ${what}` });
+    expect(await failureOf((async () => accounts.document(document, 'pdf'))())).toEqual(
+      lacking('documents of accounts'),
+    );
+    const customer = accounts.details({ what: 'customer', customerId: 'shop' }, TRANSACTION_ID);
+    expect(await failureOf(customer)).toEqual(lacking('data of the customer'));
   });
 
   it('nothing is read without a consent', async () => {
@@ -437,6 +433,10 @@ const idsOf = (pages: TransactionPage[]) =>
     [...(booked?.rows ?? []), ...(pending?.rows ?? [])].map(({ transactionId }) => transactionId).join(),
   );
 
+const unusable = (message: string, hint?: string) => ({
+  ...{ code: 'bank_answer', message, ...(hint && { hint }), transactionId: TRANSACTION_ID },
+});
+
 describe('the transactions of an account', () => {
   const asked = async (settings: Settings, query: Partial<TransactionQuery>) => {
     const script = opened([page([]), page([])], settings);
@@ -508,10 +508,9 @@ describe('the transactions of an account', () => {
     ['is a document that is one again', { _links: { download: '/v1/d' } }],
     ['has a document in it', { transactions: { _links: { download: { href: '/v1/d' } } } }],
   ])('are unknown if the answer %s', async (_, answer) => {
-    expect(await failureOf(read([said(answer), said(answer)]))).toEqual({
-      ...{ code: 'bank_answer', message: "The bank's answer to the transactions of a1 has none" },
-      transactionId: TRANSACTION_ID,
-    });
+    expect(await failureOf(read([said(answer), said(answer)]))).toEqual(
+      unusable("The bank's answer to the transactions of a1 has none"),
+    );
   });
 
   it('may be pending ones alone, and none of them', async () => {
@@ -624,12 +623,8 @@ describe('a row of transactions', () => {
 });
 
 describe('the pages of transactions', () => {
-  const stuck = {
-    code: 'bank_answer',
-    message: "The bank's transaction pages of a1 do not advance",
-    hint: 'Narrow the range with --from and --to.',
-    transactionId: TRANSACTION_ID,
-  };
+  const NARROW = 'Narrow the range with --from and --to.';
+  const stuck = unusable("The bank's transaction pages of a1 do not advance", NARROW);
   const NUMBERED: Settings = { paging: 'page-index' };
   const COUNTED: Settings = { paging: { totalPagesHeader: 'X-Total-Pages', pageParameter: 'page' } };
   const counted = (pages: string, ...ids: string[]) => {
@@ -749,26 +744,21 @@ describe('the pages of transactions', () => {
     ['too large', counted('1234567', '1'), 'has a header X-Total-Pages that is not a number'],
     ['negative', counted('-1'), 'has a header X-Total-Pages that is not a number'],
   ])('cannot be counted if the count is %s', async (_, answer, what) => {
-    expect(await failureOf(read([answer], COUNTED))).toEqual({
-      code: 'bank_answer',
-      message: `The bank's answer to the transactions of a1 ${what}`,
-      hint: 'accounts.paging of the bank file says that this header counts the pages.',
-      transactionId: TRANSACTION_ID,
-    });
+    const hint = 'accounts.paging of the bank file says that this header counts the pages.';
+    expect(await failureOf(read([answer], COUNTED))).toEqual(
+      unusable(`The bank's answer to the transactions of a1 ${what}`, hint),
+    );
   });
 
-  it.each([
-    ['x-total-pages', '2'],
-    ['total-pages', '2'],
-    ['totalpages', '2'],
-  ])('are more than the bank links to if its header %s says %s', async (header, count) => {
-    expect(await failureOf(read([page([row('1')], {}, { [header]: count })]))).toEqual({
-      code: 'bank_answer',
-      message: 'The bank has more pages of transactions of a1 than it links to',
-      hint: `Its header ${header} counts them: set accounts.paging in the bank file.`,
-      transactionId: TRANSACTION_ID,
-    });
-  });
+  it.each(['x-total-pages', 'total-pages', 'totalpages'])(
+    'are more than it links to by its %s',
+    async (header) => {
+      const hint = `Its header ${header} counts them: set accounts.paging in the bank file.`;
+      expect(await failureOf(read([page([row('1')], {}, { [header]: '2' })]))).toEqual(
+        unusable('The bank has more pages of transactions of a1 than it links to', hint),
+      );
+    },
+  );
 
   it.each([
     ['x-total-pages', '1'],
@@ -780,12 +770,10 @@ describe('the pages of transactions', () => {
   });
 
   it('on another host are not read', async () => {
-    expect(await failureOf(read([one('1', 'https://evil.example/x')]))).toEqual({
-      code: 'bank_answer',
-      message: "The bank's link next leads to another host: https://evil.example/x",
-      hint: 'psd2 sends tokens and consents only to the host of the base URL.',
-      transactionId: TRANSACTION_ID,
-    });
+    const hint = 'psd2 sends tokens and consents only to the host of the base URL.';
+    expect(await failureOf(read([one('1', 'https://evil.example/x')]))).toEqual(
+      unusable("The bank's link next leads to another host: https://evil.example/x", hint),
+    );
   });
 
   it.each<[unknown, string | null]>([

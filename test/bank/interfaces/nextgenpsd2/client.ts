@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
 import {
   type Caller,
-  type Notice,
   openCaller,
   openExchange,
   type Said,
@@ -13,8 +12,7 @@ import {
 import { Pace } from '../../../../src/bank/call/pace.ts';
 import { type BankFile, bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
-import type { Bank } from '../../../../src/bank/ports/bank.ts';
-import type { Observation, TokenSource } from '../../../../src/bank/ports/call.ts';
+import type { TokenSource } from '../../../../src/bank/ports/call.ts';
 import { type BankConnection, connectToBank } from '../../../../src/bank/transport/connection.ts';
 import { keySigner } from '../../../../src/signature/http-signature.ts';
 import { withOpenssl } from '../../../certificates/openssl.ts';
@@ -34,7 +32,7 @@ export const CONSENT_ID = 'consent-1';
 export const silent = async () => undefined;
 
 /** What openssl says of the certificate of the signature. */
-export function certificateFacts({ cert }: { cert: string }) {
+function certificateFacts({ cert }: { cert: string }) {
   return withOpenssl((openssl) => {
     const file = openssl.write('cert.pem', cert);
     const of = (...what: string[]) =>
@@ -93,30 +91,20 @@ export interface NextGenOptions extends Partial<WireSettings> {
   baseUrl?: string;
 }
 
-export interface NextGenClient {
-  bank: Bank;
-  notices: Notice[];
-  observations: Observation[];
-  sleeps: number[];
-  /** Which consents were asked for. */
-  consentsFor: unknown[];
-}
-
 /** Opens clients for the tests of a file. They close after each test. */
-export function useNextGen(recorded: RecordedBank): (options?: NextGenOptions) => NextGenClient {
+export function useNextGen(recorded: RecordedBank) {
   const connections: BankConnection[] = [];
   afterEach(async () => {
     await Promise.all(connections.splice(0).map((connection) => connection.close()));
   });
-  return ({ file = {}, tokens, baseUrl, ...settings } = {}) => {
+  return ({ file = {}, tokens, baseUrl, ...settings }: NextGenOptions = {}) => {
     const { certificates } = recorded;
     const base = new URL(baseUrl ?? recorded.baseUrl);
     const [qwac, qseal] = [readPair('QWAC', certificates.qwac), readPair('QSealC', certificates.qseal)];
     const connection = connectToBank(base, qwac, certificates.ca);
     connections.push(connection);
-    const notices: Notice[] = [];
-    const observations: Observation[] = [];
     const sleeps: number[] = [];
+    /** Which consents were asked for. */
     const consentsFor: unknown[] = [];
     let time = Date.now();
     const timing = {
@@ -140,10 +128,7 @@ export function useNextGen(recorded: RecordedBank): (options?: NextGenOptions) =
       },
       bankSigningCertificate: undefined,
       session,
-      psuIpAddress: undefined,
-      language: undefined,
-      traceComponent: undefined,
-      psu: undefined,
+      ...{ psuIpAddress: undefined, language: undefined, traceComponent: undefined, psu: undefined },
       consents: {
         for: async (what) => {
           consentsFor.push(what);
@@ -163,12 +148,12 @@ export function useNextGen(recorded: RecordedBank): (options?: NextGenOptions) =
         pace: new Pace({ clock: () => time, ...timing }),
         timeoutMs: 10_000,
         signal: new AbortController().signal,
-        observe: async (observation) => void observations.push(observation),
+        observe: async () => undefined,
         ...timing,
       });
-      return openCaller(tokens ? withTokens(exchange, tokens) : exchange, (notice) => notices.push(notice));
+      return openCaller(tokens ? withTokens(exchange, tokens) : exchange, () => undefined);
     });
-    return { bank, notices, observations, sleeps, consentsFor };
+    return { bank, sleeps, consentsFor };
   };
 }
 

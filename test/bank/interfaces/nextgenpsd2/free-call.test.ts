@@ -47,17 +47,9 @@ describe('psd2 api', () => {
     const { bank: opened } = open();
     bank.expect('POST', '/v1/funds-confirmations', json({ fundsAvailable: true }));
     const body = { account: { iban: 'x' } };
-    expect(
-      await opened.send({
-        ...free,
-        method: 'POST',
-        path: '/v1/funds-confirmations',
-        body,
-        headers: { 'consent-id': 'c9' },
-      }),
-    ).toMatchObject({
-      json: { fundsAvailable: true },
-      refusal: null,
+    const asked = { ...free, method: 'POST' as const, path: '/v1/funds-confirmations', body };
+    expect(await opened.send({ ...asked, headers: { 'consent-id': 'c9' } })).toMatchObject({
+      ...{ json: { fundsAvailable: true }, refusal: null },
     });
     expect(bank.last.headers['consent-id']).toBe('c9');
     bank.expect('GET', '/v1/accounts', refusal(401, 'CONSENT_INVALID'));
@@ -72,17 +64,9 @@ describe('psd2 api', () => {
       headers: { static: { 'X-API-Key': 'k' } },
       oauth: { tokenHeader: 'PSD2-AUTHORIZATION' },
     });
-    expect(ownHeaders).toEqual(
-      expect.arrayContaining([
-        'authorization',
-        'psd2-authorization',
-        'x-api-key',
-        'digest',
-        'signature',
-        'x-request-id',
-        'host',
-      ]),
-    );
+    const secret = ['authorization', 'psd2-authorization', 'x-api-key'];
+    const signed = ['digest', 'signature', 'x-request-id', 'host'];
+    expect(ownHeaders).toEqual(expect.arrayContaining([...secret, ...signed]));
   });
 });
 

@@ -153,31 +153,24 @@ describe('the initiation of a standing order', () => {
   const products = { 'periodic-payments': ['sepa-credit-transfers'] };
   const start = date('2027-03-01');
 
-  const WHOLE = { startDate: '2027-03-01' };
+  const STARTS = { startDate: '2027-03-01' };
+  const monthly = { frequency: 'Monthly', end: null, day: null } as const;
+  const weekly = { frequency: 'Weekly', end: date('2028-03-01'), day: null } as const;
   it.each<[NonNullable<TransferOrder['standing']>, object]>([
+    [monthly, { ...STARTS, frequency: 'Monthly' }],
+    [weekly, { ...STARTS, endDate: '2028-03-01', frequency: 'Weekly' }],
     [
-      { frequency: 'Monthly', end: null, day: null },
-      { ...WHOLE, frequency: 'Monthly' },
-    ],
-    [
-      { frequency: 'Weekly', end: date('2028-03-01'), day: null },
-      { ...WHOLE, endDate: '2028-03-01', frequency: 'Weekly' },
-    ],
-    [
-      { frequency: 'Monthly', end: null, day: 31 },
-      { ...WHOLE, frequency: 'Monthly', dayOfExecution: '31' },
+      { ...monthly, day: 31 },
+      { ...STARTS, frequency: 'Monthly', dayOfExecution: '31' },
     ],
   ])('%j', (standing, written) => {
-    expect(initiated({ products }, { ...SIMPLE, executionDate: start, futureDated: true, standing })).toEqual(
-      {
-        service: 'periodic-payments',
-        product: 'sepa-credit-transfers',
-        endToEndId: 'INV-7',
-        body: JSON.stringify({ ...BODY, ...written }),
-        ...{ returnAddress: BACK.address, returnState: 's1', repeatMinutes: null },
-        ...{ needsLink: true, executesWithoutSca: 'possible' },
-      },
-    );
+    const order = { ...SIMPLE, executionDate: start, futureDated: true, standing };
+    expect(initiated({ products }, order)).toEqual({
+      ...{ service: 'periodic-payments', product: 'sepa-credit-transfers', endToEndId: 'INV-7' },
+      body: JSON.stringify({ ...BODY, ...written }),
+      ...{ returnAddress: BACK.address, returnState: 's1', repeatMinutes: null },
+      ...{ needsLink: true, executesWithoutSca: 'possible' },
+    });
   });
 });
 
@@ -245,26 +238,42 @@ describe('a payment that the bank does not take', () => {
   const refused = (payments: NonNullable<BankFile['payments']>, more: Partial<typeof planned> | object) =>
     errorOf(() => refuseUntaken(described({ payments }).payments, { ...planned, ...more }, TODAY));
 
-  it('is an urgent one', () => {
-    expect(refused({}, { urgent: true })).toEqual({
-      code: 'usage',
-      message: "This bank's interface has no urgent execution",
-    });
-  });
-
-  it('is one for a later day, where the bank takes no day', () => {
-    expect(refused({}, { executionDate: date('2026-11-22') })).toEqual({
-      code: 'invalid_date',
-      message: 'This bank takes no execution date, so 2026-11-22 is not possible',
-      hint: 'Leave out --date. payments.futureDays of the bank file says how far ahead a date may be.',
-    });
-  });
-
-  it('is one for a day after the last one that the bank takes', () => {
-    expect(refused({ futureDays: 10 }, { executionDate: date('2026-12-02') })).toEqual({
-      code: 'invalid_date',
-      message: 'This bank takes no execution date after 2026-12-01',
-    });
+  it.each<[string, NonNullable<BankFile['payments']>, object, object]>([
+    [
+      'an urgent one',
+      {},
+      { urgent: true },
+      { code: 'usage', message: "This bank's interface has no urgent execution" },
+    ],
+    [
+      'one for a later day, where the bank takes no day',
+      {},
+      { executionDate: date('2026-11-22') },
+      {
+        ...{
+          code: 'invalid_date',
+          message: 'This bank takes no execution date, so 2026-11-22 is not possible',
+        },
+        hint: 'Leave out --date. payments.futureDays of the bank file says how far ahead a date may be.',
+      },
+    ],
+    [
+      'one for a day after the last one that the bank takes',
+      { futureDays: 10 },
+      { executionDate: date('2026-12-02') },
+      { code: 'invalid_date', message: 'This bank takes no execution date after 2026-12-01' },
+    ],
+    [
+      'one without the address that the bank wants',
+      { address: 'required' },
+      {},
+      {
+        ...{ code: 'usage', message: "This bank wants the payee's address" },
+        hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
+      },
+    ],
+  ])('is %s', (_, payments, more, error) => {
+    expect(refused(payments, more)).toEqual(error);
   });
 
   it('is one to a country alone, unless the bank takes that', () => {
@@ -274,14 +283,6 @@ describe('a payment that the bank does not take', () => {
     });
     expect(bodyOf({ address: 'country' }, order)).toMatchObject({ creditorAddress: { country: 'DE' } });
     expect(() => initiated({ address: 'country' })).toThrow("wants the payee's address");
-  });
-
-  it('is one without the address that the bank wants', () => {
-    expect(refused({ address: 'required' }, {})).toEqual({
-      code: 'usage',
-      message: "This bank wants the payee's address",
-      hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
-    });
   });
 
   it.each([

@@ -10,8 +10,10 @@ import { described, errorOf } from './scripted.ts';
 
 // Where the links of a bank lead: below the base URL, elsewhere on its host, or nowhere that psd2 goes.
 
-const BARE: Base = { origin: 'https://bank.example', pathPrefix: '', version: 'v1', links: 'auto' };
+const HOST = 'https://bank.example';
+const BARE: Base = { origin: HOST, pathPrefix: '', version: 'v1', links: 'auto' };
 const BELOW: Base = { ...BARE, pathPrefix: '/psd2' };
+const VERSIONED: Base = { ...BARE, pathPrefix: '/v1/berlin' };
 const UNVERSIONED: Base = { ...BELOW, version: '' };
 
 const invalid = (name: string) => ({
@@ -37,25 +39,15 @@ describe('a link to a call', () => {
     ['a path without its slash below the base URL', BELOW, 'v1/x', { path: '/v1/x' }],
     ['the whole path below the base URL', BELOW, '/psd2/v1/x', { path: '/v1/x' }],
     ['an address below the base URL', BELOW, 'https://bank.example/psd2/v1/x', { path: '/v1/x' }],
-    [
-      'an address beside the base URL',
-      BELOW,
-      'https://bank.example/psd2x/v1/x',
-      { path: '/psd2x/v1/x', origin: 'https://bank.example' },
-    ],
+    ['an address beside the base URL', BELOW, `${HOST}/psd2x/v1/x`, { path: '/psd2x/v1/x', origin: HOST }],
     ['a path that does not begin like the base URL', BELOW, '/x/v1/y', { path: '/x/v1/y' }],
     ['a path that begins like it within a segment', BELOW, '/psd2x/v1/y', { path: '/psd2x/v1/y' }],
-    [
-      'the path of the base URL that begins with the version',
-      { ...BARE, pathPrefix: '/v1/berlin' },
-      '/v1/berlin/v1/x',
-      { path: '/v1/x' },
-    ],
+    ['a path whose base URL begins with the version', VERSIONED, '/v1/berlin/v1/x', { path: '/v1/x' }],
     [
       'a path on the host, by the bank file',
       { ...BELOW, links: 'host' },
       '/x/y',
-      { path: '/x/y', origin: 'https://bank.example' },
+      { path: '/x/y', origin: HOST },
     ],
     [
       'a path below the base URL, by the bank file',
@@ -65,12 +57,7 @@ describe('a link to a call', () => {
     ],
     ['a path that only begins like the version', BELOW, '/v12/x', { path: '/v12/x' }],
     ['a name at the base URL', BARE, 'x', { path: '/x' }],
-    [
-      'a path at a bank without a version',
-      UNVERSIONED,
-      '//bank.example/x',
-      { path: '/x', origin: 'https://bank.example' },
-    ],
+    ['a path at a bank without a version', UNVERSIONED, '//bank.example/x', { path: '/x', origin: HOST }],
   ])('can be %s', (_, base, href, target) => {
     expect(apiLink(href, base, 'next', nothing())).toEqual(target);
   });
@@ -196,15 +183,12 @@ describe('the address of an OAuth server', () => {
   const hosts = new Set(['bank.example', 'login.example:8443']);
 
   it.each([
-    [
-      'https://login.example:8443/token?x=%2f',
-      { origin: 'https://login.example:8443', path: '/token?x=%2f' },
-    ],
-    ['https://bank.example/a/../token', { origin: 'https://bank.example', path: '/a/../token' }],
-    ['/token', { origin: 'https://bank.example', path: '/token' }],
-    ['v1/token', { origin: 'https://bank.example', path: '/psd2/v1/token' }],
-  ])('%s', (href, target) => {
-    expect(serverLink(href, BELOW, hosts, 'token_endpoint')).toEqual(target);
+    ['https://login.example:8443/token?x=%2f', 'https://login.example:8443', '/token?x=%2f'],
+    ['https://bank.example/a/../token', HOST, '/a/../token'],
+    ['/token', HOST, '/token'],
+    ['v1/token', HOST, '/psd2/v1/token'],
+  ])('%s is on the host %s, at %s', (href, origin, path) => {
+    expect(serverLink(href, BELOW, hosts, 'token_endpoint')).toEqual({ origin, path });
   });
 
   it.each([

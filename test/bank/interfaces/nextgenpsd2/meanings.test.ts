@@ -44,89 +44,59 @@ const USED_UP = {
 
 const NO_MORE_TODAY = 'The bank allows no more readings of this consent today';
 
-/** What refusals of the same kind have in common, and each: the bank's code, the status, and what psd2 says of it. */
-type Kind = [
-  code: string,
-  context: ErrorContext,
-  refusals: [bankCode: string, status: number, says: string][],
-];
+type Refusal = [bankCode: string, status: number, says: string];
+/** Refusals of one kind: the bank's code, the status and what psd2 says of it differ. */
+const kind = (code: string, context: ErrorContext, refusals: Refusal[]) =>
+  refusals.map(([bankCode, status, says]) => ({ bankCode, status, says, code, context }));
 
-const STANDARD: Kind[] = [
-  [
-    'not_logged_in',
-    { ...CONSENT, endsConsent: true, ...CONTENT },
-    [
-      ['CONSENT_UNKNOWN', 403, `The bank does not know the consent of ${READ}`],
-      ['CONSENT_INVALID', 401, `The consent does not cover ${READ}`],
-      ['CONSENT_EXPIRED', 401, `The consent for ${READ} has ended`],
-    ],
-  ],
-  [
-    'not_logged_in',
-    { ...LOG_IN, ...UNREAD },
-    [
-      ['TOKEN_UNKNOWN', 401, `The bank does not know the token of ${READ}`],
-      ['TOKEN_INVALID', 401, `The bank does not accept the token of ${READ}`],
-      ['TOKEN_EXPIRED', 401, `The token of ${READ} has expired`],
-    ],
-  ],
-  ['too_many_calls', { ...USED_UP, lasts: true, ...UNREAD }, [['ACCESS_EXCEEDED', 429, NO_MORE_TODAY]]],
-  ['too_many_calls', { ...USED_UP, lasts: true }, [['ACCESS_EXCEEDED', 400, NO_MORE_TODAY]]],
-  [
-    'certificate',
-    { ...CERTIFICATE, ...UNREAD },
-    [
-      ['CERTIFICATE_INVALID', 401, 'The bank does not accept the certificate'],
-      ['CERTIFICATE_EXPIRED', 401, 'The bank says that the certificate has expired'],
-      ['CERTIFICATE_BLOCKED', 401, 'The bank says that the certificate is blocked'],
-      ['CERTIFICATE_REVOKED', 401, 'The bank says that the certificate is revoked'],
-      ['CERTIFICATE_MISSING', 401, 'The bank misses the certificate'],
-    ],
-  ],
-  [
-    'forbidden',
-    { hint: 'See the roles with:', next: [['cert', 'inspect']], ...CONTENT },
-    [['ROLE_INVALID', 401, `The bank does not allow ${READ} to the roles in the certificate`]],
-  ],
-  [
-    'config',
-    { hint: "Check this computer's clock, and headers.date of the bank file.", ...CONTENT },
-    [['TIMESTAMP_INVALID', 400, `The bank does not accept the time of ${READ}`]],
-  ],
-  [
-    'forbidden',
-    { ...NAMES, ...CONTENT },
-    [
-      ['PSU_CREDENTIALS_INVALID', 401, 'The bank does not know the customer, or has blocked them'],
-      ['CORPORATE_ID_INVALID', 401, 'The bank does not know the company of the customer'],
-    ],
-  ],
-  ['forbidden', CONTENT, [['FORBIDDEN', 403, `The bank does not allow ${READ}`]]],
-  [
-    'forbidden',
-    { hint: 'Only the customer can ask the bank why.', ...CONTENT },
-    [['SERVICE_BLOCKED', 403, 'The bank has blocked this service for the customer']],
-  ],
-  [
-    'bank_refused',
-    { ...FILE, ...CONTENT },
-    [
-      ['FORMAT_ERROR', 400, `The bank does not accept the form of ${READ}`],
-      ['PARAMETER_NOT_SUPPORTED', 400, `The bank does not have a parameter of ${READ}`],
-      ['PARAMETER_NOT_CONSISTENT', 400, `The parameters of ${READ} do not fit together for the bank`],
-      ['REQUESTED_FORMATS_INVALID', 406, `The bank has no answer to ${READ} in the format that psd2 accepts`],
-      ['SERVICE_INVALID', 405, `The bank does not have the service of ${READ}`],
-      ['PRODUCT_INVALID', 403, 'The bank does not offer this product to the customer'],
-      ['PRODUCT_UNKNOWN', 404, 'The bank does not have this product'],
-      ['SESSIONS_NOT_SUPPORTED', 400, 'The bank does not combine services in one session'],
-    ],
-  ],
-  [
-    'bank_refused',
-    { hint: 'Choose others with --from and --to.', ...CONTENT },
-    [['PERIOD_INVALID', 400, `The bank does not take the days of ${READ}`]],
-  ],
-  [
+const STANDARD = [
+  kind('not_logged_in', { ...CONSENT, endsConsent: true, ...CONTENT }, [
+    ['CONSENT_UNKNOWN', 403, `The bank does not know the consent of ${READ}`],
+    ['CONSENT_INVALID', 401, `The consent does not cover ${READ}`],
+    ['CONSENT_EXPIRED', 401, `The consent for ${READ} has ended`],
+  ]),
+  kind('not_logged_in', { ...LOG_IN, ...UNREAD }, [
+    ['TOKEN_UNKNOWN', 401, `The bank does not know the token of ${READ}`],
+    ['TOKEN_INVALID', 401, `The bank does not accept the token of ${READ}`],
+    ['TOKEN_EXPIRED', 401, `The token of ${READ} has expired`],
+  ]),
+  kind('too_many_calls', { ...USED_UP, lasts: true, ...UNREAD }, [['ACCESS_EXCEEDED', 429, NO_MORE_TODAY]]),
+  kind('too_many_calls', { ...USED_UP, lasts: true }, [['ACCESS_EXCEEDED', 400, NO_MORE_TODAY]]),
+  kind('certificate', { ...CERTIFICATE, ...UNREAD }, [
+    ['CERTIFICATE_INVALID', 401, 'The bank does not accept the certificate'],
+    ['CERTIFICATE_EXPIRED', 401, 'The bank says that the certificate has expired'],
+    ['CERTIFICATE_BLOCKED', 401, 'The bank says that the certificate is blocked'],
+    ['CERTIFICATE_REVOKED', 401, 'The bank says that the certificate is revoked'],
+    ['CERTIFICATE_MISSING', 401, 'The bank misses the certificate'],
+  ]),
+  kind('forbidden', { hint: 'See the roles with:', next: [['cert', 'inspect']], ...CONTENT }, [
+    ['ROLE_INVALID', 401, `The bank does not allow ${READ} to the roles in the certificate`],
+  ]),
+  kind('config', { hint: "Check this computer's clock, and headers.date of the bank file.", ...CONTENT }, [
+    ['TIMESTAMP_INVALID', 400, `The bank does not accept the time of ${READ}`],
+  ]),
+  kind('forbidden', { ...NAMES, ...CONTENT }, [
+    ['PSU_CREDENTIALS_INVALID', 401, 'The bank does not know the customer, or has blocked them'],
+    ['CORPORATE_ID_INVALID', 401, 'The bank does not know the company of the customer'],
+  ]),
+  kind('forbidden', CONTENT, [['FORBIDDEN', 403, `The bank does not allow ${READ}`]]),
+  kind('forbidden', { hint: 'Only the customer can ask the bank why.', ...CONTENT }, [
+    ['SERVICE_BLOCKED', 403, 'The bank has blocked this service for the customer'],
+  ]),
+  kind('bank_refused', { ...FILE, ...CONTENT }, [
+    ['FORMAT_ERROR', 400, `The bank does not accept the form of ${READ}`],
+    ['PARAMETER_NOT_SUPPORTED', 400, `The bank does not have a parameter of ${READ}`],
+    ['PARAMETER_NOT_CONSISTENT', 400, `The parameters of ${READ} do not fit together for the bank`],
+    ['REQUESTED_FORMATS_INVALID', 406, `The bank has no answer to ${READ} in the format that psd2 accepts`],
+    ['SERVICE_INVALID', 405, `The bank does not have the service of ${READ}`],
+    ['PRODUCT_INVALID', 403, 'The bank does not offer this product to the customer'],
+    ['PRODUCT_UNKNOWN', 404, 'The bank does not have this product'],
+    ['SESSIONS_NOT_SUPPORTED', 400, 'The bank does not combine services in one session'],
+  ]),
+  kind('bank_refused', { hint: 'Choose others with --from and --to.', ...CONTENT }, [
+    ['PERIOD_INVALID', 400, `The bank does not take the days of ${READ}`],
+  ]),
+  kind(
     'bank_refused',
     {
       hint: 'See the accounts that the consent covers, or ask the customer for another consent:',
@@ -137,41 +107,26 @@ const STANDARD: Kind[] = [
       ...OTHER,
     },
     [['RESOURCE_UNKNOWN', 404, `The bank does not know what ${READ} is about`]],
-  ],
-  [
-    'bank_refused',
-    OTHER,
-    [
-      ['RESOURCE_EXPIRED', 403, `What ${READ} is about has expired at the bank`],
-      ['RESOURCE_BLOCKED', 409, `What ${READ} is about is blocked at the bank`],
-      ['RESOURCE_BLOCKED', 412, `What ${READ} is about is blocked at the bank`],
-      ['STATUS_INVALID', 400, `The bank does not allow ${READ} in the present state`],
-    ],
-  ],
-  [
-    'bank_refused',
-    CONTENT,
-    [
-      ['RESOURCE_BLOCKED', 400, `What ${READ} is about is blocked at the bank`],
-      ['SCA_METHOD_UNKNOWN', 400, 'The bank does not know the way to authenticate'],
-      ['SCA_INVALID', 400, 'The bank does not accept the authentication'],
-    ],
-  ],
-  [
-    'bank_failing',
-    LATER,
-    [
-      ['INTERNAL_SERVER_ERROR', 400, `The bank failed on ${READ}`],
-      ['SERVICE_UNAVAILABLE', 503, `The bank is not available for ${READ}`],
-    ],
-  ],
-];
+  ),
+  kind('bank_refused', OTHER, [
+    ['RESOURCE_EXPIRED', 403, `What ${READ} is about has expired at the bank`],
+    ['RESOURCE_BLOCKED', 409, `What ${READ} is about is blocked at the bank`],
+    ['RESOURCE_BLOCKED', 412, `What ${READ} is about is blocked at the bank`],
+    ['STATUS_INVALID', 400, `The bank does not allow ${READ} in the present state`],
+  ]),
+  kind('bank_refused', CONTENT, [
+    ['RESOURCE_BLOCKED', 400, `What ${READ} is about is blocked at the bank`],
+    ['SCA_METHOD_UNKNOWN', 400, 'The bank does not know the way to authenticate'],
+    ['SCA_INVALID', 400, 'The bank does not accept the authentication'],
+  ]),
+  kind('bank_failing', LATER, [
+    ['INTERNAL_SERVER_ERROR', 400, `The bank failed on ${READ}`],
+    ['SERVICE_UNAVAILABLE', 503, `The bank is not available for ${READ}`],
+  ]),
+].flat();
 
 describe('a code of the standard', () => {
-  const each = STANDARD.flatMap(([code, context, refusals]) =>
-    refusals.map(([bankCode, status, says]) => ({ bankCode, status, code, says, context })),
-  );
-  it.each(each)('$bankCode with HTTP $status', async ({ bankCode, status, code, says, context }) => {
+  it.each(STANDARD)('$bankCode with HTTP $status', async ({ bankCode, status, code, says, context }) => {
     expect(await failure(READING, refused(bankCode, status))).toEqual({
       ...{ code, message: `${says} (HTTP ${status}): Because`, httpStatus: status, bankCode },
       ...{ ...IDS, ...context, isBanks: true },

@@ -27,6 +27,8 @@ const row = (more: object = {}) => ({
 
 const amountOf = (amount: string, currency = 'EUR') => ({ transactionAmount: { amount, currency } });
 
+const payeeAt = (creditorAccount: object) => ({ creditorAccount });
+
 async function read(answer: Scripted) {
   const { calls, sent } = scriptedCalls([answer], {}, consents);
   const rows: Transaction[] = [];
@@ -60,15 +62,11 @@ describe('an odd row', () => {
     ['other marks between thousands', amountOf("-1'234.50"), { amount: '-1234.50' }],
     ['a minus as wide as a plus', amountOf('\u22121\u202f234,50'), { amount: '-1234.50' }],
     ['a minus at the end', amountOf('12.30-'), { amount: '-12.30' }],
-    [
-      'an IBAN with blanks',
-      { creditorAccount: { iban: 'de02 1001 0010 9307 1186 03' } },
-      { counterpartyIban: OTHER },
-    ],
+    ['an IBAN with blanks', payeeAt({ iban: 'de02 1001 0010 9307 1186 03' }), { counterpartyIban: OTHER }],
     ['blanks', { creditorName: '  Shop ' }, { counterpartyName: 'Shop' }],
     [
-      'an unknown member',
-      { news: { a: 1 }, creditorAccount: { iban: OTHER, kind: 7 } },
+      'unknown members',
+      { news: { a: 1 }, ...payeeAt({ iban: OTHER, kind: 7 }) },
       { counterpartyIban: OTHER },
     ],
     ['nothing for an account', { creditorAccount: {}, debtorAccount: null }, { counterpartyIban: null }],
@@ -85,19 +83,9 @@ describe('an odd row', () => {
       { bookingDate: null, valueDate: '2026-11-02' },
       { bookingDate: 1 },
     ],
-    [
-      'an object for a name',
-      { creditorName: { first: 'A' } },
-      { counterpartyName: null },
-      { creditorName: 1 },
-    ],
+    ['an object for a name', { creditorName: { a: 'A' } }, { counterpartyName: null }, { creditorName: 1 }],
     ['a number for an account', { creditorAccount: [1] }, { counterpartyIban: null }, { creditorAccount: 1 }],
-    [
-      'an amount that is none',
-      { originalAmount: { amount: 'x', currency: 'USD' } },
-      {},
-      { originalAmount: 1 },
-    ],
+    ['no amount', { originalAmount: { amount: 'x', currency: 'USD' } }, {}, { originalAmount: 1 }],
     [
       'two of them',
       { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true },

@@ -28,6 +28,7 @@ const TOKEN = {
 const unsure = (says: string) => ({ says, isUnsure: 'other' });
 const another = (what: string, words = ': "No"') =>
   unsure(`the bank refused a test for another reason (${what})${words}`);
+const notBanks = (what: string) => unsure(`what refused a test may not be the bank's interface (${what})`);
 const READ = unsure('the bank answers a reading with a consent that does not exist');
 
 describe('the test of the signature', () => {
@@ -57,21 +58,9 @@ describe('the test of the signature', () => {
     ['a code of its own with 401', refused('OWN', 401), another('HTTP 401, OWN')],
     ['a text without a code', refused(undefined, 404), another('HTTP 404')],
     ['JSON without a message', said({}, 404), another('HTTP 404', '')],
-    [
-      'a page',
-      page(404),
-      unsure("what refused a test may not be the bank's interface (HTTP 404: the answer is text/html)"),
-    ],
-    [
-      'null',
-      { status: 403, body: 'null' },
-      unsure("what refused a test may not be the bank's interface (HTTP 403)"),
-    ],
-    [
-      'a number',
-      { status: 403, body: '1' },
-      unsure("what refused a test may not be the bank's interface (HTTP 403)"),
-    ],
+    ['a page', page(404), notBanks('HTTP 404: the answer is text/html')],
+    ['null', { status: 403, body: 'null' }, notBanks('HTTP 403')],
+    ['a number', { status: 403, body: '1' }, notBanks('HTTP 403')],
   ])('%s', async (_name, answer, verdict) => {
     const { code: _, ...said } = await (await probed(answer)).probe.judge();
     expect(said).toEqual(verdict);
