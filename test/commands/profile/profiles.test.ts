@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
 import { list } from '../../../src/commands/profile/list.ts';
+import { chooseProtector, profileProtect } from '../../../src/commands/profile/protect.ts';
 import { remove } from '../../../src/commands/profile/remove.ts';
 import { show } from '../../../src/commands/profile/show.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -10,6 +11,7 @@ import { loadOrCreateRegistration, type Registration } from '../../../src/sandbo
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { type ProfileSettings, ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { removableOptions } from '../../../src/store/machine/setting-table.ts';
+import { passphraseIn } from '../../../src/store/machine/settings.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
 import { certificateBag, keyBag, pkcs12Of, plainPart } from '../../certificates/pkcs12-file.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -92,7 +94,7 @@ const unknown = (known: string, like = '') => ({
 });
 
 describe('psd2 profile list and use', () => {
-  it('the list has each profile, and the one that psd2 uses has a mark', async () => {
+  it('the list has each profile, the one that psd2 uses has a mark, and another one can be used', async () => {
     await store('bank');
     await store('other', { baseUrl: 'https://other.example/' });
     const { data: used } = await run(['use', 'bank']);
@@ -108,6 +110,9 @@ describe('psd2 profile list and use', () => {
     );
     const drawn = await run(['list'], { format: 'table', columns: 100 });
     expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['PROFILE', 'BASE URL']);
+    const { said, printed } = await run(['use', 'other'], { format: 'table' });
+    expect([printed, said]).toEqual(['', 'psd2 now uses the profile other by default.\n']);
+    expect(open().context.profiles.current()).toBe('other');
   });
 
   it('a profile that another psd2 removes while this one lists them is not in the list', async () => {
@@ -122,15 +127,6 @@ describe('psd2 profile list and use', () => {
     });
     await runIn(context, 'profile', 'list');
     expect(JSON.parse(printed())).toEqual([{ name: 'bank', baseUrl: BANK.baseUrl, current: false }]);
-  });
-
-  it('the second use replaces the first', async () => {
-    await store('bank');
-    await store('other');
-    await run(['use', 'bank']);
-    const { said, printed } = await run(['use', 'other'], { format: 'table' });
-    expect([printed, said]).toEqual(['', 'psd2 now uses the profile other by default.\n']);
-    expect(open().context.profiles.current()).toBe('other');
   });
 
   it('without a profile the list says what to do', async () => {
@@ -344,6 +340,71 @@ describe('psd2 profile protect and unprotect', () => {
     writeFileSync(folder.protection('bank'), '');
     mkdirSync(dirname(folder.protection('bank')), { recursive: true });
     expect(await failureOf(protect('--passphrase'))).toMatchObject({ code: 'config', exitCode: 3 });
+  });
+
+  const BY_ENVIRONMENT = { keyring: false, passphrase: false, passphraseStdin: false };
+  it('psd2 profile protect names the damaged files that it left in clear', async () => {
+    const protectIt = async () => (await run(['protect', 'bank', '--passphrase'], { env })).said;
+    const damage = (file: string) => {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(file, '{"secret":"hush"', { mode: 0o600 });
+    };
+    await store('bank', { clientSecret: 'hush' });
+    expect(await protectIt()).toBe('');
+    damage(folder.profile('bank'));
+    damage(join(folder.tokens('bank'), 'customer-42', '1.json'));
+    await open({ env }).context.profiles.write('bank', { ...BANK, clientSecret: 'hush' });
+    await storeLogin(open({ env, globals: { profile: 'bank' } }).context, '42');
+    const kept = /Damaged files may contain unencrypted secrets\. Remove them: rm (\S+) (\S+)\n/.exec(
+      await protectIt(),
+    );
+    expect(kept?.slice(1)).toEqual([
+      expect.stringContaining(`${folder.profile('bank')}.damaged-`),
+      expect.stringContaining(join(folder.tokens('bank'), 'customer-42', '1.json.damaged-')),
+    ]);
+  });
+
+  it.each([
+    ['two words', 'two words'],
+    [' a blank before and behind ', ' a blank before and behind '],
+    ['a tab behind\t', 'a tab behind\t'],
+    ['one line end\n', 'one line end'],
+    ['one line end of Windows\r\n', 'one line end of Windows'],
+    ['two line ends\n\n', 'two line ends\n'],
+  ])(
+    'the passphrase %j is the same from standard input and from the environment: %j',
+    async (given, passphrase) => {
+      const { context } = open(stdin(given));
+      const fromStdin = { ...BY_ENVIRONMENT, passphraseStdin: true };
+      expect(await chooseProtector(context, 'bank', fromStdin)).toEqual({ kind: 'passphrase', passphrase });
+      expect(passphraseIn({ PSD2_CONFIG_PASSPHRASE: given })).toBe(passphrase);
+    },
+  );
+
+  const TYPING: How = { operator: { askSecret: async () => 'typed' } };
+  const given = (passphrase: string) => ({ kind: 'passphrase', passphrase });
+  it.each<[string, object, boolean, object | undefined]>([
+    ['what protects it stays', {}, false, undefined],
+    ['what protects it stays at a terminal, too', {}, true, undefined],
+    ['the passphrase that opens it stays', { passphrase: true }, false, undefined],
+    ['a person is asked for a new one', { passphrase: true }, true, given('typed')],
+    ['the keyring takes its place', { keyring: true }, false, { kind: 'keyring' }],
+    ['standard input has a new one', { passphraseStdin: true }, true, given('piped')],
+  ])('of a profile that a passphrase protects, %s: %j', async (_, options, canAsk, protector) => {
+    await store('bank');
+    const { context } = open({ env, globals: { profile: 'bank' }, ...stdin('piped'), ...(canAsk && TYPING) });
+    await profileProtect(context, undefined, BY_ENVIRONMENT);
+    expect(await chooseProtector(context, 'bank', { ...BY_ENVIRONMENT, ...options })).toEqual(protector);
+  });
+
+  it.each<[string, object, string | undefined, object]>([
+    ['the keyring, without an option', {}, undefined, { kind: 'keyring' }],
+    ['the keyring, with its option', { keyring: true }, 'set', { kind: 'keyring' }],
+    ['a person', { passphrase: true }, undefined, given('typed')],
+    ['the environment, before a person', { passphrase: true }, 'set', given('set')],
+  ])('a profile that nothing protects gets its key from %s', async (_, options, passphrase, protector) => {
+    const { context } = open({ env: { PSD2_CONFIG_PASSPHRASE: passphrase }, ...TYPING });
+    expect(await chooseProtector(context, 'bank', { ...BY_ENVIRONMENT, ...options })).toEqual(protector);
   });
 });
 
@@ -1028,14 +1089,12 @@ describe('psd2 profile edit', () => {
   });
 
   it('without a profile that is chosen names those that there are', async () => {
-    expect(await failureOf(run(['edit'], { operator: {} }))).toEqual({
-      ...{ code: 'no_profile', exitCode: 3, message: 'No profile is chosen', next: [['profile', 'add']] },
-    });
+    const none = { code: 'no_profile', exitCode: 3, message: 'No profile is chosen' };
+    expect(await failureOf(run(['edit'], { operator: {} }))).toEqual({ ...none, next: [['profile', 'add']] });
     await store('bank');
     await store('other');
-    expect(await failureOf(run(['edit'], { operator: {} }))).toEqual({
-      ...{ code: 'no_profile', exitCode: 3, message: 'No profile is chosen', hint: 'Name one: bank, other.' },
-    });
+    const hint = 'Name one: bank, other.';
+    expect(await failureOf(run(['edit'], { operator: {} }))).toEqual({ ...none, hint });
   });
 });
 
