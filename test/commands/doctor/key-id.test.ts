@@ -50,7 +50,7 @@ type Judge = (
  */
 async function look(
   judge: Judge,
-  how: { yes?: true; answer?: boolean; code?: string; bank?: string } = { yes: true },
+  how: { yes?: true; answer?: boolean; code?: string | null; bank?: string } = { yes: true },
 ) {
   const { yes, answer, code = 'SIGNATURE_INVALID', bank = 'adorsys' } = how;
   const { interface: toy } = new ToyBank();
@@ -88,18 +88,20 @@ async function look(
     ...(answer !== undefined && { operator: { confirm } }),
   });
   const diagnosis = new Diagnosis();
-  await checkKeyIds(context, diagnosis, code, ['doctor', '--yes']);
+  await checkKeyIds(context, diagnosis, code ?? undefined, ['doctor', '--yes']);
   return { check: diagnosis.checks[0], tried, questions, failure: diagnosis.failure };
 }
 
 const WHAT =
   'what banks are known to want: signing.when, headers.date, the forms of keyId, the word for the algorithm. Each try is a call to the bank';
-const refused = () => SIGNATURE;
+const GOOD = { says: 'good' };
+const goodIf = (isRight: boolean) => (isRight ? GOOD : SIGNATURE);
+const isForm = (form: unknown, index: number) => JSON.stringify(form) === JSON.stringify(FORMS[index]);
 /** 20 forms, 4 words for the algorithm, and 5 other things. */
 const ALL = 29;
 
 it('tries each form, then each word for the algorithm, and fails if the bank takes none', async () => {
-  const { check, tried, failure } = await look(refused);
+  const { check, tried, failure } = await look(() => SIGNATURE);
   expect(tried.slice(0, FORMS.length)).toEqual(FORMS);
   expect(new Set(tried.slice(0, 20).map((form) => JSON.stringify(form))).size).toBe(20);
   expect(tried).toHaveLength(ALL);
@@ -114,27 +116,16 @@ it('tries each form, then each word for the algorithm, and fails if the bank tak
 });
 
 it.each([
-  ['takes the call', { says: 'good' }],
-  [
-    'asks for a token, which it does after it looked at the signature',
-    { says: 'ok', isUnsure: 'asks for a token' as const },
-  ],
+  ['takes the call', GOOD],
+  ['asks for a token, which it does after it looked', { says: 'ok', isUnsure: 'asks for a token' as const }],
 ])('ends with the first form with which the bank %s', async (_, verdict) => {
-  const decimal = (form: unknown) => JSON.stringify(form) === JSON.stringify(FORMS[2]);
-  const { check, tried } = await look((form) => (decimal(form) ? verdict : SIGNATURE));
+  const { check, tried } = await look((form) => (isForm(form, 2) ? verdict : SIGNATURE));
   expect(tried).toEqual(FORMS.slice(0, 3));
   expect(check).toEqual({
     ...{ name: 'bank file', status: 'ok' },
     detail: `the bank takes the call with "signing": {"keyId":${JSON.stringify(FORMS[2])}}`,
     fix: { hint: 'Write this into the bank file.' },
   });
-});
-
-it('finds the word for the algorithm', async () => {
-  const { check } = await look((_, { signing }) =>
-    signing.algorithm === 'SHA256withRSA' ? { says: 'good' } : SIGNATURE,
-  );
-  expect(check?.detail).toBe('the bank takes the call with "signing": {"algorithm":"SHA256withRSA"}');
 });
 
 const other = (code: string) => ({ says: 'no', isUnsure: 'other' as const, code });
@@ -145,34 +136,31 @@ writeFileSync(UNSIGNED, JSON.stringify({ interface: 'nextgenpsd2', signing: { wh
 
 it.each<[string, string, string, Judge, string]>([
   [
-    'Date in a signed call whose form the bank refuses',
-    'standard',
-    'FORMAT_ERROR',
-    (_, { headers }) => (headers?.date === 'signed' ? { says: 'good' } : other('FORMAT_ERROR')),
+    ...(['the word for the algorithm', 'adorsys', 'SIGNATURE_INVALID'] as const),
+    (_, { signing }) => goodIf(signing.algorithm === 'SHA256withRSA'),
+    '"signing": {"algorithm":"SHA256withRSA"}',
+  ],
+  [
+    ...(['Date in a signed call whose form the bank refuses', 'standard', 'FORMAT_ERROR'] as const),
+    (_, { headers }) => (headers?.date === 'signed' ? GOOD : other('FORMAT_ERROR')),
     '"headers": {"date":"signed"}',
   ],
   [
-    'Date in the signature',
-    'standard',
-    'SIGNATURE_INVALID',
-    (_, { signing }) => (JSON.stringify(signing.headers)?.includes('"date"') ? { says: 'good' } : SIGNATURE),
+    ...(['Date in the signature', 'standard', 'SIGNATURE_INVALID'] as const),
+    (_, { signing }) => goodIf(JSON.stringify(signing.headers)?.includes('"date"') ?? false),
     '"headers": {"date":"signed"}, "signing": {"headers":["digest","x-request-id","date"]}',
   ],
   [
-    'the signature that psd2 did not send',
-    UNSIGNED,
-    'SIGNATURE_MISSING',
-    (_, { signing }) => (signing.when === 'always' ? { says: 'good' } : SIGNATURE),
+    ...(['the signature that psd2 did not send', UNSIGNED, 'SIGNATURE_MISSING'] as const),
+    (_, { signing }) => goodIf(signing.when === 'always'),
     '"signing": {"when":"always"}',
   ],
   [
-    'one thing after the other',
-    UNSIGNED,
-    'SIGNATURE_MISSING',
+    ...(['one thing after the other', UNSIGNED, 'SIGNATURE_MISSING'] as const),
     (form, { headers, signing }) => {
       if (signing.when !== 'always') return new Psd2Error('config', 'No', { bankCode: 'SIGNATURE_MISSING' });
       if (headers?.date !== 'signed') return other('FORMAT_ERROR');
-      return JSON.stringify(form) === JSON.stringify(FORMS[1]) ? { says: 'good' } : SIGNATURE;
+      return goodIf(isForm(form, 1));
     },
     `"headers": {"date":"signed"}, "signing": {"when":"always","keyId":${JSON.stringify(FORMS[1])}}`,
   ],
@@ -189,26 +177,14 @@ it('warns if the bank refuses the form for another reason', async () => {
   expect(check?.status).toBe('warn');
 });
 
-it.each(['KID_MISSING', 'KID_INVALID', 'SIGNATURE_INVALID'])(
-  'begins after %s, and goes on after it',
-  async (bankCode) => {
-    const refusal = new Psd2Error('config', 'No', { bankCode });
-    expect((await look(() => refusal, { yes: true, code: bankCode })).tried).toHaveLength(ALL);
-  },
-);
-
-it('does not begin after another refusal', async () => {
-  expect(await look(refused, { yes: true, code: 'SERVICE_INVALID' })).toMatchObject({
-    check: undefined,
-    tried: [],
-  });
+it.each(['KID_MISSING', 'KID_INVALID'])('begins after %s too, and goes on after it', async (bankCode) => {
+  const refusal = new Psd2Error('config', 'No', { bankCode });
+  expect((await look(() => refusal, { yes: true, code: bankCode })).tried).toHaveLength(ALL);
 });
 
-it('does not begin if the bank refused nothing', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), operator.bank.clock.now);
-  const diagnosis = new Diagnosis();
-  await checkKeyIds(context, diagnosis, undefined, ['doctor']);
-  expect(diagnosis.checks).toEqual([]);
+it.each(['SERVICE_INVALID', null])('does not begin after another refusal, or none: %s', async (code) => {
+  const { check, tried } = await look(() => SIGNATURE, { yes: true, code });
+  expect([check, tried]).toEqual([undefined, []]);
 });
 
 it('ends with the error if the bank fails at a try', async () => {
@@ -220,7 +196,7 @@ it('ends with the error if the bank fails at a try', async () => {
 });
 
 it('without a terminal and --yes says how to try them, and sends nothing', async () => {
-  expect(await look(refused, {})).toMatchObject({
+  expect(await look(() => SIGNATURE, {})).toMatchObject({
     tried: [],
     check: {
       ...{ name: 'bank file', status: 'skip', detail: `psd2 can try ${WHAT}` },
@@ -230,9 +206,9 @@ it('without a terminal and --yes says how to try them, and sends nothing', async
 });
 
 it('at a terminal asks first, and takes no for an answer', async () => {
-  expect(await look(refused, { answer: false })).toEqual({
+  expect(await look(() => SIGNATURE, { answer: false })).toEqual({
     ...{ tried: [], failure: undefined, questions: [`The bank refused the call. Try ${WHAT}?`] },
     check: { name: 'bank file', status: 'skip', detail: 'nothing else was tried', fix: null },
   });
-  expect((await look(refused, { answer: true })).tried).toHaveLength(ALL);
+  expect((await look(() => SIGNATURE, { answer: true })).tried).toHaveLength(ALL);
 });

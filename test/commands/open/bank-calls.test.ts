@@ -167,11 +167,14 @@ describe('the token of a call', () => {
     expect(bearers).toEqual([bearer]);
   });
 
-  it("is the application's with --grant client_credentials", async () => {
+  it("is the application's with --grant client_credentials, and none for a call of the application alone", async () => {
     await storeTokens('ada', 'own');
     const { ask, bearers, opened } = await openAt(CUSTOMER, ada({ grant: 'client_credentials' }));
     await ask(reading(null));
     expect([bearers, opened.holder, opened.customerId]).toEqual([['of own'], null, 'ada']);
+    const alone = await openAt(CUSTOMER, ada());
+    await alone.callerOf({ bank: alone.opened.connect() }).ask(reading(null), statusOf);
+    expect(alone.bearers).toEqual([undefined]);
   });
 
   it('is that of the payment that a call is about, if there is one', async () => {
@@ -180,13 +183,6 @@ describe('the token of a call', () => {
     await ask(reading(null, facts({ ofPayment: 'payment-1' })));
     await ask(reading(null, facts({ ofPayment: 'payment-2' })));
     expect(bearers).toEqual(['of payment', undefined]);
-  });
-
-  it('is none for a call of the application alone', async () => {
-    await storeTokens('ada', 'own');
-    const { opened, bearers, callerOf } = await openAt(CUSTOMER, ada());
-    await callerOf({ bank: opened.connect() }).ask(reading(null), statusOf);
-    expect(bearers).toEqual([undefined]);
   });
 });
 
