@@ -38,18 +38,10 @@ beforeEach(() => {
 
 const proof = z.looseObject({
   pseudonym: z.nullable(z.string()),
-  atBank: z.object({
-    tokens: z.array(z.string()),
-    consents: z.array(z.string()),
-    refused: z.array(z.string()),
-  }),
+  atBank: z.record(z.enum(['tokens', 'consents', 'refused']), z.array(z.string())),
   removed: z.array(z.object({ name: z.string(), count: z.int() })),
   damagedBatches: z.array(z.string()),
-  pseudonymised: z.object({
-    flows: z.array(z.string()),
-    batches: z.array(z.string()),
-    auditLines: z.int(),
-  }),
+  pseudonymised: z.object({ flows: z.array(z.string()), batches: z.array(z.string()), auditLines: z.int() }),
 });
 const forgetAnna = (...more: string[]) => operator.json(proof, ['customer', 'forget', ANNA, ...more], YES);
 const forgetting = (customer: string, how: Parameters<typeof operator.run>[1] = YES) =>
@@ -192,10 +184,8 @@ describe('what is not over', () => {
   });
 
   it('a batch with a line that is not paid keeps the customer of the line', async () => {
-    const batch = await addBatch(
-      operator,
-      csv('from,customer', `Ada 1,${ACCOUNT},${ANNA}`, `Bob 2,0000099999,${BRUNO}`),
-    );
+    const lines = [`Ada 1,${ACCOUNT},${ANNA}`, `Bob 2,0000099999,${BRUNO}`];
+    const batch = await addBatch(operator, csv('from,customer', ...lines));
     expect(await refusal()).toEqual({
       ...{ code: 'config', exitCode: 3 },
       message: `A batch with payments of customer ${ANNA} is not over: ${batch}`,
@@ -218,10 +208,8 @@ describe('what is not over', () => {
 
   it('a batch keeps its customer as long as one of its lines is not over, and no longer', async () => {
     const { context } = operator.open();
-    const batch = await addBatch(
-      operator,
-      csv('from,customer', `Ada 1,${ACCOUNT},${ANNA}`, `Bob 2,${ACCOUNT},${ANNA}`),
-    );
+    const lines = [`Ada 1,${ACCOUNT},${ANNA}`, `Bob 2,${ACCOUNT},${ANNA}`];
+    const batch = await addBatch(operator, csv('from,customer', ...lines));
     const { batches } = await context.store();
     const flow = await storeTransfer(context, ANNA, 'settled');
     await batches.change(batch, () => ({ type: 'line-begun', line: 1, flow }));
@@ -271,12 +259,7 @@ describe('what is forgotten', () => {
       ...{ profile: 'env', customerId: ANNA, forgottenAt: context.world.now().toISOString() },
       pseudonym: expect.stringMatching(/^pseudonym-[0-9a-f]{16}$/),
       atBank: { tokens: [], consents: [], refused: [] },
-      removed: [
-        { name: 'log of calls', count: 1 },
-        { name: out, count: 1 },
-        { name: 'tokens', count: 1 },
-        { name: 'last-login', count: 1 },
-      ],
+      removed: ['log of calls', out, 'tokens', 'last-login'].map((name) => ({ name, count: 1 })),
       damagedBatches: [],
       pseudonymised: { flows: [flow], batches: [], auditLines: 4 },
       elsewhere: ELSEWHERE,
@@ -315,12 +298,8 @@ describe('what is forgotten', () => {
     const flow = await storeTransfer(context, ANNA, 'settled');
     const { transactionId } = await flows.find('transfer', flow);
     const holder = paymentHolder(transactionId);
-    await tokens.change(holder, (slot) =>
-      slot.write({
-        ...{ accessToken: 'p1', refreshToken: null, accessTokenExpiresAt: null },
-        ...{ refreshTokenExpiresAt: null, scope: null },
-      }),
-    );
+    const none = { refreshToken: null, accessTokenExpiresAt: null, refreshTokenExpiresAt: null, scope: null };
+    await tokens.change(holder, (slot) => slot.write({ accessToken: 'p1', ...none }));
     await forgetAnna('--no-revoke');
     const { tokens: left } = await operator.open().context.store();
     expect(await left.login(holder)).toBeUndefined();
@@ -406,10 +385,8 @@ describe('what is forgotten', () => {
 
   it('lines of a batch that an interrupted run has given the pseudonym are theirs, and no others', async () => {
     const { context } = operator.open();
-    const batch = await addBatch(
-      operator,
-      csv('from,customer', `Ada 1,0000099999,${ANNA}`, `Bob 2,0000099999,${BRUNO}`),
-    );
+    const lines = [`Ada 1,0000099999,${ANNA}`, `Bob 2,0000099999,${BRUNO}`];
+    const batch = await addBatch(operator, csv('from,customer', ...lines));
     await reject(batch);
     const { personal, batches } = await context.store();
     const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
@@ -468,11 +445,8 @@ describe('at a bank that can end a consent', () => {
               if (refused[id]) throw refused[id];
               return 'terminated';
             };
-            return {
-              ...bank,
-              consents: { ...bank.consents, delete: remove },
-              login: { ...login, revoke: async () => false },
-            };
+            const consents = { ...bank.consents, delete: remove };
+            return { ...bank, consents, login: { ...login, revoke: async () => false } };
           },
         };
       },

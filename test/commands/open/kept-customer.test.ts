@@ -43,6 +43,10 @@ async function consentsOf(...given: Partial<KeptConsent>[]) {
   return (await keptOf(...given)).consents;
 }
 
+const OF_A_LISTED: Partial<KeptConsent> = { accounts: [A], listed: LISTED };
+const OF_B = { account: 'id-of-b' };
+const LIST: Partial<KeptConsent> = { reads: ['accounts'] };
+const BALANCES: Partial<KeptConsent> = { reads: ['accounts', 'balances'] };
 it.each<[string, Partial<KeptConsent>[], Read, string]>([
   ['the newest', [{}, {}], 'list', 'c0'],
   ['the one for all accounts, for their list', [{ accounts: [A] }, {}], 'list', 'c1'],
@@ -50,30 +54,10 @@ it.each<[string, Partial<KeptConsent>[], Read, string]>([
   ['the one for all accounts, for one that none names', [{ accounts: [A] }, {}], { account: B }, 'c1'],
   ['one that reads more than the list', [{ reads: ['accounts'] }, {}], { account: A }, 'c1'],
   ['any, because only the bank knows', [{ accounts: [A] }], { account: 'id-of-a' }, 'c0'],
-  [
-    'one of which only the bank knows, before one that does not cover the account',
-    [{ accounts: [A], listed: LISTED }, { accounts: [B] }],
-    { account: 'id-of-b' },
-    'c1',
-  ],
-  [
-    'one for all accounts, before one of which only the bank knows',
-    [{ accounts: [A] }, {}],
-    { account: 'id-of-b' },
-    'c1',
-  ],
-  [
-    'one that reads more than the list, even if it may not cover the account',
-    [{ reads: ['accounts'] }, { accounts: [A] }],
-    { account: B },
-    'c1',
-  ],
-  [
-    'one that reads what is asked',
-    [{ reads: ['accounts', 'balances'] }, {}],
-    { account: A, of: 'transactions' },
-    'c1',
-  ],
+  ['perhaps the right one, before one that is not', [OF_A_LISTED, { accounts: [B] }], OF_B, 'c1'],
+  ['one for all accounts, before perhaps the right one', [{ accounts: [A] }, {}], OF_B, 'c1'],
+  ['one that reads more, even if it may not cover the account', [LIST, { accounts: [A] }], { account: B }, 'c1'],
+  ['one that reads what is asked', [BALANCES, {}], { account: A, of: 'transactions' }, 'c1'],
   ['one whose last day is today at the bank', [{ validUntil: day('2026-11-22') }], 'list', 'c0'],
   ['none that ended yesterday at the bank', [{ validUntil: day('2026-11-21') }, {}], 'list', 'c1'],
 ])('a reading takes %s', async (_, kept, what, consentId) => {
@@ -156,7 +140,6 @@ const NO_VALID_ONE = {
   ...{ code: 'not_logged_in', ...ASK },
   message: 'The customer ada has no valid consent, so psd2 cannot read accounts',
 };
-const LIST_ALONE: Partial<KeptConsent>[] = [{ reads: ['accounts'] }];
 const noneFor = (what: string) => ({
   ...{ code: 'not_logged_in', ...ASK, refusal: 'other' },
   message: `The consent of the customer ada does not cover ${what}`,
@@ -165,8 +148,8 @@ it.each<[string, Partial<KeptConsent>[], Read, object]>([
   ['who has none left', [], 'list', NO_VALID_ONE],
   ['who has none left', [], { account: A, of: 'balances' }, NO_VALID_ONE],
   ['whose consent is over', [{ validUntil: day('2026-11-21') }], 'list', NO_VALID_ONE],
-  ['with one for the list', LIST_ALONE, { account: A, of: 'balances' }, noneFor('balances')],
-  ['with one for the list', LIST_ALONE, { account: A, of: 'transactions' }, noneFor('transactions')],
+  ['with one for the list', [LIST], { account: A, of: 'balances' }, noneFor('balances')],
+  ['with one for the list', [LIST], { account: A, of: 'transactions' }, noneFor('transactions')],
 ])('a customer %s (%j) is asked for another one for the reading %j', async (_, kept, what, failure) => {
   await expect((await consentsOf(...kept)).for(what)).rejects.toMatchObject(failure);
 });
@@ -318,12 +301,8 @@ describe('the account that a payment debits', () => {
   it('does not bring a customer back whom psd2 has forgotten meanwhile, nor a consent that has ended', async () => {
     const { context, customers } = await opened();
     const meanwhile = (work: () => Promise<void>) => listing(context, customers, work);
-    await debitedAccount(
-      context,
-      'ada',
-      'acc-1',
-      meanwhile(() => customers.forget('ada')),
-    );
+    const forgotten = meanwhile(() => customers.forget('ada'));
+    await debitedAccount(context, 'ada', 'acc-1', forgotten);
     expect(await customers.read('ada')).toBeUndefined();
 
     await customers.change('ada', granting('co-1'));

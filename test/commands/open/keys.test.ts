@@ -222,10 +222,7 @@ describe('the passphrase of a key', () => {
 });
 
 describe('the signer', () => {
-  const seal = (): Settings => ({
-    qsealCertificate: sourceOf('qseal'),
-    qsealKey: sourceOf('qsealKey'),
-  });
+  const seal = (): Settings => ({ qsealCertificate: sourceOf('qseal'), qsealKey: sourceOf('qsealKey') });
   const command = (key: string) => `sh -c "openssl dgst -sha256 -sign '${key}' | openssl base64 -A"`;
   const opened = async (settings: Settings) => {
     const { context, profile, keys } = open(settings, {});

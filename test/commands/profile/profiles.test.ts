@@ -193,15 +193,10 @@ describe('psd2 profile show', () => {
       const { name, source, settings } = shown.parse((await run(['show', ...words], { globals })).data);
       return [name, source, settings.clientId?.value];
     };
-    expect([
-      await ofClient(['given'], { profile: 'option' }),
-      await ofClient([], { profile: 'option' }),
-      await ofClient([]),
-    ]).toEqual([
-      ['given', 'option', 'given'],
-      ['option', 'option', 'option'],
-      ['used', 'default', 'used'],
-    ]);
+    const option = { profile: 'option' };
+    expect(await ofClient(['given'], option)).toEqual(['given', 'option', 'given']);
+    expect(await ofClient([], option)).toEqual(['option', 'option', 'option']);
+    expect(await ofClient([])).toEqual(['used', 'default', 'used']);
   });
 
   it('without a name it is the profile in use, and a person reads one line for each value', async () => {
@@ -283,21 +278,15 @@ describe('psd2 profile protect and unprotect', () => {
     expect(await said(['unprotect'])).toBe('The stored data of the profile bank was not encrypted.\n');
   });
 
+  const MISSING = 'Set PSD2_CONFIG_PASSPHRASE, or use --passphrase-stdin.';
   it.each([
-    [['--keyring', '--passphrase'], '--keyring and a passphrase cannot be used together', undefined],
-    [['--keyring', '--passphrase-stdin'], '--keyring and a passphrase cannot be used together', undefined],
-    [['--passphrase-stdin'], 'The passphrase is empty', undefined],
-    [
-      ['--passphrase'],
-      'The passphrase is missing, and psd2 cannot ask for it',
-      'Set PSD2_CONFIG_PASSPHRASE, or use --passphrase-stdin.',
-    ],
-  ])('%j without a passphrase changes nothing', async (words, message, hint) => {
+    [['--keyring', '--passphrase'], usage('--keyring and a passphrase cannot be used together')],
+    [['--keyring', '--passphrase-stdin'], usage('--keyring and a passphrase cannot be used together')],
+    [['--passphrase-stdin'], usage('The passphrase is empty')],
+    [['--passphrase'], { ...usage('The passphrase is missing, and psd2 cannot ask for it'), hint: MISSING }],
+  ])('%j without a passphrase changes nothing', async (words, failure) => {
     await store('bank', { clientSecret: 'hush' });
-    expect(await failureOf(run(['protect', 'bank', ...words]))).toEqual({
-      ...{ code: 'usage', exitCode: 2, message },
-      ...(hint !== undefined && { hint }),
-    });
+    expect(await failureOf(run(['protect', 'bank', ...words]))).toEqual(failure);
     expect(stored('bank')).toMatchObject({ clientSecret: 'hush' });
   });
 
@@ -502,15 +491,8 @@ describe('psd2 profile remove', () => {
   ])('the question is marked as what is stored says: %s, with PSD2_ENVIRONMENT %s', async (is, now, mark) => {
     await store('bank', is === undefined ? {} : { environment: is });
     const marks: string[] = [];
-    const command = open({
-      env: { PSD2_ENVIRONMENT: now },
-      operator: {
-        confirm: async () => {
-          marks.push(command.context.terminal.marked('?'));
-          return true;
-        },
-      },
-    });
+    const confirm = async () => marks.push(command.context.terminal.marked('?')) > 0;
+    const command = open({ env: { PSD2_ENVIRONMENT: now }, operator: { confirm } });
     await runIn(command.context, 'profile', 'remove', 'bank');
     expect(marks).toEqual([mark]);
   });
@@ -698,30 +680,22 @@ describe('psd2 profile set', () => {
   const OWN = 'Set the store in a command of its own.';
   const EACH = 'Give at least one, or let psd2 ask for each:';
   const NAME = 'Name it, or use --all to change the certificates of all profiles that have the old ones.';
+  const TOGETHER = '--max-amount and --unset max-amount cannot be used together';
+  const TO_REMOVE = 'To remove the setting: --unset max-amount.';
+  const STORES = 'Use files, or postgres://user@host:5432/database.';
   it.each<[string, string, string?]>([
     ['bank', 'No setting is given', EACH],
     ['--max-amount 5.00', 'The name of the profile is missing', NAME],
     ['bank --all', ALL_TAKES],
     ['--all --unset ca', ALL_TAKES],
     ['--all --store files', ALL_TAKES],
-    [
-      'bank --max-amount 5.00 --unset max-amount',
-      '--max-amount and --unset max-amount cannot be used together',
-    ],
-    [
-      'bank --max-amount ',
-      'The value of --max-amount is empty',
-      'To remove the setting: --unset max-amount.',
-    ],
+    ['bank --max-amount 5.00 --unset max-amount', TOGETHER],
+    ['bank --max-amount ', 'The value of --max-amount is empty', TO_REMOVE],
     ['bank --client-id ', 'The value of --client-id is empty'],
     ['bank --store files --max-amount 5.00', ALONE, OWN],
     ['bank --store files --unset ca', ALONE, OWN],
     ['bank --store files --reference', ALONE, OWN],
-    [
-      'bank --store nowhere',
-      '--store does not name a store',
-      'Use files, or postgres://user@host:5432/database.',
-    ],
+    ['bank --store nowhere', '--store does not name a store', STORES],
   ])('%s changes nothing', async (words, message, hint) => {
     await store('bank', { maxAmount: '9.00' });
     const next = [
@@ -837,12 +811,8 @@ describe('psd2 profile set', () => {
     await store('bank', { ...qwac(), qwacKey: { path: '/does/not/exist' }, signer: 'sign' });
     await set('bank', '--max-amount', '5.00');
     expect(stored('bank')?.maxAmount).toBe('5.00');
-    for (const words of [
-      ['--signer', 'other'],
-      ['--unset', 'signer'],
-      ['--unset', 'qseal-cert'],
-    ])
-      expect((await failureOf(set('bank', ...words))).message).toContain('/does/not/exist');
+    for (const words of ['--signer other', '--unset signer', '--unset qseal-cert'])
+      expect((await failureOf(set('bank', ...words.split(' ')))).message).toContain('/does/not/exist');
     expect(stored('bank')?.signer).toBe('sign');
     await set('bank', '--qwac-key', files.qwacKeyFile);
     expect(stored('bank')?.qwacKey).toMatchObject({ pem: expect.stringContaining('PRIVATE KEY') });
@@ -960,6 +930,9 @@ describe('psd2 profile add', () => {
     hint: `Add --${name} <file>, or set PSD2_${name.replace('-', '_').toUpperCase()}.`,
   });
   const NO_KEY = fileOf('QWAC key', 'qwac-key');
+  const withQseal = (from: number, to: number) => [
+    ...['bank', ...TEXTS, ...QWAC(), ...QSEALC().slice(from, to)],
+  ];
   const signer = () => [...QWAC().slice(0, 2), '--signer', 'sign'];
   it.each<[string, () => string[], object, How?]>([
     ['the name', () => [], NO_NAME],
@@ -968,38 +941,20 @@ describe('psd2 profile add', () => {
     ['the QWAC', () => ['bank', ...TEXTS], fileOf('QWAC certificate', 'qwac-cert')],
     ['the key of the QWAC', () => ['bank', ...TEXTS, ...QWAC().slice(0, 2)], NO_KEY],
     ['the key of the QWAC, in place of which a signer is', () => ['bank', ...TEXTS, ...signer()], NO_KEY],
-    [
-      'the QSealC of a key',
-      () => ['bank', ...TEXTS, ...QWAC(), ...QSEALC().slice(2)],
-      fileOf('QSealC certificate', 'qseal-cert'),
-    ],
-    [
-      'the key of the QSealC',
-      () => ['bank', ...TEXTS, ...QWAC(), ...QSEALC().slice(0, 2)],
-      fileOf('QSealC key', 'qseal-key'),
-    ],
+    ['the QSealC of a key', () => withQseal(2, 4), fileOf('QSealC certificate', 'qseal-cert')],
+    ['the key of the QSealC', () => withQseal(0, 2), fileOf('QSealC key', 'qseal-key')],
   ])('without %s stores nothing', async (_, words, failure, how) => {
     expect(await failureOf(add(words(), how))).toEqual({ code: 'usage', exitCode: 2, ...failure });
     expect(open().context.profiles.list()).toEqual([]);
   });
 
   it('at a terminal asks for what is missing', async () => {
-    const asked: string[] = [];
-    const operator = {
-      ask: async (question: string) => {
-        asked.push(question);
-        return 'id';
-      },
-      askSecret: async (question: string) => {
-        asked.push(question);
-        return ' hush ';
-      },
-    };
-    const words = settings().filter(
-      (word, index, all) => word !== '--client-id' && all[index - 1] !== '--client-id',
-    );
+    const ask = vi.fn(async (_: string) => 'id');
+    const askSecret = vi.fn(async (_: string) => ' hush ');
+    const operator = { ask: (text: string) => ask(text), askSecret: (text: string) => askSecret(text) };
+    const words = [...TEXTS.slice(0, 2), ...TEXTS.slice(4), ...QWAC(), ...QSEALC()];
     await add(['bank', ...words], { env: {}, operator });
-    expect(asked).toEqual(['Client id', 'Client secret']);
+    expect([ask.mock.calls, askSecret.mock.calls]).toEqual([[['Client id']], [['Client secret']]]);
     expect(stored('bank')).toMatchObject({ clientId: 'id', clientSecret: 'hush' });
     const blank = { ...operator, askSecret: async () => ' ' };
     expect(await failureOf(add(['other', ...words], { env: {}, operator: blank }))).toEqual({

@@ -335,18 +335,16 @@ describe('psd2 profile edit', () => {
 
   it('keeps, replaces or takes out the other files', async () => {
     await store({ bankSigningCertificate: { path: files().bankSigningCertFile } });
-    const replaced = {
-      'Signing certificate of the bank: keep': [false],
-      'Signing certificate of the bank (empty': [files().bankSigningCertFile],
-    };
-    const first = await edit({ ...replaced, ...STORE }, ['--reference']);
+    const removed = { 'Signing certificate of the bank: keep': [false], ...STORE };
+    const other = { 'Signing certificate of the bank (empty': [files().bankSigningCertFile] };
+    const first = await edit({ ...removed, ...other }, ['--reference']);
     expect(first.suggested).toMatchObject({
       "CA bundle of the bank's server: keep the stored one?": true,
       'Signing certificate of the bank: keep the stored one?': true,
       'Signing certificate of the bank (empty: psd2 does not check its signatures)': '',
     });
     expect(stored()).toMatchObject({ bankSigningCertificate: { path: files().bankSigningCertFile } });
-    await edit({ 'Signing certificate of the bank: keep': [false], ...STORE });
+    await edit(removed);
     expect(stored()).toEqual(ofSandbox());
   });
 
@@ -410,20 +408,15 @@ describe('psd2 profile edit', () => {
 
   it('asks for a pair again until its key belongs to its certificate', async () => {
     await storeHere();
-    const { wrong, said, asked } = await edit(
-      {
-        'Keep the QWAC': [false],
-        'QWAC certificate': [`${temporary}/none.pem`, files().nextQwacCertFile, files().nextQwacCertFile],
-        'QWAC key': [files().qwacKeyFile, files().nextQwacKeyFile],
-      },
-      ['--reference'],
-    );
-    expect(wrong).toEqual([expect.stringContaining(`${temporary}/none.pem`)]);
+    const { qwacKeyFile, nextQwacCertFile: next, nextQwacKeyFile } = files();
+    const none = `${temporary}/none.pem`;
+    const pairs = { 'QWAC certificate': [none, next, next], 'QWAC key': [qwacKeyFile, nextQwacKeyFile] };
+    const { wrong, said, asked } = await edit({ 'Keep the QWAC': [false], ...pairs }, ['--reference']);
+    expect(wrong).toEqual([expect.stringContaining(none)]);
     expect(said).toContain('The QWAC key does not belong to the QWAC certificate');
     expect(those(asked, 'QWAC key')).toHaveLength(2);
     expect(stored()).toMatchObject({
-      qwacCertificate: { path: files().nextQwacCertFile },
-      qwacKey: { path: files().nextQwacKeyFile },
+      ...{ qwacCertificate: { path: next }, qwacKey: { path: nextQwacKeyFile } },
       qsealCertificate: { path: files().qsealCertFile },
     });
   });
