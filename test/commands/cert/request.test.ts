@@ -47,10 +47,9 @@ async function certificate(name: string, qcType: QcType | undefined, isAuthority
 }
 
 beforeAll(async () => {
+  const qualified = [certificate('web', 'web'), certificate('seal', 'eseal'), certificate('person', 'esign')];
   await Promise.all([
-    certificate('web', 'web'),
-    certificate('seal', 'eseal'),
-    certificate('person', 'esign'),
+    ...qualified,
     certificate('plain', undefined),
     certificate('authority', undefined, true),
   ]);

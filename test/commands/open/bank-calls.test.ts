@@ -275,7 +275,7 @@ describe('what a call takes from the store', () => {
     expect(opened.client()).toEqual({ clientId, clientSecret });
   });
 
-  it('is the secret only if the bank wants one', async () => {
+  it('is a secret that must be there if the bank wants one', async () => {
     const { opened } = await openAt(NAMED, { ...ada(), client: { clientId: 'known', needsSecret: true } });
     expect(() => opened.client()).toThrow('The profile "env" has no client secret');
   });
@@ -294,9 +294,8 @@ describe('around a call', () => {
   it('--raw prints the answers of calls for a customer, and no others', async () => {
     await storeTokens('ada');
     const printed: string[] = [];
-    const changes = () => ({
-      printBytes: (bytes: Uint8Array) => void printed.push(Buffer.from(bytes).toString()),
-    });
+    const printBytes = (bytes: Uint8Array) => void printed.push(Buffer.from(bytes).toString());
+    const changes = () => ({ printBytes });
     for (const raw of [{ raw: true } as const, {}]) {
       const { ask, opened, callerOf } = await openAt(CUSTOMER, { ...ada(raw), changes });
       await ask(reading(null));

@@ -83,9 +83,9 @@ async function calls(outcomes: Outcome[], means: ConsentDetails['means'] | Error
 }
 
 /** Stores a consent for one reading, and one for many. */
-async function grantOnceAndLasting(): Promise<void> {
+async function grantOnceAndLasting(lasting: Partial<KeptConsent> = {}): Promise<void> {
   await grant('once', { recurring: false, grantedAt: '2026-11-21T13:00:00.000Z' });
-  await grant('lasting');
+  await grant('lasting', lasting);
 }
 
 describe('a reading that the bank refuses because its consent has ended', () => {
@@ -152,21 +152,15 @@ describe('a reading with a consent for one reading that is used up', () => {
     expect(found.asked).toEqual(asked);
   });
 
-  it('is not made a third time', async () => {
-    await grantOnceAndLasting();
-    const [first, second] = [refusal(USED_UP), refusal(USED_UP)];
-    const { ask, usedIds } = await calls([first, second]);
-    await expect(ask(balances('once'))).rejects.toBe(second);
-    expect(usedIds()).toEqual(['once', 'lasting']);
-  });
-
-  it('is not made again without another consent that reads the same', async () => {
-    await grant('once', { recurring: false, grantedAt: '2026-11-21T13:00:00.000Z' });
-    await grant('lists', { reads: ['accounts'] });
-    const error = refusal(USED_UP);
-    const { ask, usedIds } = await calls([error]);
-    await expect(ask(balances('once'))).rejects.toBe(error);
-    expect(usedIds()).toEqual(['once']);
+  it.each([
+    ['a third time', ['accounts', 'balances'], ['once', 'lasting']],
+    ['again without another consent that reads the same', ['accounts'], ['once']],
+  ] as const)('is not made %s', async (_, reads, used) => {
+    await grantOnceAndLasting({ reads });
+    const errors = used.map(() => refusal(USED_UP));
+    const { ask, usedIds } = await calls([...errors]);
+    await expect(ask(balances('once'))).rejects.toBe(errors.at(-1));
+    expect(usedIds()).toEqual(used);
   });
 });
 

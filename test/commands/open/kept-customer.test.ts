@@ -56,7 +56,12 @@ it.each<[string, Partial<KeptConsent>[], Read, string]>([
   ['any, because only the bank knows', [{ accounts: [A] }], { account: 'id-of-a' }, 'c0'],
   ['perhaps the right one, before one that is not', [OF_A_LISTED, { accounts: [B] }], OF_B, 'c1'],
   ['one for all accounts, before perhaps the right one', [{ accounts: [A] }, {}], OF_B, 'c1'],
-  ['one that reads more, even if it may not cover the account', [LIST, { accounts: [A] }], { account: B }, 'c1'],
+  [
+    'one that reads more, even if it may not cover the account',
+    [LIST, { accounts: [A] }],
+    { account: B },
+    'c1',
+  ],
   ['one that reads what is asked', [BALANCES, {}], { account: A, of: 'transactions' }, 'c1'],
   ['one whose last day is today at the bank', [{ validUntil: day('2026-11-22') }], 'list', 'c0'],
   ['none that ended yesterday at the bank', [{ validUntil: day('2026-11-21') }, {}], 'list', 'c1'],

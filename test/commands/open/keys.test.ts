@@ -224,6 +224,9 @@ describe('the passphrase of a key', () => {
 describe('the signer', () => {
   const seal = (): Settings => ({ qsealCertificate: sourceOf('qseal'), qsealKey: sourceOf('qsealKey') });
   const command = (key: string) => `sh -c "openssl dgst -sha256 -sign '${key}' | openssl base64 -A"`;
+  const COMMAND_ALONE = (): Settings => ({
+    ...{ qsealCertificate: sourceOf('qseal'), signer: command(files.qsealKeyFile) },
+  });
   const opened = async (settings: Settings) => {
     const { context, profile, keys } = open(settings, {});
     return openSigner(context, profile, keys, await keys.pair('QWAC'));
@@ -232,21 +235,9 @@ describe('the signer', () => {
   it.each([
     ['the key of the QSealC', 'qseal', () => seal()],
     ['without a QSealC the key of the QWAC', 'qwac', () => ({})],
-    [
-      "the operator's command for the QSealC, whose key psd2 need not have",
-      'qseal',
-      () => ({ qsealCertificate: sourceOf('qseal'), signer: command(files.qsealKeyFile) }),
-    ],
-    [
-      "the operator's command for the QWAC, if there is no QSealC",
-      'qwac',
-      () => ({ signer: command(files.qwacKeyFile) }),
-    ],
-    [
-      "the operator's command, although psd2 has the key of the QSealC",
-      'qseal',
-      () => ({ ...seal(), signer: command(files.qsealKeyFile) }),
-    ],
+    ["the operator's command for the QSealC, whose key psd2 need not have", 'qseal', () => COMMAND_ALONE()],
+    ["the operator's command for the QWAC alone", 'qwac', () => ({ signer: command(files.qwacKeyFile) })],
+    ["the operator's command, although psd2 has the key", 'qseal', () => ({ ...seal(), ...COMMAND_ALONE() })],
   ] as const)('is %s', async (_, signs, settings) => {
     const { signer, signingCertificate } = await opened({ ...qwac('qwac', 'qwacKey'), ...settings() });
     const certificate = new X509Certificate(pems[signs]);

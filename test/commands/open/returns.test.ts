@@ -32,15 +32,7 @@ beforeEach(() => {
   folder = newConfigFolder(temporary);
 });
 
-async function open({
-  paste = false,
-  payment,
-  operator,
-}: {
-  paste?: boolean;
-  payment?: string;
-  operator?: Partial<Questions>;
-} = {}) {
+async function open(payment?: string, paste = false, operator?: Partial<Questions>) {
   const env = { PSD2_REDIRECT_URI: PORT };
   const command = openCommand(folder, NOW, { env, ...(operator && { operator }) });
   const { context } = command;
@@ -57,24 +49,17 @@ const kept = async ({ tokens }: { tokens: Tokens }) =>
   );
 
 describe('the tokens of a login that comes with the SCA', () => {
-  it("are the customer's, and what the bank refused before is forgotten", async () => {
-    const { context, store, ports } = await open();
+  it.each([
+    ["are the customer's, and what the bank refused before is forgotten", undefined, ['new', undefined]],
+    ['are for the payment alone that the customer authorises', PAYMENT, ['a1', 'new']],
+  ])('%s', async (_, payment, tokens) => {
+    const { context, store, ports } = await open(payment);
     await storeLogin(context, 'ada');
     const notes = await openAccessNotes(context);
     await notes.callRefused('ada', REFUSED);
     await ports.keepTokens(async () => GRANTED);
-    expect(await kept(store)).toEqual(['new', undefined]);
-    expect(await notes.hasRefusedCall('ada')).toBe(false);
-  });
-
-  it('are for the payment alone that the customer authorises', async () => {
-    const { context, store, ports } = await open({ payment: PAYMENT });
-    await storeLogin(context, 'ada');
-    const notes = await openAccessNotes(context);
-    await notes.callRefused('ada', REFUSED);
-    await ports.keepTokens(async () => GRANTED);
-    expect(await kept(store)).toEqual(['a1', 'new']);
-    expect(await notes.hasRefusedCall('ada')).toBe(true);
+    expect(await kept(store)).toEqual(tokens);
+    expect(await notes.hasRefusedCall('ada')).toBe(payment !== undefined);
   });
 
   it('are asked for only when there is room for them, and the room is given back before they are written', async () => {
@@ -98,9 +83,8 @@ describe('the tokens of a login that comes with the SCA', () => {
     expect(steps.slice(4)).toEqual(['room', 'given back']);
     ready.mockRejectedValue(new Error('The disk is full'));
     await expect(ports.readyToKeep()).rejects.toThrow('The disk is full');
-    await expect(ports.keepTokens(() => Promise.reject(new Error('The code was used up')))).rejects.toThrow(
-      'The disk is full',
-    );
+    const granting = ports.keepTokens(() => Promise.reject(new Error('The code was used up')));
+    await expect(granting).rejects.toThrow('The disk is full');
   });
 });
 
@@ -116,7 +100,7 @@ it('with --paste the operator is asked for the address, hidden, until it is the 
       }
     return ` ${PORT}?state=${STATE}&code=c1 `;
   };
-  const { ports } = await open({ paste: true, operator: { askSecret } });
+  const { ports } = await open(undefined, true, { askSecret });
   expect(Object.fromEntries((await ports.askForReturn?.(STATE)) ?? [])).toEqual({ state: STATE, code: 'c1' });
   expect(refused).toEqual([
     expect.stringContaining('The pasted address is not a URL'),

@@ -55,10 +55,8 @@ const ALL = Object.fromEntries(rows.map((row) => [row[0], exampleOf(row).stored]
 
 async function stored(settings: object) {
   const folder = newConfigFolder(temporary);
-  const store = new ProfileStore(folder, undefined, {
-    signal: new AbortController().signal,
-    passphrase: async () => 'a word',
-  });
+  const { signal } = new AbortController();
+  const store = new ProfileStore(folder, undefined, { signal, passphrase: async () => 'a word' });
   await store.write('bank', { baseUrl: 'https://psd2.bank.example' });
   writeFileSync(folder.profile('bank'), JSON.stringify({ ...ALL, ...settings }), { mode: 0o600 });
   return { folder, store };
@@ -78,9 +76,9 @@ describe.each(rows)('the setting %s', (key, row) => {
   });
 
   it('its variable gives it', () => {
-    expect(row.variable === null ? {} : environmentSettings({ [row.variable]: text })).toEqual(
-      row.variable === null ? {} : { [key]: value },
-    );
+    const { variable } = row;
+    const given = variable === null ? {} : environmentSettings({ [variable]: text });
+    expect(given).toEqual(variable === null ? {} : { [key]: value });
   });
 
   it('its option gives it', async () => {
@@ -103,10 +101,8 @@ describe.each(rows)('the setting %s', (key, row) => {
 
   it('profile show has its value, but never a secret', async () => {
     const { folder } = await stored({});
-    const { context, printed } = openCommand(folder, NOW, {
-      globals: { profile: 'bank' },
-      env: { PSD2_BASE_URL: '' },
-    });
+    const how = { globals: { profile: 'bank' }, env: { PSD2_BASE_URL: '' } };
+    const { context, printed } = openCommand(folder, NOW, how);
     await profileShow(context, undefined);
     const shown = { text, choice: text, file: SECRET, secret: 'set', program: 'the …', bank: text }[row.kind];
     expect(JSON.parse(printed())).toMatchObject({ settings: { [key]: { value: shown, source: 'profile' } } });
