@@ -161,14 +161,17 @@ it.each([
   expect(await selected([{ at: before }, { at: from }, {}], { since })).toBe('1 2');
 });
 
-it('psd2 log --since also finds a call that another process logged up to a minute late', async () => {
-  const calls = [{ at: '2026-11-21T11:59:30.000Z' }, { at: '2026-11-21T11:58:31.000Z' }, {}];
-  expect(await selected(calls, { since: '1m' })).toBe('0 2');
-});
-
-it('a long call that began before --since does not hide the calls that ended before it', async () => {
-  const long = { at: '2026-11-21T11:50:00.000Z', milliseconds: 595_000 };
-  expect(await selected([{ at: '2026-11-21T11:59:30.000Z' }, long, {}], { since: '1m' })).toBe('0 2');
+const LATE = { at: '2026-11-21T11:59:30.000Z' };
+const LONG = { at: '2026-11-21T11:50:00.000Z', milliseconds: 595_000 };
+it.each<[string, Partial<LoggedCall>[], string]>([
+  [
+    'finds a call that another process logged up to a minute late',
+    [LATE, { at: '2026-11-21T11:58:31.000Z' }, {}],
+    '0 2',
+  ],
+  ['finds the calls that ended before a long one which began before it', [LATE, LONG, {}], '0 2'],
+])('psd2 log --since %s', async (_, calls, found) => {
+  expect(await selected(calls, { since: '1m' })).toBe(found);
 });
 
 it('psd2 log finds transactions, flows and requests by the beginning of their ids', async () => {
