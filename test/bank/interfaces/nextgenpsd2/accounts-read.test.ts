@@ -779,7 +779,7 @@ describe('the pages of transactions', () => {
   it.each<[unknown, string | null]>([
     [{ transactions: next('/a'), cardTransactions: next('/b'), ...next('/c') }, '/a'],
     [{ cardTransactions: next('/b'), ...next('/c') }, '/b'],
-    [{ transactions: {}, _links: { next: '/c' } }, '/c'],
+    [{ transactions: {}, _links: { next: ' /c ' } }, '/c'],
     [{ transactions: 'none', ...next('/c') }, '/c'],
     [{ _links: { next: { href: 7 } } }, null],
     [{ _links: 'none' }, null],

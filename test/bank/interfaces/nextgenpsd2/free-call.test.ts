@@ -72,6 +72,7 @@ describe('psd2 api', () => {
 
 describe('psd2 api --paginate', () => {
   const LIST = '/v1/accounts/a1/transactions?bookingStatus=both';
+  const PAGE_3 = `/v1/accounts/a1/transactions?page=3'|"`;
   const read = async (path: string, file: object = {}) => {
     const found: unknown[] = [];
     const headers = { 'consent-id': 'c9' };
@@ -83,10 +84,14 @@ describe('psd2 api --paginate', () => {
     transactions: { booked: [{ entry }], _links: next === undefined ? {} : { next } },
   });
 
-  it('follows links in transactions and beside them, with the headers of the first call', async () => {
+  it('follows links in transactions and beside them as they are, with the headers of the first call', async () => {
     bank.expect('GET', LIST, json(report('1', { href: '/v1/accounts/a1/transactions?page=2' })));
-    bank.expect('GET', '/v1/accounts/a1/transactions?page=2', json({ _links: { next: '?page=3' } }));
-    bank.expect('GET', '/v1/accounts/a1/transactions?page=3', json(report('3')));
+    bank.expect(
+      'GET',
+      '/v1/accounts/a1/transactions?page=2',
+      json({ _links: { next: `${bank.baseUrl}${PAGE_3}` } }),
+    );
+    bank.expect('GET', PAGE_3, json(report('3')));
     expect(await read(LIST)).toMatchObject([report('1'), {}, report('3')]);
     for (const { headers } of bank.received) expect(headers['consent-id']).toBe('c9');
   });
