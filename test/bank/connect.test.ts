@@ -1,8 +1,9 @@
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIPv4, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToBank } from '../../src/bank/transport/connection.ts';
+import { ownAddressTowards } from '../../src/bank/transport/own-address.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../support/free-port.ts';
@@ -267,4 +268,16 @@ it('99 simultaneous calls have their own connections and get their own answers',
     numbers.map((number) => bank.connection.send({ ...PUT, target: `/x?${number}` }, TIMEOUT_MS, never)),
   );
   expect(answers.map(({ body }) => body.toString())).toEqual(numbers);
+});
+
+it('the address towards a bank is the one of the route to it', async () => {
+  expect(await ownAddressTowards(new URL('https://127.0.0.1:8443/x'))).toBe('127.0.0.1');
+  expect(isIPv4(await ownAddressTowards(new URL('https://localhost')))).toBe(true);
+});
+
+it('without a way over IPv4, the bank file must name it', async () => {
+  await expect(ownAddressTowards(new URL('https://[::1]:8443'))).rejects.toMatchObject({
+    code: 'config',
+    hint: 'Name it in the bank file, as psu.ip.',
+  });
 });

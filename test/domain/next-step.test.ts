@@ -1,34 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { asksForOutcome, isOutcomeOpen, nextOperationStep } from '../../src/domain/next-step.ts';
-import {
-  applyOperationEvent,
-  type GenericOrder,
-  OPERATION_STATES,
-  type Operation,
-} from '../../src/domain/operation.ts';
-import { transferOrder, VERIFIED } from './orders.ts';
+import { type GenericOrder, OPERATION_STATES, type Operation } from '../../src/domain/operation.ts';
+import { begunOperation, transferOrder, VERIFIED } from './orders.ts';
 
 // What comes next, in every state.
 
-const AT = '2026-11-24T10:00:00Z';
-const { customerId, from } = transferOrder();
-const order: GenericOrder = { customerId, from, operation: 'standingOrder', data: '{}' };
-const CREATED = applyOperationEvent<GenericOrder>(
-  'operation',
-  undefined,
-  { type: 'created', flow: 'op-1', transactionId: 't1', commits: 'on execute', order },
-  AT,
-);
+const CREATED = begunOperation();
 const { type: _, ...verification } = VERIFIED;
 const money = { amount: transferOrder().amount, currency: 'EUR' };
-const initiation: Operation<GenericOrder>['initiation'] = {
-  ...{ service: 'payments', product: 'sepa-credit-transfers', endToEndId: 'E', body: '{}' },
-  ...{ returnAddress: 'http://127.0.0.1/', returnState: 's', repeatMinutes: null, needsLink: true },
-  executesWithoutSca: 'never',
-};
 type Changes = Partial<Operation<GenericOrder>>;
 const PSD2S: Changes = { verification };
-const CUSTOMERS: Changes = { verification, commits: 'by the customer', authorises: 'by links', initiation };
+const CUSTOMERS: Changes = { verification, commits: 'by the customer', authorises: 'by links' };
 
 const MAY_HAVE_RUN: Changes = { state: 'created', mayExecuteWithoutUs: true };
 const WITH_FEES: Changes = {
