@@ -48,6 +48,11 @@ const { type: _, ...verification } = VERIFIED;
 const NOTHING_SENT = { mayExecuteWithoutUs: false, executeRequestId: null, initiatedAt: null } as const;
 const POSSIBLE = created({ executesWithoutSca: 'possible' });
 
+const SENT = having(sent('q1'));
+const TWICE = having(sent('q1'), sent('q1'));
+const TAKEN = having(sent('q1'), VERIFIED);
+const HAS_IT = { ...NOTHING_SENT, state: 'verified', verification } as const;
+
 it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOrder>>]>([
   [
     'the initiation is announced',
@@ -58,34 +63,29 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
       ...{ initiatedAt: LATER, isRepeated: false },
     },
   ],
-  ['it is announced again: its time goes on', having(sent('q1')), sent('q1'), { isRepeated: true }],
+  ['it is announced again: its time goes on', SENT, sent('q1'), { isRepeated: true }],
   [
     'another one is announced: its time begins',
-    having(sent('q1')),
+    SENT,
     sent('q2'),
     { executeRequestId: 'q2', initiatedAt: LATER },
   ],
   [
     'it never left',
-    having(sent('q1')),
+    SENT,
     { type: 'verify-not-begun' },
     { ...NOTHING_SENT, state: 'created', reached: false },
   ],
-  [
-    'its repetition never left: the first attempt may have',
-    having(sent('q1'), sent('q1')),
-    { type: 'verify-not-begun' },
-    {},
-  ],
+  ['its repetition never left: the first attempt may have', TWICE, { type: 'verify-not-begun' }, {}],
   [
     'psd2 begins again',
-    having(sent('q1'), sent('q1')),
+    TWICE,
     { type: 'initiate-again' },
     { ...NOTHING_SENT, state: 'created', isRepeated: false, isBegunAgain: true },
   ],
   [
     'the bank has it, and nobody has the link',
-    having(sent('q1'), sent('q1')),
+    TWICE,
     {
       ...VERIFIED,
       links: REDIRECT,
@@ -97,24 +97,14 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
       ...{ verification: { ...verification, messages: ['Fees'] }, transactionStatus: 'RCVD' },
     },
   ],
-  [
-    'the bank has it, without links',
-    having(sent('q1')),
-    VERIFIED,
-    { ...NOTHING_SENT, state: 'verified', verification },
-  ],
+  ['the bank has it, without links', SENT, VERIFIED, HAS_IT],
   [
     'the bank has it, and may run it without SCA',
     after(POSSIBLE, sent('q1')),
     VERIFIED,
-    { ...NOTHING_SENT, mayExecuteWithoutUs: true, state: 'verified', verification },
+    { ...HAS_IT, mayExecuteWithoutUs: true },
   ],
-  [
-    'the operator takes the fees',
-    having(sent('q1'), VERIFIED),
-    { type: 'fees-accepted' },
-    { feesAccepted: true },
-  ],
+  ['the operator takes the fees', TAKEN, { type: 'fees-accepted' }, { feesAccepted: true }],
   [
     'an authorisation is begun',
     having(sent('q1'), { ...VERIFIED, links: REDIRECT }),
@@ -123,7 +113,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
   ],
   [
     'the customer gets the link',
-    having(sent('q1'), VERIFIED),
+    TAKEN,
     { type: 'sca-started', links: REDIRECT },
     { state: 'authorizing', mayExecuteWithoutUs: true, links: REDIRECT, authorisations: [BEGUN] },
   ],
@@ -176,13 +166,8 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     { type: 'sca-started' },
     { state: 'authorizing', mayExecuteWithoutUs: true, returned: false },
   ],
-  ['the browser comes back', having(sent('q1'), VERIFIED), { type: 'sca-returned' }, { returned: true }],
-  [
-    'the code is announced',
-    having(sent('q1'), VERIFIED),
-    { type: 'code-sent', requestId: 'c', digest: null },
-    {},
-  ],
+  ['the browser comes back', TAKEN, { type: 'sca-returned' }, { returned: true }],
+  ['the code is announced', TAKEN, { type: 'code-sent', requestId: 'c', digest: null }, {}],
   [
     'its cancellation is announced: it may still run',
     having(sent('q1'), VERIFIED, { type: 'sca-started' }),
