@@ -20,19 +20,10 @@ const calls = [GET, POST, TOKENS, ONCE, TOKENS_ONCE];
 
 describe('after an answer', () => {
   it.each([
-    [
-      [500, 502, 503, 504],
-      [true, false, true, false, false],
-    ],
-    [
-      [420, 429],
-      [true, false, false, false, false],
-    ],
-    [
-      [200, 400, 401, 404, 408, 499, 501, 505],
-      [false, false, false, false, false],
-    ],
-  ])('with HTTP %j, a GET, a POST, one for tokens, and two that are made once: %j', (statuses, again) => {
+    ['a failure', [500, 502, 503, 504], [true, false, true, false, false]],
+    ['too many calls', [420, 429], [true, false, false, false, false]],
+    ['any other status', [200, 400, 401, 404, 408, 499, 501, 505], [false, false, false, false, false]],
+  ])('of %s, %j: a GET, a POST, one for tokens, and two that are made once: %j', (_, statuses, again) => {
     for (const status of statuses)
       expect(calls.map((call) => mayRetryAnswer(call, { status }))).toEqual(again);
   });

@@ -210,28 +210,22 @@ it.each<[string, BankLinks, unknown[]]>([
 });
 
 describe('the bank’s own words', () => {
-  const said = { transactionStatus: 'RCVD', scaStatus: 'received' };
-  const before = having(sent('q1'), { ...VERIFIED, bank: said });
+  const before = having(sent('q1'), {
+    ...VERIFIED,
+    bank: { transactionStatus: 'RCVD', scaStatus: 'received' },
+  });
+  const pending: StepEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'x' };
   it.each([
-    [
-      { transactionStatus: 'ACTC', scaStatus: 'finalised' },
-      { transactionStatus: 'ACTC', scaStatus: 'finalised' },
-    ],
-    [
-      { transactionStatus: 'ACTC', scaStatus: null },
-      { ...said, transactionStatus: 'ACTC' },
-    ],
-    [
-      { transactionStatus: null, scaStatus: 'failed' },
-      { ...said, scaStatus: 'failed' },
-    ],
-    [undefined, said],
-  ])('%o are kept beside those of before', (bank, expected) => {
-    const { transactionStatus, scaStatus } = apply(before, {
-      ...{ type: 'authorization', status: 'PENDING', bankStatus: 'x' },
-      ...(bank && { bank }),
-    });
-    expect({ transactionStatus, scaStatus }).toEqual(expected);
+    ['ACTC', 'finalised', 'ACTC', 'finalised'],
+    ['ACTC', null, 'ACTC', 'received'],
+    [null, 'failed', 'RCVD', 'failed'],
+  ])('%s and %s are kept beside those of before', (transactionStatus, scaStatus, ...expected) => {
+    const now = apply(before, { ...pending, bank: { transactionStatus, scaStatus } });
+    expect([now.transactionStatus, now.scaStatus]).toEqual(expected);
+  });
+
+  it('none leaves those of before', () => {
+    expect(apply(before, pending)).toMatchObject({ transactionStatus: 'RCVD', scaStatus: 'received' });
   });
 });
 

@@ -13,26 +13,14 @@ const IBAN = 'DE89370400440532013000';
 
 describe('a reference to an account', () => {
   it.each([
-    ['de89 3704 0044 0532 0130 00', IBAN, { kind: 'iban', id: IBAN, currency: null }],
-    [`${IBAN}:usd`, `${IBAN}:USD`, { kind: 'iban', id: IBAN, currency: 'USD' }],
-    [
-      'bban:3704 0044-0532013000',
-      'bban:370400440532013000',
-      { kind: 'bban', id: '370400440532013000', currency: null },
-    ],
-    [
-      'maskedpan:5254 12** **** 3241',
-      'maskedPan:525412******3241',
-      { kind: 'maskedPan', id: '525412******3241', currency: null },
-    ],
-    [
-      'msisdn:+49 170 1234567:EUR',
-      'msisdn:+491701234567:EUR',
-      { kind: 'msisdn', id: '+491701234567', currency: 'EUR' },
-    ],
-  ])('%s is written %s', (text, written, means) => {
+    ['de89 3704 0044 0532 0130 00', IBAN, ['iban', IBAN, null]],
+    [`${IBAN}:usd`, `${IBAN}:USD`, ['iban', IBAN, 'USD']],
+    ['bban:3704 0044-0532013000', 'bban:370400440532013000', ['bban', '370400440532013000', null]],
+    ['maskedpan:5254 12** **** 3241', 'maskedPan:525412******3241', ['maskedPan', '525412******3241', null]],
+    ['msisdn:+49 170 1234567:EUR', 'msisdn:+491701234567:EUR', ['msisdn', '+491701234567', 'EUR']],
+  ] as const)('%s is written %s', (text, written, [kind, id, currency]) => {
     expect(parseAccountReference(text)).toBe(written);
-    expect(accountReferenceOf(written)).toEqual(means);
+    expect(accountReferenceOf(written)).toEqual({ kind, id, currency });
   });
 
   it.each([
