@@ -70,6 +70,12 @@ const revoked = async (): Promise<ConsentDetails> => ({
   ...{ recurring: null, access: null },
 });
 
+/** Where a bank lets its customers authenticate. It tells nothing of it. */
+const SCA: Bank['sca'] = {
+  start: async ({ resourceId }) => `https://customers.toy.example/${resourceId}`,
+  status: () => Promise.reject(new Psd2Error('bank_failing', 'The bank is failing')),
+};
+
 /** A bank without a server. It gives each call the next status, 200 by default. */
 function bankWith(
   changes: Partial<KnownInterface>,
@@ -97,7 +103,7 @@ function bankWith(
         client: () => client,
         connect(over, around) {
           const plain = opened.connect(over);
-          const bank = { ...plain, consents: { ...plain.consents, details: revoked } };
+          const bank = { ...plain, consents: { ...plain.consents, details: revoked }, sca: SCA };
           const calls = over(wire);
           callers.set(bank, around ? around(bank)(calls) : calls);
           return bank;
