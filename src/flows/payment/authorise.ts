@@ -251,7 +251,10 @@ export async function unknownIfUnsaid<Answer>(
     return await answer;
   } catch (error) {
     const { commits, mayExecuteWithoutUs } = open.current;
-    const isUnanswered = isRefusal(error) || (mayExecuteWithoutUs && isTrouble(error));
+    // Where another login helps, the error has said so.
+    const isTurnedAway =
+      error instanceof Psd2Error && error.refusal === 'unread' && error.next?.[0]?.[1] !== 'resume';
+    const isUnanswered = isRefusal(error) || (mayExecuteWithoutUs && (isTrouble(error) || isTurnedAway));
     if (commits === 'on execute' || !isUnanswered) throw error;
     throw unsaid({ open, calls }, error);
   }

@@ -274,6 +274,8 @@ const statuses = [
       ['RESOURCE_UNKNOWN', 404],
       ['FORMAT_ERROR', 400],
       ['SERVICE_BLOCKED', 403],
+      ['TOKEN_EXPIRED', 401],
+      ['CERTIFICATE_EXPIRED', 401],
     ] as const
   ).map(([code, http]) => ({
     ...at(

@@ -125,6 +125,11 @@ describe('the messages of an answer', () => {
       { error: 'invalid_grant', error_description: 'Over', code: 'C' },
       [message({ code: 'invalid_grant', text: 'Over', isOAuth: true })],
     ],
+    [
+      'in the form of OAuth, with its text as a message',
+      { error: 'Bad Request', message: 'No such key', path: '/v1' },
+      [message({ code: 'Bad Request', text: 'No such key', isOAuth: true })],
+    ],
     ['of OAuth, longer', { error: 'x'.repeat(201) }, [message({ code: 'x'.repeat(200), isOAuth: true })]],
     ['an error that is no text', { error: { code: 'A' } }, []],
     ['problem details', { title: 'T', detail: 'D', code: 'C' }, [message({ code: 'C', text: 'D' })]],

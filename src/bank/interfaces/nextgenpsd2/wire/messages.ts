@@ -32,13 +32,13 @@ const problem = z.pipe(
   ),
 );
 
-/** An OAuth error (RFC 6749, section 5.2). */
+/** An OAuth error (RFC 6749, section 5.2). Servers without OAuth have a `message` beside `error`. */
 const oauthError = z.pipe(
-  z.object({ error: z.string(), error_description: optionalWords }),
+  z.object({ error: z.string(), error_description: optionalWords, message: optionalWords }),
   z.transform(
-    ({ error, error_description: text }): BankMessage => ({
+    ({ error, error_description, message }): BankMessage => ({
       code: error.slice(0, 200),
-      text,
+      text: error_description ?? message,
       path: null,
       isError: true,
       isOAuth: true,
