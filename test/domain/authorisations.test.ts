@@ -1,43 +1,21 @@
 import { expect, it } from 'vitest';
 import { describeWaiting, waitingIn } from '../../src/domain/authorisations.ts';
 
-it.each<[[string | null, string | null][], string]>([
-  [[], ''],
-  [[[null, 'received']], ''],
-  [[['dora', null]], 'waits for dora'],
-  [[['dora', 'finalised']], 'authorised by dora, waits for another person'],
-  [[['dora', 'failed']], ''],
-  [
-    [
-      ['dora', 'finalised'],
-      ['emil', 'received'],
-    ],
-    'authorised by dora, waits for emil',
-  ],
-  [
-    [
-      ['dora', 'finalised'],
-      ['emil', 'failed'],
-    ],
-    'authorised by dora, waits for another person',
-  ],
-  [
-    [
-      ['dora', 'finalised'],
-      ['dora', 'received'],
-    ],
-    'authorised by dora, waits for another person',
-  ],
-  [
-    [
-      ['dora', 'exempted'],
-      ['emil', 'finalised'],
-      ['fred', null],
-      ['gina', null],
-    ],
-    'authorised by dora, emil, waits for fred, gina',
-  ],
+// Each person with the status of their authorisation. A dash is not known.
+it.each([
+  ['', ''],
+  ['- received', ''],
+  ['dora -', 'waits for dora'],
+  ['dora finalised', 'authorised by dora, waits for another person'],
+  ['dora failed', ''],
+  ['dora finalised, emil received', 'authorised by dora, waits for emil'],
+  ['dora finalised, emil failed', 'authorised by dora, waits for another person'],
+  ['dora finalised, dora received', 'authorised by dora, waits for another person'],
+  ['dora exempted, emil finalised, fred -, gina -', 'authorised by dora, emil, waits for fred, gina'],
 ])('%j: %s', (known, words) => {
-  const all = known.map(([psuId, scaStatus]) => ({ id: null, psuId, scaStatus, at: '' }));
+  const all = [...known.matchAll(/([^\s,]+) ([^\s,]+)/g)].map(([, psuId = '-', scaStatus = '-']) => ({
+    ...{ id: null, at: '', psuId: psuId === '-' ? null : psuId },
+    scaStatus: scaStatus === '-' ? null : scaStatus,
+  }));
   expect(describeWaiting(waitingIn(all))).toBe(words);
 });
