@@ -77,6 +77,15 @@ describe('the store of a profile', () => {
     );
     expect((await open()).open('other')).toBeDefined();
   });
+
+  it('is read once for a command, so that all of it uses one store', async () => {
+    memory().replace(FILES);
+    const store = await open(undefined, 'bank');
+    store.open('bank');
+    writeFileSync(join(folder.root, 'stores', 'bank.json'), 'garbage', { mode: 0o600 });
+    store.open('bank');
+    await expect(open(undefined, 'bank')).rejects.toThrow('is damaged');
+  });
 });
 
 describe('the check of a store on disk', () => {

@@ -203,6 +203,8 @@ describe('the count of calls', () => {
     writeFileSync(join(place, 'later'), '');
     await counter.count(TODAY);
     expect(readdirSync(place).sort()).toEqual([TODAY, 'later']);
+    await counter.count(TOMORROW);
+    expect(readdirSync(place)).toEqual([TOMORROW]);
   });
 });
 

@@ -27,6 +27,7 @@ const begin = (reference: string | null = null, profile = 'p') =>
     order: { ...transferOrder(), reference },
   });
 
+const idsOf = async () => (await allOf(flowsOf(), 'transfer')).map(({ flow }) => flow);
 const duplicate = (message: string) => expect.objectContaining({ code: 'duplicate_reference', message });
 
 /** Gives a reference to another flow on disk, as if that flow had taken it first. */
@@ -78,6 +79,29 @@ describe('a transfer that was stopped before it took its reference', () => {
 });
 
 describe('a reference on disk', () => {
+  it('a reference is not free if the journal of its flow is missing, because it may have been paid', async () => {
+    await begin();
+    claim('INV-1', 'tr-0mi7x7x8x00000');
+    const before = await idsOf();
+    const path = join(folder.flows('p'), 'tr-0mi7x7x8x00000.ndjson');
+    await expect(begin('inv-1')).rejects.toMatchObject({
+      code: 'config',
+      message: `The journal ${path} is missing, and its transfer has the reference "inv-1"`,
+      hint: 'That transfer may have been paid, so its reference stays reserved. Restore the journal from a backup, or use another --reference.',
+      flow: 'tr-0mi7x7x8x00000',
+    });
+    expect(await idsOf()).toEqual(before);
+  });
+
+  it('a reference is not free if the journal of its flow is damaged, because it may have been paid', async () => {
+    const other = (await begin()).current.flow;
+    claim('INV-1', other);
+    writeFileSync(join(folder.flows('p'), `${other}.ndjson`), 'garbage');
+    await expect(begin('INV-1')).rejects.toThrow(
+      duplicate(`The reference "INV-1" was used by transfer ${other}`),
+    );
+  });
+
   it('a flow that continues is not cancelled because the journal of the holder is missing', async () => {
     const { flow } = (await begin('INV-1')).current;
     claim('INV-1', 'tr-0mi7x7x8x00000');
@@ -92,7 +116,7 @@ describe('a reference on disk', () => {
     for (const { current } of [untouched, open]) rmSync(join(folder.flows('p'), `${current.flow}.ndjson`));
     rmSync(join(folder.flows('p'), 'references'), { recursive: true });
     await expect(begin('INV-2')).rejects.toMatchObject({ code: 'config', flow: open.current.flow });
-    expect(await allOf(flowsOf(), 'transfer')).toEqual([]);
+    expect(await idsOf()).toEqual([]);
     // A process that is killed before it has created the journal leaves this.
     expect((await begin('INV-1')).current.state).toBe('created');
   });

@@ -395,6 +395,12 @@ describe('tokens that are copied', () => {
   });
 });
 
+it('nobody is at work on tokens that nobody changes', async () => {
+  await write('42');
+  await write(null);
+  expect(await tokens().atWork()).toEqual([]);
+});
+
 it('customers are in order, however the disk lists them', async () => {
   for (const customerId of ['1', '2', '3']) await write(customerId);
   const { readdirSync: list } = fs;
