@@ -32,7 +32,8 @@ it.each([true, false])('funds are confirmed without a consent: %s', async (funds
   expect(sent).toMatchObject([{ method: 'POST', path: '/v1/funds-confirmations' }]);
 });
 
-it('bulk payments are there only where the bank file has a product of them', () => {
+it('the customer commits payments, and bulk payments are there where the bank file has a product of them', () => {
+  expect(opened().payments).toMatchObject({ commits: 'by the customer' });
   expect(opened().payments.bulk).toBeUndefined();
   const { calls, oauth } = scriptedCalls([], { payments: { products: { 'bulk-payments': ['sct'] } } });
   expect(paymentsOf(calls, oauth).bulk).toBeDefined();
@@ -63,10 +64,6 @@ describe('a transfer', () => {
   const initiation = (script: ReturnType<typeof opened>) =>
     initiationOf(script.calls, ORDER, BACK, () => TRANSACTION_ID);
   const RECEIVED = said({ transactionStatus: 'RCVD', paymentId: 'p1', _links: {} }, 201);
-
-  it('is committed by the customer', () => {
-    expect(opened().payments.commits).toBe('by the customer');
-  });
 
   it('is initiated with the bytes that psd2 keeps', async () => {
     const script = opened(RECEIVED);

@@ -29,15 +29,13 @@ const LINKED = { ...scriptedCalls([]).calls, start };
 const links = (_links: object, more: object = {}, headers: Record<string, string> = {}, isDone?: boolean) =>
   linksOf(startAnswer.parse({ _links, ...more }), headers, LINKED, isDone);
 
-describe('where OAuth is the only approach', () => {
-  it.each([
-    [['oauth'], { approach: null, oauth: `${ORIGIN}/meta` }],
-    [['oauth', 'redirect'], { approach: null, redirect: `${ORIGIN}/meta` }],
-  ] as const)('%j: scaRedirect is %j', (approaches, kept) => {
-    const { calls } = scriptedCalls([], { sca: { approaches: [...approaches] } });
-    const answer = startAnswer.parse({ _links: { scaRedirect: `${ORIGIN}/meta` } });
-    expect(linksOf(answer, {}, { ...calls, start })).toEqual(kept);
-  });
+it.each([
+  [['oauth'], { approach: null, oauth: `${ORIGIN}/meta` }],
+  [['oauth', 'redirect'], { approach: null, redirect: `${ORIGIN}/meta` }],
+] as const)('at a bank with the approaches %j, scaRedirect is %j', (approaches, kept) => {
+  const { calls } = scriptedCalls([], { sca: { approaches: [...approaches] } });
+  const answer = startAnswer.parse({ _links: { scaRedirect: `${ORIGIN}/meta` } });
+  expect(linksOf(answer, {}, { ...calls, start })).toEqual(kept);
 });
 
 describe('the links of an answer', () => {
