@@ -223,13 +223,17 @@ describe('the note of what the bank refused', () => {
     return login && (await notes.read(holder, login));
   };
   const note = (message: string) => ({ at: NOW, message });
+  /** A command after logins of these customers. */
+  const loggedIn = async (...customers: string[]) => {
+    const { context } = open();
+    for (const customer of customers) await storeLogin(context, customer);
+    return { context, ...(await context.store()) };
+  };
 
   it.each(['current', 'renewed'] as const)(
     'is kept if the bank refuses to renew the login (%s)',
     async (how) => {
-      const { context } = open();
-      const { tokens } = await context.store();
-      await storeLogin(context, 'ada');
+      const { context, tokens } = await loggedIn('ada');
       const fails = () => Promise.reject(REFUSED);
       const source = notingRefreshes({ current: fails, renewed: fails }, context, 'ada', () =>
         tokens.login('ada'),
@@ -245,9 +249,7 @@ describe('the note of what the bank refused', () => {
     ['psd2 has a fault', new TypeError('A fault'), true],
     ['the login has gone meanwhile', REFUSED, false],
   ])('is not kept if %s', async (_, error, isThere) => {
-    const { context } = open();
-    const { tokens, notes } = await context.store();
-    await storeLogin(context, 'ada');
+    const { context, tokens, notes } = await loggedIn('ada');
     const fails = () => Promise.reject(error);
     const source = notingRefreshes({ current: fails, renewed: fails }, context, 'ada', async () =>
       isThere ? tokens.login('ada') : undefined,
@@ -264,8 +266,7 @@ describe('the note of what the bank refused', () => {
   });
 
   it('of a call that is not allowed is kept until the bank allows one that needs a consent', async () => {
-    const { context } = open();
-    await storeLogin(context, 'ada');
+    const { context } = await loggedIn('ada');
     const no = (message: string) => new Psd2Error('forbidden', message);
     const { caller } = callsTo([no('First'), no('Second'), 200, 200, 403, no('Third')]);
     const noting = notingCalls(caller, context, 'ada');
@@ -284,15 +285,13 @@ describe('the note of what the bank refused', () => {
   });
 
   it('of an earlier command is taken back by a call that the bank allows, and other errors say nothing', async () => {
-    const { context } = open();
-    await storeLogin(context, 'ada');
-    await (await context.store()).notes.callRefused('ada', note('Before'));
+    const { context, notes } = await loggedIn('ada', 'bob');
+    await notes.callRefused('ada', note('Before'));
     const failing = new Psd2Error('bank_failing', 'Down');
     const { caller } = callsTo([failing]);
     const noting = notingCalls(caller, context, 'ada');
     await expect(noting.ask(reading('list'), statusOf)).rejects.toBe(failing);
     expect((await of(context, 'ada'))?.call).toEqual(note('Before'));
-    await storeLogin(context, 'bob');
     const fault = Object.assign(new TypeError('A fault'), { code: 'forbidden' });
     for (const error of [failing, fault]) {
       const other = notingCalls(callsTo([error]).caller, context, 'bob');
@@ -320,12 +319,8 @@ describe('the note of what the bank refused', () => {
   });
 
   it('of a call is forgotten with a new consent, and another one stays', async () => {
-    const { context } = open();
-    const { notes } = await context.store();
-    for (const customer of ['ada', 'bob']) {
-      await storeLogin(context, customer);
-      await notes.callRefused(customer, note('No'));
-    }
+    const { context, notes } = await loggedIn('ada', 'bob');
+    for (const customer of ['ada', 'bob']) await notes.callRefused(customer, note('No'));
     await forgetRefusedCall(context, 'ada');
     await forgetRefusedCall(context, 'cleo');
     const calls = [(await of(context, 'ada'))?.call, (await of(context, 'bob'))?.call];
