@@ -22,7 +22,6 @@ ${examples('psd2 consent delete co-0mwq9zif7')}`,
 
 /** Ends a consent at the bank. One that the bank does not know any more has ended, too. */
 export async function endConsent(context: Context, reference: string): Promise<void> {
-  await context.needs('consent deletion');
   const { flows, customers, tokens } = await context.store(reference);
   const found = await flows.find('consent', reference);
   refuseOtherCustomer(context, found);

@@ -142,8 +142,11 @@ describe('psd2 api --dry-run', () => {
     expect(url).toBe(`${operator.env.PSD2_BASE_URL}/private/customers/1000002/x/1000002`);
     const { folder: own } = operator;
     operator.folder = newConfigFolder(folder);
-    await expect(requestOf(['GET', path])).rejects.toMatchObject({ code: 'not_logged_in' });
-    operator.folder = own;
+    try {
+      await expect(requestOf(['GET', path])).rejects.toMatchObject({ code: 'not_logged_in' });
+    } finally {
+      operator.folder = own;
+    }
   });
 });
 

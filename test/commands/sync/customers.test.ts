@@ -210,12 +210,15 @@ describe('the commands that help', () => {
 
 const bug = new TypeError('A bug');
 it.each<[string, Turn[], (how: { interrupt(): void; stop: SharedStop }) => void, Error | null, number]>([
-  ['the operator, which is no error here', [error('interrupted')], ({ interrupt }) => interrupt(), null, 0],
-  ['another thread', [], ({ stop }) => stop.set(), null, 1],
-  ['a bug, which is an error', [bug], () => {}, bug, 0],
+  ['the operator, which is no error here', [error('interrupted')], ({ interrupt }) => interrupt(), null, 1],
+  ['the operator between two calls', [], ({ interrupt }) => interrupt(), null, 2],
+  ['another thread', [], ({ stop }) => stop.set(), null, 2],
+  ['a bug, which is an error', [bug], () => {}, bug, 1],
 ])('the end of a round by %s begins no other customer', async (_, turn, before, failure, read) => {
-  const { turns, thrown, left, reports } = await syncing({ '1': turn, '2': [], '3': [] }, { before });
-  expect([turns, thrown, left, reports.length]).toEqual([['1'], failure, 1, read]);
+  const customers = { '1': turn, '2': [], '3': [], '4': [] };
+  // The second worker has begun its first customer, and ends it.
+  const { turns, thrown, left, reports } = await syncing(customers, { before, concurrency: 2 });
+  expect([turns, thrown, left, reports.length]).toEqual([['1', '2'], failure, 1, read]);
 });
 
 describe('while the store is away', () => {
