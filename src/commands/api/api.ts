@@ -28,6 +28,10 @@ const TOKEN_PLACE = '<access token>';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
+/** Headers that give a call another method or path, past what psd2 refuses to send. */
+const OTHER_CALL =
+  /^x[-_](?:(?:http[-_]|original[-_]|forwarded[-_])?method(?:[-_]override)?|(?:original|rewrite)[-_]ur[il])$/;
+
 /** The bank's JSON, of any shape. */
 const bankAnswer = anything("the body of the bank's answer, unchanged");
 
@@ -203,6 +207,8 @@ async function readPath(context: Context, path: string): Promise<string> {
       'usage',
       'The path contains a space or another character that must be percent-encoded',
     );
+  for (const name of new URLSearchParams(absolute.split('?').slice(1).join('&')).keys())
+    if (name.toLowerCase() === '_method') throw otherCall(`the query parameter ${name}`);
   if (!absolute.includes('{customerId}')) return absolute;
   const { tokens } = await context.store();
   const customerId = context.globals.customer ?? (await tokens.last());
@@ -219,9 +225,20 @@ function readHeader(text: string, { ownHeaders }: BankInterface): [string, strin
   const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\x20-\x7e]*)$/.exec(text);
   const [, name = '', value = ''] = match ?? [];
   if (!match) throw new Psd2Error('usage', `--header ${JSON.stringify(text)} is not of the form name:value`);
+  if (OTHER_CALL.test(name.toLowerCase())) throw otherCall(`the header ${name}`);
   if (ownHeaders.includes(name.toLowerCase()))
     throw new Psd2Error('usage', `psd2 sets the header ${name} itself`, { hint: 'Leave it out.' });
   return [name.toLowerCase(), value];
+}
+
+function otherCall(what: string): Psd2Error {
+  return new Psd2Error(
+    'usage',
+    `psd2 api does not send ${what}: a server may make another call of this one`,
+    {
+      hint: 'Leave it out, and give the method and the path that you mean.',
+    },
+  );
 }
 
 /** Prints the request that psd2 would send, without secrets, and the exact string that it signed. */

@@ -238,3 +238,21 @@ it.each([
       new Psd2Error('usage', `psd2 sets the header ${given} itself`, { hint: 'Leave it out.' }),
     );
 });
+
+it.each<[string, string[]]>([
+  ...['X-HTTP-Method-Override', 'x-http-method', 'X-METHOD-OVERRIDE', 'X_HTTP_Method_Override'].map(
+    (name): [string, string[]] => [`the header ${name}`, [INFO, '--header', `${name}: POST`]],
+  ),
+  ...['X-Original-URL', 'x-rewrite-url'].map((name): [string, string[]] => [
+    `the header ${name}`,
+    [INFO, '--header', `${name}: /v1/payments/x`],
+  ]),
+  ['the query parameter _method', [`${INFO}?a=b&%5Fmethod=POST`]],
+  ['the query parameter _METHOD', [`${INFO}?_METHOD=POST`]],
+])('psd2 api does not send %s, by which a server may make another call', async (what, words) => {
+  await expect(api(['GET', ...words])).rejects.toThrow(
+    new Psd2Error('usage', `psd2 api does not send ${what}: a server may make another call of this one`, {
+      hint: 'Leave it out, and give the method and the path that you mean.',
+    }),
+  );
+});
