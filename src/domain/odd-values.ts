@@ -92,6 +92,17 @@ function midnightIn(text: string): IsoDate | null {
   return bankDay(new Date(time.getTime() - 1)) < today ? today : null;
 }
 
+/** The first item with each id, because some banks list an account twice. An item without an id stays. */
+export function eachOnce<T>(items: readonly T[], idOf: (item: T) => string | null | undefined): T[] {
+  const ids = new Set<string>();
+  return items.filter((item) => {
+    const id = idOf(item) ?? null;
+    const isFirst = id === null || !ids.has(id);
+    if (id !== null) ids.add(id);
+    return isFirst;
+  });
+}
+
 /** A time with zone, as sent; null if it is missing or has no zone. */
 export function instantIn(value: unknown): string | null {
   if (typeof value !== 'string') return null;

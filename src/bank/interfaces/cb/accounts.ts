@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { bankLocalTime, type IsoDate } from '../../../domain/calendar.ts';
 import { isRecord } from '../../../domain/json.ts';
-import { decimalIn, plainIban, textOf } from '../../../domain/odd-values.ts';
+import { decimalIn, eachOnce, plainIban, textOf } from '../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, CallFacts } from '../../call/call.ts';
 import type {
@@ -208,7 +208,7 @@ async function fetchAccounts(bank: CbCaller, customerId: string, transactionId: 
     get(`${customerPath(customerId)}/accounts`, transactionId),
     accountsAnswer,
   );
-  return data.accounts.map((account) => ({
+  return eachOnce(data.accounts, ({ accountId }) => accountId).map((account) => ({
     accountId: account.accountId,
     productId: account.accountId,
     iban: plainIban(account.iban) || null,

@@ -1,6 +1,7 @@
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import type { Money } from '../../../domain/decimal.ts';
 import { isAccountId } from '../../../domain/identifiers.ts';
+import { eachOnce } from '../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { Account, Accounts, Balance, Details, TypedBalance } from '../../ports/bank.ts';
 import { aboutAnother, ask } from './answer.ts';
@@ -39,7 +40,7 @@ export function accountsOf(calls: Calls): Accounts {
 export async function fetchAccounts(calls: Calls, transactionId: string): Promise<Account[]> {
   const call = await reading(calls, 'getAccountList', 'list', transactionId);
   const { data } = await ask(calls.bank, call, accountsAnswer);
-  const accounts = data.accounts.map(toAccount);
+  const accounts = toAccounts(data.accounts);
   const consent = await calls.settings.consents?.for('list');
   const mayAskCards = consent?.cards !== 'none' && calls.description.accounts.cards !== 'never';
   const found = mayAskCards ? await fetchCards(calls, transactionId) : [];
@@ -65,7 +66,7 @@ function named(account: Account, accountId: string): Account {
 async function fetchCards(calls: Calls, transactionId: string): Promise<Account[] | null> {
   try {
     const call = await reading(calls, 'getCardAccountList', 'list', transactionId);
-    return (await ask(calls.bank, call, cardAccountsAnswer)).data.cardAccounts.map(toAccount);
+    return toAccounts((await ask(calls.bank, call, cardAccountsAnswer)).data.cardAccounts);
   } catch (error) {
     if (hasNoCards(error)) return null;
     throw error;
@@ -80,6 +81,11 @@ function hasNoCards(error: unknown): boolean {
     [403, 404, 405, 501].includes(httpStatus ?? 0) ||
     ['CONSENT_INVALID', 'SERVICE_INVALID'].includes(bankCode ?? '')
   );
+}
+
+/** Accounts in several currencies may share an IBAN, so only a `resourceId` says that two are the same. */
+function toAccounts(all: readonly WireAccount[]): Account[] {
+  return eachOnce(all, ({ resourceId }) => resourceId).map(toAccount);
 }
 
 function toAccount(account: WireAccount): Account {

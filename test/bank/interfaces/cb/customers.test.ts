@@ -39,12 +39,12 @@ describe('customer data', () => {
     `);
   });
 
-  it('a product may be without a name, an IBAN, a code and a description', async () => {
+  it('a product may be without a name, an IBAN, a code and a description, and is there once if the bank lists it twice', async () => {
     recorded.expect(
       'GET',
       '/private/customers/1234567/accounts',
       success(
-        '{"accounts":[{"accountId":"0000012345","currency":""},{"accountId":"0000012346","product":{},"currency":"USD","iban":""}]}',
+        '{"accounts":[{"accountId":"0000012345","currency":""},{"accountId":"0000012346","product":{},"currency":"USD","iban":""},{"accountId":" 0000012345","currency":"CHF"}]}',
       ),
     );
     expect(await openClient().bank.accounts.list('1234567', transactionId)).toEqual([

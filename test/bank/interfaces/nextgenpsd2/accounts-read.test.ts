@@ -140,6 +140,17 @@ describe('the list of accounts', () => {
     expect([...script.calls.cards]).toEqual(['card:r1', 'k1']);
   });
 
+  it('has an account once that the bank lists twice, and each that shares an IBAN', async () => {
+    const twice = [{ resourceId: 'r1', name: 'Main' }, { resourceId: ' r1' }];
+    const eur = { iban: IBAN, currency: 'EUR' };
+    const usd = { iban: IBAN, currency: 'USD' };
+    const cardAccounts = [{ resourceId: 'k1' }, { resourceId: 'k1' }];
+    const script = opened([said({ accounts: [...twice, eur, usd] }), said({ cardAccounts })]);
+    expect(await script.accounts.list('shop', TRANSACTION_ID)).toEqual([
+      ...[account('r1', { name: 'Main' }), account(IBAN, eur), account(IBAN, usd), account('k1')],
+    ]);
+  });
+
   it('has no cards where the bank file says so', async () => {
     const { accounts, sent } = opened([said({ accounts: [{ resourceId: 'r1' }] })], { cards: 'never' });
     expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
