@@ -298,6 +298,15 @@ describe('a question that the bank does not answer', () => {
     },
   );
 
+  it('does not accept the token of the login: another login comes first in what can be done', async () => {
+    const next = [['auth', 'login']];
+    const error = new Psd2Error('not_logged_in', 'No', { refusal: 'unread', hadToken: true, next });
+    const end = answer(error, [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }]);
+    expect(await errorOf(end)).toMatchObject({
+      ...{ code: 'outcome_unknown', next: [...next, ...FIND_OUT.next] },
+    });
+  });
+
   it.each([
     ['it is no refusal', new Psd2Error('bank_failing', 'Away'), createdTransfer()],
     ['it was not read', refused({ refusal: 'unread' }), createdTransfer()],

@@ -2,7 +2,13 @@ import { type PersonsAuthorisation, whoAuthorised } from '../../domain/authorisa
 import type { AnyFlow } from '../../domain/flow.ts';
 import { type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
-import { authoriseByLinks, type LinkedSubject, lacksReturn, recordLinksLeft } from '../linked-sca.ts';
+import {
+  authoriseByLinks,
+  isLogin,
+  type LinkedSubject,
+  lacksReturn,
+  recordLinksLeft,
+} from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
 import { isRefusal, isTrouble, outcomeUnknown } from '../refusals.ts';
@@ -262,7 +268,10 @@ export async function unknownIfUnsaid<Answer>(
 
 /** The error for a payment that may run, if psd2 cannot find out. */
 export function unsaid({ open, calls }: Pick<Run, 'open' | 'calls'>, why: unknown): Psd2Error {
-  return outcomeUnknown(open.current, `The bank does not say what became of the ${calls.name}`, why);
+  const { current } = open;
+  const unknown = outcomeUnknown(current, `The bank does not say what became of the ${calls.name}`, why);
+  const logsIn = why instanceof Psd2Error && why.hadToken && !(current.links && isLogin(current.links));
+  return logsIn ? unknown.with({ next: [...(why.next ?? []), ...(unknown.next ?? [])] }) : unknown;
 }
 
 /** The operator does not want the fees, but the bank may execute the payment all the same. */

@@ -276,14 +276,16 @@ const statuses = [
       ['SERVICE_BLOCKED', 403],
       ['TOKEN_EXPIRED', 401],
       ['CERTIFICATE_EXPIRED', 401],
+      ['nothing', 401, gets(401)],
+      ['no code', 401, gets(401, { message: 'No key' })],
     ] as const
-  ).map(([code, http]) => ({
+  ).map(([code, http, says = rejected(http, code)]) => ({
     ...at(
       `the customer has the link, and the bank refuses to say its status (${code}): nobody knows`,
       1,
       [PAY, RESUME].map((words) =>
         step(words, '9 outcome_unknown authorizing', {
-          meets: { status: Array<Treatment>(8).fill(rejected(http, code)) },
+          meets: { status: Array<Treatment>(8).fill(says), 'sca-status': Array<Treatment>(8).fill(says) },
           says: new RegExp(`\\(HTTP ${http}\\)[^]*\\$ transfer resume FLOW`),
         }),
       ),

@@ -264,7 +264,7 @@ function refusalIn(
     return said.turnedAway ? { refusal: 'unread', ...own } : own;
   // A gateway's timeout, and whatever happened at the bank, are no refusal.
   if (status === 408 || status >= 500 || status < 400 || UNDECIDED.includes(code)) return own;
-  if (status === 401 && !said.isBanks) return own;
+  if (status === 401 && !said.isBanks) return { refusal: 'unread' };
   return { refusal: isAboutContent(status, said) ? 'content' : 'other', ...own };
 }
 
