@@ -99,6 +99,7 @@ describe('at such a bank, psd2 consent request', () => {
     'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.';
   it.each([
     ['PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
+    ['ACCOUNT_INFO PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
     [
       'ACCOUNT_INFO FUNDS_AVAILABILITY',
       'ACCOUNT_INFO and FUNDS_AVAILABILITY are two consents',

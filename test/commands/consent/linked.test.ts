@@ -93,6 +93,18 @@ describe('psd2 consent request', () => {
     expect(await current()).toBe('ada');
   });
 
+  const FUNDS = ['--category', 'FUNDS_AVAILABILITY', '--account', IBAN];
+  it.each<[string[], 'client_credentials' | undefined, string]>([
+    [[], 'client_credentials', 'This needs the customer, so it needs the grant authorization_code'],
+    [FUNDS, undefined, 'The interface of this bank (here) has no consents for confirmations of funds'],
+  ])('with %j and the grant %s asks for nothing', async (words, grant, message) => {
+    const { run, bank } = await operatorAt();
+    const { failure } = await run([...REQUEST, ...words], {
+      globals: { customer: 'ada', ...(grant && { grant }) },
+    });
+    expect([failure?.message, bank.asked]).toEqual([message, []]);
+  });
+
   it('of terms that the bank does not offer begins nothing', async () => {
     const { run, bank, states } = await operatorAt();
     bank.fails.set('check', new Psd2Error('usage', 'The bank has no such consent'));
@@ -257,11 +269,13 @@ describe.each([
 describe('psd2 consent delete', () => {
   const DELETE = ['consent', 'delete', 'co-1'];
 
-  it('ends one that the customer has not decided on', async () => {
-    const { run, bank } = await operatorAt();
-    bank.customersDecide = false;
+  it.each([true, false])('ends it at the bank, in the journal and for readings (granted: %s)', async (is) => {
+    const { run, bank, ids, journal } = await operatorAt();
+    bank.customersDecide = is;
     await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
     expect((await run(DELETE)).data.state).toBe('cancelled');
+    expect([bank.asked.at(-1), await ids()]).toEqual(['delete c1', []]);
+    expect(journal('co-1').at(-1)).toMatchObject({ type: 'ended', bankStatus: 'terminatedByTpp' });
   });
 
   it('leaves the state of one that the customer has revoked', async () => {
