@@ -190,6 +190,7 @@ it('in a pipe each call is a line with all ids', async () => {
 it.each([
   [['--transaction', ''], 'The value of --transaction is empty'],
   [['--request', ''], 'The value of --request is empty'],
+  [['--run', ''], 'The value of --run is empty'],
   [['--limit', '0'], '--limit "0" is not a whole number from 1'],
 ])('%j is refused before psd2 shows or waits', async (words, message) => {
   log(...numbered(1, 1));

@@ -16,8 +16,8 @@ import { useOperatorHere } from '../operator.ts';
 const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
 
-/** What a turn of a customer comes to: an error, or all is read. */
-type Turn = Error | 'synced';
+/** What a turn of a customer comes to: an error, or all is read, or the bank has counted more reads than psd2. */
+type Turn = Error | 'synced' | 'used up';
 
 const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], checks: [], errors: [] };
 const TARGET: SyncTarget = {
@@ -91,8 +91,11 @@ async function syncing(
     seen.turns.push(customer);
     before({ interrupt: () => interruption.abort(new Psd2Error('interrupted', 'Interrupted')), stop });
     const turn = turns[customer]?.shift() ?? 'synced';
-    if (turn !== 'synced') throw turn;
-    const bank = answeringBank(() => ({ data: { accounts: [] } }));
+    if (turn instanceof Error) throw turn;
+    const bank = answeringBank(() => {
+      if (turn === 'used up') throw new Psd2Error('too_many_calls', 'Used up at the bank', { lasts: true });
+      return { data: { accounts: [] } };
+    });
     return Object.assign(Object.create(null), { bank, reads });
   };
   const context: Context = {
@@ -162,8 +165,11 @@ it('a failure of one customer does not stop the others', async () => {
   ]);
 });
 
-it('a customer whose reads of the day are used up waits, without a call', async () => {
-  const { reports, ends } = await syncing({ '1': [] }, { mayRead: false });
+it.each<[string, boolean, Turn[]]>([
+  ['here, so without a call', false, []],
+  ['at the bank', true, ['used up']],
+])('a customer whose reads of the day are used up waits: %s', async (_, mayRead, turn) => {
+  const { reports, ends } = await syncing({ '1': turn }, { mayRead });
   expect(reports).toEqual([{ customerId: '1', status: 'waiting', ...NOTHING, failure: undefined }]);
   expect(ends).toEqual([{ customerId: '1', ...SYNCED, status: 'waiting' }]);
 });
