@@ -141,7 +141,7 @@ describe('the list of accounts', () => {
   });
 
   it('has an account once that the bank lists twice, and each that shares an IBAN', async () => {
-    const twice = [{ resourceId: 'r1', name: 'Main' }, { resourceId: ' r1' }];
+    const twice = [{ resourceId: 'r1', name: 'Main' }, { resourceId: 'r1' }];
     const eur = { iban: IBAN, currency: 'EUR' };
     const usd = { iban: IBAN, currency: 'USD' };
     const cardAccounts = [{ resourceId: 'k1' }, { resourceId: 'k1' }];
