@@ -32,10 +32,10 @@ beforeEach(() => {
   before = openCommand(folder, MARCH).context;
 });
 
-/** What needs a person in October, who has named the profile. */
-async function attention(how?: Parameters<typeof openCommand>[2]) {
+/** What needs a person in October, who has named the profile, or none. */
+async function attention(how?: Parameters<typeof openCommand>[2], profile: string | null = 'bank') {
   const { context, printed } = openCommand(folder, OCTOBER, how);
-  context.repeated.profile = 'bank';
+  if (profile !== null) context.repeated.profile = profile;
   expect((await failureOf(runIn(context, 'status'))).code).toBe('needs_attention');
   return JSON.parse(printed()).attention;
 }
@@ -265,9 +265,9 @@ it('a call that the bank does not allow needs the doctor, a refused renewal a ne
   await storeLogin(before, '1000000a', { accessTokenExpiresAt: later, refreshTokenExpiresAt: later });
   const refused = (id: string, message: string, ...next: string[]) => ({
     ...{ ...NO_MONEY, kind: 'login', id, state: 'refused', since: MAY, customerId: id },
-    ...{ message, next: ['psd2', '--profile', 'bank', '--customer', id, ...next] },
+    ...{ message, next: ['psd2', '--customer', id, ...next] },
   });
-  expect(await attention()).toEqual([
+  expect(await attention({}, null)).toEqual([
     refused('1000001', 'No consent', 'doctor'),
     refused('1000002', 'Revoked', 'auth', 'login'),
   ]);
