@@ -4,6 +4,7 @@ import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts'
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { OpenFlow } from '../../../src/store/ports/flows.ts';
+import { silentOutput } from '../../../src/terminal/output/output.ts';
 import { useCommands } from '../../cli/in-process.ts';
 import { begunTransfer, transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -373,7 +374,8 @@ function flowThat(was: OperationState, is: OperationState, changes: Partial<Tran
           find: async () => flowIn(was, changes),
           resume: (_kind: string, _flow: string, work: (of: typeof open) => Promise<void>) => work(open),
         });
-        await runIn({ ...context, store: async () => ({ ...data, flows }) }, ...words);
+        const output = silentOutput(context.output.format);
+        await runIn({ ...context, output, store: async () => ({ ...data, flows }) }, ...words);
       },
       { yes: true },
     );
