@@ -153,9 +153,8 @@ const requests = [
         ...ELSEWHERE,
         meets: { status: [says(status), says(status)] },
         calls: expect.stringMatching(/^request approach status( status)?$/),
-        events: 'approach-sent sca-started authorization',
       }),
-      over(ends, text),
+      { ...over(ends, text), events: 'approach-sent sca-started authorization' },
     ]),
   ),
   row('the bank grants none of the categories: the consent ends before SCA', [

