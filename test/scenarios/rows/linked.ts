@@ -87,7 +87,8 @@ const taken = (
       ...['Doppelte Einreichung', 'Ce paiement existe déjà', 'Doublon', 'Pagamento già inserito'],
       ...['Pago duplicado', 'El pago ya existe', 'Plata există deja', 'Betaling bestaat reeds'],
       ...['Płatność już istnieje', 'Platba již existuje', 'Betalingen findes allerede'],
-      'Betalningen finns redan',
+      ...['Betalningen finns redan', 'X-Request-ID has been used before', 'Reference must be unique'],
+      ...['not unique endToEndIdentification', 'Referenz nicht eindeutig', 'Referencia no es única'],
     ].map((text) => [text, said(text)]),
     ['STATUS_INVALID, 409', rejected(409, 'STATUS_INVALID')],
     ['RESOURCE_UNKNOWN, 403', rejected(403, 'RESOURCE_UNKNOWN')],
@@ -111,6 +112,7 @@ const taken = (
 const plain = [
   ...['The IBAN does not exist', 'Das Konto existiert nicht', 'Ce compte n’existe pas'],
   ...['Il conto non esiste', 'La cuenta no existe', 'Contul nu există'],
+  ...['The token has not been used before', 'The account is not uniquely identified'],
 ].map((text) =>
   at(`"${text}" speaks of nothing that the bank has already`, 1, [
     initiated(said(text), '7 bank_refused failed'),

@@ -143,7 +143,10 @@ export function refusesInitiation(bankCode: string): boolean {
 const DUPLICATE = new RegExp(
   [
     /du[bp]li[ckqz]|\balready\b|\bexists\b|\b(same|existing|identical) (payment|request|order|transaction)/,
-    /\b(re-?sent|re-?submi|repeated|twice|previously|idempoten)/,
+    /\b(re-?sent|re-?submi|repeated|twice|previously|idempoten)|(?<!\b(not|never) )\b(been|was) used before\b/,
+    // "Not unique" in all of them. An account that is "not uniquely identified" is no duplicate.
+    /(\b(not|non?|pas|nao|niet|nie|nicht|ikke|inte)|n.t)[ -](an? |e |es |jest )?(unique|uniek|unic[oa]|unik\w*|univoc[oa]|eindeutig)\b(?! (identif|zu|bestimm))/,
+    /\b(must be|doit etre|muss) (unique|eindeutig)\b/,
     // German, Dutch
     /doppel|\bbereits\b|\bschon\b|\bexistiert\b(?! nicht)|(?<!nicht )vorhanden|mehrfach|wiederholt/,
     /dubbel|\breeds\b|\bbestaat\b(?! niet)/,
