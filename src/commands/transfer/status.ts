@@ -51,7 +51,20 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   if (resourceId === null) return printFlow(context, TRANSFERS, current);
   const acting = await forFlow(context, current);
   if (watch) return watchUntilEnd(acting, flows, current);
-  const { bank } = await acting.bank();
+  await showOnce(acting, flows, current, resourceId);
+  // As when it was recorded.
+  if (current.state === 'failed' && current.commits === 'by the customer')
+    endOfOperation(current, TRANSFERS.kind);
+}
+
+/** Asks the bank once, and shows what it says. @param context acts for the customer of the transfer */
+async function showOnce(
+  context: Context,
+  flows: Flows,
+  current: Transfer,
+  resourceId: string,
+): Promise<void> {
+  const { bank } = await context.bank();
   const { executionStatus, sca = bank.sca } = bank.payments.transfer(await withLogin(flows, current));
   try {
     const found = current.authorises === 'by links' && (await statusOf({ bank: { sca } }, current));

@@ -271,6 +271,12 @@ const statuses = [
       ]),
     ),
   ]),
+  at('the bank says RJCT of one that it had accepted: its status is a failure each time', 1, [
+    step(PAY, '0 executed'),
+    ...[is('RJCT'), is('RJCT'), { status: [gets(404)] }].map((meets) =>
+      step(['transfer', 'status', 'FLOW', '--json'], '8 payment_failed failed', { meets }),
+    ),
+  ]),
   ...(
     [
       ['RESOURCE_UNKNOWN', 404],
