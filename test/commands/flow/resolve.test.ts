@@ -82,6 +82,19 @@ it('a transfer that was not executed frees its reference, and psd2 says so', asy
   expect(bank.payments).toHaveLength(2);
 });
 
+it('what nobody confirms, or of a customer who is not meant, is refused before the bank is asked', async () => {
+  const { payer, bank } = await withUnknown();
+  const calls = bank.calls.length;
+  const resolve = ['transfer', 'resolve', 'tr-1', '--executed'];
+  const other = { globals: { customer: '1000002' }, given: ['customer'] };
+  const ends = [await payer.run(resolve, { yes: false }), await payer.run(resolve, other)].map(endOf);
+  expect(ends.map(([end]) => end)).toEqual([
+    'exit 2, confirmation_needed: The outcome needs a confirmation, and psd2 cannot ask without a terminal',
+    'exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"',
+  ]);
+  expect(bank.calls).toHaveLength(calls);
+});
+
 it('a transfer without a reference frees none', async () => {
   const { payer } = await withUnknown();
   const { asked, said } = await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed'], {

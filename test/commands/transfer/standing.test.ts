@@ -224,6 +224,15 @@ it.each<[string, string[], Partial<PaymentHere>, string, number]>([
   expect(bank.sent).toContain('sca pay-1');
 });
 
+it('a payment that the bank may still reject keeps its tokens until it may not', async () => {
+  const { bank, payer, kept } = await withTokens();
+  bank.isFinal = false;
+  expect([(await payer.run([...CREATE, OWN_IBAN])).data.state, await kept()]).toEqual(['executed', 1]);
+  bank.isFinal = true;
+  await payer.run(['transfer', 'status', 'tr-1']);
+  expect(await kept()).toBe(0);
+});
+
 it('a payment that waits for its customer keeps its tokens', async () => {
   const { bank, payer, kept } = await withTokens();
   bank.customersAgree = false;
