@@ -11,7 +11,7 @@ import { apiLink, type LinkTarget } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
 import { meaning } from './paths.ts';
 import { askAnyReport, askForDocument, askForReport } from './reports/format.ts';
-import { ownIban, sameIban } from './whose.ts';
+import { ownIban, refuseOtherNumber, sameIban } from './whose.ts';
 import type { transactionsAnswer, WireParty, WireTransaction } from './wire/accounts.ts';
 
 const LISTS = ['getTransactionList', 'getCardAccountTransactionList'] as const;
@@ -99,7 +99,9 @@ async function* pagesOfRun(
     const document = documentOf(answer.data);
     if (document !== null)
       answer = await askForDocument(calls, linked(calls, query, first.call, call, document, 'download'));
-    const own = await ownIban(calls, query, answer.data.account?.iban ?? null);
+    const { iban = null, bban = null } = answer.data.account ?? {};
+    const own = await ownIban(calls, query, iban);
+    await refuseOtherNumber(calls, query, bban);
     const report = reportOf(answer, lists, query);
     const next = ways.after(answer, report, call);
     if (next === null && answer.isPart) throw cut(query);

@@ -30,6 +30,26 @@ export async function ownIban(
   throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
 }
 
+/** @throws Psd2Error `bank_answer` for the number of another account, if both are German */
+export async function refuseOtherNumber(
+  calls: Calls,
+  { productId, transactionId }: { productId: string; transactionId: string },
+  named: string | null,
+): Promise<void> {
+  const number = named === null ? null : germanNumberIn(named);
+  if (named === null || number === null) return;
+  const own = await listedIban(calls, productId, transactionId, true);
+  if (own === null || !/^DE\d{20}$/.test(compact(own)) || compact(own).endsWith(number)) return;
+  throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
+}
+
+/** The bank code (8 digits) and the number of an account, as a German IBAN has them. A number alone has at most 10 digits. */
+function germanNumberIn(text: string): string | null {
+  const [, bank, number, joined] =
+    /^([1-8]\d{7})(?:\/0*(\d{1,10})|(\d{3,10}))(?:[A-Z]{3})?$/.exec(compact(text)) ?? [];
+  return bank === undefined ? null : bank + (number ?? joined ?? '').padStart(10, '0');
+}
+
 async function listedIban(
   calls: Calls,
   accountId: string,

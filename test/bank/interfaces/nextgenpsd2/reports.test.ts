@@ -227,6 +227,13 @@ describe('MT940', () => {
       MT940.replaceAll(`:25:${OWN}`, `:25P:${OWN}EUR\r\nCOBADEFFXXX`),
       { amount: '-12.50' },
     ],
+    ...['37040044/532013000', '37040044/0532013000EUR', '37040044532013000', '0532013001', '100/5320130'].map(
+      (own): [string, string, object] => [
+        `${own}, which is no other account`,
+        lines(plain, 'x').replace(/:25:.*/, `:25:${own}`),
+        { amount: '-12.5' },
+      ],
+    ),
     ['a reversed debit brings it back', lines(':61:261121RD1,NRTINONREF', 'x'), { amount: '1' }],
     [
       'days on both sides of a new year',
@@ -317,6 +324,18 @@ describe('a report that cannot be read', () => {
       'of another account, behind a BIC',
       asMt940([]).replaceAll(OWN, 'BNPAFRPPXXX/fr14 2004 1010 0505 0001 3M02 606 EUR'),
       /about the account FR1420041010050500013M02606,/,
+    ],
+    ...['37040044/532013001', '37040045/0532013000', '37040044532013001', '370400440532013001EUR'].map(
+      (other): [string, string, RegExp] => [
+        `of another account, by its number ${other}`,
+        asMt940([]).replaceAll(OWN, other),
+        new RegExp(`about the account ${other}, not about a1 \\(${OWN}\\)`),
+      ],
+    ),
+    [
+      'of one account, and of another by its number',
+      MT940.replace(OWN, '37040044/532013001'),
+      /about the account 37040044\/532013001,/,
     ],
     ['a page of a gateway', '<?xml version="1.0"?><html><body>Bad Gateway</body></html>', /not JSON/],
   ])('%s', async (_, body, message) => {

@@ -75,7 +75,8 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
     refuse('The file has statements of several accounts');
   // Only the last part of a statement ends with `62F`.
   const isPart = balance === '62M';
-  return { ...(ibans[0] !== undefined && { account: { iban: ibans[0] } }), transactions, isPart };
+  const bban = [...accounts].find((each) => ibanIn(each) === undefined);
+  return { account: { iban: ibans[0], bban }, transactions, isPart };
 }
 
 /** The IBAN in the account of a statement. Banks write a BIC before it and the currency after it. */

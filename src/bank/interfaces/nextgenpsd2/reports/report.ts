@@ -5,8 +5,8 @@ import { dayIn, decimalIn } from '../../../../domain/odd-values.ts';
  * What a report has, in the words of the standard's JSON: one schema reads the rows of all formats. What a format lacks is absent.
  */
 export interface AccountReport {
-  /** The account, if the report names its IBAN. */
-  account?: { iban: string };
+  /** The account, as the report names it. */
+  account?: { iban?: string | undefined; bban?: string | undefined };
   transactions: { booked: ReportRow[]; pending: ReportRow[] };
   /** It says itself that more pages follow. */
   isPart?: boolean;

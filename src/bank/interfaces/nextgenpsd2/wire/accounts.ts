@@ -336,7 +336,7 @@ const report = z.object({
 });
 
 /** The account that an answer is about. */
-const reference = z.catch(z.nullish(z.object({ iban })), null);
+const reference = z.catch(z.nullish(z.object({ iban, bban: optionalWords })), null);
 
 /** A page of transactions of an account or a card. */
 export const transactionsAnswer = z.object({
