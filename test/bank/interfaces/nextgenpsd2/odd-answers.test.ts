@@ -231,6 +231,9 @@ describe('the words of a refusal in another form', () => {
   it.each([
     [{ code: 400, message: 'No such scope' }, 'No such scope'],
     [{ fault: { faultstring: 'No such key', detail: { errorcode: 'x' } } }, 'No such key'],
+    [{ fault: { code: 9, message: 'No access.', description: 'The key ended' } }, 'No access: The key ended'],
+    [{ fault: { message: 'No access', description: 'No access to x' } }, 'No access to x'],
+    [{ message: 'No access to x', description: 'No access' }, 'No access to x'],
     [{ errors: [{ code: 'X', message: 'Not offered' }] }, 'Not offered'],
     [{ error: { message: 'Not here' } }, 'Not here'],
     [{ httpCode: '400', httpMessage: 'Error', moreInformation: 'Not valid' }, 'Not valid'],

@@ -92,6 +92,11 @@ function quotedIn(json: unknown, depth = 0): BankMessage[] {
     members.filter(([each, value]) => name.test(each) && typeof value === 'string'),
   );
   const text = texts.map(([, value]) => wordsIn(value)).find((each) => each !== null);
+  const described = members.flatMap(([name, value]) =>
+    /description$/i.test(name) ? (wordsIn(value) ?? []) : [],
+  )[0];
+  if (text && described !== undefined && !text.includes(described))
+    return [quotation(described.includes(text) ? described : `${text.replace(/[.:]$/, '')}: ${described}`)];
   if (text) return [quotation(text)];
   const inner = members.filter(([name]) => WITHIN.test(name));
   return inner.flatMap(([, value]) => quotedIn(value, depth + 1)).slice(0, MAX_MESSAGES);
