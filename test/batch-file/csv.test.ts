@@ -216,6 +216,15 @@ Ada,${IBAN},1,,no,
     expect(all.lines).toMatchObject([{ payeeVerified: true, instant: true }]);
   });
 
+  test('may have the reference of a payee', async () => {
+    const creditorReference = { reference: 'RF18539007547034', type: 'SCOR', issuer: 'ISO' };
+    const { lines } = await readFile(
+      `name,iban,amount,creditor-reference\n${LINE},RF18 5390 0754 7034\n${LINE},\n`,
+    );
+    expect(lines).toMatchObject([{ creditorReference }, {}]);
+    expect(lines[1]).not.toHaveProperty('creditorReference');
+  });
+
   test.each(['oyes', 'yesterday', 'xtrue', 'trueish', 'ono', 'nope', '1', 'x'])(
     'with %j in payee-verified has an error, and no payment',
     async (text) => {

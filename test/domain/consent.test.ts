@@ -126,7 +126,7 @@ it.each<[ConsentEvent[], ConsentEvent, Partial<Consent>, ConsentStep]>([
   [CONFIRMING, resolved('not-executed'), { state: 'failed', resolution: resolution('not-executed') }, 'done'],
   [CONFIRMING, { type: 'confirm-unanswered' }, { state: 'unknown' }, 'ask-outcome'],
 ])(
-  'after %j, $1.type changes only what it should, and the next step is right',
+  'after %j, %j changes only what it should, and the next step is right',
   (earlier, event, changes, step) => {
     const consent = consentOf([...earlier, event]);
     const updatedAt = `2026-11-21T10:00:0${earlier.length + 1}.000Z`;
@@ -139,6 +139,7 @@ it.each<[string, ConsentEvent, boolean]>([
   ['the bank confirmed it', { type: 'confirmed' }, false],
   ['the customer declined', refused('NOT_AUTHORIZED'), false],
   ['the customer was too late', refused('EXPIRED'), false],
+  ['it was cancelled', { type: 'cancelled' }, false],
   ['a person said that it was confirmed', resolved('executed'), false],
   ['a person said that it was not confirmed', resolved('not-executed'), false],
   ['the customer authorised it', AUTHORIZED, true],

@@ -104,7 +104,7 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
     { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1' },
     { state: 'failed', resolution: { outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1', at: LATER } },
   ],
-])('$0.type changes exactly these fields of an operation: %j', (event, changes) => {
+])('%j changes exactly these fields of an operation', (event, changes) => {
   expect(apply(before, event)).toEqual({ ...before, ...changes, updatedAt: LATER });
 });
 
@@ -204,6 +204,10 @@ it('a further step counts, and its values replace those of the first', () => {
   };
   const nothingKnown = { ...before, verification: null };
   expect(apply(nothingKnown, { type: 'further-verified', ...silent }).verification).toEqual(silent);
+  expect(apply(open, { type: 'further-verified', ...silent }).verification).toEqual({
+    ...verification,
+    nextStep: 'execute',
+  });
 });
 
 it('a flow begins only once', () => {
@@ -248,6 +252,8 @@ it.each<[StepEvent, boolean]>([
   [{ type: 'execute-sent', ...intent }, true],
   [{ type: 'execute-not-begun' }, true],
   [{ type: 'execute-unanswered' }, true],
+  [{ type: 'ordered' }, false],
+  [{ type: 'cancelled' }, false],
   [{ type: 'executed', cro: null }, false],
   [{ type: 'settlement', status: 'KO', description: null }, false],
   [{ type: 'resolved', outcome: 'executed', by: 'ada', note: null }, false],

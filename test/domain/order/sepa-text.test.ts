@@ -22,6 +22,10 @@ it.each(ALLOWED)('SEPA allows the character %j', (character) => {
   expect(parseDescription(`a${character}b`)).toBe(`a${character}b`);
 });
 
+it.each([...'!"#$%&*;<=>@[\\]^_`{|}~'])('SEPA does not allow the character %j', (character) => {
+  expect(() => parseDescription(`a${character}b`)).toThrow('which SEPA does not allow');
+});
+
 it('psd2 refuses every other character and names its position, counted in characters', () => {
   fc.assert(
     fc.property(

@@ -124,6 +124,17 @@ describe('what is asked for', () => {
     ]);
   });
 
+  it('the description of the execution status is the reason of a failure, and of nothing else', async () => {
+    const said = (executionStatus: string) =>
+      transferAt(
+        opened(success(JSON.stringify({ executionStatus, executionStatusDescription: 'No funds' }))),
+      ).executionStatus?.('r1');
+    expect(await said('KO')).toHaveProperty('reasons', [
+      { level: 'payment', code: null, proprietary: null, text: 'No funds' },
+    ]);
+    expect(await said('OK')).not.toHaveProperty('reasons');
+  });
+
   it.each([
     [{ instant: true, futureDated: false }, true],
     [{ instant: true, futureDated: true }, false],
@@ -140,6 +151,7 @@ describe('the answer to a verify', () => {
     ['{"commissions":{"commissions":"0.50","amount":"9","currency":"EUR"}}', { commissions: amount('0.50') }],
     ['{"commissions":{"amount":"0.75","currency":"EUR"}}', { commissions: amount('0.75') }],
     ['{"commissions":{"commissions":"","currency":""}}', {}],
+    ['{"commissions":{"currency":"EUR"}}', {}],
     ['{"commissions":null}', {}],
     ['{"bankName":"BANCA"}', { bankName: 'BANCA' }],
     ['{"bankName":{"it":"BANCA"}}', {}],
