@@ -55,6 +55,7 @@ describe.each(named(useBackends()))('a record that is copied into %s', (_name, {
     expect(await tokens.read('42')).toMatchObject({ accessToken: 'three', generation: 3, origin: 2 });
     await holdings.put(record(4, null));
     expect(await tokens.read('42')).toBeUndefined();
-    expect(await holdings.counterpart(record(1, null))).toMatchObject({ generation: 4, tokens: null });
+    const logout = { generation: 4, origin: 4, tokens: null };
+    expect(await holdings.counterpart(record(1, null))).toMatchObject(logout);
   });
 });
