@@ -69,7 +69,7 @@ export async function cancelAtBank(
   };
   if (isAuthorised) {
     const at = { ...ports, bank: { ...ports.bank, sca: cancellation.sca } };
-    asked.sentCode = await authoriseByLinks(subject, answer, at, returns, {
+    const sent = authoriseByLinks(subject, answer, at, returns, {
       approach: announced,
       code: announced,
       async started(found) {
@@ -81,6 +81,13 @@ export async function cancelAtBank(
       refusedLogin: (error) => Promise.reject(error),
       isDecided: () => isOver(cancellation.sca, subject, asked),
     });
+    try {
+      asked.sentCode = await sent;
+    } catch (error) {
+      // A bank that has nothing for the customer to authorise may have cancelled it at once.
+      if (!isRefusal(error) || !(await hasEnded(open, { sca }))) throw error;
+      return open.current;
+    }
   }
   const patience = isAuthorised ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, SHORTLY_MS);
   const ended = askUntil(world, patience, isCancelled);

@@ -435,6 +435,13 @@ const cancelled = [
       step(CANCEL, '0 cancelled', { prints: { transactionStatus: 'CANC' } }),
       step(LATER, '0 ordered'),
     ]),
+    at('a cancellation without content in its answer: the customer authorises it all the same', 0, [
+      step(LATER, '0 ordered'),
+      step(CANCEL, '0 cancelled', {
+        meets: { cancel: [doneBut(gets(202))] },
+        calls: expect.stringMatching(/^cancel sca /),
+      }),
+    ]),
     at('a cancellation: the customer refuses to authorise it, and the payment stays as it is', 0, [
       step(LATER, '0 ordered'),
       step(CANCEL, '6 not_authorised ordered', { customer: 'refuses', says: '$ transfer cancel FLOW' }),

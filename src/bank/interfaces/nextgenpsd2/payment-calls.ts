@@ -264,7 +264,9 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
       return (
         await bank.ask(call, (answer) => {
           if (answer.status !== 202) return { ...readNothing(answer), links: null };
-          const { data, headers, notices } = readAnswer(answer, cancellationAnswer);
+          // Without content there are no links, as in JSON without any: the standard says where to begin.
+          const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
+          const { data, headers, notices } = readAnswer({ ...answer, said }, cancellationAnswer);
           return {
             notices,
             links: linksOf(data, headers, { ...payment, start: startCancelling(resourceId) }),
