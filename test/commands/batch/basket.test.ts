@@ -231,7 +231,7 @@ it('without a signing basket, its payments go on alone or are cancelled, and non
       ['unknown', 'executing'].includes((await flows.find('operation', basket)).state),
     );
     // Nothing waits for a person once all have ended.
-    expect([failure === null, ...(await Promise.all(isOpen))]).not.toEqual([true, true]);
+    if (failure === null) expect(await Promise.all(isOpen)).not.toContain(true);
   }
   expect(ends).toMatchInlineSnapshot(`
     ["never, refused: not_authorised; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",

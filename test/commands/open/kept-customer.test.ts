@@ -4,6 +4,8 @@ import type { Context } from '../../../src/commands/context.ts';
 import { debitedAccount, looksLikeIban } from '../../../src/commands/open/debited-account.ts';
 import { covers, dropConsent, readKept } from '../../../src/commands/open/kept-customer.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
+import type { Consent } from '../../../src/domain/consent.ts';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { Customers, KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -260,16 +262,18 @@ it('if a list cannot be kept, the reading goes on; an interruption and a fault o
 it('a consent that has ended is dropped, and no other; without it, nothing is written', async () => {
   const { customers, kept } = await keptOf({}, {}, {});
   const change = vi.spyOn(customers, 'change');
-  const drop = (customerId: string, resourceId: string) =>
-    dropConsent(
-      { customers, tokens: { erase: async () => {} } },
-      { customerId, resourceId, transactionId: 'a', terms: null },
-    );
+  const erase = vi.fn(async () => {});
+  const drop = (customerId: string, resourceId: string, terms: Consent['terms'] = null) =>
+    dropConsent({ customers, tokens: { erase } }, { customerId, resourceId, transactionId: 'a', terms });
   await drop('bob', 'c1');
   await drop('ada', 'no-such-consent');
   expect(change).not.toHaveBeenCalled();
   await drop('ada', 'c1');
   expect((await kept())?.consents.map(({ consentId }) => consentId)).toEqual(['c0', 'c2']);
+  expect(erase).not.toHaveBeenCalled();
+  // One for confirmations of funds may have tokens of its own.
+  await drop('ada', 'f1', { access: { type: 'funds', account: A } });
+  expect(erase).toHaveBeenCalledWith(paymentHolder('a'));
 });
 
 describe('the account that a payment debits', () => {

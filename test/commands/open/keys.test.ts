@@ -307,6 +307,7 @@ describe('the signer', () => {
         message: 'The signer command signs with SHA-256, but this bank wants rsa-sha512',
         hint: 'Use a key that psd2 can read, or a bank file with another signing.algorithm.',
       });
+      expect((await failureOf(signer(TEXT, 'ecdsa-sha256'))).code).toBe('certificate');
     });
   });
 });
