@@ -3,6 +3,7 @@ import {
   applyBatchEvent,
   type BatchAdded,
   type BatchEvent,
+  COPIED,
   countedApprovals,
   hasDecided,
   newBatch,
@@ -55,6 +56,13 @@ it.each<[BatchEvent, object]>([
   ],
 ])('$type changes exactly these fields of a batch: %o', (event, changes) => {
   expect(batchAfter(event)).toEqual({ ...BEGINNING, ...changes });
+});
+
+it('a batch that forgets a customer loses the note of its rejection, too', () => {
+  const rejected: BatchEvent = { type: 'rejected', sha256: SHA, note: 'Wrong payee', ...person('Bob') };
+  expect(batchAfter(rejected, { type: 'pseudonymised', sha256: SHA }).rejection).toMatchObject({
+    ...{ by: 'Bob', note: '' },
+  });
 });
 
 it('what happens later is added', () => {
@@ -116,6 +124,13 @@ describe('an approval', () => {
       true,
       false,
     ]);
+  });
+
+  it('that a copy of the store has brought counts for nobody: it was given elsewhere', () => {
+    const batch = batchAfter();
+    applyBatchEvent(batch, approved('Bob'), LATER, COPIED);
+    expect(countedApprovals(batch)).toEqual([]);
+    expect(hasDecided(batch, { ...person('Bob'), role: null })).toBe(false);
   });
 
   it.each([

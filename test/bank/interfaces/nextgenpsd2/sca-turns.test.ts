@@ -327,6 +327,10 @@ describe('an authorisation', () => {
     const usual = await turned({ approach: null, start: START }, [gone]);
     expect(await failureOf(usual.turn)).toMatchObject({ httpStatus: 404 });
     expect(usual.sent).toHaveLength(1);
+    // A bank that fails may have begun one.
+    const failing = await turned({ approach: null, start: '/v1/s' }, [said({}, 503)]);
+    expect(await failureOf(failing.turn)).toMatchObject({ httpStatus: 503 });
+    expect(failing.sent).toHaveLength(1);
   });
 
   it('is confirmed with the code of the browser, where the link says', async () => {
