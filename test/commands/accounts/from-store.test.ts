@@ -18,6 +18,9 @@ let anna: string;
 let today: IsoDate;
 const daysAgo = (days: number) => addDays(today, -days);
 
+const calls = async () =>
+  (await operator.json(z.array(z.unknown()), ['log', '--limit', '100000'])).length;
+
 beforeAll(async () => {
   anna = await operator.logIn('anna');
   today = bankDay(operator.bank.clock.now());
@@ -40,18 +43,22 @@ async function exported(...words: string[]) {
 describe('with --from-store', () => {
   it('the balance is the one that the bank gave to the sync', async () => {
     const { asOf: _, ...live } = await operator.json(BALANCE, ['accounts', 'balance', ACCOUNT]);
+    const before = await calls();
     for (const where of [[], ['--sync-folder', out]]) {
       const { asOf: __, ...stored } = await operator.json(BALANCE, [
         ...['accounts', 'balance', ACCOUNT, '--from-store', ...where],
       ]);
       expect(stored).toEqual(live);
     }
+    expect(await calls()).toBe(before);
   });
 
   it('a statement has the same transactions, with the same ids, as one from the bank', async () => {
     const range = ['--from', daysAgo(60), '--to', daysAgo(5)];
     const live = await exported(...range);
+    const before = await calls();
     const stored = await exported(...range, '--from-store');
+    expect(await calls()).toBe(before);
     expect(stored.text).toBe(live.text);
     expect(stored.said).toBe(live.said);
   });
@@ -80,7 +87,9 @@ describe('with --from-store', () => {
 
   it('a report is one page, and is noted in the audit log', async () => {
     const file = join(temporary, 'report.html');
+    const before = await calls();
     await operator.run(['accounts', 'report', ACCOUNT, '--from-store', '--file', file]);
+    expect(await calls()).toBe(before);
     expect(readFileSync(file, 'utf8')).toMatch(/^<!doctype html>/i);
     expect(await operator.json(z.array(z.unknown()), ['audit'])).toContainEqual(
       expect.objectContaining({ action: 'exported', customerId: anna, about: `report ${ACCOUNT}` }),
