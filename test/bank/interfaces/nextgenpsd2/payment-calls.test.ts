@@ -446,6 +446,7 @@ describe('the cancellation of a payment', () => {
     ['none', 'payments', false],
     [direct, 'payments', false],
     [direct, 'periodic-payments', true],
+    [direct, 'signing-baskets', true],
   ] as const)('%j says of %s whether the bank has it: %s', async (how, service, isThere) => {
     const file = { payments: { cancel: how } };
     const asking = cancel(made([{ status: 204 }], { file, initiation: { service } }));

@@ -91,6 +91,16 @@ describe('a transfer', () => {
     ]);
   });
 
+  it('has what the bank file wants in every payment, and is the one that was ordered', async () => {
+    const constant = { instructionPriority: 'NORM' };
+    const { calls, oauth } = scriptedCalls([RECEIVED], { payments: { constant } });
+    const kept = initiationOf(calls, ORDER, BACK, () => TRANSACTION_ID);
+    const made = paymentsOf(calls, oauth).transfer({
+      ...{ order: ORDER, transactionId: TRANSACTION_ID, initiation: kept },
+    });
+    expect(await made.verify(silent)).toMatchObject({ resourceId: 'p1' });
+  });
+
   it('in a basket is asked for with the login of the basket', async () => {
     const script = opened(said({ transactionStatus: 'RCVD' }));
     const known = { order: ORDER, transactionId: TRANSACTION_ID, initiation: initiation(script) };
@@ -218,6 +228,15 @@ describe('a stored payment in pain.001', () => {
     const other = changed(await initiated(more), from, to);
     const { payments } = atBank();
     const made = payments.transfer({ order, transactionId: NEW_ID, initiation: other });
+    expect(await failureOf(made.verify(silent))).toEqual(OTHER_THAN_ORDERED);
+  });
+
+  it.each([
+    [{}, 'periodic-payments'],
+    [STANDING, 'payments'],
+  ] as const)('of %j is not sent as one of %s', async (more, service) => {
+    const initiation = { ...(await initiated(more)), service };
+    const made = atBank().payments.transfer({ order: orderOf(more), transactionId: NEW_ID, initiation });
     expect(await failureOf(made.verify(silent))).toEqual(OTHER_THAN_ORDERED);
   });
 
