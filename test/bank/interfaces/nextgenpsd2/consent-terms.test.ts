@@ -160,6 +160,12 @@ describe('a request for a consent', () => {
     expect(result.access).toEqual(access);
   });
 
+  it('names a card to the bank alone', async () => {
+    const { result, body } = await requested(dedicated(['pan:5254321098764141'], [], []));
+    expect(body).toMatchObject({ access: { accounts: [{ pan: '5254321098764141' }] } });
+    for (const told of [result.terms, result.access]) expect(JSON.stringify(told)).toContain('******4141');
+  });
+
   it.each([{}, { redirectUri: 'http://127.0.0.1/' }])('returns the browser to %j', async (back) => {
     const status = '/v1/consents/c1/authorisations/z';
     const _links = { scaRedirect: { href: 'https://bank.example/sca?x=1' }, scaStatus: { href: status } };
@@ -239,12 +245,15 @@ describe('a consent at the bank', () => {
     });
   });
 
-  it('has a status that decides', async () => {
+  it.each([
+    ['status', '/v1/consents/c1/status'],
+    ['details', '/v1/consents/c1'],
+  ] as const)('has %s that decide', async (what, path) => {
     const { consents, sent } = opened([said({ consentStatus: 'valid', consentId: 'c1' })]);
-    expect(await consents.status?.('c1', TRANSACTION_ID)).toEqual(statusOf('valid'));
+    expect(await consents[what]?.('c1', TRANSACTION_ID)).toMatchObject(statusOf('valid'));
     expect(sent).toEqual([
       {
-        ...{ method: 'GET', path: '/v1/consents/c1/status', facts: FACTS },
+        ...{ method: 'GET', path, facts: FACTS },
         ...{ transactionId: TRANSACTION_ID, decides: true },
       },
     ]);

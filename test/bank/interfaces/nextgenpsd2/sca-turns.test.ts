@@ -168,6 +168,9 @@ function opened(answers: Scripted[], file: Omit<BankFile, 'interface'> = {}) {
   return { ...script, sca: scaOfConsents(script.calls, script.oauth, status) };
 }
 
+/** Who the customer is, as the operator says. */
+const psu = { id: 'PSU-1', idType: undefined, corporateId: undefined };
+
 async function turned(
   given: ScaLinks | null,
   answers: Scripted[] = [],
@@ -177,7 +180,7 @@ async function turned(
   const turn = script.sca.proceed?.({
     ...{ resourceId: 'c1', links: given, redirectUri: BACK, transactionId: TRANSACTION_ID },
     login: { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's1', codeVerifier: 'v'.repeat(43) },
-    beforeSend: silent,
+    ...{ beforeSend: silent, psu },
   });
   return { turn: Promise.resolve(turn), sent: script.sent };
 }
@@ -244,7 +247,7 @@ describe('the turn of the customer', () => {
     const { turn, sent } = await turned(given, [said({ _links: { scaRedirect: SITE } }, 201)], file);
     expect(await turn).toEqual({ next: 'open', url: SITE, links: { approach: null, redirect: SITE } });
     const facts = path === START ? OF_CONSENT : FACTS;
-    expect(sent).toEqual([{ ...start, path, facts, body: {}, redirectUri: BACK, beforeSend: silent }]);
+    expect(sent).toEqual([{ ...start, path, facts, body: {}, redirectUri: BACK, beforeSend: silent, psu }]);
   });
 
   it.each([{ startAuthorisation: '/v1/s' }, {}])('ends if the start leads nowhere: %j', async (_links) => {
