@@ -200,7 +200,7 @@ describe('the balance of an account', () => {
     ...{ asOf, bookedDay },
   });
   const SETTINGS: Settings = {
-    balances: { booked: ['closingBooked', 'expected'], available: ['interimAvailable'] },
+    balances: { booked: ['closingBooked', 'expected', 'openingBooked'], available: ['interimAvailable'] },
   };
   const balanceOf = async (balances: unknown, settings: Settings = {}, account?: object) => {
     const script = opened([said({ balances, ...(account && { account }) })], settings);
@@ -219,6 +219,12 @@ describe('the balance of an account', () => {
       [of('expected', '1'), of('other', '2')],
       shown('1', null, null, TODAY),
       [typed('expected', '1'), typed('other', '2')],
+    ],
+    [
+      'the beginning of a day, with the rows up to the day before',
+      [of('openingBooked', '1', day('2026-11-20'))],
+      shown('1', null, '2026-11-20', '2026-11-19'),
+      [typed('openingBooked', '1', { date: '2026-11-20' })],
     ],
     [
       'the currency of the account',
