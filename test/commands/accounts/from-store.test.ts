@@ -18,8 +18,7 @@ let anna: string;
 let today: IsoDate;
 const daysAgo = (days: number) => addDays(today, -days);
 
-const calls = async () =>
-  (await operator.json(z.array(z.unknown()), ['log', '--limit', '100000'])).length;
+const calls = async () => (await operator.json(z.array(z.unknown()), ['log', '--limit', '100000'])).length;
 
 beforeAll(async () => {
   anna = await operator.logIn('anna');
