@@ -4,7 +4,13 @@ import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import type { StepEvent } from '../../domain/operation.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { authoriseByLinks, type LinkedSubject, lacksReturn, returnAddress } from '../linked-sca.ts';
+import {
+  authoriseByLinks,
+  type LinkedRecord,
+  type LinkedSubject,
+  lacksReturn,
+  returnAddress,
+} from '../linked-sca.ts';
 import { announcing, recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, ReturnPorts } from '../ports.ts';
 import { findOut, isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
@@ -41,10 +47,6 @@ export async function cancelAtBank(
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation for ${flow}`);
   const { customer, world } = ports;
   const { resourceId } = resourceOf(open.current);
-  const announced = announcing<StepEvent>(open, (intent) => ({
-    type: 'cancel-sent',
-    ...intent,
-  }));
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
   const asked: CancellationSca = { links: null, sentCode: false, isDone: false };
   // Another person authorises what was asked for before.
@@ -69,20 +71,9 @@ export async function cancelAtBank(
   };
   if (isAuthorised) {
     const at = { ...ports, bank: { ...ports.bank, sca: cancellation.sca } };
-    const sent = authoriseByLinks(subject, answer, at, returns, {
-      approach: announced,
-      code: announced,
-      async started(found) {
-        asked.links = found;
-      },
-      // No journal has them.
-      linksLeft: async () => {},
-      returned: async () => {},
-      refusedLogin: (error) => Promise.reject(error),
-      isDecided: () => isOver(cancellation.sca, subject, asked),
-    });
+    const isDecided = () => isOver(cancellation.sca, subject, asked);
     try {
-      asked.sentCode = await sent;
+      asked.sentCode = await authoriseByLinks(subject, answer, at, returns, recordOf(open, asked, isDecided));
     } catch (error) {
       // A bank that has nothing for the customer to authorise may have cancelled it at once.
       if (!isRefusal(error) || !(await hasEnded(open, { sca }))) throw error;
@@ -94,6 +85,27 @@ export async function cancelAtBank(
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
   throw notSaid(open.current, calls.name);
+}
+
+/** What is recorded while the customer authorises a cancellation: what is about to be sent. @param asked learns the links */
+function recordOf(
+  open: OpenPayment,
+  asked: CancellationSca,
+  isDecided: LinkedRecord['isDecided'],
+): LinkedRecord {
+  const announced = announcing<StepEvent>(open, (intent) => ({ type: 'cancel-sent', ...intent }));
+  return {
+    approach: announced,
+    code: announced,
+    async started(found) {
+      asked.links = found;
+    },
+    // No journal has them.
+    linksLeft: async () => {},
+    returned: async () => {},
+    refusedLogin: (error) => Promise.reject(error),
+    isDecided,
+  };
 }
 
 /** The error if the bank does not say that a payment is cancelled. */
