@@ -245,7 +245,7 @@ async function partly(open: Open<'consent'>, progress: ScaProgress | null): Prom
   const known = authorisations.find(({ id }) => id === (links?.id ?? null)) ?? authorisations.at(-1);
   if (progress && known?.scaStatus !== progress.scaStatus)
     await open.record({ type: 'noted', bankStatus, scaStatus: progress.scaStatus });
-  return othersMust(open.current, bankStatus);
+  return othersMust(open.current, 'consent', bankStatus);
 }
 
 /** The states that the bank's words for an end mean. */

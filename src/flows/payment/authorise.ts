@@ -96,7 +96,7 @@ async function authoriseAnother(run: Run, operation: Payment): Promise<void> {
  * and the bank has not said what becomes of it.
  */
 async function decisionOrAgain(
-  { open, ports }: Run,
+  { open, calls, ports }: Run,
   operation: Payment,
 ): Promise<StepEvent | null | 'another person'> {
   try {
@@ -106,7 +106,7 @@ async function decisionOrAgain(
     if (ports.returns?.person) return 'another person';
     if (partly) {
       await open.record(found);
-      throw othersMust(open.current, open.current.transactionStatus);
+      throw othersMust(open.current, calls.name, open.current.transactionStatus);
     }
     return isSigned ? null : { type: 'sca-again' };
   } catch (error) {
@@ -204,7 +204,8 @@ export async function awaitPayment(
   );
   const words = decided ?? last?.found;
   if (words) await open.record(words);
-  if (decided && isPending(decided)) throw othersMust(open.current, open.current.transactionStatus);
+  if (decided && isPending(decided))
+    throw othersMust(open.current, calls.name, open.current.transactionStatus);
   if (decided) return;
   // Where psd2 commits, nothing was sent that could have had an effect.
   if (operation.commits === 'on execute' || (last?.awaitsCustomer ?? true)) throw timedOut(customer, subject);
@@ -212,7 +213,7 @@ export async function awaitPayment(
   throw outcomeUnknown(operation, `The bank does not say yet whether it executes the ${calls.name}`);
 }
 
-/** The error if others must authorise it, too. @param bankStatus the bank's word */
+/** The error if others must authorise it, too. @param name what it is in messages @param bankStatus the bank's word */
 export function othersMust(
   {
     kind,
@@ -223,11 +224,12 @@ export function othersMust(
     kind: string;
     authorisations: readonly PersonsAuthorisation[];
   },
+  name: string,
   bankStatus: string | null,
 ): Psd2Error {
   const who = whoAuthorised(authorisations);
   const done =
-    who.length === 0 ? `The ${kind} has an authorisation` : `${who.join(', ')} authorised the ${kind}`;
+    who.length === 0 ? `The ${name} has an authorisation` : `${who.join(', ')} authorised the ${name}`;
   return new Psd2Error(
     'partly_authorised',
     `${done}, and the bank waits for another person (${bankStatus})`,
@@ -257,11 +259,10 @@ export async function unknownIfUnsaid<Answer>(
     return await answer;
   } catch (error) {
     const { commits, mayExecuteWithoutUs } = open.current;
-    // Where another login helps, the error has said so.
-    const isTurnedAway =
-      error instanceof Psd2Error && error.refusal === 'unread' && error.next?.[0]?.[1] !== 'resume';
-    const isUnanswered = isRefusal(error) || (mayExecuteWithoutUs && (isTrouble(error) || isTurnedAway));
-    if (commits === 'on execute' || !isUnanswered) throw error;
+    const isUnread = error instanceof Psd2Error && error.refusal === 'unread';
+    const isUnanswered = isRefusal(error) || (mayExecuteWithoutUs && (isTrouble(error) || isUnread));
+    // Another login brings the answer.
+    if (commits === 'on execute' || needsLoginAgain(error, open.current) || !isUnanswered) throw error;
     throw unsaid({ open, calls }, error);
   }
 }

@@ -780,6 +780,18 @@ it('a person whom the operator names gets a link of their own once somebody has 
   ]);
 });
 
+it('what another person must authorise too has its own name: a bulk payment is no operation', async () => {
+  const { bank, pay } = await payees(BULK, 'Ada', 'Bea');
+  bank.customersAgree = false;
+  await pay();
+  bank.last.isPartly = true;
+  expect(await pay()).toMatchInlineSnapshot(`
+    ["1 authorizing tr-1 The bulk payment has an authorisation, and the bank waits for another person (PENDING)",
+     "2 authorizing tr-2 The bulk payment has an authorisation, and the bank waits for another person (PENDING)",
+     "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1"]
+  `);
+});
+
 it('PSD2_NOTIFY_LINK gets each link on its standard input, beside the file of --links', async () => {
   const { bank, payer, pay } = await payees({}, 'Ada', 'Bea');
   bank.customersAgree = false;
