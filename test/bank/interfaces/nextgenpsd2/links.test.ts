@@ -66,7 +66,8 @@ describe('a link to a call', () => {
     ['?page=2', '/v1/accounts?page=1', { path: '/v1/accounts?page=2' }],
     ['next', '/v1/accounts', { path: '/v1/next' }],
     ['', '/v1/accounts', { path: '/v1/accounts' }],
-  ])('%j leads on from the call that was answered', (href, called, target) => {
+    ['v1/x', '/v1/accounts', { path: '/v1/x' }],
+  ])('%j in the answer to %s leads to %j', (href, called, target) => {
     expect(apiLink(href, BELOW, 'next', { ...nothing(), calledPath: called })).toEqual(target);
   });
 
@@ -133,6 +134,11 @@ describe('a link of a gateway', () => {
       path: '/v1/accounts/a1/transactions?page=2',
       rewritten: ['next'],
     });
+  });
+
+  it('that is its path already is called as it is', () => {
+    const path = '/v1/accounts/a1/transactions?page=2';
+    expect(follow(path, BELOW)).toEqual({ path, rewritten: [] });
   });
 
   it.each([
