@@ -194,7 +194,7 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
   );
   // A few customers may have accounts with a million rows. With many customers, each is soon done, and frequent garbage
   // collection would cost a twentieth of the time.
-  if (due < MIN_CUSTOMERS) keepHeapSmall();
+  const stopLooking = due < MIN_CUSTOMERS ? keepHeapSmall() : () => {};
   const start = context.world.now().getTime();
   const callsBefore = pace.turns;
   const line = () => {
@@ -208,9 +208,13 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
     if (each.status === 'failed') failed.add(each.customerId);
     tally.add(each, failure);
   };
-  await watch.during(round, plan.allCustomers, () =>
-    context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, onReport)),
-  );
+  try {
+    await watch.during(round, plan.allCustomers, () =>
+      context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, onReport)),
+    );
+  } finally {
+    stopLooking();
+  }
   gentle.removeEventListener('abort', end);
   if (plan.allCustomers && plan.isByConsent) await reportWithdrawn(context, failed, onReport);
 }

@@ -2,7 +2,7 @@ import { writeCommand } from '../../advice.ts';
 import type { Sca } from '../../bank/ports/customer.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
-import { isPending } from '../../domain/operation.ts';
+import { endsUnpaid, isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { withLogin } from '../../flows/batch/known-lines.ts';
@@ -51,19 +51,24 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   if (resourceId === null) return printFlow(context, TRANSFERS, current);
   const acting = await forFlow(context, current);
   if (watch) return watchUntilEnd(acting, flows, current);
-  await showOnce(acting, flows, current, resourceId);
-  // As when it was recorded.
-  if (current.state === 'failed' && current.commits === 'by the customer')
+  const isUnpaid = await showOnce(acting, flows, current, resourceId);
+  // As when it was recorded, unless the bank now says something else.
+  if (isUnpaid && current.executionStatus === 'KO' && current.commits === 'by the customer')
     endOfOperation(current, TRANSFERS.kind);
 }
 
-/** Asks the bank once, and shows what it says. @param context acts for the customer of the transfer */
+/**
+ * Asks the bank once, and shows what it says.
+ *
+ * @param context acts for the customer of the transfer
+ * @returns whether the bank says that it has not paid, or says nothing more than the record
+ */
 async function showOnce(
   context: Context,
   flows: Flows,
   current: Transfer,
   resourceId: string,
-): Promise<void> {
+): Promise<boolean> {
   const { bank } = await context.bank();
   const { executionStatus, sca = bank.sca } = bank.payments.transfer(await withLogin(flows, current));
   try {
@@ -72,6 +77,7 @@ async function showOnce(
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
     printFlow(context, TRANSFERS, { ...asked, ...settled });
     if (found && !isPending(found)) sayUnrecorded(context, current);
+    return found !== false && endsUnpaid(found);
   } catch (error) {
     // The bank keeps a resource only until its operation has ended.
     if (!isRefusal(error) || !isEnded(current)) throw error;
@@ -79,6 +85,7 @@ async function showOnce(
       `The bank has no further status. Showing the local record. ${cleanText(error.message)}`,
     );
     printFlow(context, TRANSFERS, current);
+    return true;
   }
 }
 

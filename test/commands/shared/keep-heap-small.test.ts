@@ -19,12 +19,15 @@ const space = (name: string, mib: number) => ({
   physical_space_size: mib * 1024 ** 2,
 });
 
-it('only a command with 12 MiB for new objects keeps its heap small, once, with both settings', () => {
+it('only a command with 12 MiB for new objects keeps its heap small, once, with both settings, and a round that has ended looks no longer', () => {
   const spaces = vi.mocked(getHeapSpaceStatistics);
   spaces.mockReturnValue([space('old_space', 12), space('new_space', 11)]);
   keepHeapSmall();
   vi.advanceTimersByTime(1000);
   expect(setFlagsFromString).not.toHaveBeenCalled();
+  const stop = keepHeapSmall();
+  stop();
+  expect(vi.getTimerCount()).toBe(1);
   spaces.mockReturnValue([space('old_space', 12), space('new_space', 12)]);
   vi.advanceTimersByTime(1000);
   expect(vi.mocked(setFlagsFromString).mock.calls).toEqual([

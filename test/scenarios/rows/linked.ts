@@ -276,6 +276,8 @@ const statuses = [
     ...[is('RJCT'), is('RJCT'), { status: [gets(404)] }].map((meets) =>
       step(['transfer', 'status', 'FLOW', '--json'], '8 payment_failed failed', { meets }),
     ),
+    // Who reads "no money moved" pays again.
+    step(['transfer', 'status', 'FLOW', '--json'], '0 failed', { meets: is('ACSC') }),
   ]),
   ...(
     [

@@ -57,8 +57,10 @@ async function listedIban(
   mayAsk: boolean,
 ): Promise<string | null> {
   if (/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(accountId)) return accountId;
-  const known = calls.ibans.get(accountId) ?? calls.settings.consents?.ibanOf?.(accountId);
-  if (known !== undefined || !mayAsk) return known ?? null;
+  const inList = calls.ibans.get(accountId);
+  const known = inList ?? calls.settings.consents?.ibanOf?.(accountId);
+  // A list without the IBAN was read, too: readings are scarce.
+  if (known !== undefined || inList === null || !mayAsk) return known ?? null;
   try {
     await calls.list(transactionId);
   } catch (error) {

@@ -316,6 +316,11 @@ describe('a report that cannot be read', () => {
     ],
     ['MT940 of several accounts', MT940.replace(OWN, 'DE02100100109307118603'), /several accounts/],
     [
+      'MT940 of several accounts, one with its IBAN',
+      [OWN, '37040044/532013000', '37040044/1'].map((own) => asMt940([]).replaceAll(OWN, own)).join('\n'),
+      /several accounts/,
+    ],
+    [
       'of another account than asked',
       asMt940([]).replaceAll(OWN, 'FR1420041010050500013M02606'),
       /about the account FR14/,

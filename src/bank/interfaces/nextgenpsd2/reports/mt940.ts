@@ -71,12 +71,11 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
   if (balance.startsWith('60')) refuse(UNCLOSED);
   if (accounts.size === 0) refuse('The statement names no account');
   const ibans = [...new Set([...accounts].flatMap((each) => ibanIn(each) ?? []))];
-  if (ibans.length > 1 || (ibans.length === 0 && accounts.size > 1))
-    refuse('The file has statements of several accounts');
+  const bbans = [...accounts].filter((each) => ibanIn(each) === undefined);
+  if (ibans.length > 1 || bbans.length > 1) refuse('The file has statements of several accounts');
   // Only the last part of a statement ends with `62F`.
   const isPart = balance === '62M';
-  const bban = [...accounts].find((each) => ibanIn(each) === undefined);
-  return { account: { iban: ibans[0], bban }, transactions, isPart };
+  return { account: { iban: ibans[0], bban: bbans[0] }, transactions, isPart };
 }
 
 /** The IBAN in the account of a statement. Banks write a BIC before it and the currency after it. */
