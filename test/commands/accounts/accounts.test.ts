@@ -12,9 +12,8 @@ const operator = useOperatorHere();
 const folder = temporaryFolder();
 const [ACCOUNT, SAVINGS, CARD] = ['0010482620', '0010482638', '0000093017'];
 const IBAN = 'IT89F0999001600000010482620';
-const ROW = z.object({
-  ...{ index: z.string(), status: z.string(), bookingDate: z.nullable(z.string()), valueDate: z.string() },
-  ...{ amount: z.string(), currency: z.string(), description: z.string(), details: z.string() },
+const ROW = z.looseObject({
+  ...{ index: z.string(), status: z.string(), bookingDate: z.nullable(z.string()), amount: z.string() },
 });
 type Row = z.infer<typeof ROW>;
 
@@ -82,59 +81,20 @@ describe("the bank's own data", () => {
   });
 });
 
-describe('psd2 accounts balance', () => {
-  it('prints each balance, and what the bank does not give as nothing', async () => {
-    const money = z.strictObject({ amount: z.string(), currency: z.literal('EUR') });
-    const shape = z.strictObject({
-      ...{ accountId: z.literal(ACCOUNT), productId: z.literal(ACCOUNT), accountBalance: money },
-      ...{ availableBalance: money, accountAvailability: money, accountAvailableCredit: z.null() },
-      asOf: z.string(),
-    });
-    const found = await operator.json(shape, ['accounts', 'balance', ACCOUNT]);
-    const lines = (await table('accounts', 'balance', ACCOUNT)).split('\n');
-    const euros = ({ amount }: { amount: string }) => `${short(amount)} EUR`;
-    expect(lines.filter((line) => !line.startsWith('As of'))).toEqual([
-      `Account\t${ACCOUNT}`,
-      `Account balance\t${euros(found.accountBalance)}`,
-      `Available balance\t${euros(found.availableBalance)}`,
-      `Availability\t${euros(found.accountAvailability)}`,
-      'Available credit\t',
-      '',
-    ]);
-    expect(lines.find((line) => line.startsWith('As of\t'))).toMatch(/^As of\t\d{4}-\d\d-\d\dT\d\d:\d\d/);
-    const csv = (await operator.run(['accounts', 'balance', ACCOUNT], { format: 'csv' })).printed();
-    expect(csv.split('\n')[0]).toMatch(/^accountId,productId,accountBalance.amount,accountBalance.currency,/);
-  });
-});
-
 describe('psd2 accounts transactions', () => {
-  it('prints each transaction as a line, with what is booked and what is pending', async () => {
-    const found = await rows('--from', daysAgo(60));
-    expect(found.length).toBeGreaterThan(5);
-    const line = (row: Row) => [
-      ...[row.status === 'pending' ? 'pending' : row.bookingDate, row.valueDate, short(row.amount)],
-      ...[row.currency, row.description, row.details],
-    ];
-    expect(await table('accounts', 'transactions', ACCOUNT, '--from', daysAgo(60))).toBe(
-      found.map((row) => `${line(row).join('\t')}\n`).join(''),
-    );
-  });
-
   it('prints only what was asked for', async () => {
     const from = ['--from', daysAgo(60)];
     const all = await rows(...from);
-    const [booked, pending] = ['booked', 'pending'].map((status) =>
-      all.filter((row) => row.status === status),
-    );
-    const without = (list: Row[] | undefined) => list?.map(({ index: _, ...row }) => row);
+    expect(all.length).toBeGreaterThan(5);
+    const booked = all.filter(({ status }) => status === 'booked');
+    const without = (list: Row[]) => list.map(({ index: _, ...row }) => row);
     expect(without(await rows(...from, '--booked'))).toEqual(without(booked));
+    const pending = all.filter(({ status }) => status === 'pending');
     expect(without(await rows(...from, '--pending'))).toEqual(without(pending));
     expect(await rows(...from, '--limit', '3')).toEqual(all.slice(0, 3));
     expect(await rows(...from, '--limit', '1000')).toEqual(all);
-    const to = await rows(...from, '--to', daysAgo(30));
-    expect(without(to)).toEqual(
-      without(booked?.filter(({ bookingDate }) => (bookingDate ?? '') <= daysAgo(30))),
-    );
+    const until = booked.filter(({ bookingDate }) => (bookingDate ?? '') <= daysAgo(30));
+    expect(without(await rows(...from, '--to', daysAgo(30)))).toEqual(without(until));
   });
 
   it('says that there are none, and of which days', async () => {

@@ -79,36 +79,58 @@ describe('psd2 accounts list', () => {
   });
 });
 
-it('psd2 accounts balance has each balance that the bank names, with its time or day', async () => {
-  const bank = new BankHere();
-  const amount = decimalOf(1000);
-  bank.balances = {
-    ...{ accountAvailableCredit: { amount, currency: 'EUR' }, asOf: '2026-11-21' },
-    balances: [
-      { type: 'closingBooked', amount, currency: 'EUR', date: null, at: null },
-      { type: 'expected', amount, currency: 'EUR', date: TODAY, at: null },
-      { type: 'interimAvailable', amount, currency: 'EUR', date: TODAY, at: '2026-11-21T12:00:00Z' },
-    ],
+describe('psd2 accounts balance', () => {
+  const BALANCE = ['accounts', 'balance', OWN_ACCOUNT];
+  const euros = (cents: number) => ({ amount: decimalOf(cents), currency: 'EUR' });
+  const OWN = {
+    ...{ accountBalance: euros(1000), availableBalance: euros(950), accountAvailability: euros(2000) },
+    ...{ accountAvailableCredit: null, asOf: '2026-11-21T12:00:00+01:00' },
   };
-  const { run } = await operatorAt(bank);
-  const { printed } = await run(['accounts', 'balance', OWN_ACCOUNT], { format: 'table' });
-  expect(printed.split('\n')).toEqual([
-    ...[`Account\t${OWN_ACCOUNT}`, 'Account balance\t', 'Available balance\t', 'Availability\t'],
-    ...['Available credit\t10.00 EUR', 'As of\t2026-11-21', 'closingBooked\t10.00 EUR'],
-    ...['expected\t10.00 EUR  TODAY', 'interimAvailable\t10.00 EUR  2026-11-21T12:00:00Z', ''],
-  ]);
+
+  it('has each balance, and what the bank does not give as nothing', async () => {
+    const bank = new BankHere();
+    bank.balances = OWN;
+    const { run } = await operatorAt(bank);
+    const { printed } = await run(BALANCE, { format: 'table' });
+    expect(printed.split('\n')).toEqual([
+      ...[`Account\t${OWN_ACCOUNT}`, 'Account balance\t10.00 EUR', 'Available balance\t9.50 EUR'],
+      ...['Availability\t20.00 EUR', 'Available credit\t', 'As of\t2026-11-21T12:00:00+01:00', ''],
+    ]);
+    expect((await run(BALANCE)).data).toEqual({ accountId: OWN_ACCOUNT, productId: OWN_ACCOUNT, ...OWN });
+    const [titles] = (await run(BALANCE, { format: 'csv' })).printed.split('\n');
+    expect(titles).toMatch(/^accountId,productId,accountBalance.amount,accountBalance.currency,/);
+  });
+
+  it('has the balances that the bank names, with their times or days', async () => {
+    const bank = new BankHere();
+    bank.balances = {
+      ...{ accountAvailableCredit: euros(1000), asOf: '2026-11-21' },
+      balances: [
+        { type: 'closingBooked', ...euros(1000), date: null, at: null },
+        { type: 'expected', ...euros(1000), date: TODAY, at: null },
+        { type: 'interimAvailable', ...euros(1000), date: TODAY, at: '2026-11-21T12:00:00Z' },
+      ],
+    };
+    const { run } = await operatorAt(bank);
+    const { printed } = await run(BALANCE, { format: 'table' });
+    expect(printed.split('\n').slice(4)).toEqual([
+      ...['Available credit\t10.00 EUR', 'As of\t2026-11-21', 'closingBooked\t10.00 EUR'],
+      ...['expected\t10.00 EUR  TODAY', 'interimAvailable\t10.00 EUR  2026-11-21T12:00:00Z', ''],
+    ]);
+  });
 });
 
 describe('psd2 accounts transactions', () => {
   const LIST = ['accounts', 'transactions', OWN_ACCOUNT];
 
-  it('on a terminal has titles, and a narrow one leaves out what matters least', async () => {
+  it('has a line for each, and on a terminal titles; a narrow one leaves out what matters least', async () => {
     const bank = new BankHere();
-    bank.booked = [
-      transaction('1'),
-      transaction('2', { amount: decimalOf(-5), status: 'pending', bookingDate: null }),
-    ];
-    const { shown } = await operatorAt(bank);
+    const pending = { amount: decimalOf(-5), status: 'pending', bookingDate: null } as const;
+    bank.booked = [transaction('1'), transaction('2', pending)];
+    const { run, shown } = await operatorAt(bank);
+    expect((await run(LIST, { format: 'table' })).printed).toBe(
+      'TODAY\tTODAY\t12.50\tEUR\tRow 1\tDetails of row 1\npending\tTODAY\t-0.05\tEUR\tRow 2\tDetails of row 2\n',
+    );
     expect([await shown(LIST, 110), await shown(LIST, 60), await shown(LIST, 44)]).toMatchInlineSnapshot(`
       ["BOOKED      VALUE       AMOUNT       DESCRIPTION  DETAILS
       YYYY-MM-DD  YYYY-MM-DD  +12.50  EUR  Row 1        Details of row 1

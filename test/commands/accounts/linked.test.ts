@@ -7,7 +7,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import type { KeptConsent, KeptCustomer } from '../../../src/store/ports/customers.ts';
 import { LEAST } from '../../bank-file/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand, runIn } from '../command.ts';
+import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
@@ -91,46 +91,5 @@ describe('at a bank whose consents name accounts, an account', () => {
       );
     // What is stored needs no consent.
     expect(await readAccount(context, OTHER, { fromStore: true })).toBe(OTHER);
-  });
-});
-
-describe('at such a bank, psd2 consent request', () => {
-  const CHOOSE =
-    'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.';
-  it.each([
-    ['PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
-    ['ACCOUNT_INFO PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
-    [
-      'ACCOUNT_INFO FUNDS_AVAILABILITY',
-      'ACCOUNT_INFO and FUNDS_AVAILABILITY are two consents',
-      'Ask for one after the other.',
-    ],
-  ])('for %s is refused', async (categories, message, hint) => {
-    const { context } = await atBank();
-    await expect(
-      runIn(context, 'consent', 'request', '--category', ...categories.split(' ')),
-    ).rejects.toThrow(new Psd2Error('usage', message, { hint }));
-  });
-
-  it('asks before a new consent ends the present one, unless that is over or for one reading', async () => {
-    const asked = new Psd2Error(
-      'confirmation_needed',
-      'A new consent ends the present one of customer ada (co-1), and psd2 cannot ask without a terminal',
-      { hint: 'Add --yes to replace it.' },
-    );
-    const answer = async (kept: KeptConsent[], ...words: string[]) => {
-      const { context } = await atBank({ consents: kept });
-      return runIn(context, 'consent', 'request', ...words).catch((error: unknown) => error);
-    };
-    expect(await answer([consent()])).toEqual(asked);
-    expect(await answer([consent({ validUntil: parseDate('--date', '2026-11-21') })])).toEqual(asked);
-    const over = consent({ validUntil: parseDate('--date', '2026-11-20') });
-    for (const [kept, ...words] of [
-      [[over]],
-      [[consent({ recurring: false })]],
-      [[]],
-      [[consent()], '--once'],
-    ] as const)
-      expect(await answer([...kept], ...words)).toMatchObject({ code: 'config' });
   });
 });

@@ -241,10 +241,10 @@ describe('a month of all accounts', () => {
       known = Object.keys(stored),
       tried = [] as string[],
       needsFolder = true,
-      format = 'ofx' as const,
+      format = 'ofx' as 'csv' | 'ofx',
     } = {},
   ) {
-    const { context, printed, said } = openCommand(newConfigFolder(temporary), now, { format: 'table' });
+    const { context, printed } = openCommand(newConfigFolder(temporary), now, { format: 'table' });
     for (const customer of known) await storeLogin(context, customer);
     const failures = [{ productId: null, code: 'not_logged_in', message: 'Nobody' }];
     const { results } = await context.store();
@@ -258,7 +258,7 @@ describe('a month of all accounts', () => {
     );
     const manifest = join(out, 'manifest.json');
     const { accounts } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {};
-    return { accounts, failure, printed: printed(), said: said() };
+    return { accounts, failure, out, printed: printed() };
   }
   const read = (id: string, more: Partial<Stored> = {}): Stored => ({
     ...{ account: account(id), ...READ, rows: [row('a', '2026-10-05', '1.00')], balance: euros('5.00') },
@@ -268,19 +268,17 @@ describe('a month of all accounts', () => {
     accounts.map(({ customerId, productId }) => `${customerId} ${productId}`);
 
   it('has the accounts of all customers, by customer', async () => {
-    const { accounts, failure, printed } = await exporting({ '3': [read('C')], '1': [read('B'), read('A')] });
+    const stored = { '3': [read('C')], '1': [read('B'), read('A')] };
+    const { accounts, failure, printed } = await exporting(stored, { format: 'csv' });
     expect([ids(accounts), failure]).toEqual([['1 B', '1 A', '3 C'], null]);
-    expect(printed).toBe('Month\t2026-10\nFormat\tofx\nAccounts\t3\nFiles\t3\nRows\t3\nWith gaps\t0\n');
+    expect(accounts[0].file).toBe(join('1', 'B-2026-10.csv'));
+    expect(printed).toBe('Month\t2026-10\nFormat\tcsv\nAccounts\t3\nFiles\t3\nRows\t3\nWith gaps\t0\n');
   });
 
   it('goes on after an account that the format cannot carry, and counts what has a file and what has gaps', async () => {
-    const { accounts, failure, printed } = await exporting({
-      '1': [
-        read('A', { balance: null }),
-        read('B'),
-        read('C', { from: day('2026-10-10') }),
-        { account: account('D') },
-      ],
+    const [A, B, C] = [read('A', { balance: null }), read('B'), read('C', { from: day('2026-10-10') })];
+    const { accounts, failure, printed, out } = await exporting({
+      '1': [A, B, C, { account: account('D') }],
     });
     expect(accounts).toMatchObject([
       {
@@ -292,7 +290,11 @@ describe('a month of all accounts', () => {
       { productId: 'D', file: null, days: 0, problem: 'no sync has stored a day of the month' },
     ]);
     expect(printed).toContain('Accounts\t4\nFiles\t2\nRows\t1\nWith gaps\t2\n');
-    expect(failure?.message).toBe('3 of 4 accounts are not complete for 2026-10');
+    expect(failure).toEqual({
+      ...{ code: 'needs_attention', exitCode: 12, message: '3 of 4 accounts are not complete for 2026-10' },
+      hint: `The manifest in ${out} has the missing days. See what syncs could not read with:`,
+      next: [['sync', 'status', '--failed']],
+    });
   });
 
   it('ends with another failure of an account', async () => {
@@ -302,11 +304,9 @@ describe('a month of all accounts', () => {
 
   it('leaves out customers of other profiles in a folder, and has all of a database', async () => {
     const stored = { '1': [read('A')], '2': [read('B')] };
-    expect(ids((await exporting(stored, { known: ['2'] })).accounts)).toEqual(['2 B']);
-    expect(ids((await exporting(stored, { known: ['2'], needsFolder: false })).accounts)).toEqual([
-      '1 A',
-      '2 B',
-    ]);
+    const accountsWith = async (needsFolder: boolean) =>
+      ids((await exporting(stored, { known: ['2'], needsFolder })).accounts);
+    expect([await accountsWith(true), await accountsWith(false)]).toEqual([['2 B'], ['1 A', '2 B']]);
   });
 
   it('lists a customer whom a sync has only tried to read', async () => {
@@ -323,7 +323,14 @@ describe('a month of all accounts', () => {
     },
   );
 
-  it.each(['2026-12', '12026-10', '2026-100', '2026-00'])('is not %s', async (month) => {
-    expect((await exporting({}, { month })).failure?.code).toBe('usage');
+  const NO_MONTH = { hint: 'For example 2026-10.' };
+  it.each<[string, string, object]>([
+    ['2026-12', 'The month 2026-12 has not begun yet', {}],
+    ...['2026-00', '2026-13', '2026-1', '2026-100', '2026-10-01', '12026-10'].map(
+      (month): [string, string, object] => [month, `--month "${month}" is not a month`, NO_MONTH],
+    ),
+  ])('is not %s', async (month, message, advice) => {
+    const { failure } = await exporting({}, { month });
+    expect(failure).toEqual({ code: 'usage', exitCode: 2, message, ...advice });
   });
 });

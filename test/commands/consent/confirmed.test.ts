@@ -58,19 +58,34 @@ it('resume confirms what the customer has authorised meanwhile, and takes --allo
   ]);
 });
 
-it("resume acts for the consent's customer, whoever logged in last", async () => {
+it("psd2 acts for the consent's customer, whoever logged in last, and only with the customer's grant", async () => {
   const { open, logIn, run } = await operatorAt();
   await logIn('1000002');
-  const categories = [{ name: 'ACCOUNT_INFO' as const, products: [] }];
-  const flow = await storeConsentFlow(open().context, { categories });
+  const sent = { requestId: 'a-request', digest: null };
+  const flow = await storeConsentFlow(
+    open().context,
+    { categories: [{ name: 'ACCOUNT_INFO', products: [] }] },
+    { type: 'request-sent', ...sent },
+    { type: 'requested', resourceId: 'r', outcomes: [{ name: 'ACCOUNT_INFO', outcome: true }] },
+    { type: 'confirm-sent', ...sent },
+  );
   expect((await run(['consent', 'resume', flow])).failure).toMatchObject({
     ...{ code: 'not_logged_in', message: 'The customer 1000001 is not logged in with the profile "env"' },
   });
+  const how = { globals: { grant: 'client_credentials' as const } };
+  for (const words of [REQUEST, ['consent', 'resume', flow]])
+    expect(endOf(await run(words, how))).toEqual([
+      'exit 2, usage: This needs the customer, so it needs the grant authorization_code',
+      'Leave out --grant client_credentials.',
+    ]);
 });
 
-it('a consent that is over may be shown again with any grant', async () => {
-  const { run } = await operatorAt();
+it('a confirmed consent ends the refusal of a call, and may be shown again with any grant', async () => {
+  const { open, run } = await operatorAt();
+  const { notes } = await open().context.store();
+  await notes.callRefused(ANNA, { at: NOW, message: 'No consent' });
   await run(REQUEST);
+  expect(await notes.hasRefusedCall(ANNA)).toBe(false);
   const how = { globals: { grant: 'client_credentials' as const, customer: ANNA } };
   expect((await run(['consent', 'resume', 'co-1'], how)).failure).toBeNull();
 });

@@ -93,16 +93,20 @@ describe('psd2 consent request', () => {
     expect(await current()).toBe('ada');
   });
 
-  const FUNDS = ['--category', 'FUNDS_AVAILABILITY', '--account', IBAN];
-  it.each<[string[], 'client_credentials' | undefined, string]>([
-    [[], 'client_credentials', 'This needs the customer, so it needs the grant authorization_code'],
-    [FUNDS, undefined, 'The interface of this bank (here) has no consents for confirmations of funds'],
-  ])('with %j and the grant %s asks for nothing', async (words, grant, message) => {
+  const CHOOSE =
+    'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.';
+  it.each<[string, ...string[]]>([
+    ['ACCOUNT_INFO PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
+    [
+      'ACCOUNT_INFO FUNDS_AVAILABILITY',
+      'ACCOUNT_INFO and FUNDS_AVAILABILITY are two consents',
+      'Ask for one after the other.',
+    ],
+    ['FUNDS_AVAILABILITY', 'The interface of this bank (here) has no consents for confirmations of funds'],
+  ])('for %s asks for nothing', async (categories, message, ...hint) => {
     const { run, bank } = await operatorAt();
-    const { failure } = await run([...REQUEST, ...words], {
-      globals: { customer: 'ada', ...(grant && { grant }) },
-    });
-    expect([failure?.message, bank.asked]).toEqual([message, []]);
+    const end = endOf(await run([...REQUEST, '--category', ...categories.split(' '), '--account', IBAN]));
+    expect([end, bank.asked]).toEqual([[`exit 2, usage: ${message}`, ...hint], []]);
   });
 
   it('of terms that the bank does not offer begins nothing', async () => {
@@ -185,8 +189,8 @@ describe('a new consent', () => {
     expect(await ids()).toEqual(['c2', 'today', 'without end']);
   });
 
-  it('needs a yes if one is in force', async () => {
-    const { run, bank, ids } = await operatorAt();
+  it('needs a yes if one is in force that lasts', async () => {
+    const { run, bank, ids, change } = await operatorAt();
     const has = new Set([...bank.interface.has, 'consents for confirmations of funds' as const]);
     Object.assign(bank.interface, { has });
     await run(REQUEST);
@@ -196,12 +200,25 @@ describe('a new consent', () => {
       'The customer ada has the consent co-1. A new one ends it. Ask for a new one?',
     ]);
     expect([endOf(no), bank.asked]).toEqual([['exit 2, cancelled: Nothing was sent'], []]);
-    // One for confirmations of funds ends none for readings.
+    const without = { ...ADA, yes: false };
+    const cannotAsk = [
+      'exit 2, confirmation_needed: A new consent ends the present one of customer ada (co-1), and psd2 cannot ask without a terminal',
+      'Add --yes to replace it.',
+    ];
+    expect(endOf(await run(REQUEST, without))).toEqual(cannotAsk);
+    await change((consents) => consents.map((each) => ({ ...each, validUntil: TODAY })));
+    expect(endOf(await run(REQUEST, without))).toEqual(cannotAsk);
+    // These end none: one for confirmations of funds, and one for one reading.
     const funds = ['--category', 'FUNDS_AVAILABILITY', '--account', IBAN];
-    const other = await run([...REQUEST, ...funds], { ...ADA, answers: [] });
-    expect([other.failure, other.asked]).toEqual([null, []]);
+    for (const words of [funds, ['--once']])
+      expect((await run([...REQUEST, ...words], without)).failure).toBeNull();
     expect((await run(REQUEST, { ...ADA, answers: [true] })).failure).toBeNull();
-    expect(await ids()).toEqual(['c3']);
+    expect(await ids()).toEqual(['c3', 'c4']);
+    // One that is over, or for one reading, is not ended.
+    await change((consents) =>
+      consents.map((each) => (each.recurring ? { ...each, validUntil: addDays(TODAY, -1) } : each)),
+    );
+    expect((await run(REQUEST, without)).failure).toBeNull();
   });
 });
 
@@ -312,18 +329,14 @@ describe('psd2 consent delete', () => {
   });
 });
 
-it('--paste needs a terminal', async () => {
+it('psd2 consent resume --paste needs a terminal', async () => {
   const { run, bank } = await operatorAt();
   bank.customersDecide = false;
   await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
-  for (const words of [
-    ['consent', 'resume', 'co-1', '--paste'],
-    [...REQUEST, '--paste'],
-  ])
-    expect(endOf(await run(words))).toEqual([
-      'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
-      'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
-    ]);
+  expect(endOf(await run(['consent', 'resume', 'co-1', '--paste']))).toEqual([
+    'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
+    'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
+  ]);
 });
 
 it('psd2 consent show has what the customer has granted, in the words of the bank', async () => {
