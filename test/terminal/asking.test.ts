@@ -75,10 +75,6 @@ describe('psd2 asks', () => {
     const asked = terminal.ask('Word?', { initial: 'right', check });
     await type(['(right)', ENTER]);
     expect(await asked).toBe('right');
-    const free = sitDown();
-    const given = free.terminal.ask('Word?');
-    await free.type(['Word?', `any${ENTER}`]);
-    expect(await given).toBe('any');
   });
 
   it('a check that has a fault of its own ends the question', async () => {
@@ -123,8 +119,8 @@ describe('psd2 asks', () => {
 });
 
 describe('psd2 cannot ask', () => {
-  it.each([['with --no-input', { noInput: true }]])('%s, and says why', async (_, options) => {
-    const { terminal } = sitDown(options);
+  it('with --no-input, and says why', async () => {
+    const { terminal } = sitDown({ noInput: true });
     await expect(terminal.confirm('Pay?')).rejects.toThrow(
       new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal'),
     );
@@ -188,7 +184,7 @@ describe('the mark of a terminal', () => {
     terminal.mark('LIVE');
     const asked = terminal.ask('Pay [5]?');
     await type(['Pay [5]?', `x${ENTER}`]);
-    await asked;
+    expect(await asked).toBe('x');
     expect(written()).toContain(text);
   });
 });
@@ -253,12 +249,6 @@ describe('the path of a file', () => {
     expect(shown().endsWith(`✔ ${['Which file?', answer].filter(Boolean).join(' ')}\n`)).toBe(true);
     return { answer, shown: shown() };
   }
-
-  it('is what was typed', async () => {
-    const { answer, shown } = await answerTo({}, ['Which file?', '/etc/hosts'], ['/etc/hosts', ENTER]);
-    expect(answer).toBe('/etc/hosts');
-    expect(shown).toMatch(/✔ Which file\? \/etc\/hosts/);
-  });
 
   it('is the suggested one after Enter, and Tab makes it a text to change', async () => {
     const suggested = await answerTo({ initial: '/etc/qwac.pem' }, ['Which file? (/etc/qwac.pem)', ENTER]);

@@ -14,10 +14,7 @@ let folder: string;
 let script: string;
 let reports: Server;
 let report: Promise<{ argv: string[]; env: Record<string, string>; pid: number; group: number }>;
-let failures: string[];
-let failed: Promise<void>;
-let onFailure: (message: string, said: string) => void;
-let lastWords: string;
+const onFailure = vi.fn<(message: string, said: string) => void>();
 
 /** The browser is a real program. It posts its arguments and environment to a server of the test. */
 beforeEach(async () => {
@@ -42,14 +39,7 @@ await fetch('http://127.0.0.1:${port}/', { method: 'POST', body });
 `,
   );
   await chmod(script, 0o755);
-  failures = [];
-  failed = new Promise((resolve) => {
-    onFailure = (message, said) => {
-      lastWords = said;
-      failures.push(message);
-      resolve();
-    };
-  });
+  onFailure.mockReset();
 });
 
 afterEach(async () => {
@@ -59,35 +49,21 @@ afterEach(async () => {
 });
 
 describe('openInBrowser', () => {
-  it('openInBrowser passes the address as the last argument of the command, and as one argument', async () => {
-    await openInBrowser(URL_OF_BANK, `"${script}" --new 'a b' c\\ d`, onFailure);
-    expect((await report).argv).toEqual(['--new', 'a b', 'c d', URL_OF_BANK]);
-    expect(failures).toEqual([]);
-  });
-
-  it('openInBrowser uses no shell', async () => {
-    const url = 'https://bank.example/$(id)?a=1;touch&b=`id`|x';
-    await openInBrowser(url, `'${script}' $HOME ;`, onFailure);
-    expect((await report).argv).toEqual(['$HOME', ';', new URL(url).href]);
-  });
-
-  it('openInBrowser keeps the secrets from the browser', async () => {
-    for (const name of ['CLIENT_SECRET', 'KEY_PASSPHRASE', 'SIGNER', 'PAYEE_CHECK', 'PAGER']) {
+  it('the browser gets the address as its last argument without a shell, no secrets, and no Ctrl-C of psd2', async () => {
+    for (const name of ['CLIENT_SECRET', 'KEY_PASSPHRASE', 'SIGNER', 'PAYEE_CHECK', 'PAGER'])
       vi.stubEnv(`PSD2_${name}`, 'hush');
-    }
     vi.stubEnv('PSD2_CONFIG_DIR', '/some/folder');
     vi.stubEnv('DISPLAY', ':7');
-    await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
-    const { env } = await report;
+    const url = 'https://bank.example/$(id)?a=1;touch&b=`id`|x';
+    await openInBrowser(url, `"${script}" --new 'a b' c\\ d $HOME ;`, onFailure);
+    const { argv, env, pid, group } = await report;
+    expect(argv).toEqual(['--new', 'a b', 'c d', '$HOME', ';', new URL(url).href]);
     expect(Object.values(env)).not.toContain('hush');
     expect(env).toMatchObject({ PSD2_CONFIG_DIR: '/some/folder', DISPLAY: ':7' });
     expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
-  });
-
-  it('openInBrowser starts the browser in its own process group, so Ctrl-C does not reach it', async () => {
-    await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
-    const { pid, group } = await report;
+    // Its own process group, which the terminal does not interrupt.
     expect(group).toBe(pid);
+    expect(onFailure).not.toHaveBeenCalled();
   });
 
   it.runIf(process.platform === 'linux')(
@@ -109,7 +85,7 @@ describe('openInBrowser', () => {
 
   it("openInBrowser opens nothing for 'none', but still refuses a bad address", async () => {
     await openInBrowser(URL_OF_BANK, 'none', onFailure);
-    expect(failures).toEqual([]);
+    expect(onFailure).not.toHaveBeenCalled();
     await expect(openInBrowser('file:///etc/passwd', 'none', onFailure)).rejects.toMatchObject({
       code: 'bank_answer',
     });
@@ -119,9 +95,9 @@ describe('openInBrowser', () => {
     await openInBrowser(URL_OF_BANK, '/nowhere/browser', onFailure);
     await writeFile(join(folder, 'text'), 'text', { mode: 0o644 });
     await openInBrowser(URL_OF_BANK, `'${join(folder, 'text')}'`, onFailure);
-    expect(failures).toEqual([
-      'The browser command "/nowhere/browser" could not be started: there is no such program.',
-      expect.stringMatching(/could not be started: it is not executable\.$/),
+    expect(onFailure.mock.calls).toEqual([
+      ['The browser command "/nowhere/browser" could not be started: there is no such program.', ''],
+      [expect.stringMatching(/could not be started: it is not executable\.$/), ''],
     ]);
   });
 
@@ -137,9 +113,8 @@ describe('openInBrowser', () => {
   ])('openInBrowser reports a browser that fails: %s', async (program, words, said) => {
     await writeFile(script, `#!${process.execPath}\n${program}\n`);
     await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
-    await failed;
-    expect(failures).toEqual([`The browser command ${JSON.stringify(script)} ${words}`]);
-    expect(lastWords).toBe(said);
+    await vi.waitFor(() => expect(onFailure).toHaveBeenCalled(), { timeout: 20_000, interval: 2 });
+    expect(onFailure.mock.calls).toEqual([[`The browser command ${JSON.stringify(script)} ${words}`, said]]);
   });
 
   it('openInBrowser refuses a command with an open quote', async () => {
@@ -152,18 +127,16 @@ describe('openInBrowser', () => {
 
 describe('assertOpenable', () => {
   it.each([
-    'https://bank.example/x?y=1',
-    'http://127.0.0.1:8080/login',
-    'http://localhost/',
-    'https://[::1]:1/',
-  ])('assertOpenable allows %s', (url) => {
-    expect(assertOpenable(url).href).toBe(url);
-  });
-
-  it('assertOpenable returns an address in ASCII, without quotes or spaces', () => {
-    expect(assertOpenable('https://bank.example/a b"\u202e?c="d').href).toBe(
-      'https://bank.example/a%20b%22%E2%80%AE?c=%22d',
-    );
+    ['https://bank.example/x?y=1'],
+    ['http://127.0.0.1:8080/login'],
+    ['http://localhost/'],
+    ['https://[::1]:1/'],
+    // The longest that servers accept.
+    [`https://bank.example/${'x'.repeat(8_171)}`],
+    // What is opened is ASCII, without quotes or spaces.
+    ['https://bank.example/a b"\u202e?c="d', 'https://bank.example/a%20b%22%E2%80%AE?c=%22d'],
+  ])('assertOpenable allows %s', (url, href = url) => {
+    expect(assertOpenable(url).href).toBe(href);
   });
 
   const [SCHEME, CONTROLS, USER, RELATIVE] = [
@@ -204,10 +177,6 @@ describe('assertOpenable', () => {
         hint: 'Check the base URL of the profile. If it is right, ask the bank.',
       }),
     );
-  });
-
-  it('assertOpenable allows the longest address that servers accept', () => {
-    expect(assertOpenable(`https://bank.example/${'x'.repeat(8_171)}`).href).toHaveLength(8_192);
   });
 });
 

@@ -98,9 +98,7 @@ describe('the chart of an account', () => {
   it('as ASCII, a part of a cell is a dot or a whole', () => {
     const rows = [...Array(8).keys()].map((index) => booking(`2026-01-0${index + 2}`, '1.25'));
     const history = accountHistory(rows, decimalOf(1000), range('2026-01-01', '2026-01-09'));
-    expect(drawAccountChart(history, 'EUR', { width: 40, blocks: false })).toEqual([
-      'Balance in EUR: 0.00 to 10.00',
-      '',
+    expect(drawAccountChart(history, 'EUR', { width: 40, blocks: false }).slice(2, 12)).toEqual([
       '10 |                        ###',
       '   |                     ######',
       '   |                  #########',
@@ -111,13 +109,6 @@ describe('the chart of an account', () => {
       '   |      #####################',
       '   |   ...#####################',
       ' 0 |   ########################',
-      '   +---------------------------',
-      '    2026-01-01       2026-01-09',
-      '',
-      'Money in and out by month in EUR:',
-      '',
-      '2026-01  +10.00  +++++++++++++++++++++++',
-      '          -0.00',
     ]);
   });
 
@@ -128,9 +119,7 @@ describe('the chart of an account', () => {
       decimalOf(1000),
       range('2026-01-01', '2026-01-10'),
     );
-    expect(drawAccountChart(history, 'EUR', { width: 40, blocks: true })).toEqual([
-      'Balance in EUR: 0.00 to 10.00',
-      '',
+    expect(drawAccountChart(history, 'EUR', { width: 40, blocks: true }).slice(2, 12)).toEqual([
       '10 │                           ███',
       '   │                        ██████',
       '   │                     ▇▇▇██████',
@@ -141,13 +130,6 @@ describe('the chart of an account', () => {
       '   │      ▂▂▂█████████████████████',
       '   │   ▁▁▁████████████████████████',
       ' 0 │   ███████████████████████████',
-      '   └──────────────────────────────',
-      '    2026-01-01          2026-01-10',
-      '',
-      'Money in and out by month in EUR:',
-      '',
-      '2026-01  +10.00  ███████████████████████',
-      '          -0.00',
     ]);
   });
 
@@ -157,14 +139,7 @@ describe('the chart of an account', () => {
       'Balance in EUR: 0.00 to 0.00',
       '',
       '0 |',
-      '  |',
-      '  |',
-      '  |',
-      '  |',
-      '  |',
-      '  |',
-      '  |',
-      '  |',
+      ...Array(8).fill('  |'),
       '0 |',
       '  +--------------',
       '       2026-01-07',

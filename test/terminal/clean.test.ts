@@ -59,18 +59,12 @@ describe('JSON for a terminal', () => {
     );
   });
 
-  it('JSON for a terminal escapes the Unicode line separators', () => {
-    expect(cleanJson('"a\u2028b\u2029c"')).toBe('"a\\u2028b\\u2029c"');
-  });
-
-  it('JSON for a terminal escapes invisible characters of two units as two', () => {
-    const tag = '\u{e0041}';
-    const json = cleanJson(JSON.stringify(tag));
-    expect(json).toBe('"\\udb40\\udc41"');
-    expect(JSON.parse(json)).toBe(tag);
-  });
-
-  it('JSON for a terminal keeps its own line breaks', () => {
-    expect(cleanJson(JSON.stringify({ a: '\u009b' }, null, 2))).toBe('{\n  "a": "\\u009b"\n}');
+  it.each([
+    ['escapes the Unicode line separators', '"a\u2028b\u2029c"', '"a\\u2028b\\u2029c"'],
+    ['escapes invisible characters of two units as two', '"\u{e0041}"', '"\\udb40\\udc41"'],
+    ['keeps its own line breaks', '{\n  "a": "\u009b"\n}', '{\n  "a": "\\u009b"\n}'],
+  ])('JSON for a terminal %s', (_, json, clean) => {
+    expect(cleanJson(json)).toBe(clean);
+    expect(JSON.parse(clean)).toEqual(JSON.parse(json));
   });
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { SETTINGS } from '../../src/store/machine/setting-table.ts';
 import { environmentFor, type ProgramKind } from '../../src/terminal/program-environment.ts';
 
@@ -35,22 +35,18 @@ it('this test knows all variables of settings, including secrets and commands', 
   );
 });
 
-describe.each(Object.entries(KINDS))('the environment of a program: %s', (name, needed) => {
-  const kind = Object.keys(KINDS).find((each): each is ProgramKind => each === name) ?? 'demo';
-
-  it('a program gets only the psd2 variables that it needs, whatever other variables exist now or later', () => {
-    for (const variable of [...OWN, 'PSD2_SECRET_TO_COME', 'psd2_client_secret'])
-      vi.stubEnv(variable, 'hush');
-    expect(
-      Object.keys(environmentFor(kind))
-        .filter((variable) => /^psd2_/i.test(variable))
-        .sort(),
-    ).toEqual(needed);
-  });
-
-  it("a program gets all variables that are not psd2's", () => {
+it.each(Object.entries(KINDS))(
+  'a program gets only the psd2 variables that it needs: %s %j',
+  (name, needed) => {
+    const kind = Object.keys(KINDS).find((each): each is ProgramKind => each === name) ?? 'demo';
     const others = { DISPLAY: ':7', XDG_RUNTIME_DIR: '/run', HSM_PIN: '1234', NODE_OPTIONS: '--no-warnings' };
     for (const [variable, value] of Object.entries(others)) vi.stubEnv(variable, value);
-    expect(environmentFor(kind)).toMatchObject({ ...others, PATH: process.env.PATH });
-  });
-});
+    // Whatever other variables exist now or later.
+    for (const variable of [...OWN, 'PSD2_SECRET_TO_COME', 'psd2_client_secret'])
+      vi.stubEnv(variable, 'hush');
+    const given = environmentFor(kind);
+    const own = Object.keys(given).filter((variable) => /^psd2_/i.test(variable));
+    expect(own.sort()).toEqual(needed);
+    expect(given).toMatchObject({ ...others, PATH: process.env.PATH });
+  },
+);

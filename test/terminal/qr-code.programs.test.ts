@@ -40,18 +40,4 @@ describe('a QR code', () => {
       expect(scan(drawQrCode(address, LARGE, false) ?? '', 'light')).toBe(address);
     },
   );
-
-  it("a QR code with colour is black on white, whatever the terminal's colours are", () => {
-    const lines = (drawQrCode(SCA, LARGE, true) ?? '').split('\n');
-    for (const line of lines) expect(line.startsWith('\u001b[38;5;16;48;5;231m')).toBe(true);
-    for (const line of lines) expect(line.endsWith('\u001b[0m')).toBe(true);
-    expect(drawQrCode(SCA, LARGE, false)).not.toContain('\u001b');
-  });
-
-  it('the QR code of an address for SCA fits into 80 columns and 24 rows; a longer one is not drawn', () => {
-    expect(drawQrCode(SCA, { columns: 80, rows: 24 }, true)).toBeDefined();
-    const long = `${SCA}${'x'.repeat(1400)}`;
-    expect(drawQrCode(long, { columns: 80, rows: 24 }, true)).toBeUndefined();
-    expect(drawQrCode(long, { columns: 0, rows: 0 }, true)).toBeDefined();
-  });
 });

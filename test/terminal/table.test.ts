@@ -9,6 +9,11 @@ function draw(rows: string[][], width = 80, colour = false): string[] {
   return drawTerminalTable(columns, rows, { width, colour }).split('\n');
 }
 
+const { level } = chalk;
+afterEach(() => {
+  chalk.level = level;
+});
+
 it('a table has two spaces between columns, amounts to the right, and no trailing spaces', () => {
   expect(
     draw([
@@ -136,40 +141,24 @@ describe('a list of payments', () => {
   });
 });
 
-describe('the heading', () => {
-  const level = chalk.level;
-  afterEach(() => {
-    chalk.level = level;
-  });
-
-  it('the heading is bold only with colour', () => {
-    chalk.level = 1;
-    const plain = draw([['a', '1', 'b']]);
-    expect(plain.join('')).not.toContain('\u001b');
-    const coloured = draw([['a', '1', 'b']], 80, true);
-    expect(coloured[0]).toContain('\u001b[1mNAME\u001b[22m');
-    expect(coloured.slice(1)).toEqual(plain.slice(1));
-  });
+it('the heading is bold only with colour', () => {
+  chalk.level = 1;
+  const plain = draw([['a', '1', 'b']]);
+  expect(plain.join('')).not.toContain('\u001b');
+  const coloured = draw([['a', '1', 'b']], 80, true);
+  expect(coloured[0]).toContain('\u001b[1mNAME\u001b[22m');
+  expect(coloured.slice(1)).toEqual(plain.slice(1));
 });
 
-describe('money in and out', () => {
-  const money = [{ title: 'AMOUNT', kind: 'amount' }] as const;
+it('an amount has its sign, is aligned to the right, and has a colour if colours are on', () => {
+  chalk.level = 1;
   const rows = [['2150.00'], ['-19.44'], ['0.00'], ['0.005'], ['']];
-  const level = chalk.level;
-  afterEach(() => {
-    chalk.level = level;
-  });
-
-  it('an amount has its sign, and is aligned to the right', () => {
-    const drawn = drawTerminalTable([...money], rows, { width: 80, colour: false });
-    expect(drawn.split('\n')).toEqual(['  AMOUNT', '+2150.00', '  -19.44', '    0.00', '  +0.005', '']);
-  });
-
-  it('an amount also has a colour if colours are on', () => {
-    chalk.level = 1;
-    const drawn = drawTerminalTable([...money], rows, { width: 80, colour: true });
-    expect(drawn).toContain('\u001b[32m+2150.00\u001b[39m');
-    expect(drawn).toContain('\u001b[31m-19.44\u001b[39m');
-    expect(drawn).not.toMatch(/\[3[12]m *0\.00/);
-  });
+  const drawn = (colour: boolean) =>
+    drawTerminalTable([{ title: 'AMOUNT', kind: 'amount' }], rows, { width: 80, colour });
+  expect(drawn(false).split('\n')).toEqual([
+    ...['  AMOUNT', '+2150.00', '  -19.44', '    0.00', '  +0.005', ''],
+  ]);
+  expect(drawn(true)).toContain('\u001b[32m+2150.00\u001b[39m');
+  expect(drawn(true)).toContain('\u001b[31m-19.44\u001b[39m');
+  expect(drawn(true)).not.toMatch(/\[3[12]m *0\.00/);
 });
