@@ -21,6 +21,7 @@ import {
   type ValueOf,
   type View,
   whole,
+  writeMoney,
 } from '../../src/terminal/output/fields.ts';
 
 describe('the columns of CSV', () => {
@@ -128,7 +129,9 @@ describe('a field is said once', () => {
     ['true', flag(), true, 'yes'],
     ['false', flag(), false, 'no'],
     ['a word', oneOf(['a', 'b']), 'b', 'b'],
-    ['an amount', money(), { amount: '1.5', currency: 'EUR' }, '1.50 EUR'],
+    ['an amount', money(), { amount: '12.5000', currency: 'EUR' }, '12.50 EUR'],
+    ['an amount with a plus', money(), { amount: '+7', currency: 'EUR' }, '7.00 EUR'],
+    ['an amount without a currency', money(), { amount: '-0.123', currency: '' }, '-0.123'],
     ['a list', list(whole()), [1, 2], '1 2'],
     ['null', orNull(whole()), null, null],
     ['a number that may be null', orNull(whole()), 0, '0'],
@@ -137,5 +140,8 @@ describe('a field is said once', () => {
     ['another text', text().written((value, time) => time(value)), 'a', 'at a'],
   ])('people read %s', (_, field, value, written) => {
     expect(cells(object({ value: field.as('V') }).lines, { value })).toEqual([['V', written]]);
+  });
+  it('no amount is nothing', () => {
+    expect(writeMoney(null)).toBeNull();
   });
 });

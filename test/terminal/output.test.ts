@@ -70,20 +70,13 @@ describe('a list', () => {
 });
 
 describe('pages', () => {
-  it.each<[OutputFormat]>([['table'], ['json'], ['ndjson'], ['csv']])(
-    'pages as %s are one list',
-    async (format) => {
-      const whole = open(format, { columns: 80 });
-      await whole.output.table(rows, form, 'None.');
-      const paged = open(format, { columns: 80 });
-      await paged.output.pages(
-        pagesOf([{ name: 'Caffè', amount: '1.50' }], [], [{ name: 'Rent', amount: null }]),
-        form,
-        'None.',
-      );
-      expect(paged.written()).toBe(whole.written());
-    },
-  );
+  it.each<OutputFormat>(['table', 'json', 'ndjson', 'csv'])('pages as %s are one list', async (format) => {
+    const whole = open(format, { columns: 80 });
+    await whole.output.table(rows, form, 'None.');
+    const paged = open(format, { columns: 80 });
+    await paged.output.pages(pagesOf(rows.slice(0, 1), [], rows.slice(1)), form, 'None.');
+    expect(paged.written()).toBe(whole.written());
+  });
 
   it.each<[OutputFormat, string]>([
     ['ndjson', '{"name":"Caffè","amount":"1.50"}\n'],
@@ -91,42 +84,40 @@ describe('pages', () => {
     ['csv', 'name,amount\nCaffè,1.50\n'],
   ])('pages as %s in a pipeline are written as they arrive', async (format, first) => {
     const { output, written } = open(format);
-    const seen: string[] = [];
     async function* watched(): AsyncGenerator<Row[]> {
       yield rows.slice(0, 1);
-      seen.push(written());
+      expect(written()).toBe(first);
       yield rows.slice(1);
     }
     await output.pages(watched(), form, 'None.');
-    expect(seen).toEqual([first]);
+    expect.assertions(1);
   });
 });
 
 describe('documents that come one after another', () => {
-  const documents = async function* () {
-    yield { page: 1 };
-    yield [2, '\u202e'];
-  };
-
-  it.each<[OutputFormat, string]>([
-    ['table', '{"page":1}\n[2,"\\u202e"]\n'],
-    ['ndjson', '{"page":1}\n[2,"\\u202e"]\n'],
-    ['json', '[{"page":1},[2,"\\u202e"]]\n'],
-  ])('documents as %s in a pipeline are written as they arrive', async (format, all) => {
-    const { output, written } = open(format);
-    const seen: string[] = [];
-    await output.documents(
-      (async function* () {
-        for await (const document of documents()) {
-          yield document;
-          seen.push(written());
-        }
-      })(),
-    );
-    expect(written()).toBe(all);
-    expect(seen).toHaveLength(2);
-    expect(all.startsWith(seen[0] ?? 'nothing')).toBe(true);
-  });
+  it.each<[Partial<OutputOptions>, Terminal, string, first: string]>([
+    [{ format: 'csv' }, 'no terminal', 'a\n1\n\ufffd\n', ''],
+    [{ format: 'json' }, 'no terminal', '[{"a":1},{"a":"\\u202e"}]\n', '[{"a":1}'],
+    [{ format: 'json' }, { columns: 80 }, '[{\n  "a": 1\n},\n{\n  "a": "\\u202e"\n}]\n', '[{\n  "a": 1\n}'],
+    [{ format: 'table' }, 'no terminal', '{"a":1}\n{"a":"\\u202e"}\n', '{"a":1}\n'],
+    [{ format: 'table' }, { columns: 80 }, '{\n  "a": 1\n}\n{\n  "a": "\\u202e"\n}\n', '{\n  "a": 1\n}\n'],
+    [{ format: 'ndjson' }, 'no terminal', '{"a":1}\n{"a":"\\u202e"}\n', '{"a":1}\n'],
+    [{ format: 'ndjson' }, { columns: 80 }, '{"a":1}\n{"a":"\\u202e"}\n', '{"a":1}\n'],
+    [{ format: 'json', query: (all) => ({ all }) }, 'no terminal', '{"all":[{"a":1},{"a":"\\u202e"}]}\n', ''],
+    [{ format: 'ndjson', query: (all) => all }, 'no terminal', '{"a":1}\n{"a":"\\u202e"}\n', ''],
+  ])(
+    'with %j on %j they are %j, of which %j is there before the last comes',
+    async (how, terminal, all, first) => {
+      const { output, written } = open(how, terminal);
+      async function* documents(): AsyncGenerator<unknown> {
+        yield { a: 1 };
+        expect(written()).toBe(first);
+        yield { a: '\u202e' };
+      }
+      await output.documents(documents());
+      expect(written()).toBe(all);
+    },
+  );
 
   it('if they end with an error, the array has what came before', async () => {
     const { output, written } = open('json');
@@ -231,23 +222,18 @@ describe('text from a bank', () => {
   });
 });
 
-describe('an output format', () => {
-  it('an output format is known by its name', () => {
-    const formats = ['table', 'json', 'ndjson', 'csv'];
-    expect(formats.map(parseOutputFormat)).toEqual(formats);
-  });
-
-  it.each([
-    ['', ''],
-    ['xml', ''],
-    ['toString', ''],
-    ['jsno', 'Did you mean json? '],
-  ])('the output format %j is refused', (text, advice) => {
-    expect(thrownBy(() => parseOutputFormat(text))).toMatchObject({
-      code: 'usage',
-      message: `The output format ${JSON.stringify(text)} is not known`,
-      hint: `${advice}Use one of table, json, ndjson, csv.`,
-    });
+it.each([
+  ['', ''],
+  ['xml', ''],
+  ['toString', ''],
+  ['jsno', 'Did you mean json? '],
+])('the output format %j is refused, and the known ones are named', (text, advice) => {
+  const formats = ['table', 'json', 'ndjson', 'csv'];
+  expect(formats.map(parseOutputFormat)).toEqual(formats);
+  expect(thrownBy(() => parseOutputFormat(text))).toMatchObject({
+    code: 'usage',
+    message: `The output format ${JSON.stringify(text)} is not known`,
+    hint: `${advice}Use one of ${formats.join(', ')}.`,
   });
 });
 
@@ -288,16 +274,20 @@ describe('a query', () => {
     expect(written()).toBe(expected);
   });
 
-  it('a query that fails is reported at the end, after the work is done', () => {
-    const failure = new Psd2Error('usage', 'no');
-    const { output, written } = open({
-      query: () => {
-        throw failure;
-      },
-    });
+  it('a query that fails is reported at the end, after the work is done, but not a fault of psd2 itself', () => {
+    const failing = (failure: Error) =>
+      open({
+        query: () => {
+          throw failure;
+        },
+      });
+    const wrong = new Psd2Error('usage', 'no');
+    const { output, written } = failing(wrong);
     output.record({ name: 'Rent', amount: null }, form);
     expect(written()).toBe('');
-    expect(() => output.finish()).toThrow(failure);
+    expect(() => output.finish()).toThrow(wrong);
+    const fault = new RangeError('a fault');
+    expect(() => failing(fault).output.json({})).toThrow(fault);
   });
 
   it('a query whose result has no rows and columns cannot be written as CSV', () => {
@@ -305,42 +295,6 @@ describe('a query', () => {
     output.record({ name: 'Rent', amount: null }, form);
     expect(thrownBy(() => output.finish())).toMatchObject({ code: 'usage' });
   });
-});
-
-const many = Array.from({ length: 30 }, (_, index) => ({ name: `row ${index}`, amount: '1.00' }));
-
-it.each<[OutputFormat]>([['table'], ['json'], ['csv']])(
-  'a pager shows output that is longer than the terminal, as %s',
-  async (format) => {
-    const paged: string[] = [];
-    const page = async (text: string) => {
-      paged.push(text);
-    };
-    const { output, written } = open({ format, page }, { columns: 80 });
-    await output.table(many, form, 'None.');
-    expect(written()).toBe('');
-    expect(paged).toHaveLength(1);
-    expect(paged[0]).toContain('row 29');
-    await output.table(many.slice(0, 2), form, 'None.');
-    expect(paged).toHaveLength(1);
-    expect(written()).toContain('row 1');
-  },
-);
-
-const when = object({ at: time().as('At') });
-const row = { at: '2026-11-21T10:05:59.123Z' };
-
-it('a time is local and short on a terminal, and exact elsewhere', async () => {
-  const shown = open('table', { columns: 80 });
-  await shown.output.table([row], when, '');
-  const local = new Date(row.at);
-  const two = (value: number) => String(value).padStart(2, '0');
-  expect(shown.written()).toBe(
-    `AT\n${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())} ${two(local.getHours())}:05\n`,
-  );
-  const piped = open('table');
-  await piped.output.table([row], when, '');
-  expect(piped.written()).toBe(`${row.at}\n`);
 });
 
 describe('a state', () => {
@@ -370,16 +324,13 @@ describe('a state', () => {
   });
 });
 
-describe('a time within a text', () => {
+it.each<[OutputFormat, Terminal, isLocal: boolean]>([
+  ['table', { columns: 80 }, true],
+  ['table', 'no terminal', false],
+  ['json', { columns: 80 }, false],
+])('a time within a text as %s on %j is local: %s', (format, terminal, isLocal) => {
   const time = '2026-11-21T10:05:00Z';
-
-  it.each<[OutputFormat, Terminal, string]>([
-    ['table', { columns: 80 }, writeLocalTime(time)],
-    ['table', 'no terminal', time],
-    ['json', { columns: 80 }, time],
-  ])('a time within a text as %s on %j is %s', (format, terminal, expected) => {
-    expect(open(format, terminal).output.writeTime(time)).toBe(expected);
-  });
+  expect(open(format, terminal).output.writeTime(time)).toBe(isLocal ? writeLocalTime(time) : time);
 });
 
 it('the output of --raw writes nothing, and still reads every page and document', async () => {
@@ -422,24 +373,6 @@ it('a text is one line, a document without a table JSON', () => {
   output.json({ a: [1] });
   output.lines(['c', 'd\u001b']);
   expect(written()).toBe('a b\n{"a":[1]}\nc\nd\u{FFFD}\n');
-});
-
-async function* two(): AsyncGenerator<unknown> {
-  yield { a: 1 };
-  yield { a: 2 };
-}
-
-it.each<[Partial<OutputOptions>, Terminal, string]>([
-  [{ format: 'csv' }, 'no terminal', 'a\n1\n2\n'],
-  [{ format: 'json' }, { columns: 80 }, '[{\n  "a": 1\n},\n{\n  "a": 2\n}]\n'],
-  [{ format: 'table' }, { columns: 80 }, '{\n  "a": 1\n}\n{\n  "a": 2\n}\n'],
-  [{ format: 'ndjson' }, { columns: 80 }, '{"a":1}\n{"a":2}\n'],
-  [{ format: 'json', query: (all) => ({ all }) }, 'no terminal', '{"all":[{"a":1},{"a":2}]}\n'],
-  [{ format: 'ndjson', query: (all) => all }, 'no terminal', '{"a":1}\n{"a":2}\n'],
-])('documents that come one after another with %j on %j are %j', async (options, terminal, expected) => {
-  const { output, written } = open(options, terminal);
-  await output.documents(two());
-  expect(written()).toBe(expected);
 });
 
 it('pages in a pipeline of which only some are empty are not an empty list', async () => {
@@ -488,38 +421,37 @@ it('a list on a terminal is as wide as the terminal, or 80 columns if that is no
 });
 
 it.each([
-  ['time', '2026-11-21 10:05'],
-  ['second', '2026-11-21 10:05:59'],
-  [undefined, '2026-11-21T10:05:59.123'],
-] as const)('a value of the kind %s is %s on a terminal', async (kind, shown) => {
+  ['a time', time().as('At'), '2026-11-21 10:05'],
+  ['a text of the kind time', text().as('At', { kind: 'time' }), '2026-11-21 10:05'],
+  ['a second', text().as('At', { kind: 'second' }), '2026-11-21 10:05:59'],
+  ['a text', text().as('At'), undefined],
+])('%s is local on a terminal if it is a time, and exact elsewhere', async (_, field, local) => {
   const at = new Date('2026-11-21T10:05:59.123').toISOString();
-  const column = object({ at: text().as('At', kind && { kind }) });
-  const { output, written } = open({ format: 'table' }, { columns: 80 });
-  await output.table([{ at }], column, 'None.');
-  expect(written()).toBe(`AT\n${kind ? shown : at}\n`);
+  const [shown, piped] = [open('table', { columns: 80 }), open('table')];
+  for (const { output } of [shown, piped]) await output.table([{ at }], object({ at: field }), 'None.');
+  expect([shown.written(), piped.written()]).toEqual([`AT\n${local ?? at}\n`, `${at}\n`]);
 });
 
-it.each([
-  [23, false],
-  [24, true],
-])('a list of %i lines on a terminal of 24 is shown in a pager: %j', async (lines, isPaged) => {
-  const row = { name: 'Rent', amount: null };
-  const text = `${JSON.stringify(row)}\n`.repeat(lines);
-  const paged: string[] = [];
-  const page = async (shown: string) => void paged.push(shown);
-  const { output, written } = open({ format: 'ndjson', page }, { columns: 80 });
-  await output.table(Array(lines).fill(row), form, 'None.');
-  expect([paged.join(''), written()]).toEqual(isPaged ? [text, ''] : ['', text]);
-});
-
-it('a query with a fault of psd2 itself is not taken for wrong use', () => {
-  const { output } = open({
-    query: () => {
-      throw new RangeError('a fault');
-    },
-  });
-  expect(() => output.json({})).toThrow(new RangeError('a fault'));
-});
+it.each<[OutputFormat, number, boolean]>([
+  ['ndjson', 23, false],
+  ['ndjson', 24, true],
+  ['table', 2, false],
+  ['table', 30, true],
+  ['json', 30, true],
+  ['csv', 30, true],
+])(
+  'a pager shows a list as %s with %i rows on a terminal of 24 lines: %j',
+  async (format, count, isPaged) => {
+    const many: Row[] = Array(count).fill({ name: 'Rent', amount: null });
+    const whole = open(format, { columns: 80 });
+    await whole.output.table(many, form, 'None.');
+    const paged: string[] = [];
+    const page = async (shown: string) => void paged.push(shown);
+    const { output, written } = open({ format, page }, { columns: 80 });
+    await output.table(many, form, 'None.');
+    expect([paged, written()]).toEqual(isPaged ? [[whole.written()], ''] : [[], whole.written()]);
+  },
+);
 
 it('the columns of CSV come from the shape of the data, also without rows', async () => {
   const { output, written } = open({ format: 'csv' });
