@@ -6,8 +6,11 @@ import { complete } from '../../src/cli/completion/complete.ts';
 import { globalOptions } from '../../src/cli/globals.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
+import { parseProductId } from '../../src/domain/identifiers.ts';
 import { OPERATION_STATES } from '../../src/domain/operation.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import { storeLogin, storeTransfer } from '../commands/access.ts';
+import { openCommand } from '../commands/command.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -117,6 +120,8 @@ describe('a word that is an option', () => {
     ['one that is given with its value is not offered again', ['--lang=it', '--la'], []],
     ['nor one given by its letter', ['-q', '--qui'], []],
     ['nor one whose value is the next word', ['--lang', 'it', '--la'], []],
+    ['nor one without a value', ['accounts', 'list', '--json', '--js'], []],
+    ['one that may be repeated is', ['consent', 'request', '--account', '1', '--acc'], ['--account']],
     ['an option that is only a value is', ['--trace', '--lang', '--la'], ['--lang']],
     ['an unknown option takes no value', ['--nothing', 'auth', 'log'], ['login', 'logout']],
     ['an option without a value neither', ['--json', 'auth', 'log'], ['login', 'logout']],
@@ -148,6 +153,11 @@ describe('a value', () => {
       ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS'],
     ],
     ['an account to pay from', ['transfer', '--from', '0000000002'], ['0000000002']],
+    [
+      'an account for an option that takes several',
+      ['consent', 'request', '--account', 'D'],
+      ['DE89370400440532013000'],
+    ],
     ['an account of a consent', ['funds', 'check', '--account', 'DE'], ['DE89370400440532013000']],
     [
       'each account once, in order',
@@ -269,5 +279,60 @@ describe('odd data', () => {
     const empty = newConfigFolder(temporary);
     expect(await offer(['accounts', 'balance', ''], { PSD2_CONFIG_DIR: empty.root })).toEqual({ values: [] });
     expect(await namesAfter('--profile', '', 'accounts', 'balance', '0000000001')).toEqual(['0000000001']);
+  });
+});
+
+describe('of several profiles', () => {
+  let profiles: StoreFolder;
+  const flows: Record<string, string> = {};
+
+  /** Three profiles with data of their own. `current` is the chosen one. */
+  beforeAll(async () => {
+    profiles = newConfigFolder(temporary);
+    for (const [index, profile] of ['current', 'named', 'other'].entries()) {
+      const { context } = openCommand(profiles, AT, {
+        env: { PSD2_BASE_URL: undefined },
+        globals: { profile },
+      });
+      await context.profiles.write(profile, { baseUrl: 'https://psd2.bank.example', clientSecret: 'hush' });
+      const [customerId, from] = [`100000${index}`, parseProductId(`000000100${index}`)];
+      await storeLogin(context, customerId);
+      flows[profile] = await storeTransfer(context, { customerId, from });
+      const events = join(profiles.flows(profile), 'batches', String(index).repeat(64), 'events');
+      mkdirSync(events, { recursive: true });
+      writeFileSync(join(events, '1'), JSON.stringify({ at: AT, event: { type: 'added', count: 2 } }));
+    }
+    await openCommand(profiles, AT).context.profiles.use('current');
+  });
+
+  it.each([
+    ['the chosen profile', [], {}, 'current', 0],
+    ['--profile', ['--profile', 'named'], {}, 'named', 1],
+    ['--profile=', ['--profile=named'], {}, 'named', 1],
+    ['PSD2_PROFILE', [], { PSD2_PROFILE: 'other' }, 'other', 2],
+    ['--profile beside PSD2_PROFILE', ['--profile', 'named'], { PSD2_PROFILE: 'other' }, 'named', 1],
+    ['the last --profile', ['--profile', 'other', '--profile', 'named'], {}, 'named', 1],
+    ['an empty PSD2_PROFILE', [], { PSD2_PROFILE: '' }, 'current', 0],
+  ])(
+    'with %s, Tab offers the ids of that profile, and of no other',
+    async (_, words, env, profile, index) => {
+      const idsFor = async (...more: string[]) => {
+        const completion = await offer([...words, ...more, ''], { PSD2_CONFIG_DIR: profiles.root, ...env });
+        return 'files' in completion ? [] : completion.values.map(([value]) => value);
+      };
+      expect(await idsFor('transfer', 'show')).toEqual([flows[profile]]);
+      expect(await idsFor('--customer')).toEqual([`100000${index}`]);
+      expect(await idsFor('customer', 'export')).toEqual([`100000${index}`]);
+      expect(await idsFor('batch', 'show')).toEqual([String(index).repeat(64)]);
+      expect(await idsFor('audit', '--flow')).toEqual([flows[profile]]);
+      expect(await idsFor('api', 'GET', '/v1/accounts', '--consent')).toEqual([]);
+      expect(await idsFor('accounts', 'balance')).toEqual([`000000100${index}`]);
+    },
+  );
+
+  it('a flow is described as its journal begins', async () => {
+    expect(await offer(['transfer', 'show', ''], { PSD2_CONFIG_DIR: profiles.root })).toEqual({
+      values: [[flows.current, expect.stringContaining('EUR to ')]],
+    });
   });
 });

@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { reportError } from '../../src/cli/report-error.ts';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { endOverLostOutput, replacedWhileRunning, reportError } from '../../src/cli/report-error.ts';
 import { type ErrorContext, Psd2Error } from '../../src/errors.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { thrownBy } from '../support/thrown.ts';
 import { openStream } from '../terminal/stream.ts';
 
 function report(error: unknown, asJson: boolean, profile?: string): { exitCode: number; stderr: string } {
@@ -29,7 +35,7 @@ describe('an error', () => {
     });
   });
 
-  it('a JSON error is one line with every field of the contract', () => {
+  it('a JSON error is one line with every field of the contract, or null', () => {
     const { exitCode, stderr } = report(refused, true);
     expect(exitCode).toBe(7);
     expect(stderr).toMatch(/^[^\n]+\n$/);
@@ -49,6 +55,18 @@ describe('an error', () => {
         transactionId: 't1',
       },
     });
+    const nothing = { hint: null, httpStatus: null, bankCode: null, requestId: null, tppRequestId: null };
+    expect(JSON.parse(report(new Psd2Error('usage', 'Wrong'), true).stderr).error).toEqual({
+      ...{
+        ...nothing,
+        code: 'usage',
+        message: 'Wrong',
+        exitCode: 2,
+        next: [],
+        flow: null,
+        transactionId: null,
+      },
+    });
   });
 
   it('a JSON error has what differs from the first order, and no such field otherwise', () => {
@@ -66,25 +84,6 @@ describe('an error', () => {
     [{}, ''],
   ])('the ids of %j are shown as %j', (context, ids) => {
     expect(report(new Psd2Error('bank_refused', 'No', context), false).stderr).toBe(`psd2: No.\n${ids}`);
-  });
-
-  it('a JSON error has null for unknown values', () => {
-    expect(JSON.parse(report(new Psd2Error('usage', 'Wrong'), true).stderr)).toEqual({
-      event: 'error',
-      error: {
-        code: 'usage',
-        message: 'Wrong',
-        exitCode: 2,
-        hint: null,
-        next: [],
-        flow: null,
-        httpStatus: null,
-        bankCode: null,
-        requestId: null,
-        tppRequestId: null,
-        transactionId: null,
-      },
-    });
   });
 
   it.each([
@@ -175,19 +174,13 @@ it('on a terminal an error wraps between words, and the other lines align with t
 });
 
 it.each([
-  ['no terminal', undefined],
-  ['a terminal that does not know its width', true],
-])('for %s an error stays on its line', (_, isTTY) => {
+  ['no terminal', {}],
+  ['a terminal that does not know its width', { isTTY: true }],
+  ['a pipe that has a width, as a terminal has', { columns: 40 }],
+])('for %s an error stays on its line', (_, changes) => {
   const { stream, written } = openStream('no terminal');
   const message = `The ${'long '.repeat(40)}story`;
-  reportError(new Psd2Error('config', message), Object.assign(stream, { isTTY }), { asJson: false });
-  expect(written()).toBe(`psd2: ${message}.\n`);
-});
-
-it('a pipe that has a width, as a terminal has, gets each sentence on its line', () => {
-  const { stream, written } = openStream('no terminal');
-  const message = `The ${'long '.repeat(40)}story`;
-  reportError(new Psd2Error('config', message), Object.assign(stream, { columns: 40 }), { asJson: false });
+  reportError(new Psd2Error('config', message), Object.assign(stream, changes), { asJson: false });
   expect(written()).toBe(`psd2: ${message}.\n`);
 });
 
@@ -208,5 +201,126 @@ describe('an unexpected error', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       error: { code: 'bug', message: 'x is undefined', exitCode: 1, hint: null },
     });
+  });
+});
+
+describe('output that is lost', () => {
+  let said = '';
+  const exit = vi.fn<(code?: string | number | null) => never>();
+  const lose = (code?: string) => endOverLostOutput(Object.assign(new Error('no space'), { code }));
+
+  beforeEach(() => {
+    const before = process.exitCode;
+    exit.mockReset();
+    vi.spyOn(process, 'exit').mockImplementation(exit);
+    said = '';
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      said += text;
+      return true;
+    });
+    vi.stubEnv('PSD2_OUTPUT', '');
+    onTestFinished(() => {
+      process.exitCode = before;
+      vi.restoreAllMocks();
+      vi.unstubAllEnvs();
+    });
+  });
+
+  it.each([
+    [undefined, 'ENOSPC', 3, 'ENOSPC'],
+    [0, 'ENOSPC', 3, 'ENOSPC'],
+    [9, undefined, 9, 'unknown reason'],
+  ])('ends a command whose exit code is %s, for the reason %s, with %i', (own, reason, code, shown) => {
+    process.exitCode = own;
+    lose(reason);
+    expect(exit).toHaveBeenCalledExactlyOnceWith(code);
+    expect(said).toBe(
+      `psd2: Standard output could not be written (${shown}).\n` +
+        '  Check the free space of its disk. See the outcome of a payment with: psd2 transfer list\n',
+    );
+  });
+
+  it('is JSON for a program', () => {
+    vi.stubEnv('PSD2_OUTPUT', 'json');
+    lose('ENOSPC');
+    expect(JSON.parse(said).error).toMatchObject({
+      ...{ code: 'config', message: 'Standard output could not be written (ENOSPC)', exitCode: 3 },
+      next: [['psd2', 'transfer', 'list']],
+    });
+  });
+
+  it('is no error if the reader has read enough, and the exit code of the command stays', () => {
+    const ended = new Error('the process ends');
+    exit.mockImplementation(() => {
+      throw ended;
+    });
+    process.exitCode = 9;
+    expect(() => lose('EPIPE')).toThrow(ended);
+    expect(exit).toHaveBeenCalledExactlyOnceWith();
+    expect([process.exitCode, said]).toEqual([9, '']);
+  });
+});
+
+describe('a program that is replaced while it runs', () => {
+  const temporary = temporaryFolder();
+  let count = 0;
+  let program: string;
+  const place = (name: string) => join(program, name);
+  const require = createRequire(import.meta.url);
+  const REPLACED = {
+    code: 'config',
+    message: 'psd2 was replaced while it ran, and cannot load the rest of itself',
+    hint: 'Start it again. A payment or a consent that had begun can be resumed.',
+  };
+
+  /** A program whose entry loads a chunk late. */
+  beforeEach(() => {
+    count += 1;
+    program = join(temporary, `dist-${count}`);
+    mkdirSync(place('chunks'), { recursive: true });
+    writeFileSync(place('package.json'), '{ "type": "commonjs" }');
+    writeFileSync(place('main.js'), `exports.late = () => require('./chunks/late-A.js');`);
+    writeFileSync(
+      place('thread.js'),
+      `const { parentPort } = require('node:worker_threads');
+     parentPort.once('message', () => require('./chunks/late-A.js'));
+     parentPort.postMessage('ready');`,
+    );
+  });
+
+  it('a chunk that is missing is a bug, but not after an upgrade, or if the whole program is gone', () => {
+    const { late } = require(place('main.js'));
+    expect(replacedWhileRunning(thrownBy(late), program)).toBeUndefined();
+    writeFileSync(place('main.js'), `exports.late = () => require('./chunks/late-B.js');`);
+    expect(replacedWhileRunning(thrownBy(late), program)).toMatchObject(REPLACED);
+    rmSync(program, { recursive: true });
+    expect(replacedWhileRunning(thrownBy(late), program)).toMatchObject(REPLACED);
+  });
+
+  it('a missing module elsewhere, and any other error, is a bug', () => {
+    const elsewhere = join(temporary, `elsewhere-${count}`);
+    const { late } = require(place('main.js'));
+    writeFileSync(place('main.js'), '');
+    for (const error of [
+      thrownBy(late),
+      thrownBy(() => require(place('no-such-file.js'))),
+      new Error('no'),
+      'text',
+      { code: 'MODULE_NOT_FOUND', message: `Cannot find module '${place('chunks/late-A.js')}'` },
+      Object.assign(new Error(`Cannot find module '${place('chunks/late-A.js')}'`), { code: 'ENOENT' }),
+    ])
+      expect(replacedWhileRunning(error, elsewhere)).toBeUndefined();
+  });
+
+  it('a thread finds out too, and so does a thread whose own file is gone', async () => {
+    const failure = (worker: Worker) => new Promise((resolve) => worker.once('error', resolve));
+    const worker = new Worker(place('thread.js'));
+    await new Promise((resolve) => worker.once('message', resolve));
+    const failed = failure(worker);
+    rmSync(place('thread.js'), { force: true });
+    worker.postMessage('go');
+    expect(replacedWhileRunning(await failed, program)).toMatchObject(REPLACED);
+    const gone = await failure(new Worker(place('gone.js')));
+    expect(replacedWhileRunning(gone, program)).toMatchObject(REPLACED);
   });
 });
