@@ -12,6 +12,11 @@ import { useCommands } from './in-process.ts';
 
 const { run, said } = useCommands();
 
+it('an expectation that fails inside a command fails its test, although psd2 turns every error into a message', async () => {
+  const failing = run(async () => expect(1).toBe(2));
+  await expect(failing).rejects.toThrow('expected 1 to be 2');
+});
+
 describe('work that must finish', () => {
   /** Starts work that ends when the test says so. */
   function slow() {
@@ -59,44 +64,32 @@ describe('work that must finish', () => {
     expect(steps).toEqual(['the work ends', 'the command ends']);
   });
 
-  it('a second Ctrl-C ends the process and names the unfinished work, but no finished work', async () => {
-    const exit = new Error('the process ends');
-    vi.spyOn(process, 'exit').mockImplementation((code) => {
-      expect(code).toBe(130);
-      throw exit;
-    });
-    const { ended, end } = slow();
-    await run(async ({ world }) => {
-      await world.finish('The first login', async () => {});
-      const finishing = world.finish('The login of customer 1', () => ended);
-      process.emit('SIGINT', 'SIGINT');
-      expect(() => process.emit('SIGINT', 'SIGINT')).toThrow(exit);
-      expect(said()).toContain('The login of customer 1 may be lost.');
-      expect(said()).not.toContain('The first login');
-      end();
-      await finishing;
-    });
-  });
-
-  it('with --json the last line of a process that a second Ctrl-C ends is the error', async () => {
-    const exit = new Error('the process ends');
-    vi.spyOn(process, 'exit').mockImplementation(() => {
-      throw exit;
-    });
-    const { ended, end } = slow();
-    await run(
-      async ({ world }) => {
-        const finishing = world.finish('The login', () => ended);
-        process.emit('SIGINT', 'SIGINT');
-        expect(() => process.emit('SIGINT', 'SIGINT')).toThrow(exit);
-        const last = said().trimEnd().split('\n').at(-1) ?? '';
-        expect(JSON.parse(last)).toMatchObject({ error: { code: 'interrupted', exitCode: 130 } });
-        end();
-        await finishing;
-      },
-      { json: true },
-    );
-  });
+  it.each([false, true])(
+    'a second Ctrl-C ends the process, and names the unfinished work alone: as JSON %s',
+    async (json) => {
+      const exit = new Error('the process ends');
+      vi.spyOn(process, 'exit').mockImplementation((code) => {
+        expect(code).toBe(130);
+        throw exit;
+      });
+      const { ended, end } = slow();
+      await run(
+        async ({ world }) => {
+          await world.finish('The first login', async () => {});
+          const finishing = world.finish('The login of customer 1', () => ended);
+          process.emit('SIGINT', 'SIGINT');
+          expect(() => process.emit('SIGINT', 'SIGINT')).toThrow(exit);
+          expect(said()).toContain('The login of customer 1 may be lost.');
+          expect(said()).not.toContain('The first login');
+          const last = said().trimEnd().split('\n').at(-1) ?? '';
+          if (json) expect(JSON.parse(last)).toMatchObject({ error: { code: 'interrupted', exitCode: 130 } });
+          end();
+          await finishing;
+        },
+        { ...(json && { json }) },
+      );
+    },
+  );
 
   it('after Ctrl-C psd2 mentions no waiting if there is no such work', async () => {
     await run(async ({ world }) => {
@@ -257,27 +250,14 @@ describe('--raw', () => {
   });
 });
 
-describe('colour', () => {
-  it('--no-color tells the packages that draw', async () => {
-    vi.stubEnv('FORCE_COLOR', '1');
-    vi.stubEnv('NO_COLOR', undefined);
-    await run(
-      async ({ env }) => {
-        expect([env.FORCE_COLOR, env.NO_COLOR]).toEqual([undefined, '1']);
-      },
-      { color: false },
-    );
-    expect(said()).toBe('');
-  });
-
-  it('without it, psd2 leaves the environment alone', async () => {
-    vi.stubEnv('FORCE_COLOR', '1');
-    vi.stubEnv('NO_COLOR', undefined);
-    await run(async ({ env }) => {
-      expect([env.FORCE_COLOR, env.NO_COLOR]).toEqual(['1', undefined]);
-    });
-    expect(said()).toBe('');
-  });
+it.each([
+  ['--no-color tells the packages that draw', { color: false }, [undefined, '1']],
+  ['without --no-color, psd2 leaves the environment alone', {}, ['1', undefined]],
+])('%s', async (_, options, expected) => {
+  vi.stubEnv('FORCE_COLOR', '1');
+  vi.stubEnv('NO_COLOR', undefined);
+  await run(async ({ env }) => expect([env.FORCE_COLOR, env.NO_COLOR]).toEqual(expected), options);
+  expect(said()).toBe('');
 });
 
 const temporary = temporaryFolder();
@@ -340,13 +320,10 @@ describe('what a command knows of its surroundings', () => {
   });
 
   it('without a terminal, nobody reads along', async () => {
-    await run(async (context) => {
-      expect(context).toMatchObject({
-        stdoutIsTerminal: false,
-        isForPerson: false,
-        stdoutColumns: undefined,
-      });
-      expect(context.terminal.canAsk).toBe(false);
+    await run(async ({ stdoutIsTerminal, isForPerson, stdoutColumns, terminal }) => {
+      expect([stdoutIsTerminal, isForPerson, stdoutColumns, terminal.canAsk]).toEqual([
+        ...[false, false, undefined, false],
+      ]);
     });
     expect(said()).toBe('');
   });
