@@ -70,8 +70,6 @@ export const ROOMS = {
       'test/store/files/journal.test.ts',
       'test/store/disk/lock.test.ts',
       'test/store/disk/durable-writes.test.ts',
-      'test/store/files/no-links.test.ts',
-      'test/store/files/reference-claims.test.ts',
       'test/store/files/journal-durability.test.ts',
       'test/store/contract/flows.test.ts',
       'test/store/contract/left-behind.test.ts',
@@ -198,7 +196,7 @@ export const ROOMS = {
         'files/left-behind',
         'contract/left-behind',
       ],
-      ...['files/reference-claims', 'flow/refusals', 'files/references'],
+      ...['flow/refusals', 'files/references'],
     ].map((name) => (name.startsWith('test/') ? name : `test/store/${name}.test.ts`)),
   },
   // A server that stays serves these tests (test/store/postgres/shared-server.ts).

@@ -129,20 +129,6 @@ describe('the check of a store on disk', () => {
   });
 });
 
-describe('completion', () => {
-  const offered = async (address?: string) =>
-    (await glanceAt(folder, 'bank', { PSD2_STORE: address })).customers();
-
-  it('offers what is in the files, and nothing if a database has the data', async () => {
-    await giveTokens();
-    expect(await offered()).toEqual(['42']);
-    expect(await offered(ELSEWHERE.address)).toEqual([]);
-    memory().replace(ELSEWHERE);
-    expect(await offered()).toEqual([]);
-    expect(await (await glanceAt(folder, 'bank', {})).begun('transfer', 9)).toEqual([]);
-  });
-});
-
 describe('a store in PostgreSQL', () => {
   let running: ReadyDatabases | undefined;
   let server: ReadyDatabases;

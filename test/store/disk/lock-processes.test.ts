@@ -21,23 +21,13 @@ const COUNTING = `
     }, 10_000);
   }`;
 
-it.concurrent('a lock holds between processes, so no step of one overwrites a step of another', async () => {
-  const path = join(newConfigFolder(temporary).root, 'tokens', 'customer-1.json');
-  const counter = join(temporary, 'counter');
-  writeFileSync(counter, '0');
-  const programs = await Promise.all(
-    [1, 2].map(() => startProgram(COUNTING, temporary, { arguments: [path, counter, '15'] })),
-  );
-  await Promise.all(programs.map(({ output }) => output));
-  expect(readFileSync(counter, 'utf8')).toBe('30');
-});
-
-/** Holds a lock until it gets input. */
+/** Holds a lock until it gets input. Meanwhile its event loop is blocked, as if it waited for its disk. */
 const HOLDING = `
+  import { readSync, writeSync } from 'node:fs';
   import { withLock } from '../../../src/store/disk/lock.ts';
   await withLock(process.argv[2], 'It', async () => {
-    process.stdout.write('held');
-    await new Promise((resolve) => process.stdin.once('data', resolve));
+    writeSync(1, 'held');
+    readSync(0, Buffer.alloc(1));
   }, 10_000);`;
 
 async function startHolder(path: string): Promise<{ holder: ChildProcess; ended: Promise<string> }> {
@@ -46,39 +36,25 @@ async function startHolder(path: string): Promise<{ holder: ChildProcess; ended:
   return { holder, ended: output };
 }
 
-it.concurrent.each([
-  ['some time ago', -3_600_000],
-  ['before the clock was set back', 3_600_000],
-])(
-  'the lock of a process that was killed %s is taken over',
-  async (_, offset) => {
-    const path = join(newConfigFolder(temporary).root, 'flow');
-    const { holder, ended } = await startHolder(path);
-    holder.kill('SIGKILL');
-    await ended;
-    const then = new Date(Date.now() + offset);
-    utimesSync(`${path}.lock`, then, then);
-    expect(await withLock(path, 'It', async () => 'taken over', 10_000)).toBe('taken over');
-    expect(readdirSync(dirname(path))).toEqual([]);
-  },
-  20_000,
-);
-
-it.concurrent('only one of the waiting processes at a time takes over the lock of a killed process', async () => {
+it.concurrent('of several processes one at a time holds a lock, also that of a process that was killed', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
   const { holder, ended } = await startHolder(path);
   holder.kill('SIGKILL');
   await ended;
-  const counter = join(temporary, 'counter-of-waiting');
+  // Before the clock was set back.
+  const then = new Date(Date.now() + 3_600_000);
+  utimesSync(`${path}.lock`, then, then);
+  const counter = join(temporary, 'counter');
   writeFileSync(counter, '0');
   const programs = await Promise.all(
     [1, 2, 3, 4].map(() => startProgram(COUNTING, temporary, { arguments: [path, counter, '5'] })),
   );
   await Promise.all(programs.map(({ output }) => output));
   expect(readFileSync(counter, 'utf8')).toBe('20');
+  expect(readdirSync(dirname(path))).toEqual([]);
 }, 30_000);
 
-it.concurrent('a running process keeps its lock, whatever the clock says, and is named', async () => {
+it.concurrent('a process that only waits for its disk keeps its lock, whatever the clock says, and is named', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
   const { holder, ended } = await startHolder(path);
   const then = new Date(Date.now() - 3_600_000);
@@ -93,22 +69,4 @@ it.concurrent('a running process keeps its lock, whatever the clock says, and is
   holder.stdin?.end('end');
   await ended;
   expect(await holderOf(path)).toBeUndefined();
-}, 20_000);
-
-it.concurrent('a process that does nothing but wait for its disk keeps its lock', async () => {
-  const path = join(newConfigFolder(temporary).root, 'flow');
-  const blocked = `
-    import { readSync, writeSync } from 'node:fs';
-    import { withLock } from '../../../src/store/disk/lock.ts';
-    await withLock(process.argv[2], 'It', async () => {
-      writeSync(1, 'held');
-      // Blocks the event loop until the test lets it continue.
-      readSync(0, Buffer.alloc(1));
-    }, 10_000);`;
-  const { process: holder, output } = await startProgram(blocked, temporary, { arguments: [path] });
-  await new Promise((resolve) => holder.stdout?.once('data', resolve));
-  // holderOf returns the holder at the first heartbeat, or nothing after five seconds without one.
-  expect(await holderOf(path)).toMatch(new RegExp(`^process ${holder.pid} on `));
-  holder.stdin?.end('.');
-  await output;
 }, 20_000);

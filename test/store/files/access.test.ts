@@ -7,8 +7,8 @@ import fs, {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
 import {
   addReadLines,
@@ -17,39 +17,38 @@ import {
   FileUnattendedReads,
   writeReadLine,
 } from '../../../src/store/files/access.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { AccountRead } from '../../../src/store/ports/access.ts';
 import { openBelow } from '../open-files.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace } from '../waiting.ts';
 
 const temporary = temporaryFolder();
-const newFolder = () => newConfigFolder(temporary);
 const TODAY = parseDate('today', '2026-11-21');
 const TOMORROW = parseDate('tomorrow', '2026-11-22');
 const read = (productId: string | null, day: IsoDate = TODAY) => ({ day, customerId: '1048262', productId });
 
-/** Lets `count` runs, each with its own process, read the same account. */
-async function runs(folder: ReturnType<typeof newFolder>, count: number, budget: number): Promise<boolean[]> {
-  const taken: boolean[] = [];
-  for (let run = 0; run < count; run += 1)
-    taken.push(await take(new FileUnattendedReads(folder, 'bank'), read('0010482620'), budget));
-  return taken;
-}
+let folder: StoreFolder;
+let reads: FileUnattendedReads;
+const fileOf = (day: IsoDate) => join(folder.tokens('bank'), 'unattended-reads', day);
+/** What is counted today. */
+let file: string;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  reads = new FileUnattendedReads(folder, 'bank');
+  file = fileOf(TODAY);
+});
+
 const take = async (reads: FileUnattendedReads, which: AccountRead, budget: number) =>
   (await reads.take(which, { budget })) === 'taken';
 
 it('a line that a power cut left incomplete does not count', async () => {
-  const folder = newFolder();
-  await runs(folder, 1, 9);
-  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  await take(reads, read('0010482620'), 9);
   writeFileSync(file, '1048262 0010482620\n1048262 00104');
   expect(await take(new FileUnattendedReads(folder, 'bank'), read('0010482638'), 1)).toBe(true);
 });
 
 it('a run does not count the reads that it has counted already, however many calls it makes', async () => {
-  const folder = newFolder();
-  const reads = new FileUnattendedReads(folder, 'bank');
-  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   for (let run = 0; run < 3; run += 1) {
     reads.begin();
     expect(await take(reads, read('0010482620'), 3)).toBe(true);
@@ -65,10 +64,7 @@ it('a run does not count the reads that it has counted already, however many cal
 });
 
 it('a read that another process takes at the same moment is refused, and given back', async () => {
-  const folder = newFolder();
-  const reads = new FileUnattendedReads(folder, 'bank');
-  await runs(folder, 1, 9);
-  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  await take(new FileUnattendedReads(folder, 'bank'), read('0010482620'), 9);
   expect(await take(reads, read('0010482638'), 2)).toBe(true);
   const { writeSync } = fs;
   replace(fs, 'writeSync', (to: never, line: never) => {
@@ -80,35 +76,26 @@ it('a read that another process takes at the same moment is refused, and given b
 });
 
 it('after midnight a read of the day before is neither given back nor noted, since nobody counts it', async () => {
-  const folder = newFolder();
-  const reads = new FileUnattendedReads(folder, 'bank');
   const [late, later, early] = [read('0010482620'), read('0010482638'), read('0010482620', TOMORROW)];
   for (const each of [late, later, early]) expect(await take(reads, each, 4)).toBe(true);
   await reads.giveBack(late, 1439);
   await reads.succeeded(later);
-  expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([TOMORROW]);
-  const file = join(folder.tokens('bank'), 'unattended-reads', TOMORROW);
-  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n');
+  expect(readdirSync(dirname(file))).toEqual([TOMORROW]);
+  expect(readFileSync(fileOf(TOMORROW), 'utf8')).toBe('1048262 0010482620\n');
 });
 
 it('a read of the day before that failed does not lengthen the pauses of today', async () => {
-  const folder = newFolder();
-  const file = (day: IsoDate) => join(folder.tokens('bank'), 'unattended-reads', day);
-  const reads = new FileUnattendedReads(folder, 'bank');
   for (const minute of [600, 700]) {
     await reads.take(read('0010482620'), { budget: 9 });
     await reads.giveBack(read('0010482620'), minute);
   }
-  expect(readFileSync(file(TODAY), 'utf8')).toMatch(/ failed 1 605\n.*\n.* failed 2 710\n$/);
+  expect(readFileSync(file, 'utf8')).toMatch(/ failed 1 605\n.*\n.* failed 2 710\n$/);
   await reads.take(read('0010482620', TOMORROW), { budget: 9 });
   await reads.giveBack(read('0010482620', TOMORROW), 60);
-  expect(readFileSync(file(TOMORROW), 'utf8')).toMatch(/ failed 1 65\n$/);
+  expect(readFileSync(fileOf(TOMORROW), 'utf8')).toMatch(/ failed 1 65\n$/);
 });
 
 it('data is noted only if it ends a pause', async () => {
-  const folder = newFolder();
-  const reads = new FileUnattendedReads(folder, 'bank');
-  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   await reads.take(read(null), { budget: 9 });
   await reads.succeeded(read(null));
   expect(readFileSync(file, 'utf8')).toBe('1048262 *\n');
@@ -123,9 +110,6 @@ it('data is noted only if it ends a pause', async () => {
 });
 
 it('the file of a day stays open until the day ends; what is put in its place counts from its beginning', async () => {
-  const folder = newFolder();
-  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
-  const reads = new FileUnattendedReads(folder, 'bank');
   for (const id of ['0010482620', '0010482638', '0010482646'])
     expect(await take(reads, read(id), 4)).toBe(true);
   expect(openBelow(folder.root)).toHaveLength(1);
@@ -142,10 +126,7 @@ it('the file of a day stays open until the day ends; what is put in its place co
 });
 
 it('a note about a read that cannot be written is an error, and names the file', async () => {
-  const folder = newFolder();
-  const reads = new FileUnattendedReads(folder, 'bank');
   await reads.take(read(null));
-  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   once('writeSync', failing('ENOSPC'));
   await expect(reads.giveBack(read(null))).rejects.toMatchObject({
     code: 'config',
@@ -154,37 +135,30 @@ it('a note about a read that cannot be written is an error, and names the file',
 });
 
 it('a count of reads that cannot be written is an error, and names the file', async () => {
-  const folder = newFolder();
-  const place = join(folder.tokens('bank'), 'unattended-reads');
-  mkdirSync(join(place, TODAY), { recursive: true, mode: 0o700 });
-  await expect(new FileUnattendedReads(folder, 'bank').take(read(null), { budget: 1 })).rejects.toMatchObject(
-    {
-      code: 'config',
-      message: `The count of reads ${join(place, TODAY)} cannot be written: a folder has that name`,
-      hint: 'Check the free space, and who owns the folder.',
-    },
-  );
-  rmSync(place, { recursive: true });
-  writeFileSync(place, '');
+  mkdirSync(file, { recursive: true, mode: 0o700 });
+  await expect(take(reads, read(null), 1)).rejects.toMatchObject({
+    code: 'config',
+    message: `The count of reads ${file} cannot be written: a folder has that name`,
+    hint: 'Check the free space, and who owns the folder.',
+  });
+  rmSync(dirname(file), { recursive: true });
+  writeFileSync(dirname(file), '');
   await expect(new FileUnattendedReads(folder, 'bank').take(read(null))).rejects.toMatchObject({
     code: 'config',
   });
 });
 
 describe('the count of calls', () => {
-  it('only the owner can read the count of calls', async () => {
-    const folder = newConfigFolder(temporary);
-    await new FileCallCount(folder.tokens('bank')).count(TODAY);
-    const place = join(folder.tokens('bank'), 'client-credentials-calls');
-    expect(statSync(place).mode & 0o777).toBe(0o700);
-    expect(readdirSync(place).map((file) => statSync(join(place, file)).mode & 0o777)).toEqual([0o600]);
+  let counter: FileCallCount;
+  let place: string;
+  beforeEach(() => {
+    counter = new FileCallCount(folder.tokens('bank'));
+    place = join(folder.tokens('bank'), 'client-credentials-calls');
   });
 
   it('a count of calls that cannot be written is an error, and something else in its place counts as none', async () => {
-    const folder = newConfigFolder(temporary);
-    const path = join(folder.tokens('bank'), 'client-credentials-calls', TODAY);
+    const path = join(place, TODAY);
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    const counter = new FileCallCount(folder.tokens('bank'));
     expect(await counter.on(TODAY)).toBe(0);
     await expect(counter.count(TODAY)).rejects.toMatchObject({
       code: 'config',
@@ -193,13 +167,11 @@ describe('the count of calls', () => {
     });
   });
 
-  it('the first call of a day removes the counts of other days, also of days to come', async () => {
-    const folder = newConfigFolder(temporary);
-    const place = join(folder.tokens('bank'), 'client-credentials-calls');
-    const counter = new FileCallCount(folder.tokens('bank'));
+  it('the first call of a day removes the counts of other days, also of days to come, and only the owner can read it', async () => {
     await counter.count(TOMORROW);
     await counter.count(TODAY);
     expect(readdirSync(place)).toEqual([TODAY]);
+    expect([place, join(place, TODAY)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
     writeFileSync(join(place, 'later'), '');
     await counter.count(TODAY);
     expect(readdirSync(place).sort()).toEqual([TODAY, 'later']);
@@ -232,34 +204,14 @@ describe('the lines of reads', () => {
   });
 
   it.each([
-    ['reads are counted', [TAKEN, TAKEN], { reads: 2, failures: 0, pausedUntil: 0 }],
-    [
-      'a read that was given back does not count',
-      [TAKEN, TAKEN, BACK],
-      { reads: 1, failures: 0, pausedUntil: 0 },
-    ],
-    [
-      'no more reads are given back than were taken',
-      [BACK, BACK, TAKEN],
-      { reads: 1, failures: 0, pausedUntil: 0 },
-    ],
-    [
-      'a failed read is given back, and begins a pause',
-      [TAKEN, FAILED],
-      { reads: 0, failures: 2, pausedUntil: 615 },
-    ],
-    [
-      'a read that was given back ends no pause',
-      [FAILED, TAKEN, BACK],
-      { reads: 0, failures: 2, pausedUntil: 615 },
-    ],
-    [
-      'a read with data ends the pause, and counts',
-      [FAILED, TAKEN, OK],
-      { reads: 1, failures: 0, pausedUntil: 0 },
-    ],
-  ])('%s', (_what, lines, expected) => {
-    expect(saidBy(...lines)).toEqual({ [A]: expected });
+    ['reads are counted', [TAKEN, TAKEN], [2, 0, 0]],
+    ['a read that was given back does not count', [TAKEN, TAKEN, BACK], [1, 0, 0]],
+    ['no more reads are given back than were taken', [BACK, BACK, TAKEN], [1, 0, 0]],
+    ['a failed read is given back, and begins a pause', [TAKEN, FAILED], [0, 2, 615]],
+    ['a read that was given back ends no pause', [FAILED, TAKEN, BACK], [0, 2, 615]],
+    ['a read with data ends the pause, and counts', [FAILED, TAKEN, OK], [1, 0, 0]],
+  ])('%s', (_what, lines, [reads, failures, pausedUntil]) => {
+    expect(saidBy(...lines)).toEqual({ [A]: { reads, failures, pausedUntil } });
   });
 
   it('accounts are counted separately, and what was known before is kept', () => {
@@ -272,19 +224,9 @@ describe('the lines of reads', () => {
   });
 
   it.each([
-    '',
-    '42',
-    ` ${A}`,
-    `${A} `,
-    `${A} x`,
-    `${A} back again`,
-    `x ${A} back`,
-    `${A} failed`,
-    `${A} failed 1`,
-    `${A} failed x 1`,
-    `${A} failed 1 x`,
-    `${A} failed 1234567890 1`,
-    `${A} failed 1 1234567890`,
+    ...['', '42', ` ${A}`, `${A} `, `${A} x`, `${A} back again`, `x ${A} back`, `${A} failed`],
+    ...[`${A} failed 1`, `${A} failed x 1`, `${A} failed 1 x`],
+    ...[`${A} failed 1234567890 1`, `${A} failed 1 1234567890`],
   ])('a line that psd2 did not write does not count: %j', (line) => {
     expect(saidBy(line)).toEqual({});
   });

@@ -53,17 +53,6 @@ describe('the files of customers', () => {
     });
   });
 
-  it.each(['..', '.', '...', '../../x', '-rf', 'con'])(
-    'the file of the customer %s stays in the folder',
-    async (name) => {
-      await customers().change(name, granting('co-1'));
-      expect(await flowsOf(name)).toEqual(['co-1']);
-      const inside = join(folder.tokens('bank'), 'customers');
-      const found = filesIn(dirname(folder.root));
-      expect(found.map(({ parentPath }) => parentPath.startsWith(`${inside}/`))).toEqual([true]);
-    },
-  );
-
   it('a new version has its name only when it is durable, and the folders above a first one are too', async () => {
     const disk = recordDisk();
     await customers().change('ada', granting('co-1'));
@@ -229,21 +218,6 @@ describe('a customer whom another worker changes', () => {
     expect(time.seconds).toBe(31);
     expect(await flowsOf('ada')).toEqual(['co-1']);
     expect(await customers().change('bob', granting('co-3'))).toBeUndefined();
-  });
-
-  it('is at work, for a copy of the store', async () => {
-    await customers().change('ada', granting('co-1'));
-    expect(await customers().atWork()).toEqual([]);
-    await withLock(
-      place('customer-ada'),
-      'It',
-      async () => {
-        expect(await customers().atWork()).toEqual([
-          expect.stringMatching(`^process ${process.pid} on .+ since `),
-        ]);
-      },
-      0,
-    );
   });
 });
 

@@ -87,6 +87,10 @@ describe('a damaged file of a flow', () => {
     appendFileSync(path, line('third', 3));
     once('readSync', () => 0);
     expect(() => assertNotOvertaken(path, known)).toThrow(damagedAt(3));
+    writeFileSync(path, line('first', 1));
+    expect(() => assertNotOvertaken(path, known)).toThrow(damagedAt(3));
+    expect(() => appendToFlowFile(path, known, event('third'))).toThrow(damagedAt(3));
+    expect(readFileSync(path, 'utf8')).toBe(line('first', 1));
   });
 });
 

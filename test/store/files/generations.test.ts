@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { Generations } from '../../../src/store/files/token-file.ts';
-import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, once, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 let folder: string;
@@ -15,23 +15,19 @@ beforeEach(() => {
   generations = new Generations(folder);
 });
 
-it('the newest generation counts, and earlier ones are removed', () => {
+it('the newest generation counts, 10 comes after 9, and earlier ones are removed', () => {
   expect(generations.newest()).toBe(0);
   expect(generations.add(1, 'one')).toBe(true);
-  expect(generations.add(2, 'two')).toBe(true);
-  expect(generations.newest()).toBe(2);
-  expect(readFileSync(generations.pathOf(2), 'utf8')).toBe('two');
-  expect(readdirSync(folder)).toEqual(['2.json']);
-});
-
-it('generation 10 comes after generation 9', () => {
-  writeFileSync(generations.pathOf(9), '');
+  expect(generations.add(9, 'nine')).toBe(true);
   expect(generations.add(10, 'ten')).toBe(true);
   expect(generations.newest()).toBe(10);
+  expect(readFileSync(generations.pathOf(10), 'utf8')).toBe('ten');
+  expect(readdirSync(folder)).toEqual(['10.json']);
 });
 
-it('a generation is written once, and a second writer changes nothing', () => {
-  generations.add(1, 'first');
+it.each([true, false])('a generation is written once, on a file system with hard links: %s', (canLink) => {
+  if (!canLink) replaceForStore(fs, 'linkSync', failing('EPERM'));
+  expect(generations.add(1, 'first')).toBe(true);
   expect(generations.add(1, 'second')).toBe(false);
   expect(readFileSync(generations.pathOf(1), 'utf8')).toBe('first');
   expect(readdirSync(folder)).toEqual(['1.json']);
@@ -57,25 +53,21 @@ it('a process that stalled cannot bring back a login that was removed', () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('if several processes write the same generation at the same time, one of them wins', async () => {
-  const program = `
-    import { Generations } from '../../../src/store/files/token-file.ts';
-    const [folder, name] = process.argv.slice(2);
-    process.stdin.once('data', () => {
-      const won = [];
-      for (let n = 1; n <= 50; n += 1) if (new Generations(folder).add(n, name)) won.push(n);
-      process.stdout.write(won.join(' '), () => process.exit());
-    });
-    process.stdout.write('');`;
-  const names = ['a', 'b', 'c'];
-  const started = await Promise.all(
-    names.map((name) => startProgram(program, temporary, { arguments: [folder, name] })),
-  );
-  for (const { process } of started) process.stdin?.write('go');
-  const won = await Promise.all(started.map(({ output }) => output));
-  const all = won.flatMap((text) => text.split(' ').filter(Boolean).map(Number));
-  expect(new Set(all).size).toBe(all.length);
-  const winner = names[won.findIndex((text) => text.split(' ').includes('50'))];
-  expect(readFileSync(generations.pathOf(50), 'utf8')).toBe(winner);
-  expect(readdirSync(folder)).toEqual(['50.json']);
-}, 20_000);
+it('of two processes that write the same generation at the same time, the faster one wins', () => {
+  once('linkSync', (link) => {
+    expect(new Generations(folder).add(1, 'faster')).toBe(true);
+    return link();
+  });
+  expect(generations.add(1, 'slower')).toBe(false);
+  expect(readFileSync(generations.pathOf(1), 'utf8')).toBe('faster');
+});
+
+it('a process writes again what another one took for half written, and removed', () => {
+  generations.add(1, 'one');
+  once('linkSync', (link) => {
+    for (const name of readdirSync(folder)) if (name.startsWith('.')) rmSync(join(folder, name));
+    return link();
+  });
+  expect(generations.add(2, 'two')).toBe(true);
+  expect(readFileSync(generations.pathOf(2), 'utf8')).toBe('two');
+});

@@ -50,15 +50,8 @@ describe('what completion offers for a profile', () => {
 
   it('flows of another kind, and those beyond the limit, are not offered', async () => {
     const flows = folder.flows('bank');
-    put(
-      flows,
-      first('created'),
-      'tr-0001.ndjson',
-      'co-0002.ndjson',
-      'tr-0003.ndjson',
-      'op-0004.ndjson',
-      'tr-0005.ndjson',
-    );
+    const names = ['tr-0001', 'co-0002', 'tr-0003', 'op-0004', 'tr-0005'];
+    put(flows, first('created'), ...names.map((name) => `${name}.ndjson`));
     expect(await begun('transfer')).toEqual(['tr-0005', 'tr-0003', 'tr-0001']);
     expect(await begun('transfer', 2)).toEqual(['tr-0005', 'tr-0003']);
     expect(await begun('consent')).toEqual(['co-0002']);
@@ -143,9 +136,13 @@ describe('what completion offers for a profile', () => {
       code: 'config',
       message: 'PSD2_STORE is not the address of a database',
     });
-    // A command would refuse the files now.
-    const database = { ...{ id: 'id-1', shown: 'db/bank', address: 'postgres://db/bank' }, isSet: false };
-    new StoreMemory(folder, 'bank').add({ home: 'postgres', ...database });
+    // A command would refuse that store now.
+    const database = { id: 'id-1', shown: 'db/bank', address: 'postgres://db/bank', isSet: false };
+    const memory = new StoreMemory(folder, 'bank');
+    memory.replace({ home: 'files', isSet: false });
+    const elsewhere = await glanceAt(folder, 'bank', { PSD2_STORE: database.address });
+    expect([await elsewhere.begun('transfer', 9), await elsewhere.customers()]).toEqual([[], []]);
+    memory.replace({ home: 'postgres', ...database });
     expect(await (await glanceAt(folder, 'bank', {})).begun('transfer', 9)).toEqual([]);
   });
 });

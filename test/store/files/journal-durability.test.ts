@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import { transferOrder } from '../../domain/orders.ts';
+import { VERIFIED } from '../../domain/orders.ts';
 import { allOf, begunTransfer, opened } from '../flows.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
@@ -18,28 +18,14 @@ function openJournal(folder: StoreFolder): FileFlows {
 }
 
 /** A transfer up to its execution. Its journal has multi-byte characters. */
-async function writeTransfer(): Promise<{
-  folder: StoreFolder;
-  flow: string;
-  content: Buffer;
-  states: string[];
-}> {
+async function writeTransfer() {
   const folder = newConfigFolder(temporary);
   const open = await begunTransfer(openJournal(folder));
   const states = [open.current.state];
   const record = async (...event: Parameters<typeof open.record>) =>
     states.push((await open.record(...event)).state);
-  const resourceId = 'r1';
-  const money = { amount: transferOrder().amount, currency: 'EUR' };
   await record({ type: 'verify-sent', requestId: 'q1', digest: 'd1' });
-  await record({
-    type: 'verified',
-    resourceId,
-    totalAmount: money,
-    commissions: money,
-    bankName: 'Banca del Caffè €',
-    nextStep: 'execute',
-  });
+  await record({ ...VERIFIED, bankName: 'Banca del Caffè €' });
   await record({ type: 'accepted' });
   await record({ type: 'sca-started' });
   await record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
@@ -80,22 +66,26 @@ it('a journal that is cut at any byte is the result of its whole lines, and can 
   }
 });
 
-it('an event that the disk stores only in part has not happened', async () => {
-  const folder = newConfigFolder(temporary);
+/** Begins a flow in another process, and records events until the disk takes no more. @returns what it says then */
+async function fillDisk(folder: StoreFolder, blocks: number): Promise<string> {
   const program = `
     import { storeFolder } from '../../../src/store/machine/folder.ts';
     import { FileFlows } from '../../../src/store/files/flows/flows.ts';
     import { begunTransfer } from '../flows.ts';
     const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
-    const open = await begunTransfer(journal);
     let recorded = 0;
     try {
+      const open = await begunTransfer(journal);
       for (; recorded < 100; recorded += 1) await open.record({ type: 'approach-sent', requestId: 'q', digest: 'd' });
     } catch (error) {
       process.stdout.write(recorded + ' ' + error.code + ' ' + error.message);
     }`;
-  const { output } = await startProgram(program, temporary, { arguments: [folder.root], blocks: 1 });
-  const [recorded, code] = (await output).split(' ', 2);
+  return (await startProgram(program, temporary, { arguments: [folder.root], blocks })).output;
+}
+
+it('an event that the disk stores only in part has not happened', async () => {
+  const folder = newConfigFolder(temporary);
+  const [recorded, code] = (await fillDisk(folder, 1)).split(' ', 2);
   expect(code).toBe('config');
 
   const [file = ''] = readdirSync(folder.flows('sandbox')).filter((name) => name.endsWith('.ndjson'));
@@ -109,18 +99,8 @@ it('an event that the disk stores only in part has not happened', async () => {
 
 it('a flow that cannot be written leaves nothing behind, and the error says why', async () => {
   const folder = newConfigFolder(temporary);
-  const program = `
-    import { storeFolder } from '../../../src/store/machine/folder.ts';
-    import { FileFlows } from '../../../src/store/files/flows/flows.ts';
-    import { begunTransfer } from '../flows.ts';
-    const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
-    try {
-      await begunTransfer(journal);
-    } catch (error) {
-      process.stdout.write(error.code + ' ' + error.message);
-    }`;
-  const { output } = await startProgram(program, temporary, { arguments: [folder.root], blocks: 0 });
-  expect(await output).toMatch(/^config .*: the limit for the size of a file is reached$/);
+  const said = await fillDisk(folder, 0);
+  expect(said).toMatch(/^0 config .*: the limit for the size of a file is reached$/);
   const left = readdirSync(folder.flows('sandbox'), { recursive: true, withFileTypes: true });
   expect(left.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual([]);
 }, 20_000);

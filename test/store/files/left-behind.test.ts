@@ -51,77 +51,47 @@ async function killed(resourceId?: string): Promise<string> {
   return flow;
 }
 
-describe('an interrupted flow', () => {
-  it('a command about another flow names an interrupted flow, even before it has a resource', async () => {
-    const flow = await killed();
-    const open = await opened(flowsOf(), 'transfer', flow);
-    await open.record({ type: 'verify-sent', ...intent });
-    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
-    expect((await flowsOf().leftBehind(5, 'r2')).flows.map((each) => each.flow)).toEqual([flow]);
-  });
-
-  it('an interrupted flow is not named any more after a week', async () => {
-    const flow = await killed('r1');
-    const older = new Date(Date.now() - 7 * 86_400_000 - 60_000);
-    const younger = new Date(Date.now() - 7 * 86_400_000 + 60_000);
-    utimesSync(marker(flow), younger, younger);
-    expect((await flowsOf().leftBehind(5)).flows).toHaveLength(1);
-    utimesSync(marker(flow), older, older);
-    expect(await flowsOf().leftBehind(5)).toEqual({ flows: [], more: 0 });
-    expect(existsSync(marker(flow))).toBe(false);
-  });
-
-  it('an interrupted flow with a damaged journal is not named, and its marker stays', async () => {
-    const flow = await killed('r1');
-    const other = await killed('r2');
-    writeFileSync(journalOf(flow), 'garbage');
-    expect((await flowsOf().leftBehind(5)).flows.map((each) => each.flow)).toEqual([other]);
-    expect(existsSync(marker(flow))).toBe(true);
-  });
-
-  it('a marker whose journal is gone, or whose name is not a flow, counts for nothing', async () => {
-    mkdirSync(join(folder.flows('p'), 'open'), { recursive: true, mode: 0o700 });
-    for (const name of ['tr-0mi7x7x8x00000', 'something']) writeFileSync(marker(name), DEAD, { mode: 0o600 });
-    expect(await flowsOf().leftBehind(5)).toEqual({ flows: [], more: 0 });
-  });
+it('a marker counts for nothing if its journal is gone or damaged, or its name is not a flow', async () => {
+  const flow = await killed('r1');
+  const other = await killed('r2');
+  writeFileSync(journalOf(flow), 'garbage');
+  for (const name of ['tr-0mi7x7x8x00000', 'something']) writeFileSync(marker(name), DEAD, { mode: 0o600 });
+  expect((await flowsOf().leftBehind(5)).flows.map((each) => each.flow)).toEqual([other]);
+  expect(existsSync(marker(flow))).toBe(true);
 });
 
-describe('an interrupted flow that sent nothing to the bank', () => {
-  it('a flow that another process holds is left alone and named if the operator does not wait', async () => {
-    const flow = await killed();
-    const interrupted = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
-    await withLock(
-      journalOf(flow),
-      'It',
-      async () => {
-        const before = readFileSync(journalOf(flow), 'utf8');
-        writeFileSync(marker(flow), DEAD, { mode: 0o600 });
-        expect((await flowsOf({ interrupted }).leftBehind(5)).flows.map((each) => each.flow)).toEqual([flow]);
-        expect(readFileSync(journalOf(flow), 'utf8')).toBe(before);
-      },
-      10_000,
-    );
-  });
+it('a flow that another process holds is left alone and named if the operator does not wait', async () => {
+  const flow = await killed();
+  const interrupted = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
+  await withLock(
+    journalOf(flow),
+    'It',
+    async () => {
+      const before = readFileSync(journalOf(flow), 'utf8');
+      writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+      expect((await flowsOf({ interrupted }).leftBehind(5)).flows.map((each) => each.flow)).toEqual([flow]);
+      expect(readFileSync(journalOf(flow), 'utf8')).toBe(before);
+    },
+    10_000,
+  );
 });
 
-describe('a flow that seemed to have sent nothing', () => {
-  it('a flow continues if another process resumes it at the same moment', async () => {
-    const flow = await killed();
-    const other = await opened(flowsOf(), 'transfer', flow);
-    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
-    const looking = await withLock(
-      journalOf(flow),
-      'It',
-      async () => {
-        const left = flowsOf().leftBehind(5);
-        await other.record({ type: 'verify-sent', ...intent });
-        return { left };
-      },
-      10_000,
-    );
-    expect((await looking.left).flows.map((each) => each.flow)).toEqual([flow]);
-    expect((await flowsOf().find('transfer', flow)).state).toBe('created');
-  });
+it('a flow continues if another process resumes it at the same moment', async () => {
+  const flow = await killed();
+  const other = await opened(flowsOf(), 'transfer', flow);
+  writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+  const looking = await withLock(
+    journalOf(flow),
+    'It',
+    async () => {
+      const left = flowsOf().leftBehind(5);
+      await other.record({ type: 'verify-sent', ...intent });
+      return { left };
+    },
+    10_000,
+  );
+  expect((await looking.left).flows.map((each) => each.flow)).toEqual([flow]);
+  expect((await flowsOf().find('transfer', flow)).state).toBe('created');
 });
 
 it('no flow begins while another process holds the journal, and the error comes after ten seconds', async () => {
@@ -136,23 +106,19 @@ it('no flow begins while another process holds the journal, and the error comes 
   expect(readdirSync(folder.flows('p'))).toEqual(['journal.lock']);
 });
 
-describe('the flows that processes work on', () => {
-  it('a flow whose process does not respond is not at work', async () => {
-    const flow = await killed('r1');
-    writeFileSync(`${journalOf(flow)}.lock`, '');
-    secondsWhileWaiting();
-    expect(await flowsOf().atWork()).toEqual([]);
-  });
+it('a flow whose process does not respond is not at work', async () => {
+  const flow = await killed('r1');
+  writeFileSync(`${journalOf(flow)}.lock`, '');
+  secondsWhileWaiting();
+  expect(await flowsOf().atWork()).toEqual([]);
 });
 
-describe('beginning a flow fails', () => {
-  it('a flow that could not be begun is not under way', async () => {
-    mkdirSync(join(folder.flows('p'), 'index'), { recursive: true, mode: 0o700 });
-    await expect(
-      begun(flowsOf(), 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() }),
-    ).rejects.toMatchObject({ code: 'config' });
-    expect(readdirSync(join(folder.flows('p'), 'open'))).toEqual([]);
-  });
+it('a flow that could not be begun is not under way', async () => {
+  mkdirSync(join(folder.flows('p'), 'index'), { recursive: true, mode: 0o700 });
+  await expect(
+    begun(flowsOf(), 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() }),
+  ).rejects.toMatchObject({ code: 'config' });
+  expect(readdirSync(join(folder.flows('p'), 'open'))).toEqual([]);
 });
 
 it('onFlow gets each transaction that is begun or read, with its flow', async () => {

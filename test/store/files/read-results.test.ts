@@ -27,16 +27,6 @@ async function lineOf(customerId: string): Promise<string> {
   return readFileSync(elsewhere, 'utf8').trim();
 }
 
-it('a result that another process is still writing comes as soon as it is complete', async () => {
-  const results = new FileReadResults(path);
-  await results.add([failed('1')]);
-  const line = await lineOf('2');
-  appendFileSync(path, line.slice(0, 40));
-  expect(await customersIn(results)).toEqual(['1']);
-  appendFileSync(path, `${line.slice(40)}\n`);
-  expect(await customersIn(results)).toEqual(['1', '2']);
-});
-
 it('a result that was cut does not take the next one with it', async () => {
   const results = new FileReadResults(path);
   await results.add([failed('1')]);

@@ -1,12 +1,14 @@
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import { ReferenceClaims } from '../../../src/store/files/flows/references.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, once, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const intent = { requestId: 'q1', digest: null };
@@ -79,18 +81,19 @@ describe('a transfer that was stopped before it took its reference', () => {
 });
 
 describe('a reference on disk', () => {
-  it('a reference is not free if the journal of its flow is missing, because it may have been paid', async () => {
-    await begin();
+  it('a reference is not free if the journal of its flow is missing, and a flow that continues is not cancelled', async () => {
+    const { flow } = (await begin('INV-1')).current;
     claim('INV-1', 'tr-0mi7x7x8x00000');
-    const before = await idsOf();
     const path = join(folder.flows('p'), 'tr-0mi7x7x8x00000.ndjson');
-    await expect(begin('inv-1')).rejects.toMatchObject({
+    const isMissing = (reference: string) => ({
       code: 'config',
-      message: `The journal ${path} is missing, and its transfer has the reference "inv-1"`,
-      hint: 'That transfer may have been paid, so its reference stays reserved. Restore the journal from a backup, or use another --reference.',
-      flow: 'tr-0mi7x7x8x00000',
+      message: `The journal ${path} is missing, and its transfer has the reference "${reference}"`,
     });
-    expect(await idsOf()).toEqual(before);
+    await expect(opened(flowsOf(), 'transfer', flow)).rejects.toMatchObject(isMissing('INV-1'));
+    expect((await flowsOf().find('transfer', flow)).state).toBe('created');
+    claim('INV-2', 'tr-0mi7x7x8x00000');
+    await expect(begin('inv-2')).rejects.toMatchObject(isMissing('inv-2'));
+    expect(await idsOf()).toEqual([flow]);
   });
 
   it('a reference is not free if the journal of its flow is damaged, because it may have been paid', async () => {
@@ -100,13 +103,6 @@ describe('a reference on disk', () => {
     await expect(begin('INV-1')).rejects.toThrow(
       duplicate(`The reference "INV-1" was used by transfer ${other}`),
     );
-  });
-
-  it('a flow that continues is not cancelled because the journal of the holder is missing', async () => {
-    const { flow } = (await begin('INV-1')).current;
-    claim('INV-1', 'tr-0mi7x7x8x00000');
-    await expect(opened(flowsOf(), 'transfer', flow)).rejects.toMatchObject({ code: 'config' });
-    expect((await flowsOf().find('transfer', flow)).state).toBe('created');
   });
 
   it('the reference of a missing journal is taken even if its claim is missing too, once it reached the bank', async () => {
@@ -132,5 +128,89 @@ describe('a reference on disk', () => {
       duplicate(`The reference "INV-1" was used by transfer ${other}, which is created`),
     );
     expect((await flowsOf().find('transfer', open.current.flow)).state).toBe('cancelled');
+  });
+});
+
+it('without hard links a transfer can be begun and continued, and a reference still belongs to one flow', async () => {
+  replaceForStore(fs, 'linkSync', failing('EPERM'));
+  const open = await begin('INV-1');
+  expect(await allOf(flowsOf(), 'transfer')).toEqual([open.current]);
+  const claims = new ReferenceClaims(folder.flows('p'));
+  for (const flow of ['tr-1', 'tr-2']) expect(claims.take('INV-2', flow, () => false)).toBe('tr-1');
+});
+
+describe('the claims of references', () => {
+  const isNotFree = () => false;
+  let place: string;
+  let claims: ReferenceClaims;
+  beforeEach(() => {
+    place = join(folder.root, 'flows');
+    mkdirSync(place, { recursive: true });
+    claims = new ReferenceClaims(place);
+  });
+
+  it('a reference belongs to the flow that took it first, however often others ask for it', () => {
+    for (const flow of ['tr-1', 'tr-2', 'tr-1']) expect(claims.take('INV-1', flow, isNotFree)).toBe('tr-1');
+    expect(claims.take(' inv-1', 'tr-2', isNotFree)).toBe('tr-1');
+    expect(claims.take('INV-2', 'tr-2', isNotFree)).toBe('tr-2');
+  });
+
+  it('a flow whose reference another one has taken does not have it any more', () => {
+    claims.take('INV-1', 'tr-1', isNotFree);
+    claims.take('INV-1', 'tr-2', () => true);
+    expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-2');
+    expect(claims.take('INV-1', 'tr-2', isNotFree)).toBe('tr-2');
+    expect(claims.holders('inv-1')).toEqual(['tr-1', 'tr-2']);
+  });
+
+  it('a use whose file was removed is not taken again, because later ones may have been paid', () => {
+    for (const flow of ['tr-1', 'tr-2', 'tr-3']) claims.take('INV-1', flow, () => true);
+    const [, second = ''] = readdirSync(join(place, 'references')).sort();
+    rmSync(join(place, 'references', second));
+    expect(claims.take('INV-1', 'tr-4', (flow) => flow !== 'tr-3')).toBe('tr-3');
+    expect(claims.take('INV-1', 'tr-4', () => true)).toBe('tr-4');
+    expect(claims.holders('INV-1')).toEqual(['tr-1', 'tr-3', 'tr-4']);
+  });
+
+  it('a reference stays with a flow that takes it again, even if that flow has failed', () => {
+    const isFree = (flow: string) => {
+      throw new TypeError(`${flow} is not to be asked about`);
+    };
+    for (let times = 0; times < 2; times += 1) expect(claims.take('INV-1', 'tr-1', isFree)).toBe('tr-1');
+    expect(readdirSync(join(place, 'references'))).toHaveLength(1);
+  });
+
+  it('a flow gets its reference even if an earlier run was killed while it took it', () => {
+    claims.take('INV-1', 'tr-1', isNotFree);
+    const [claim = ''] = readdirSync(join(place, 'references'));
+    const path = join(place, 'references', claim);
+    rmSync(path);
+    writeFileSync(`${path}.tr-1`, 'tr', { mode: 0o600 });
+    expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
+    expect(readdirSync(join(place, 'references'))).toEqual([claim]);
+  });
+
+  it('a process that is overtaken while it takes a reference learns which flow has it', () => {
+    claims.take('INV-1', 'tr-1', isNotFree);
+    const [claim = ''] = readdirSync(join(place, 'references'));
+    const path = join(place, 'references', claim);
+    rmSync(path);
+    once('linkSync', (link) => {
+      writeFileSync(path, 'tr-2', { mode: 0o600 });
+      return link();
+    });
+    expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-2');
+    expect(readdirSync(join(place, 'references'))).toEqual([claim]);
+  });
+
+  it('if a reference cannot be recorded, nobody has it, and the error says that nothing was paid', () => {
+    once('linkSync', failing('EIO'));
+    expect(thrownBy(() => claims.take('INV-1', 'tr-1', isNotFree))).toMatchObject({
+      code: 'config',
+      message: `psd2 cannot record the reference in ${join(place, 'references')}: EIO`,
+      hint: 'Check the free space, and who owns the folder. Nothing was paid.',
+    });
+    expect(readdirSync(join(place, 'references'))).toEqual([]);
+    expect(claims.take('INV-1', 'tr-2', isNotFree)).toBe('tr-2');
   });
 });

@@ -161,13 +161,6 @@ describe('what is in the folder of tokens', () => {
     await write('42', { ...login, accessToken: 'a\tb ~\u00e9', apiTrackId: 'track-1' });
     expect(await tokens().read('42')).toMatchObject({ accessToken: 'a\tb ~\u00e9', apiTrackId: 'track-1' });
   });
-
-  it('space for tokens is reserved until it is given back', async () => {
-    const giveBack = await tokens().ready();
-    expect(readdirSync(place())).toEqual([]);
-    await giveBack();
-    await giveBack();
-  });
 });
 
 describe('tokens of a profile that becomes protected', () => {
@@ -279,14 +272,6 @@ describe('the files of a login', () => {
     });
   });
 
-  it('a damaged file of tokens is refused without showing its content', async () => {
-    put(place('customer-42', '1.json'), '{"accessToken":"access-1","refreshToken":"refr');
-    await expect(tokens().read('42')).rejects.toMatchObject({
-      code: 'config',
-      message: `${place('customer-42', '1.json')} is damaged: it is not JSON`,
-    });
-  });
-
   it('late tokens do not bring back a login that was removed with its folder', async () => {
     await write('42');
     const spent = await read();
@@ -393,22 +378,6 @@ describe('tokens that are copied', () => {
     await tokens().keep({ ...record, generation: 5, origin: 4 });
     expect(await read()).toMatchObject({ generation: 5, origin: 4 });
   });
-});
-
-it('nobody is at work on tokens that nobody changes', async () => {
-  await write('42');
-  await write(null);
-  expect(await tokens().atWork()).toEqual([]);
-});
-
-it('customers are in order, however the disk lists them', async () => {
-  for (const customerId of ['1', '2', '3']) await write(customerId);
-  const { readdirSync: list } = fs;
-  replace(fs, 'readdirSync', (...args: never[]) => {
-    const names: unknown = Reflect.apply(list, fs, args);
-    return Array.isArray(names) ? names.reverse() : names;
-  });
-  expect(await tokens().customers()).toEqual(['1', '2', '3']);
 });
 
 it('in a folder that was copied away no tokens are changed', async () => {

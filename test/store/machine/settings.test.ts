@@ -194,35 +194,6 @@ describe('a required setting', () => {
     });
   });
 
-  const file = { path: 'x' };
-  it.each([
-    ['baseUrl', 'base URL', 'PSD2_BASE_URL', 'x'],
-    ['clientId', 'client id', 'PSD2_CLIENT_ID', 'x'],
-    ['clientSecret', 'client secret', 'PSD2_CLIENT_SECRET', 'x'],
-    ['applicationName', 'application name', 'PSD2_APP_NAME', 'x'],
-    ['ccClientId', 'client id for client credentials', 'PSD2_CC_CLIENT_ID', 'x'],
-    ['ccClientSecret', 'client secret for client credentials', 'PSD2_CC_CLIENT_SECRET', 'x'],
-    ['ccApplicationName', 'application name for client credentials', 'PSD2_CC_APP_NAME', 'x'],
-    ['ccDailyLimit', 'daily limit of calls with client credentials', 'PSD2_CC_DAILY_LIMIT', 'x'],
-    ['redirectUri', 'redirect URI', 'PSD2_REDIRECT_URI', 'x'],
-    ['signer', 'signer', 'PSD2_SIGNER', 'x'],
-    ['payeeCheck', 'payee check', 'PSD2_PAYEE_CHECK', 'x'],
-    ['maxAmount', 'largest amount of a transfer', 'PSD2_MAX_AMOUNT', 'x'],
-    ['staleAfter', 'age from which data is stale', 'PSD2_STALE_AFTER', 'x'],
-    ['qwacCertificate', 'QWAC certificate', 'PSD2_QWAC_CERT', file],
-    ['qwacKey', 'QWAC key', 'PSD2_QWAC_KEY', file],
-    ['qsealCertificate', 'QSealC certificate', 'PSD2_QSEAL_CERT', file],
-    ['qsealKey', 'QSealC key', 'PSD2_QSEAL_KEY', file],
-    ['ca', 'CA bundle', 'PSD2_CA', file],
-    ['bankSigningCertificate', 'bank signing certificate', 'PSD2_BANK_SIGNING_CERT', file],
-  ] as const)('%s is called %s, and %s gives it', (key, name, variable, value) => {
-    expect(thrownBy(() => missingSetting({ name: 'env', settings: {} }, key))).toMatchObject({
-      message: `The profile "env" has no ${name}`,
-      hint: `Set ${variable}.`,
-    });
-    expect(environmentSettings({ [variable]: 'x', PATH: '/bin' })).toEqual({ [key]: value });
-  });
-
   it.each(['x\ny', 'x\u0000', '\u007f', 'x\u0085'])(
     'a setting with the control character in %j is refused',
     (clientId) => {
