@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { withLock } from '../../../src/store/disk/lock.ts';
 import { FileCustomers } from '../../../src/store/files/customers.ts';
 import { nameOfBank } from '../../../src/store/files/file-names.ts';
 import { Generations } from '../../../src/store/files/token-file.ts';

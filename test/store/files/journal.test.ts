@@ -10,11 +10,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createFlowFile } from '../../../src/store/files/flows/file.ts';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
-import { thrownBy } from '../../support/thrown.ts';
 import { allOf, begun, begunTransfer, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { once } from '../waiting.ts';

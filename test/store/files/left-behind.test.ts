@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { makePrivateFolder } from '../../../src/store/disk/files.ts';
 import { withLock } from '../../../src/store/disk/lock.ts';

@@ -1,4 +1,4 @@
-import fs, {
+import {
   chmodSync,
   existsSync,
   mkdirSync,
@@ -19,7 +19,7 @@ import { Vault } from '../../../src/store/secrets/vault.ts';
 import { openBelow } from '../open-files.ts';
 import { useKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { failing, heldByAnother, once, replace } from '../waiting.ts';
+import { failing, heldByAnother, once } from '../waiting.ts';
 import { login } from '../whole-store.ts';
 
 const temporary = temporaryFolder();

@@ -14,7 +14,6 @@ import {
 } from '../../../src/store/secrets/vault.ts';
 import { lacking } from '../../support/lacking.ts';
 import { thrownBy } from '../../support/thrown.ts';
-import { stored } from '../stored-protection.ts';
 import { useKeyring, withoutKeyring } from '../system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { heldByAnother } from '../waiting.ts';
@@ -25,6 +24,20 @@ const PASSPHRASE = { kind: 'passphrase', passphrase: 'correct horse' } as const;
 const CHOICES =
   'psd2 has changed nothing. Choose a passphrase (set PSD2_CONFIG_PASSPHRASE, or add --passphrase to be asked, or --passphrase-stdin), or a keyring that can be opened here, on Linux a Secret Service such as gnome-keyring or KWallet, on D-Bus.';
 const secret = z.object({ token: z.string() });
+/** The file of a key, as psd2 writes it for the passphrase `correct horse`. */
+const stored = {
+  v: 1,
+  id: 'aszt2ZDKZ-xNgA5b',
+  state: 'on',
+  wrappedBy: { kind: 'passphrase', scrypt: { N: 32768, r: 8, p: 3, salt: 'sbUf0TKqy6rmfP+FXPiZrg==' } },
+  key: {
+    v: 1,
+    cipher: 'aes-256-gcm',
+    nonce: 'c+YdXSVquo5YnPeK',
+    tag: 'zk393WosYvhKTVXpF5jGog==',
+    data: 'Z2jCGiQyDMEssmkXtELCuWMfIy6BDpvwablo/Gf2lDiQAGxcIupALw4JrUs=',
+  },
+};
 let folder: StoreFolder;
 
 beforeEach(() => {
@@ -50,9 +63,9 @@ async function sealedByKeyring(): Promise<Sealed> {
   return (await keyOf(vault())).seal(['here'], { token: 't' });
 }
 
-function protectedBefore(): void {
+function protectedBefore(content: object = stored): void {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
-  writeFileSync(file(), JSON.stringify(stored), { mode: 0o600 });
+  writeFileSync(file(), JSON.stringify(content), { mode: 0o600 });
 }
 
 describe('a profile that is protected by the keyring', () => {
@@ -287,7 +300,7 @@ describe('a key that is not available', () => {
 });
 
 describe('the file of the key', () => {
-  beforeEach(protectedBefore);
+  beforeEach(() => protectedBefore());
 
   it('a passphrase opens the profile however its letters are composed, as RFC 7914 derives a key from it', async () => {
     const salt = Buffer.from('a salt').toString('base64');
@@ -320,4 +333,49 @@ describe('the file of the key', () => {
     rmSync(lock);
     expect(await vault().exclusively(async () => 'done')).toBe('done');
   });
+});
+
+/** What is wrong with a file, the field that the error names, and the content. */
+const DAMAGED: [string, string, object][] = [
+  ['of a later format', 'v', { ...stored, v: 2 }],
+  ['in another state', 'state', { ...stored, state: 'off' }],
+  ['with another kind of protection', 'wrappedBy.kind', { ...stored, wrappedBy: { kind: 'card' } }],
+  ...[{ N: 1024 }, { r: 1 }, { p: 1 }].map((less): [string, string, object] => {
+    const scrypt = { ...stored.wrappedBy.scrypt, ...less };
+    const where = `wrappedBy.scrypt.${Object.keys(less).join()}`;
+    return [
+      'with less work for a passphrase',
+      where,
+      { ...stored, wrappedBy: { kind: 'passphrase', scrypt } },
+    ];
+  }),
+  ['without a salt', 'wrappedBy.scrypt', { ...stored, wrappedBy: { kind: 'passphrase' } }],
+  ['without an id', 'id', { ...stored, id: undefined }],
+  ['without a key', 'key', { ...stored, key: undefined }],
+  ...[{ v: 2 }, { cipher: 'aes-128-gcm' }, { nonce: 'AAAA' }, { tag: 'AAAA' }, { data: 7 }].map(
+    (change): [string, string, object] => [
+      'with a changed key',
+      `key.${Object.keys(change).join()}`,
+      { ...stored, key: { ...stored.key, ...change } },
+    ],
+  ),
+];
+
+it('psd2 reads every file of a key that it has ever stored, and names the field of one that it never stored', () => {
+  const kindOf = (content: object) => {
+    protectedBefore(content);
+    return vault().kind;
+  };
+  for (const state of ['on', 'ending']) {
+    expect(kindOf({ ...stored, state })).toBe('passphrase');
+    expect(kindOf({ ...stored, state, wrappedBy: { kind: 'keyring' } })).toBe('keyring');
+  }
+  for (const [what, where, content] of DAMAGED)
+    expect(
+      thrownBy(() => kindOf(content)),
+      what,
+    ).toMatchObject({
+      code: 'config',
+      message: `${file()} is damaged: ${where} is not as psd2 wrote it`,
+    });
 });

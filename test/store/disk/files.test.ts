@@ -3,6 +3,7 @@ import fs, {
   chmodSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -15,22 +16,35 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod/mini';
 import {
+  appendDurably,
+  entriesBelow,
+  listFolder,
   makePrivateFolder,
   readJsonFile,
+  readOwnFile,
+  readPlainFile,
   removeHalfWritten,
+  removeStored,
+  syncFolder,
+  takeName,
   writeJsonFile,
 } from '../../../src/store/disk/files.ts';
+import { refuseUnsafe, refuseUnsafeFilesIn, UnsafeFile } from '../../../src/store/disk/permissions.ts';
 import { thrownBy } from '../../support/thrown.ts';
+import { recordDisk } from '../disk.ts';
+import { openBelow } from '../open-files.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const schema = z.object({ name: z.string(), depth: z.optional(z.object({ 'a.b': z.number() })) });
+let folder: string;
 let path: string;
 let notices: string[];
 
 beforeEach(() => {
+  folder = mkdtempSync(join(temporary, 'place-'));
   path = join(newConfigFolder(temporary).root, 'some', 'name.of.it.json');
   notices = [];
 });
@@ -150,6 +164,7 @@ it.each([0o640, 0o604, 0o666, 0o620])('a file with the mode %i (decimal) is refu
 describe('a place that is not a file', () => {
   const places: [string, string, () => void][] = [
     ['a folder', 'is a folder, not a file', () => mkdirSync(path)],
+    ['a device', 'is a device or socket, not a file', () => symlinkSync('/dev/null', path)],
     ['a named pipe', 'is a named pipe, not a file', () => execFileSync('mkfifo', ['-m', '600', path])],
     [
       'a link to nothing',
@@ -165,6 +180,9 @@ describe('a place that is not a file', () => {
     expect(thrownBy(() => readJsonFile(path, schema))).toMatchObject({
       code: 'config',
       message: `${path} ${what}`,
+      hint: what.includes('cannot be read')
+        ? 'Check who owns it and its mode.'
+        : `Restore it, or move it away: mv ${path} ${path}.damaged`,
     });
     await write({ name: 'whole' });
     expect(readJsonFile(path, schema)).toEqual({ name: 'whole' });
@@ -245,5 +263,127 @@ it('a file cannot be written if its folder is not a folder', async () => {
     code: 'config',
     message: `psd2 cannot create the folder ${dirname(path)}: something else has that name`,
     hint: 'Check who owns the folder above it, or set PSD2_CONFIG_DIR.',
+  });
+});
+
+const CHECK_OWNER = 'Check who owns it and its mode.';
+it.each<[string, () => string, (path: string) => unknown, string, string]>([
+  // Nothing is mapped at the address 0 of a process.
+  ['a file on a bad disk', () => '/proc/self/mem', readPlainFile, '… cannot be read: EIO', 'Check the disk.'],
+  [
+    'a folder with a loop of links',
+    looping,
+    listFolder,
+    'The folder … cannot be read: the links form a loop',
+    CHECK_OWNER,
+  ],
+  [
+    'a path that is too long',
+    () => join(folder, 'x'.repeat(300)),
+    removeStored,
+    '… cannot be removed: ENAMETOOLONG',
+    'Check who owns the folder.',
+  ],
+])('psd2 says what is wrong with %s', (_what, make, use, message, hint) => {
+  const path = make();
+  expect(thrownBy(() => use(path))).toMatchObject({
+    code: 'config',
+    message: message.replace('…', path),
+    hint,
+  });
+});
+
+/** A link to itself. */
+function looping(): string {
+  const path = join(folder, 'circle');
+  symlinkSync(path, path);
+  return path;
+}
+
+it('no file counts as nothing, and no folder as an empty one', () => {
+  writeFileSync(join(folder, 'file'), '');
+  for (const path of [join(folder, 'missing'), join(folder, 'file', 'below')]) {
+    expect(readPlainFile(path)).toBeUndefined();
+    expect(readOwnFile(path)).toBeUndefined();
+    expect(listFolder(path)).toEqual([]);
+    removeStored(join(folder, 'missing'));
+  }
+});
+
+it('psd2 leaves no file open, whether it could use it or not', () => {
+  const path = join(folder, 'file');
+  appendDurably(path, 'wx', 'one\n');
+  appendDurably(path, 'a', 'two\n');
+  expect(readOwnFile(path)?.toString()).toBe('one\ntwo\n');
+  expect(thrownBy(() => appendDurably(path, 'r', 'three\n'))).toMatchObject({ code: 'EBADF' });
+  expect(() => readPlainFile(folder)).toThrow('is a folder');
+  syncFolder(folder);
+  expect(openBelow(folder)).toEqual([]);
+});
+
+it('everything below a folder is listed, and what a link leads to is not', () => {
+  mkdirSync(join(folder, 'a', 'b'), { recursive: true });
+  writeFileSync(join(folder, 'a', 'b', 'file'), '');
+  symlinkSync('..', join(folder, 'a', 'b', 'up'));
+  expect(
+    entriesBelow(folder)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(['a', 'b', 'file', 'up']);
+});
+
+it('only one process gets a name', () => {
+  for (const name of ['mine', 'theirs']) writeFileSync(join(folder, name), name);
+  takeName(join(folder, 'mine'), join(folder, 'taken'));
+  expect(thrownBy(() => takeName(join(folder, 'theirs'), join(folder, 'taken')))).toMatchObject({
+    code: 'EEXIST',
+  });
+  expect(readFileSync(join(folder, 'taken'), 'utf8')).toBe('mine');
+});
+
+describe('on a file system that does not link', () => {
+  const linkFailsWith = (code: string) => replaceForStore(fs, 'linkSync', failing(code));
+
+  it.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])('after %s a name still has one taker', (code) => {
+    writeFileSync(join(folder, 'mine'), 'mine');
+    const disk = recordDisk();
+    linkFailsWith(code);
+    takeName(join(folder, 'mine'), join(folder, 'taken'));
+    expect(readFileSync(join(folder, 'taken'), 'utf8')).toBe('mine');
+    expect(disk).toContain('fsync taken');
+    expect(openBelow(folder)).toEqual([]);
+    expect(thrownBy(() => takeName(join(folder, 'mine'), join(folder, 'taken')))).toMatchObject({
+      code: 'EEXIST',
+    });
+  });
+
+  it.each(['EIO', 'ENOSPC'])('after %s nobody has the name', (code) => {
+    writeFileSync(join(folder, 'mine'), 'mine');
+    linkFailsWith(code);
+    expect(thrownBy(() => takeName(join(folder, 'mine'), join(folder, 'taken')))).toMatchObject({ code });
+    expect(readdirSync(folder)).toEqual(['mine']);
+  });
+});
+
+describe('the modes of files that psd2 trusts', () => {
+  it('a file that does not exist, and a pipe, have no mode to judge', () => {
+    execFileSync('mkfifo', ['-m', '666', join(folder, 'pipe')]);
+    for (const name of ['missing', 'missing/below', 'pipe'])
+      expect(() => refuseUnsafe(join(folder, name), 'secret')).not.toThrow();
+  });
+
+  it('one open file among several is found, and named', () => {
+    for (const [name, mode] of [
+      ['a', 0o600],
+      ['b', 0o640],
+    ] as const)
+      writeFileSync(join(folder, name), '', { mode });
+    expect(() => refuseUnsafeFilesIn(folder)).toThrow(UnsafeFile);
+    expect(thrownBy(() => refuseUnsafeFilesIn(folder))).toMatchObject({
+      message: `${join(folder, 'b')} can be read by others (mode 0640)`,
+      hint: `Run: chmod 600 ${join(folder, 'b')}`,
+    });
+    refuseUnsafe(join(folder, 'b'), 'public');
+    refuseUnsafeFilesIn(join(folder, 'missing'));
   });
 });
