@@ -95,11 +95,59 @@ describe('flows that are read for a copy', () => {
       ]);
       expect(recordOf(flow).events).toHaveLength(events.length + 1);
     }
-    expect(new FlowCopies(from).read('tr-0mi7x7x8x00000')).toBeUndefined();
+    for (const none of ['tr-0mi7x7x8x00000', `../p/${await transfer(null)}`])
+      expect(new FlowCopies(from).read(none)).toBeUndefined();
   });
 });
 
 describe('a flow that is added by a copy', () => {
+  it('gets the events that it lacks, with their times, and keeps the ones that it has', async () => {
+    const flow = await transfer('Rent');
+    const first = recordOf(flow);
+    await copied(flow);
+    const before = readFileSync(pathOf(to, flow), 'utf8');
+    const open = await opened(flowsOf(from), 'transfer', flow);
+    await open.record({ type: 'verify-sent', ...SENT });
+    await open.record({ type: 'cancelled' });
+    await copied(flow);
+    const after = readFileSync(pathOf(to, flow), 'utf8');
+    expect(after.startsWith(before)).toBe(true);
+    expect(new FlowCopies(to).read(flow)).toEqual(recordOf(flow));
+    const lines = after
+      .trimEnd()
+      .split('\n')
+      .map((line): { n: number; by: string } => JSON.parse(line));
+    expect(lines.map(({ n, by }) => [n, by])).toEqual([1, 2, 3].map((n) => [n, 'copy']));
+    await new FlowCopies(to).add(first);
+    expect(readFileSync(pathOf(to, flow), 'utf8')).toBe(after);
+    expect(fs.statSync(pathOf(to, flow)).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes its reference if its holder failed, not if it is gone, and unless it has failed itself', async () => {
+    const cancelled = { type: 'cancelled' } as const;
+    const references = join(to, 'references');
+    const holders = () =>
+      readdirSync(references)
+        .sort()
+        .map((name) => readFileSync(join(references, name), 'utf8'));
+    for (const flow of [await transfer('Rent', [cancelled]), await transfer('')]) await copied(flow);
+    expect(existsSync(references)).toBe(false);
+    const first = await transfer('Rent');
+    await copied(first);
+    await (await opened(flowsOf(from), 'transfer', first)).record(cancelled);
+    const second = await transfer('Rent');
+    // The first one is still alive here.
+    await copied(second);
+    expect(holders()).toEqual([first]);
+    await copied(first);
+    await copied(second);
+    expect(holders()).toEqual([first, second]);
+    rmSync(pathOf(to, second));
+    await (await opened(flowsOf(from), 'transfer', second)).record(cancelled);
+    await copied(await transfer('Rent'));
+    expect(holders()).toEqual([first, second]);
+  });
+
   it.each([
     ['never before', PAID.length],
     ['before execute was sent', 6],
@@ -155,11 +203,20 @@ describe('a flow that is added by a copy', () => {
   });
 });
 
-describe('a journal that cannot be created by a copy', () => {
+describe('a journal that a copy cannot create', () => {
   const isFull = (path: string) => ({
     code: 'config',
     message: `The journal ${path} cannot be written: the disk is full`,
     hint: 'Check the free space, and who owns the folder. Then run the same psd2 store copy again.',
+  });
+
+  it('is created once more if a copy that was killed has left half of it', async () => {
+    const flow = await transfer(null);
+    mkdirSync(to, { recursive: true, mode: 0o700 });
+    writeFileSync(`${pathOf(to, flow)}.new`, '{"at":');
+    await copied(flow);
+    expect(new FlowCopies(to).read(flow)).toEqual(recordOf(flow));
+    expect(existsSync(`${pathOf(to, flow)}.new`)).toBe(false);
   });
 
   it('leaves nothing behind', async () => {
@@ -180,5 +237,6 @@ describe('a journal that cannot be created by a copy', () => {
       return remove(path, options);
     });
     await expect(copied(flow)).rejects.toMatchObject(isFull(pathOf(to, flow)));
+    expect(existsSync(pathOf(to, flow))).toBe(false);
   });
 });

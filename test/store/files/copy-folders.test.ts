@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { copyStore } from '../../../src/store/copy/copy.ts';
@@ -7,11 +7,11 @@ import { openFiles } from '../../../src/store/files/backend.ts';
 import { folderSide } from '../../../src/store/files/copy/side.ts';
 import { nameOfBank } from '../../../src/store/files/file-names.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import type { FlowRecord, StoredRecord } from '../../../src/store/ports/copy.ts';
+import type { StoredRecord } from '../../../src/store/ports/copy.ts';
 import type { Store } from '../../../src/store/ports/store.ts';
 import { NO_SOURCES } from '../../../src/store/secrets/vault.ts';
 import { thrownBy } from '../../support/thrown.ts';
-import { begun, opened, TRANSFER_BEGIN } from '../flows.ts';
+import { TRANSFER_BEGIN } from '../flows.ts';
 import { settingsOf } from '../settings.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, fillStore, foundIn, granted, LINKED, login, refusal } from '../whole-store.ts';
@@ -192,13 +192,6 @@ describe('the records of a folder', () => {
       read('4'.repeat(20), 'A'.repeat(35), 1),
     ]);
   });
-
-  it('a text that is not the id of a flow names no record', async () => {
-    await fillStore(workerOf(from));
-    const [flow] = (await recordsOf(from)).filter((record) => record.kind === 'flow');
-    if (flow?.kind !== 'flow') throw new TypeError('There is no flow');
-    expect(await holdingsOf(from).counterpart({ ...flow, flow: `../bank/${flow.flow}` })).toBeUndefined();
-  });
 });
 
 describe('a record that is put into a folder', () => {
@@ -223,96 +216,5 @@ describe('a record that is put into a folder', () => {
     writeFileSync(join(folder, day), '42 A1\n42 ');
     await holdingsOf(to).put(reads('A1', 2));
     expect(readFileSync(join(folder, day), 'utf8')).toBe('42 A1\n42 \n42 A1\n');
-  });
-});
-
-describe('a flow that is copied', () => {
-  const flowsOf = (folder: StoreFolder) => workerOf(folder).open('bank', BANK).flows;
-  const pathOf = (flow: string) => join(to.flows('bank'), `${flow}.ndjson`);
-  const recordOf = async (flow: string): Promise<FlowRecord> => {
-    const all = await recordsOf(from);
-    const record = all.find((each) => each.kind === 'flow' && each.flow === flow);
-    if (record?.kind !== 'flow') throw new TypeError(`${flow} is not there`);
-    return record;
-  };
-  const verifySent = { type: 'verify-sent', requestId: 'r', digest: null } as const;
-
-  it('a flow gets the events that it lacks, with their times, and keeps the ones it has', async () => {
-    const open = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
-    const { flow } = open.current;
-    const first = await recordOf(flow);
-    await holdingsOf(to).put(first);
-    const before = readFileSync(pathOf(flow), 'utf8');
-    await open.record(verifySent);
-    await open.record({ type: 'cancelled' });
-    const all = await recordOf(flow);
-    await holdingsOf(to).put(all);
-    const after = readFileSync(pathOf(flow), 'utf8');
-    expect(after.startsWith(before)).toBe(true);
-    expect(await holdingsOf(to).counterpart(all)).toEqual(all);
-    const lines = after
-      .trimEnd()
-      .split('\n')
-      .map((line): { n: number; by: string } => JSON.parse(line));
-    expect(lines.map(({ n, by }) => [n, by])).toEqual([1, 2, 3].map((n) => [n, 'copy']));
-    await holdingsOf(to).put(first);
-    expect(readFileSync(pathOf(flow), 'utf8')).toBe(after);
-    expect(statSync(pathOf(flow)).mode & 0o777).toBe(0o600);
-  });
-
-  it('a copied transfer takes its reference, unless it has failed', async () => {
-    const failed = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
-    await failed.record({ type: 'cancelled' });
-    const paid = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
-    const unnamed = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN(''));
-    const references = join(to.flows('bank'), 'references');
-    for (const { current } of [failed, unnamed]) await holdingsOf(to).put(await recordOf(current.flow));
-    expect(existsSync(references)).toBe(false);
-    await holdingsOf(to).put(await recordOf(paid.current.flow));
-    const [claim = ''] = readdirSync(references);
-    expect(readFileSync(join(references, claim), 'utf8')).toBe(paid.current.flow);
-  });
-
-  it('a reference is free for a copied transfer if its holder failed, not if it is gone', async () => {
-    const first = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
-    await holdingsOf(to).put(await recordOf(first.current.flow));
-    await first.record({ type: 'cancelled' });
-    const second = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
-    const holders = () => {
-      const references = join(to.flows('bank'), 'references');
-      return readdirSync(references)
-        .sort()
-        .map((name) => readFileSync(join(references, name), 'utf8'));
-    };
-    // The first one is still alive here.
-    await holdingsOf(to).put(await recordOf(second.current.flow));
-    expect(holders()).toEqual([first.current.flow]);
-    await holdingsOf(to).put(await recordOf(first.current.flow));
-    await holdingsOf(to).put(await recordOf(second.current.flow));
-    expect(holders()).toEqual([first.current.flow, second.current.flow]);
-    rmSync(pathOf(second.current.flow));
-    await (await opened(flowsOf(from), 'transfer', second.current.flow)).record({ type: 'cancelled' });
-    const third = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
-    await holdingsOf(to).put(await recordOf(third.current.flow));
-    expect(holders()).toEqual([first, second].map(({ current }) => current.flow));
-  });
-
-  it('what a killed copy left half-written does not get into the journal', async () => {
-    const { flow } = (await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'))).current;
-    mkdirSync(to.flows('bank'), { recursive: true, mode: 0o700 });
-    writeFileSync(`${pathOf(flow)}.new`, '{"at":');
-    const record = await recordOf(flow);
-    await holdingsOf(to).put(record);
-    expect(await holdingsOf(to).counterpart(record)).toEqual(record);
-    expect(existsSync(`${pathOf(flow)}.new`)).toBe(false);
-  });
-
-  it('a journal that cannot be written is named, and none is there', async () => {
-    const { flow } = (await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'))).current;
-    const record = await recordOf(flow);
-    mkdirSync(`${pathOf(flow)}.new`, { recursive: true, mode: 0o700 });
-    writeFileSync(join(`${pathOf(flow)}.new`, 'file'), '');
-    await expect(holdingsOf(to).put(record)).rejects.toThrow();
-    expect(existsSync(pathOf(flow))).toBe(false);
   });
 });

@@ -25,8 +25,6 @@ const place = (...names: string[]) =>
   join(folder.tokens('bank'), 'customers', nameOfBank(BANK.href), ...names);
 const flowsOf = async (customer: string) =>
   (await customers().read(customer))?.consents.map(({ flow }) => flow).sort();
-const filesIn = (path: string) =>
-  readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 function put(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, content, { mode: 0o600 });

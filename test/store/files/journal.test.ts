@@ -55,8 +55,6 @@ function linesOf(flow: string): unknown[] {
 
 const verified = { ...VERIFIED, resourceId: '3f2b8c1e-0000-4000-8000-000000000001' };
 const intent = { requestId: 'q1', digest: 'SHA-256=x' };
-const { customerId, from } = transferOrder();
-const transferTarget = { customerId, from };
 
 it('the journal has one line for each event, with its time, and reads back the same flow', async () => {
   const open = await begunTransfer(journal);
