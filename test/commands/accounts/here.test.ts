@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Accounts, Transaction } from '../../../src/bank/ports/bank.ts';
-import type { FindInterface } from '../../../src/commands/open/bank.ts';
+import { buildProgram } from '../../../src/cli/program.ts';
 import { isAccountId } from '../../../src/domain/identifiers.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
-import { openCommand, runIn } from '../command.ts';
-import { ANNA, endOf, NOW, payerAt, TODAY } from '../payer-here.ts';
+import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
 
 // Accounts at a bank in the memory of the test: what other banks do not have, and how a terminal shows it.
 
@@ -19,14 +18,9 @@ const transaction = (index: string, more: Partial<Transaction> = {}): Transactio
 });
 
 /** An operator at a bank whose accounts differ in these parts. */
-async function operatorAt(
-  bank = new BankHere(),
-  accounts: Partial<Accounts> = {},
-  changes: Partial<BankHere['interface']> = {},
-) {
+async function operatorAt(bank = new BankHere(), accounts: Partial<Accounts> = {}) {
   const known: BankHere['interface'] = {
     ...bank.interface,
-    ...changes,
     open: (settings) => {
       const opened = bank.interface.open(settings);
       const connect: typeof opened.connect = (...over) => {
@@ -37,15 +31,10 @@ async function operatorAt(
     },
   };
   const payer = await payerAt({ interface: known }, temporary);
-  const find: FindInterface = async () => known;
   /** What a terminal of this width shows. */
-  const shown = async (words: string[], columns: number, env = {}) => {
-    const { context } = payer.open();
-    const command = openCommand(payer.folder, NOW, {
-      ...{ format: 'table', columns, find, env: { ...context.env, ...env }, globals: { customer: ANNA } },
-    });
-    await runIn(command.context, ...words);
-    return command.printed().replaceAll(TODAY, 'YYYY-MM-DD');
+  const shown = async (words: string[], stdout: number, env = {}) => {
+    const { printed } = await payer.run(words, { format: 'table', stdout, env });
+    return printed.replaceAll('TODAY', 'YYYY-MM-DD');
   };
   return { ...payer, shown };
 }
@@ -237,11 +226,36 @@ describe('psd2 accounts transactions --chart', () => {
 it('an account whose IBAN the operator gives is looked up, and one whose id they give is not', async () => {
   const bank = new BankHere();
   const readAccountId = (text: string) => (isAccountId(text) ? text : expect.unreachable(text));
-  const { run } = await operatorAt(bank, {}, { readAccountId });
+  Object.assign(bank.interface, { readAccountId });
+  const { run } = await operatorAt(bank);
   for (const named of [OWN_IBAN, OWN_ACCOUNT, 'a-1', `x${OWN_IBAN}`, 'DE1A345678901234'])
     expect((await run(['accounts', 'balance', named])).failure).toBeNull();
   expect(bank.calls).toEqual([
     ...[`accounts ${ANNA}`, `balance ${OWN_ACCOUNT}`, `balance ${OWN_ACCOUNT}`, 'balance a-1'],
     ...[`balance x${OWN_IBAN}`, 'balance DE1A345678901234'],
   ]);
+});
+
+it.each([
+  ['accounts list', 'inquiry'],
+  ['accounts show 0000012345', 'inquiry'],
+  ['accounts balance 0000012345', 'inquiry'],
+  ['accounts transactions 0000012345', 'inquiry'],
+  ['products list', 'inquiry'],
+  ['api GET /x', 'inquiry'],
+  // These print what psd2 makes of several answers, or of none.
+  ['accounts export 0000012345 --format csv --file x', undefined],
+  ['accounts report 0000012345 --file x', undefined],
+  ['consent list', undefined],
+  ['sync --out x', undefined],
+  ['sync status', undefined],
+])('psd2 %s has the kind %s: only an inquiry takes --raw', async (line, kind) => {
+  const kinds: unknown[] = [];
+  const words = line.split(' ');
+  const program = await buildProgram('0.0.0', {
+    words,
+    runInstead: async (_command, itsKind) => void kinds.push(itsKind),
+  });
+  await program.parseAsync(words, { from: 'user' });
+  expect(kinds).toEqual([kind]);
 });

@@ -35,10 +35,8 @@ async function read(
   const dataOf = ({ pathname, searchParams }: URL) => {
     if (pathname.includes('/transactions/')) {
       reads += 1;
-      const until = searchParams.get('dateTo');
-      const listed = rows.filter(
-        ({ date }) => until === null || date <= until.split('/').reverse().join('-'),
-      );
+      const until = searchParams.get('dateTo')?.split('/').reverse().join('-');
+      const listed = rows.filter(({ date }) => until === undefined || date <= until);
       return { transactionsAccounting: listed, numberTransactionsAccounting: listed.length };
     }
     if (!pathname.includes('/balance/')) return { accounts: [{ accountId: PRODUCT, currency: 'EUR' }] };
@@ -102,12 +100,7 @@ it.each<[string, string | undefined, string | undefined, object?]>([
   ['ends today at the latest', undefined, '2026-12-31', { to: '2026-11-21', closing: '7.00' }],
   ['of today alone', '2026-11-21', '2026-11-21', { opening: '8.00', closing: '7.00' }],
   ['of a day in the past alone', '2026-11-20', '2026-11-20', { opening: '10.00', closing: '8.00' }],
-  [
-    'leaves out of its balance what was booked later',
-    undefined,
-    '2026-11-20',
-    { opening: '10.00', closing: '8.00' },
-  ],
+  ['without what was booked later', undefined, '2026-11-20', { opening: '10.00', closing: '8.00' }],
   ['cannot begin in the future', '2026-11-22', undefined],
 ])('a statement %s', async (_, first, last, expected) => {
   const rows = [booked('2026-11-21', '-1.00'), booked('2026-11-20', '-2.00')];

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { coverageOf, namesInAccess } from '../../../src/commands/consent/coverage.ts';
 import {
   givenTerms,
   readFundsTerms,
   readTerms,
   type TermsOptions,
 } from '../../../src/commands/consent/linked-terms.ts';
+import type { Consent } from '../../../src/domain/consent.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 
 const NONE: TermsOptions = {
@@ -20,10 +22,10 @@ const [ONE, OTHER] = ['DE89370400440532013000', 'FR1420041010050500013M02606'];
 
 /** Terms for these accounts, of which balances and transactions may be read of all by default. */
 const dedicated = (accounts: string[], balances = accounts, transactions = accounts) => ({
-  access: { type: 'dedicated', accounts, balances, transactions },
+  access: { type: 'dedicated' as const, accounts, balances, transactions },
 });
 const chosen = (balances: boolean, transactions: boolean) => ({
-  access: { type: 'bank-offered', balances, transactions },
+  access: { type: 'bank-offered' as const, balances, transactions },
 });
 const CARDS = ['maskedPan:525412******3241', `${ONE}:EUR`];
 
@@ -147,5 +149,77 @@ describe('a consent for confirmations of funds', () => {
     await expect(readTerms(CONTEXT, { ...NONE, cardNumber: '3241' })).rejects.toThrow(
       'A consent for the account information of a customer has no --card-number',
     );
+  });
+});
+
+describe('what a consent covers', () => {
+  type Asked = Pick<Consent, 'terms'>;
+  const CARD = '525412******3241';
+  const all = ['accounts', 'balances', 'transactions'];
+
+  /** A consent for which the operator asked for this. */
+  const asking = (terms: NonNullable<Consent['terms']> = {}): Asked => ({ terms });
+  const BALANCES = ['accounts', 'balances'];
+  const TRANSACTIONS = ['accounts', 'transactions'];
+  const covers = (accounts: string[] | null, reads = all) => ({ accounts, reads });
+  const noCards = (accounts: string[], reads = all) => ({ accounts, reads, cards: 'none' });
+
+  it.each<[string, Asked, object]>([
+    ['nothing said', asking(), covers(null)],
+    ['the list alone', asking({ access: { type: 'list-only' } }), covers(null, ['accounts'])],
+    ['all accounts', asking({ access: { type: 'all-accounts' } }), covers(null)],
+    ['balances of what the customer chooses', asking(chosen(true, false)), covers(null, BALANCES)],
+    ['transactions of what the customer chooses', asking(chosen(false, true)), covers(null, TRANSACTIONS)],
+    ['accounts', asking(dedicated([ONE, OTHER])), noCards([ONE, OTHER])],
+    ['balances of an account', asking(dedicated([ONE], [ONE, OTHER], [])), noCards([ONE, OTHER], BALANCES)],
+    ['transactions of an account', asking(dedicated([ONE], [], [ONE])), noCards([ONE], TRANSACTIONS)],
+    ['a card', asking(dedicated([ONE, CARD])), covers([ONE, CARD])],
+  ])('without an answer of the bank, a consent covers what was asked for: %s', (_, consent, coverage) => {
+    for (const access of [null, { accounts: 'all' }, { accounts: [{ maskedPan: CARD }] }, {}])
+      expect(coverageOf(consent, { access })).toEqual(coverage);
+  });
+
+  const one = [{ iban: ONE }];
+  const withCard = [...one, { maskedPan: CARD }];
+  const ALL_OF_ONE = { accounts: one, balances: one, transactions: one };
+  const REPEATED = { accounts: [...one, { iban: OTHER }, ...one] };
+  it.each<[string, Asked, Record<string, unknown>, object]>([
+    ['an account for all readings', asking(dedicated([ONE, OTHER])), ALL_OF_ONE, noCards([ONE])],
+    ['balances alone', asking(dedicated([ONE])), { balances: one }, noCards([ONE], BALANCES)],
+    [
+      'transactions',
+      asking(dedicated([ONE])),
+      { transactions: [{ iban: OTHER }] },
+      noCards([OTHER], TRANSACTIONS),
+    ],
+    [
+      'accounts, without a word on what may be read',
+      asking(dedicated([ONE])),
+      REPEATED,
+      noCards([ONE, OTHER]),
+    ],
+    [
+      'what was not asked for is not read',
+      asking(dedicated([ONE], [ONE], [])),
+      ALL_OF_ONE,
+      noCards([ONE], BALANCES),
+    ],
+    ['a card beside an account', asking(dedicated([ONE])), { accounts: withCard }, covers([ONE, CARD])],
+    ['a card, of what the customer chose', asking(), { accounts: withCard }, covers([ONE, CARD])],
+    ['an account of what the customer chose', asking(), { accounts: one }, covers([ONE])],
+  ])('a consent covers what the bank says that was granted: %s', (_, consent, access, coverage) => {
+    expect(coverageOf(consent, { access })).toEqual(coverage);
+  });
+
+  const PAN = { pan: 'p', bban: 'b' };
+  it.each<[Record<string, unknown> | null, string[]]>([
+    [null, []],
+    [{}, []],
+    [{ accounts: [{}] }, []],
+    [{ accounts: [{ iban: ONE, maskedPan: CARD }], balances: one }, [ONE]],
+    [{ transactions: [{ maskedPan: CARD, pan: 'p' }, PAN] }, [CARD, 'p']],
+    [{ balances: [{ bban: 'b', msisdn: 'm' }, { msisdn: 'm' }] }, ['b', 'm']],
+  ])('the bank names in %j the accounts %j', (access, names) => {
+    expect(namesInAccess(access)).toEqual(names);
   });
 });

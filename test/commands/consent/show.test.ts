@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { OutputFormat } from '../../../src/terminal/output/output.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -143,3 +144,43 @@ it.each<[string, ConsentEvent[], number, string[], number | null]>([
     ]);
   },
 );
+
+const open = () => openCommand(newConfigFolder(temporary), BEGUN).context;
+
+const CATEGORIES = 'Use one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.';
+const ACCOUNTS = { hint: 'Add --account <id> for each account, or --all-accounts.' };
+it.each<[string[], string, { hint: string }]>([
+  [
+    [],
+    'The category is missing',
+    { hint: 'Add --category with one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.' },
+  ],
+  [['--category', 'ACCOUNT_INFO'], 'The account is missing', ACCOUNTS],
+  [
+    ['--category', 'PAYMENTS', '--account', '0012345678', '--all-accounts'],
+    '--account and --all-accounts cannot be used together',
+    ACCOUNTS,
+  ],
+  [
+    ['--category', 'payments', '--all-accounts'],
+    'Unknown category "payments"',
+    { hint: `Did you mean PAYMENTS? ${CATEGORIES}` },
+  ],
+  [['--category', 'x', '--all-accounts'], 'Unknown category "x"', { hint: CATEGORIES }],
+])('psd2 consent request with %j asks for nothing', async (words, message, advice) => {
+  await expect(runIn(open(), 'consent', 'request', ...words)).rejects.toThrow(
+    new Psd2Error('usage', message, advice),
+  );
+});
+
+it.each([
+  ...['--list-only', '--balances', '--transactions', '--once', '--paste'],
+  ...['--valid-until 2027-01-01', '--frequency 4', '--psu-id x'],
+])('psd2 consent request %s is for banks where the operator chooses the terms', async (option) => {
+  const [name = '', ...value] = option.split(' ');
+  await expect(runIn(open(), 'consent', 'request', name, ...value)).rejects.toThrow(
+    new Psd2Error('usage', `The interface of this bank has no ${name}`, {
+      hint: 'It is for banks where you choose the terms of a consent.',
+    }),
+  );
+});

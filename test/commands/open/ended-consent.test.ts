@@ -9,7 +9,6 @@ import { type ErrorContext, Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { granting } from '../../store/whole-store.ts';
 import { storeConsentFlow } from '../access.ts';
 import { openCommand } from '../command.ts';
 import { callsTo, type Outcome, reading, statusOf } from './calls.ts';
@@ -22,13 +21,17 @@ beforeEach(() => {
 });
 const open = () => openCommand(folder, NOW).context;
 
+const GRANTED: ConsentEvent = {
+  ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4, recurring: true },
+};
+
 /** Stores a consent of a customer, which readings use. Its id is that of the flow's resource. @returns its flow */
 async function grant(consentId: string, more: Partial<KeptConsent> = {}): Promise<string> {
   const flow = await storeConsentFlow(
     open(),
     { customerId: 'ada' },
     { type: 'requested', resourceId: consentId, outcomes: [] },
-    { type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4, recurring: true },
+    GRANTED,
   );
   const { customers } = await open().store();
   await customers.change('ada', (before) => ({
@@ -200,11 +203,7 @@ describe('the consents that were withdrawn', () => {
   function consent(customerId: string, day: number, end: End, account?: string): Promise<string> {
     const terms = account === undefined ? {} : { terms: { access: { type: 'funds' as const, account } } };
     const events: ConsentEvent[] = [{ type: 'requested', resourceId: 'FLOW', outcomes: [] }];
-    if (end !== 'open' && end !== 'revoked before it was granted')
-      events.push({
-        ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4 },
-        recurring: true,
-      });
+    if (end !== 'open' && end !== 'revoked before it was granted') events.push(GRANTED);
     const state = end === 'revoked before it was granted' ? 'revoked' : end;
     if (state !== 'open' && state !== 'granted') events.push({ type: 'ended', state, bankStatus: null });
     return storeConsentFlow(at(day), { customerId, ...terms }, ...events);
@@ -217,46 +216,25 @@ describe('the consents that were withdrawn', () => {
   const found = async () =>
     (await withdrawnConsents(at(9))).map(({ customerId, flow, state }) => [customerId, flow, state]);
 
-  it('without a consent that was withdrawn nobody is there', async () => {
-    await note('ada', 'bob', 'cleo');
-    await consent('ada', 1, 'granted');
-    await consent('bob', 1, 'cancelled');
-    await consent('cleo', 1, 'open');
-    expect(await found()).toEqual([]);
-  });
-
-  it.each(['revoked', 'expired'] as const)(
-    'a customer whose newest consent is %s is there once',
-    async (end) => {
-      await note('ada', 'bob');
-      await consent('ada', 1, 'revoked');
-      const newest = await consent('ada', 2, end);
-      const other = await consent('bob', 3, 'revoked');
-      expect(await found()).toEqual([
-        ['bob', other, 'revoked'],
-        ['ada', newest, end],
-      ]);
-    },
-  );
-
-  it.each(['granted', 'open', 'cancelled', 'revoked before it was granted'] as const)(
-    'a newer consent (%s) counts, not the one that was withdrawn',
-    async (end) => {
-      await note('ada', 'bob');
-      const withdrawn = await consent('bob', 1, 'expired');
-      await consent('ada', 1, 'revoked');
-      await consent('ada', 2, end);
-      expect(await found()).toEqual([['bob', withdrawn, 'expired']]);
-    },
-  );
-
-  it('a customer with another consent, or without a record, is not there', async () => {
-    await note('ada');
-    await consent('ada', 1, 'revoked');
+  it.each<[ends: End[], isThere: boolean]>([
+    [['granted'], false],
+    [['cancelled'], false],
+    [['open'], false],
+    [['revoked', 'revoked'], true],
+    [['revoked', 'expired'], true],
+    [['revoked', 'granted'], false],
+    [['revoked', 'open'], false],
+    [['revoked', 'cancelled'], false],
+    [['revoked', 'revoked before it was granted'], false],
+  ])('of a customer whose consents were %j, the newest is there: %s', async (ends, isThere) => {
+    // Somebody without a record is not there.
+    await note('ada', 'bob');
     await consent('nobody', 1, 'revoked');
-    const { customers } = await at(9).store();
-    await customers.change('ada', granting('co-1'));
-    expect(await found()).toEqual([]);
+    const others = await consent('bob', 1, 'expired');
+    const flows: string[] = [];
+    for (const [index, end] of ends.entries()) flows.push(await consent('ada', 2 + index, end));
+    const newest = ['ada', flows.at(-1), ends.at(-1)];
+    expect(await found()).toEqual([...(isThere ? [newest] : []), ['bob', others, 'expired']]);
   });
 
   it('a consent for confirmations of funds is apart from those for readings', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { BankCall } from '../../../src/bank/call/call.ts';
 import type { TokenSource } from '../../../src/bank/ports/call.ts';
 import type { ClientCredentials } from '../../../src/bank/ports/customer.ts';
@@ -8,7 +8,6 @@ import { endPaymentTokens, resourceTokensOf } from '../../../src/commands/open/p
 import { returnPortsOf } from '../../../src/commands/open/returns.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import type { Questions } from '../../../src/terminal/prompts.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -24,17 +23,14 @@ const GRANTED: StoredTokens = {
   ...{ accessToken: 'new', refreshToken: null, accessTokenExpiresAt: null },
   ...{ refreshTokenExpiresAt: null, scope: null },
 };
-const REFUSED = { at: NOW, message: 'The bank did not allow it' };
 const client = (): ClientCredentials => ({ clientId: 'tpp', clientSecret: 'secret' });
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = newConfigFolder(temporary);
-});
+const openNew = (how?: Parameters<typeof openCommand>[2]) =>
+  openCommand(newConfigFolder(temporary), NOW, how);
 
 async function open(payment?: string, paste = false, operator?: Partial<Questions>) {
   const env = { PSD2_REDIRECT_URI: PORT };
-  const command = openCommand(folder, NOW, { env, ...(operator && { operator }) });
+  const command = openNew({ env, ...(operator && { operator }) });
   const { context } = command;
   const store = await context.store();
   const { tokens } = store;
@@ -56,7 +52,7 @@ describe('the tokens of a login that comes with the SCA', () => {
     const { context, store, ports } = await open(payment);
     await storeLogin(context, 'ada');
     const notes = await openAccessNotes(context);
-    await notes.callRefused('ada', REFUSED);
+    await notes.callRefused('ada', { at: NOW, message: 'The bank did not allow it' });
     await ports.keepTokens(async () => GRANTED);
     expect(await kept(store)).toEqual(tokens);
     expect(await notes.hasRefusedCall('ada')).toBe(payment !== undefined);
@@ -126,9 +122,11 @@ const call = (ofPayment?: string): BankCall => ({
   facts: { reads: null, needsConsent: false, login: false, ...(ofPayment !== undefined && { ofPayment }) },
 });
 
-/** Finds the tokens of payments, of which each holder's are opened once and current as long as nothing fails. */
-async function finder(context: Context, fails?: Error) {
+/** Finds the tokens of a payment that psd2 keeps, of which each holder's are current as long as nothing fails. */
+async function finder(fails?: Error) {
   const opened: string[] = [];
+  const { context } = openNew();
+  await keep(context, PAYMENT);
   const { tokens } = await context.store();
   const openTokens = (holder: string): TokenSource => {
     opened.push(holder);
@@ -144,9 +142,7 @@ async function finder(context: Context, fails?: Error) {
 }
 
 it('a call about a payment carries its tokens, which are opened once; other calls carry others', async () => {
-  const { context } = openCommand(folder, NOW);
-  await keep(context, PAYMENT);
-  const { opened, find } = await finder(context);
+  const { opened, find } = await finder();
   expect(await find(call())).toBeUndefined();
   expect(await find(call('of-another'))).toBeUndefined();
   expect(opened).toEqual([]);
@@ -157,20 +153,17 @@ it('a call about a payment carries its tokens, which are opened once; other call
 });
 
 it('a call about a consent carries the tokens of the login that granted it, and of no other', async () => {
-  const { context } = openCommand(folder, NOW);
-  const { find } = await finder(context);
+  const { find } = await finder();
   const about = (ofConsent: string) => find({ ...call(), facts: { ...call().facts, ofConsent } });
   expect(await (await about('c1'))?.current()).toBe('token of consent c1');
   expect(await about('c2')).toBeUndefined();
 });
 
 it('tokens that have ended are left out, because the bank may not need them; other errors count', async () => {
-  const { context } = openCommand(folder, NOW);
-  await keep(context, PAYMENT);
-  const ended = await finder(context, new Psd2Error('not_logged_in', 'They have ended'));
+  const ended = await finder(new Psd2Error('not_logged_in', 'They have ended'));
   expect(await ended.find(call(PAYMENT))).toBeUndefined();
   for (const error of [new Psd2Error('bank_failing', 'Down'), new TypeError('A fault')]) {
-    const failing = await finder(context, error);
+    const failing = await finder(error);
     await expect(failing.find(call(PAYMENT))).rejects.toBe(error);
   }
 });
@@ -194,7 +187,7 @@ it.each<[string, Flow, boolean, boolean]>([
 ])(
   'if a payment %s, its tokens stay or go, and those of another one stay',
   async (_, ended, follows, stay) => {
-    const { context, said } = openCommand(folder, NOW);
+    const { context, said } = openNew();
     for (const holder of [PAYMENT, 'of-another']) await keep(context, holder);
     await endPaymentTokens(context, ended, follows);
     const { tokens } = await context.store();
@@ -205,7 +198,7 @@ it.each<[string, Flow, boolean, boolean]>([
 );
 
 it('tokens that cannot be removed are a warning, because the payment is over all the same', async () => {
-  const { context, said } = openCommand(folder, NOW);
+  const { context, said } = openNew();
   const { terminal } = context;
   const store = async () => Promise.reject(new Psd2Error('config', 'The folder is locked'));
   await endPaymentTokens({ store, terminal }, flow('settled'), false);

@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Context, CustomerBank } from '../../../src/commands/context.ts';
-import { type CustomerReport, SharedStop, syncCustomers } from '../../../src/commands/sync/customers.ts';
+import {
+  type CustomerReport,
+  type OnReport,
+  SharedStop,
+  syncCustomers,
+} from '../../../src/commands/sync/customers.ts';
 import { bankDay, parseDate } from '../../../src/domain/calendar.ts';
-import { Psd2Error } from '../../../src/errors.ts';
+import { type ErrorCode, Psd2Error } from '../../../src/errors.ts';
 import { ListedRound } from '../../../src/store/listed-round.ts';
 import type { CustomerEnd, Round, SyncTarget } from '../../../src/store/ports/sync.ts';
 import { answeringBank } from '../../bank/answering-bank.ts';
@@ -31,12 +36,7 @@ const TARGET: SyncTarget = {
 /** A round of customers whose turns come to this, one after the other. */
 async function syncing(
   turns: Record<string, Turn[]>,
-  {
-    concurrency = 1,
-    next = [],
-    before = () => {},
-    mayRead = true,
-  }: {
+  how: {
     concurrency?: number;
     /** What the round gives first, instead of a customer. */
     next?: (Error | 'later')[];
@@ -45,33 +45,24 @@ async function syncing(
     mayRead?: boolean;
   } = {},
 ) {
+  const { concurrency = 1, next = [], before = () => {}, mayRead = true } = how;
   const { context: plain, said } = openCommand(newConfigFolder(temporary), NOW);
   const interruption = new AbortController();
   const stop = new SharedStop();
-  const seen = {
-    ...{ turns: [] as string[], sleeps: [] as number[], asked: [] as number[] },
-    ...{ left: 0, givenBack: 0 },
-  };
+  const seen = { turns: [] as string[], sleeps: [] as number[], asked: [] as number[] };
   const listed = new ListedRound(Object.keys(turns));
   const ends: (CustomerEnd & { customerId: string })[] = [];
-  const round: Round = {
-    ...{ share: listed.share, size: listed.size },
-    counts: () => listed.counts(),
-    note: (done) => listed.note(done),
-    async leave() {
-      seen.left += 1;
-    },
-    async next(max) {
-      seen.asked.push(max);
-      const first = next.shift();
-      if (first instanceof Error) throw first;
-      if (first === 'later') return first;
-      const dealt = await listed.next();
-      if (dealt === 'over') return dealt;
-      const finish = async (end: CustomerEnd) => void ends.push({ customerId: dealt.customerId, ...end });
-      return { ...dealt, finish };
-    },
+  const dealNext: Round['next'] = async (max) => {
+    seen.asked.push(max);
+    const first = next.shift();
+    if (first instanceof Error) throw first;
+    const dealt = first ?? (await ListedRound.prototype.next.call(listed));
+    if (typeof dealt === 'string') return dealt;
+    const finish = async (end: CustomerEnd) => void ends.push({ customerId: dealt.customerId, ...end });
+    return { ...dealt, finish };
   };
+  const [leave, giveBack] = [vi.fn(async () => {}), vi.fn(async () => {})];
+  const round: Round = Object.assign(listed, { leave, next: dealNext });
   const opened = await plain.store();
   const isAway = (error: unknown) => error instanceof Error && error.message.startsWith('Away');
   const rounds = Object.assign(await opened.rounds(), { isAway });
@@ -83,9 +74,7 @@ async function syncing(
   const reads: CustomerBank['reads'] = {
     ...(await plain.reads()),
     take: async () => (mayRead ? 'taken' : 'used-up'),
-    async giveBack() {
-      seen.givenBack += 1;
-    },
+    giveBack,
   };
   const unattendedBank = (customer: string) => async () => {
     seen.turns.push(customer);
@@ -113,37 +102,23 @@ async function syncing(
     ...{ out: undefined, since: undefined, today: parseDate('--date', '2026-11-21'), concurrency, stop },
     allowance: { budget: 4, isOperators: true, isSpread: false },
   };
-  const work = syncCustomers(
-    context,
-    job,
-    round,
-    (report, failure) => void reports.push({ ...report, failure }),
-  );
-  const thrown: unknown = await work.then(
-    () => null,
-    (error: unknown) => error,
-  );
-  return { ...seen, reports, ends, thrown, said: said() };
+  const onReport: OnReport = (report, failure) => void reports.push({ ...report, failure });
+  const work = syncCustomers(context, job, round, onReport).then(() => null);
+  const thrown: unknown = await work.catch((error: unknown) => error);
+  const [left, givenBack] = [leave.mock.calls.length, giveBack.mock.calls.length];
+  return { ...seen, reports, ends, thrown, left, givenBack, said: said() };
 }
 
-const error = (
-  code: 'too_many_calls' | 'overtaken' | 'bank_failing' | 'interrupted',
-  message = `It is ${code}`,
-) => new Psd2Error(code, message);
+const error = (code: ErrorCode, message = `It is ${code}`) => new Psd2Error(code, message);
 const SYNCED = { status: 'synced', code: null, message: null };
 
 it('each customer is read, and the round knows how it went', async () => {
   const { reports, ends, thrown, left, givenBack, asked } = await syncing({ '1': [], '2': [] });
-  expect(thrown).toBeNull();
-  expect(reports).toEqual([
-    { customerId: '1', status: 'synced', ...NOTHING, failure: undefined },
-    { customerId: '2', status: 'synced', ...NOTHING, failure: undefined },
-  ]);
-  expect(ends).toEqual([
-    { customerId: '1', ...SYNCED },
-    { customerId: '2', ...SYNCED },
-  ]);
-  expect([left, givenBack, asked]).toEqual([1, 2, [2, 2, 2]]);
+  const both = ['1', '2'].map((customerId) => ({ customerId }));
+  const report = { status: 'synced', ...NOTHING, failure: undefined };
+  expect(reports).toEqual(both.map((each) => ({ ...each, ...report })));
+  expect(ends).toEqual(both.map((each) => ({ ...each, ...SYNCED })));
+  expect([thrown, left, givenBack, asked]).toEqual([null, 1, 2, [2, 2, 2]]);
 });
 
 it('several are read at a time, but no more than there are', async () => {
@@ -202,16 +177,14 @@ it('a customer whom another worker has taken over has not failed', async () => {
   expect(reports).toMatchObject([{ customerId: '1', status: 'synced' }]);
 });
 
-describe('the commands that help', () => {
-  it.each([
-    [[['auth', 'login']], [['auth', 'login', '--customer', '1']]],
-    [[['--customer', '1', 'doctor']], [['--customer', '1', 'doctor']]],
-    [undefined, undefined],
-  ])('%j become %j', async (next, named) => {
-    const failure = new Psd2Error('not_logged_in', 'No', { ...(next && { next }) });
-    const { reports } = await syncing({ '1': [failure] });
-    expect(reports[0]?.failure?.next).toEqual(named);
-  });
+it.each([
+  [[['auth', 'login']], [['auth', 'login', '--customer', '1']]],
+  [[['--customer', '1', 'doctor']], [['--customer', '1', 'doctor']]],
+  [undefined, undefined],
+])('the commands that help, %j, become %j', async (next, named) => {
+  const failure = new Psd2Error('not_logged_in', 'No', { ...(next && { next }) });
+  const { reports } = await syncing({ '1': [failure] });
+  expect(reports[0]?.failure?.next).toEqual(named);
 });
 
 const bug = new TypeError('A bug');
@@ -235,14 +208,7 @@ describe('while the store is away', () => {
   it.each<[string, Turn[][], (Error | 'later')[], string, number[], string[]]>([
     ['psd2 waits, says so once, and goes on', [[]], [away(), away()], TOLD, [1_000, 1_000], ['1']],
     ['a customer in progress gets another turn', [[away()]], [], TOLD, [1_000], ['1', '1']],
-    [
-      'it is told again',
-      [[], []],
-      [away(), 'later', away()],
-      TOLD.repeat(2),
-      [1_000, 250, 1_000],
-      ['1', '2'],
-    ],
+    ['it tells it again', [[]], [away(), 'later', away()], TOLD.repeat(2), [1_000, 250, 1_000], ['1']],
   ])('%s', async (_, customers, next, said, sleeps, turns) => {
     const named = Object.fromEntries(customers.map((turn, index) => [String(index + 1), turn]));
     const ended = await syncing(named, { next });
@@ -270,15 +236,14 @@ it('if other workers have the rest, psd2 asks again soon', async () => {
 
 const operator = useOperatorHere();
 
-/** A run of `psd2 sync`, round after round. @param budget reads of an account a day. @param isSpread as with `--every` */
+/** Runs of `psd2 sync`, round after round. @param budget reads of an account a day. @param isSpread as with `--every` */
 function atSandbox(budget: number, isSpread = false) {
   const { context } = operator.open();
   return async (customer: string): Promise<CustomerReport[]> => {
     const reports: CustomerReport[] = [];
     const job = {
       ...{ out: temporary, since: undefined, today: bankDay(context.world.now()), concurrency: 1 },
-      stop: new SharedStop(),
-      allowance: { budget, isOperators: true, isSpread },
+      ...{ stop: new SharedStop(), allowance: { budget, isOperators: true, isSpread } },
     };
     await syncCustomers(context, job, new ListedRound([customer]), (report) => void reports.push(report));
     return reports;
@@ -287,14 +252,11 @@ function atSandbox(budget: number, isSpread = false) {
 
 it('a customer whose accounts psd2 may not all read today is synced in part', async () => {
   const bruno = await operator.logIn('bruno');
-  const { context } = operator.open();
-  const reads = await context.reads();
   // Another command of today has read one of the accounts.
   const read = '0020739150';
-  await reads.take(bruno, read);
-  expect(await atSandbox(1)(bruno)).toMatchObject([
-    { status: 'partly', accounts: 3, skipped: [read], errors: [] },
-  ]);
+  await (await operator.open().context.reads()).take(bruno, read);
+  const report = { status: 'partly', accounts: 3, skipped: [read], errors: [] };
+  expect(await atSandbox(1)(bruno)).toMatchObject([report]);
 });
 
 it('every account that failed is reported, also if an error ends the sync of the customer', async () => {

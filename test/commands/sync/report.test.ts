@@ -1,5 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CustomerReport } from '../../../src/commands/sync/customers.ts';
+import { notifyOfFailed } from '../../../src/commands/sync/notify-failed.ts';
 import { incomplete, progressLine, report, SyncTally, stopped } from '../../../src/commands/sync/report.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../../../src/errors.ts';
@@ -8,10 +11,10 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
+const NOW = '2026-11-21T11:00:00.000Z';
 const synced = (customerId: string, more: Partial<CustomerReport> = {}): CustomerReport => ({
   ...{ customerId, status: 'synced', accounts: 2, newTransactions: 3, pending: 1 },
-  ...{ skipped: [], checks: [], errors: [] },
-  ...more,
+  ...{ skipped: [], checks: [], errors: [], ...more },
 });
 const refused = (productId: string | null, message = 'The bank says no') => ({
   ...{ productId, code: 'bank_failing', message },
@@ -37,12 +40,10 @@ type Plan = Parameters<typeof report>[1];
 function reported(
   customers: CustomerReport[],
   format: OutputFormat,
-  isTold = false,
   own: Partial<Plan> = {},
+  isTold = false,
 ) {
-  const { context, printed, said } = openCommand(newConfigFolder(temporary), '2026-11-21T11:00:00.000Z', {
-    format,
-  });
+  const { context, printed, said } = openCommand(newConfigFolder(temporary), NOW, { format });
   const tally = Object.assign(tallyOf(customers), { isTold });
   const plan: Plan = {
     ...{ out: '/banking', since: parseDate('--since', '2026-11-01') },
@@ -56,12 +57,9 @@ const TOMORROW = '2026-11-21T23:00:00.000Z';
 const NEXT_TURN = '2026-11-21T17:00:00.000Z';
 
 describe('the report of a sync', () => {
-  const customers = [
-    synced('2', { status: 'failed', accounts: 0, newTransactions: 0, pending: 0, errors: [refused(null)] }),
-    synced('1'),
-    waiting('3'),
-    inPart('4', 'A1'),
-  ];
+  const NONE = { accounts: 0, newTransactions: 0, pending: 0 };
+  const nothing = synced('2', { status: 'failed', ...NONE, errors: [refused(null)] });
+  const customers = [nothing, synced('1'), waiting('3'), inPart('4', 'A1')];
 
   it('has each customer in order, and the totals, of which a skipped account makes no complete customer', () => {
     const { printed, said } = reported(customers, 'json');
@@ -71,7 +69,7 @@ describe('the report of a sync', () => {
       totals: { customers: 4, synced: 1, accounts: 4, newTransactions: 6, pending: 2, calls: 7 },
     });
     expect(said).toMatch(/^Skipped: 1 customer and 1 account, .*\nCustomer 2: The bank says no\n$/);
-    expect(reported(customers, 'json', true).said).toBe('');
+    expect(reported(customers, 'json', {}, true).said).toBe('');
     expect(reported(customers, 'table').printed).toBe(
       'Folder\t/banking\nCustomers\t4\nCompletely synced\t1\nAccounts\t4\nNew transactions\t6\nPending\t2\nCalls\t7\n',
     );
@@ -100,7 +98,7 @@ describe('the report of a sync', () => {
     ['in turns', ONE, { every: 60_000 }, `an account 4 times a day ${OPTION}, ${SPREAD}`, NEXT_TURN],
     ['in turns by the consent', ONE, TURNS, BY_CONSENT, NEXT_TURN],
   ])('says what psd2 skipped, and when it can be read: %s', (_, of, plan, text, at) => {
-    const { said, printed } = reported(of, 'json', false, plan);
+    const { said, printed } = reported(of, 'json', plan);
     expect([said.includes('Skipped'), JSON.parse(printed).nextReadsAt]).toEqual([text !== '', at]);
     expect(said).toContain(text);
   });
@@ -235,4 +233,84 @@ it.each([
   [100, 100, 0, 10_000, '[====================] 100 of 100 customers, 0.0 calls/s, 0 s left'],
 ])('of %i customers %i were done, with %i calls in %i ms', (all, done, calls, milliseconds, line) => {
   expect(progressLine(all, done, calls, milliseconds)).toBe(line);
+});
+
+describe("what the operator's command gets of the failures of a sync", () => {
+  /** Tells of rounds, one after the other. @param one the customer of a sync of one alone */
+  function notifier() {
+    const folder = newConfigFolder(temporary);
+    const file = join(folder.root, '..', 'notified.ndjson');
+    const env = { PSD2_NOTIFY: `sh -c 'cat >> "$0"' ${file}` };
+    return async (one: string | undefined, ...rounds: CustomerReport[][]): Promise<unknown[]> => {
+      writeFileSync(file, '');
+      const { context } = openCommand(folder, NOW, { env });
+      const tally = new SyncTally(true);
+      for (const round of rounds) {
+        tally.beginRound();
+        for (const each of round) tally.add(each, undefined);
+        await notifyOfFailed(context, tally, one);
+      }
+      const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+      return lines.map((line) => JSON.parse(line));
+    };
+  }
+
+  const failing = (customerId: string, ...errors: [product: string | null, code: string][]) =>
+    synced(customerId, {
+      status: 'failed',
+      errors: errors.map(([productId, code]) => ({ productId, code, message: `It is ${code}` })),
+    });
+  const failure = (customerId: string, productId: string | null, code: string) => ({
+    ...{ customerId, productId, code, message: `It is ${code}` },
+  });
+  const COMMAND = ['psd2', '--profile', 'env', 'sync', 'status', '--failed'];
+  const ONE = failing('1', ['A', 'bank_failing']);
+  const TWO = failing('2', [null, 'forbidden']);
+  const [BOTH, WELL] = [[ONE, TWO], [synced('1')]];
+
+  it('names what has failed in the first failed round, and the command that lists it', async () => {
+    const round = [
+      ...WELL,
+      failing('2', ['A', 'sca_required'], ['B', 'bank_failing']),
+      failing('3', [null, 'x']),
+    ];
+    expect(await notifier()(undefined, round)).toEqual([
+      {
+        ...{ profile: 'env', kind: 'sync', customerId: null, failed: 2, customers: 3, next: COMMAND },
+        ...{ code: 'sca_required', message: 'It is sca_required' },
+        failures: [
+          ...[failure('2', 'A', 'sca_required'), failure('2', 'B', 'bank_failing'), failure('3', null, 'x')],
+        ],
+      },
+    ]);
+    expect(await notifier()('2', [TWO])).toMatchObject([{ customerId: '2', failed: 1, customers: 1 }]);
+  });
+
+  it('is the first twenty of many', async () => {
+    const round = Array.from({ length: 25 }, (_, index) => failing(`c${index}`, [null, 'forbidden']));
+    expect(await notifier()(undefined, round)).toMatchObject([{ failed: 25, failures: { length: 20 } }]);
+  });
+
+  it.each<[string, number, CustomerReport[][]]>([
+    ['nothing has failed', 0, [WELL, WELL]],
+    ['the same fails again', 1, [BOTH, BOTH]],
+    ['the same fails in another order', 1, [BOTH, BOTH.toReversed()]],
+    ['another customer fails too', 2, [[ONE], BOTH]],
+    ['another account fails', 2, [[ONE], [failing('1', ['B', 'bank_failing'])]]],
+    ['it fails for another reason', 2, [[ONE], [failing('1', ['A', 'sca_required'])]]],
+    ['another customer fails', 2, [[ONE], [failing('2', ['A', 'bank_failing'])]]],
+    ['it fails again after a good round', 2, [[ONE], WELL, [ONE]]],
+  ])('if %s, comes %i times', async (_, times, rounds) => {
+    expect(await notifier()(undefined, ...rounds)).toHaveLength(times);
+  });
+
+  it('is not forgotten of the others in a good round of one customer', async () => {
+    const notify = notifier();
+    expect(await notify(undefined, [ONE])).toHaveLength(1);
+    expect(await notify('2', [TWO])).toHaveLength(1);
+    expect(await notify('3', [synced('3')])).toHaveLength(0);
+    expect(await notify('2', [TWO])).toHaveLength(0);
+    expect(await notify(undefined, [ONE])).toHaveLength(0);
+    expect(await notify('2', [synced('2')], [TWO])).toHaveLength(1);
+  });
 });

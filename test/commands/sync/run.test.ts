@@ -72,8 +72,7 @@ describe('psd2 sync', () => {
       [anna, bruno].toSorted().map((customerId) => [customerId, 'synced']),
     );
     expect(totals).toMatchObject({ customers: 2, synced: 2 });
-    const status = await operator.json(z.looseObject({}), ['sync', 'status']);
-    expect(status).toMatchObject({
+    expect(await operator.json(z.looseObject({}), ['sync', 'status'])).toMatchObject({
       ...{ due: 0, atWork: 0, failures: [], needSca: [], callsPerSecond: null, customersPerSecond: null },
       ...{ done: { synced: 2, partly: 0, waiting: 0, failed: 0 }, doneAt: null },
     });
@@ -95,10 +94,8 @@ describe('psd2 sync', () => {
     );
     // With the customer, psd2 does not count.
     const present = { globals: { customer: anna, psuIp: '192.0.2.1' } };
-    expect(await operator.json(REPORT, words, present)).toMatchObject({
-      totals: { synced: 1 },
-      nextReadsAt: null,
-    });
+    const read = await operator.json(REPORT, words, present);
+    expect(read).toMatchObject({ totals: { synced: 1 }, nextReadsAt: null });
   });
 });
 
@@ -130,10 +127,7 @@ async function namingCustomers() {
       context,
       { customerId },
       { type: 'requested', resourceId: 'FLOW', outcomes: [] },
-      {
-        ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 5 },
-        recurring: true,
-      },
+      { type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 5, recurring: true },
     );
     await customers.change(customerId, granting(flow));
     return flow;
