@@ -40,19 +40,15 @@ it('resume confirms what the customer has authorised meanwhile, and takes --allo
   const { bank, run } = await operatorAt();
   bank.customersDecide = false;
   bank.answers = { outcomes: PARTLY };
-  for (const flow of ['co-1', 'co-2']) {
-    const late = await run(REQUEST, { globals: { scaTimeout: '1' } });
-    expect(late.failure).toMatchObject({ code: 'authorisation_timeout', flow });
-  }
-  for (const id of ['c1', 'c2']) bank.says(id, { consentStatus: 'AUTHORIZED', means: 'valid' });
+  const late = await run(REQUEST, { globals: { scaTimeout: '1' } });
+  expect(late.failure).toMatchObject({ code: 'authorisation_timeout', flow: 'co-1' });
+  bank.says('c1', { consentStatus: 'AUTHORIZED', means: 'valid' });
   bank.asked.length = 0;
-  expect((await run(['consent', 'resume', 'co-1'])).failure).toMatchObject({
-    code: 'bank_refused',
-    message: 'The bank did not grant PAYMENTS',
-  });
+  const resume = ['consent', 'resume', 'co-1'];
+  expect((await run(resume)).failure?.message).toBe('The bank did not grant PAYMENTS');
   expect(bank.asked).toEqual(['status c1', 'confirm c1']);
-  expect(endOf(await run(['consent', 'resume', 'co-2', '--allow-partial']))).toEqual(['done']);
-  expect(endOf(await run(['consent', 'resume', 'co-2', '--paste']))).toEqual([
+  expect(endOf(await run([...resume, '--allow-partial']))).toEqual(['done']);
+  expect(endOf(await run([...resume, '--paste']))).toEqual([
     'exit 2, usage: The interface of this bank has no --paste',
     'It is for banks whose links lead the customer.',
   ]);
@@ -145,10 +141,8 @@ it.each([
   'a consent whose confirm was refused, and that is %s, is cancelled here only while it is open',
   async (means, code) => {
     const { bank, run } = await operatorAt();
-    bank.fails.set(
-      'confirm',
-      new Psd2Error('bank_refused', 'Too early', { refusal: 'content', isBanks: true, httpStatus: 400 }),
-    );
+    const early = { refusal: 'content', isBanks: true, httpStatus: 400 } as const;
+    bank.fails.set('confirm', new Psd2Error('bank_refused', 'Too early', early));
     expect((await run(REQUEST)).failure?.code).toBe('bank_refused');
     bank.says('c1', { means });
     expect((await run(['consent', 'cancel', 'co-1'])).failure?.code ?? null).toBe(code);
@@ -178,9 +172,8 @@ it('the list on a terminal has titles, and a narrow one leaves out what matters 
     const env = { PSD2_BASE_URL: 'https://bank.example' };
     const { context, printed } = openCommand(folder, NOW, { format: 'table', columns, env });
     await runIn(context, 'consent', 'list');
-    return printed()
-      .replace(/co-\w{14}/, 'co-a-consent-long')
-      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d\S*/, 'YYYY-MM-DD hh:mm');
+    const named = printed().replace(/co-\w{14}/, 'co-a-consent-long');
+    return named.replace(/\d{4}-\d\d-\d\d \d\d:\d\d\S*/, 'YYYY-MM-DD hh:mm');
   };
   expect([await list(140), await list(70), await list(40)]).toMatchInlineSnapshot(`
     ["FLOW               STATE      CATEGORIES              PRODUCTS    GRANTED           DAYS LEFT  CUSTOMER

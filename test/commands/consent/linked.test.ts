@@ -260,28 +260,26 @@ describe('psd2 consent status', () => {
   });
 });
 
-describe.each([
+it.each([
   ['status', 'consent status'],
   ['delete', 'consent deletion'],
-] as const)('psd2 consent %s is refused', (verb, capability) => {
-  it.each([
-    [
-      'of another customer than the operator names',
-      [],
-      { globals: { customer: 'bob' }, given: ['customer'] },
-    ],
-    ['where the bank does not have it', [capability], ADA],
-  ])('for a consent %s, without a call', async (_, lacks, how) => {
-    const { run, bank, states } = await operatorAt(new GrantingBank({ lacks }));
-    await run(REQUEST);
-    bank.asked.length = 0;
-    const end = await run(['consent', verb, 'co-1'], how);
-    if (lacks.length > 0)
-      expect(endOf(end)).toEqual([`exit 2, usage: The interface of this bank (here) has no ${capability}`]);
-    expect([end.failure?.code, bank.asked]).toEqual(['usage', []]);
-    expect(await states()).toEqual(['c1 confirmed']);
-  });
-});
+] as const)(
+  'psd2 consent %s needs the %s of the bank, and the customer of the consent',
+  async (verb, capability) => {
+    const lacking = new GrantingBank({ lacks: [capability] });
+    for (const at of [lacking, new GrantingBank()]) {
+      const { run, bank, states } = await operatorAt(at);
+      await run(REQUEST);
+      bank.asked.length = 0;
+      const how = at === lacking ? ADA : { globals: { customer: 'bob' }, given: ['customer'] };
+      const { failure } = await run(['consent', verb, 'co-1'], how);
+      const lacks = `The interface of this bank (here) has no ${capability}`;
+      const message = at === lacking ? lacks : expect.stringContaining('ada');
+      expect([failure, bank.asked]).toMatchObject([{ code: 'usage', message }, []]);
+      expect(await states()).toEqual(['c1 confirmed']);
+    }
+  },
+);
 
 describe('psd2 consent delete', () => {
   const DELETE = ['consent', 'delete', 'co-1'];

@@ -93,32 +93,21 @@ describe('a consent', () => {
   });
 });
 
-it.each<[string, NonNullable<Begin['terms']>, string[]]>([
-  [
-    'accounts',
-    {
-      access: { type: 'dedicated', accounts: [IBAN, OTHER_IBAN], balances: [], transactions: [] },
-      frequencyPerDay: 4,
-    },
-    [`Accounts\t${IBAN} ${OTHER_IBAN}`, 'Readings\t4 a day without the customer'],
-  ],
-  [
-    'a choice of the customer',
-    { access: { type: 'bank-offered', balances: true, transactions: true } },
-    ['Accounts\tthose that the customer chooses'],
-  ],
-  [
-    'all accounts',
-    { access: { type: 'all-accounts' }, recurring: true, frequencyPerDay: 1 },
-    ['Accounts\tall', 'Readings\t1 a day without the customer'],
-  ],
-  [
-    'the list alone',
-    { access: { type: 'list-only' }, recurring: false, frequencyPerDay: 4 },
-    ['Accounts\tthe list alone', 'Readings\tone'],
-  ],
-  ['what the bank chooses', {}, []],
-])('a consent for %s shows its terms', async (_, terms, known) => {
+type Terms = NonNullable<Begin['terms']>;
+const SOME: Terms = {
+  access: { type: 'dedicated', accounts: [IBAN, OTHER_IBAN], balances: [], transactions: [] },
+  frequencyPerDay: 4,
+};
+const CHOSEN: Terms = { access: { type: 'bank-offered', balances: true, transactions: true } };
+const ALL: Terms = { access: { type: 'all-accounts' }, recurring: true, frequencyPerDay: 1 };
+const LIST: Terms = { access: { type: 'list-only' }, recurring: false, frequencyPerDay: 4 };
+it.each<[string, Terms, ...string[]]>([
+  ['accounts', SOME, `Accounts\t${IBAN} ${OTHER_IBAN}`, 'Readings\t4 a day without the customer'],
+  ['a choice of the customer', CHOSEN, 'Accounts\tthose that the customer chooses'],
+  ['all accounts', ALL, 'Accounts\tall', 'Readings\t1 a day without the customer'],
+  ['the list alone', LIST, 'Accounts\tthe list alone', 'Readings\tone'],
+  ['what the bank chooses', {}],
+])('a consent for %s shows its terms', async (_, terms, ...known) => {
   const categories = [{ name: 'ACCOUNT_INFO' as const, products: [] }];
   const { table, json } = await shown([], 1, { categories, terms });
   expect(table.split('\n').slice(4, 5 + known.length)).toEqual([...known, 'Resolved\t']);

@@ -26,7 +26,7 @@ import type { Environment } from '../../../src/store/machine/settings.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { granting } from '../../store/whole-store.ts';
-import { storeLogin } from '../access.ts';
+import { storeConsentFlow, storeLogin } from '../access.ts';
 import { openCommand } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { reading, statusOf } from './calls.ts';
@@ -48,20 +48,13 @@ beforeEach(() => {
 });
 type How = NonNullable<Parameters<typeof openCommand>[2]>;
 
+const HOLDERS = { ada: 'ada', own: null, payment: paymentHolder('payment-1') };
+
 /** Stores tokens: those of ada, of the application, and of a payment of ada. */
-async function storeTokens(...holders: ('ada' | 'own' | 'payment')[]): Promise<void> {
+async function storeTokens(...names: (keyof typeof HOLDERS)[]): Promise<void> {
   const { context } = openCommand(folder, NOW);
-  const { tokens } = await context.store();
-  for (const name of holders) {
-    if (name === 'ada') await storeLogin(context, name, { accessToken: 'of ada', apiTrackId: 'track' });
-    else
-      await tokens.change(name === 'own' ? null : paymentHolder('payment-1'), (slot) =>
-        slot.write({
-          ...{ accessToken: `of ${name}`, refreshToken: null, accessTokenExpiresAt: null },
-          ...{ refreshTokenExpiresAt: null, scope: null },
-        }),
-      );
-  }
+  for (const name of names)
+    await storeLogin(context, HOLDERS[name], { accessToken: `of ${name}`, apiTrackId: `track of ${name}` });
 }
 
 /** What a bank says of each consent. */
@@ -117,12 +110,9 @@ function bankWith(
 /** Opens that bank for a command. */
 async function openAt(
   changes: Partial<KnownInterface>,
-  {
-    unattended = false,
-    client,
-    ...how
-  }: How & { unattended?: boolean; client?: Parameters<typeof bankWith>[1] } = {},
+  given: How & { unattended?: boolean; client?: Parameters<typeof bankWith>[1] } = {},
 ) {
+  const { unattended = false, client, ...how } = given;
   const { settings, callers, find } = bankWith(changes, client);
   const command = openCommand(folder, NOW, { ...how, find, env: { ...env, ...how.env } });
   const statuses: number[] = [];
@@ -152,6 +142,10 @@ async function openAt(
   return { ...command, opened, find, settings, statuses, bearers, ask, callerOf };
 }
 const ada = (more: Partial<How['globals']> = {}) => ({ globals: { customer: 'ada', ...more } });
+/** Finds this error in an answer. */
+const finding = (error: Psd2Error) => () => {
+  throw error;
+};
 const facts = (more: Partial<BankCall['facts']> = {}): Partial<BankCall> => ({
   facts: { reads: null, needsConsent: false, login: false, ...more },
 });
@@ -184,7 +178,7 @@ describe('the token of a call', () => {
   });
 
   it('is that of the payment that a call is about, if there is one', async () => {
-    await storeTokens('ada', 'payment');
+    await storeTokens('payment', 'ada');
     const { ask, bearers } = await openAt({ ...NAMED, logsIn: 'with a consent' }, ada());
     await ask(reading(null, facts({ ofPayment: 'payment-1' })));
     await ask(reading(null, facts({ ofPayment: 'payment-2' })));
@@ -259,7 +253,7 @@ describe('what a call takes from the store', () => {
   it("is the bank's session of the login, which an answer may change", async () => {
     await storeTokens('ada');
     const { settings, opened } = await openAt(CUSTOMER, ada());
-    expect(settings[0]?.session).toEqual({ apiTrackId: 'track' });
+    expect(settings[0]?.session).toEqual({ apiTrackId: 'track of ada' });
     expect(opened.session).toBe(settings[0]?.session);
   });
 
@@ -323,10 +317,7 @@ describe('around a call', () => {
   it('a refusal is noted for the customer, and a read is counted', async () => {
     await storeTokens('ada');
     const { ask, context } = await openAt(CUSTOMER, ada());
-    const forbidden = () => {
-      throw new Psd2Error('forbidden', 'No');
-    };
-    await failureOf(ask(reading('list'), forbidden));
+    await failureOf(ask(reading('list'), finding(new Psd2Error('forbidden', 'No'))));
     const { notes } = await context.store();
     expect(await notes.hasRefusedCall('ada')).toBe(true);
     await ask(reading('list'));
@@ -338,24 +329,18 @@ describe('around a call', () => {
     expect(await (await next.reads()).take('ada', 'a1', allowance)).toBe('taken');
   });
 
-  it('SCA is asked of a customer who is present and may be sent, and of no other', async () => {
+  const MAY_NOT =
+    'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.';
+  const NOTHING = 'The bank named no resource to authorise. The customer must log in again:';
+  it.each<[string, Parameters<typeof openAt>[1], ErrorContext, string | undefined]>([
+    ['who is absent', { ...ada(), unattended: true }, { resourceId: 'r1' }, undefined],
+    ['whom psd2 may not send to the bank', ada(), { resourceId: 'r1' }, MAY_NOT],
+    ['who has nothing to authorise', ada(), {}, NOTHING],
+  ])('no SCA is asked of a customer %s', async (_, how, context, hint) => {
     await storeTokens('ada');
-    const required = (context: ErrorContext) => () => {
-      throw new Psd2Error('sca_required', 'SCA', context);
-    };
-    const hintOf = async (
-      how: Parameters<typeof openAt>[1],
-      context: ErrorContext = { resourceId: 'r1' },
-    ) => {
-      const { ask } = await openAt(CUSTOMER, how);
-      return (await failureOf(ask(reading('list'), required(context)))).hint;
-    };
-    const mayNot =
-      'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.';
-    expect(await hintOf({ ...ada(), unattended: true })).toBeUndefined();
-    expect(await hintOf(ada())).toBe(mayNot);
-    const nothing = 'The bank named no resource to authorise. The customer must log in again:';
-    expect(await hintOf(ada(), {})).toBe(nothing);
+    const { ask } = await openAt(CUSTOMER, how);
+    const required = finding(new Psd2Error('sca_required', 'SCA', context));
+    expect((await failureOf(ask(reading('list'), required))).hint).toBe(hint);
   });
 
   it.each<[string, How, BankCall['method'], boolean]>([
@@ -366,28 +351,22 @@ describe('around a call', () => {
     await storeTokens('ada');
     const redirect = { PSD2_BROWSER: 'none', PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
     const { ask, said } = await openAt(CUSTOMER, { ...how, env: redirect });
-    const read = () => {
-      throw new Psd2Error('sca_required', 'SCA', { resourceId: 'r1' });
-    };
-    await failureOf(ask(reading('list', { method }), read));
+    const required = finding(new Psd2Error('sca_required', 'SCA', { resourceId: 'r1' }));
+    await failureOf(ask(reading('list', { method }), required));
     const sends = ['The bank requires the customer to authenticate again first.', 'toy.example/r1'];
     for (const text of sends) expect(said().includes(text)).toBe(isSent);
   });
 
   it('the end of a consent is noticed, but not with --raw', async () => {
-    const { customers, flows } = await openCommand(folder, NOW).context.store();
-    const begin = { transactionId: 't', customerId: 'ada', categories: [] };
-    const flow = await flows.begin('consent', begin, async (open) => {
-      await open.record({ type: 'requested', resourceId: 'c1', outcomes: [] });
-      return open.current.flow;
-    });
+    const { context } = openCommand(folder, NOW);
+    const { customers, flows } = await context.store();
+    const requested = { type: 'requested' as const, resourceId: 'c1', outcomes: [] };
+    const flow = await storeConsentFlow(context, { customerId: 'ada' }, requested);
     await customers.change('ada', (before) => {
       const { consents, ...rest } = granting(flow)(before);
       return { ...rest, consents: consents.map((each) => ({ ...each, consentId: 'c1' })) };
     });
-    const ended = () => {
-      throw new Psd2Error('not_logged_in', 'It has ended', { endsConsent: true });
-    };
+    const ended = finding(new Psd2Error('not_logged_in', 'It has ended', { endsConsent: true }));
     const stateAfter = async (globals: How['globals']) => {
       const { ask } = await openAt(NAMED, ada(globals));
       const failure = await failureOf(ask(reading('list', { headers: { 'consent-id': 'c1' } }), ended));
