@@ -30,30 +30,28 @@ const table = async (...words: string[]) => (await operator.run(words, { format:
 const rows = (...words: string[]) =>
   operator.json(z.array(ROW), ['accounts', 'transactions', ACCOUNT, ...words]);
 const audited = () => operator.json(z.array(z.unknown()), ['audit']);
+const wrong = (message: string, context = {}) => new Psd2Error('usage', message, context);
+const NO_FILE = wrong('The file for the document is missing', { hint: 'Add --file <path>.' });
 /** An amount as a table has it: without zeros at the end that the currency does not need. */
 const short = (amount: string) => amount.replace(/(\.\d\d)0+$/, '$1');
 
-describe('psd2 accounts list', () => {
-  const ACCOUNTS = [
+it('psd2 accounts list prints the accounts of the customer', async () => {
+  const accounts = [
     [ACCOUNT, IBAN, 'EUR', 'Conto di casa', 'AZIM', 'CONTO CORRENTE'],
     [SAVINGS, 'IT31P0999001600000010482638', 'EUR', 'Risparmi', '0650', 'CONTO RISPARMIO'],
     [CARD, IBAN, 'EUR', null, 'CA30', 'CARTA DI CREDITO'],
   ] as const;
-
-  it('prints the accounts of the customer', async () => {
-    expect(await operator.json(z.unknown(), ['accounts', 'list'])).toEqual(
-      ACCOUNTS.map(([productId, iban, currency, name, productCode, productDescription]) => ({
-        ...{ accountId: productId, productId, iban, currency, name, productCode, productDescription },
-      })),
-    );
-    expect(await table('accounts', 'list')).toBe(
-      ACCOUNTS.map(
-        ([id, iban, currency, name, , type]) => `${[id, iban, currency, name, type].join('\t')}\n`,
-      ).join(''),
-    );
-    const csv = (await operator.run(['accounts', 'list'], { format: 'csv' })).printed();
-    expect(csv.split('\n')[0]).toBe('accountId,productId,iban,currency,name,productCode,productDescription');
-  });
+  expect(await operator.json(z.unknown(), ['accounts', 'list'])).toEqual(
+    accounts.map(([productId, iban, currency, name, productCode, productDescription]) => ({
+      ...{ accountId: productId, productId, iban, currency, name, productCode, productDescription },
+    })),
+  );
+  const lines = accounts.map(([id, iban, currency, name, , type]) =>
+    [id, iban, currency, name, type].join('\t'),
+  );
+  expect(await table('accounts', 'list')).toBe(`${lines.join('\n')}\n`);
+  const csv = (await operator.run(['accounts', 'list'], { format: 'csv' })).printed();
+  expect(csv.split('\n')[0]).toBe('accountId,productId,iban,currency,name,productCode,productDescription');
 });
 
 describe("the bank's own data", () => {
@@ -68,11 +66,13 @@ describe("the bank's own data", () => {
   });
 
   it('of all products is printed as the bank gives it', async () => {
-    const products = z.object({ products: z.array(z.object({ accountId: z.string() })) });
-    const found = await operator.json(products, ['products', 'list']);
-    expect(found.products.map(({ accountId }) => accountId)).toEqual([ACCOUNT, SAVINGS, CARD]);
+    const [savings, card] = [{ iban: 'IT31P0999001600000010482638' }, { name: '' }];
     expect(await operator.json(z.unknown(), ['products', 'list'])).toMatchObject({
-      products: [{ ...account, ...rest }, { iban: 'IT31P0999001600000010482638' }, { name: '' }],
+      products: [
+        { ...account, ...rest },
+        { accountId: SAVINGS, ...savings },
+        { accountId: CARD, ...card },
+      ],
     });
     expect((await table('products', 'list')).split('\n').slice(0, 2)).toEqual([
       `products.0.accountId\t${ACCOUNT}`,
@@ -111,21 +111,19 @@ describe('psd2 accounts transactions', () => {
     }
   });
 
-  const wrong = (message: string, hint?: string) => new Psd2Error('usage', message, hint ? { hint } : {});
-  const CHART_ALONE = wrong(
-    '--chart always shows all booked transactions in the range',
-    'Leave out --limit, --pending, --export, --file and --raw.',
-  );
-  const DOCUMENT_ALONE = wrong(
-    "--export always saves the bank's whole document",
-    'Leave out --limit, --booked and --pending.',
-  );
+  const CHART_ALONE = wrong('--chart always shows all booked transactions in the range', {
+    hint: 'Leave out --limit, --pending, --export, --file and --raw.',
+  });
+  const DOCUMENT_ALONE = wrong("--export always saves the bank's whole document", {
+    hint: 'Leave out --limit, --booked and --pending.',
+  });
   const PDF = ['--export', 'pdf', '--file', 'x.pdf'];
-  const NO_FILE = wrong('The file for the document is missing', 'Add --file <path>.');
-  const BOTH = wrong('--booked and --pending cannot be used together', 'Leave out both to see both.');
+  const BOTH = wrong('--booked and --pending cannot be used together', {
+    hint: 'Leave out both to see both.',
+  });
   it.each([
     [['--booked', '--pending'], BOTH],
-    [['--file', 'x.pdf'], wrong('--file needs --export', 'Add --export xls or --export pdf.')],
+    [['--file', 'x.pdf'], wrong('--file needs --export', { hint: 'Add --export xls or --export pdf.' })],
     [[...PDF, '--limit', '1'], DOCUMENT_ALONE],
     [[...PDF, '--booked'], DOCUMENT_ALONE],
     [[...PDF, '--pending'], DOCUMENT_ALONE],
@@ -158,7 +156,7 @@ describe('psd2 accounts transactions', () => {
   });
 });
 
-describe('psd2 accounts transactions --chart', () => {
+it('psd2 accounts transactions --chart prints the balance of each day, and draws it', async () => {
   const money = z.strictObject({ amount: z.string(), currency: z.literal('EUR') });
   const CHART = z.strictObject({
     ...{ productId: z.literal(ACCOUNT), currency: z.literal('EUR'), from: z.string(), to: z.string() },
@@ -167,28 +165,24 @@ describe('psd2 accounts transactions --chart', () => {
     months: z.array(z.strictObject({ month: z.string(), in: z.string(), out: z.string(), net: z.string() })),
     ...{ noBalance: z.null(), complete: z.literal(true), certainFrom: z.null() },
   });
-
-  it('prints the balance of each day, and draws it', async () => {
-    const words = ['accounts', 'transactions', ACCOUNT, '--chart', '--from', daysAgo(40)];
-    const chart = await operator.json(CHART, words);
-    expect([chart.from, chart.to, chart.balances.length]).toEqual([daysAgo(40), today, 41]);
-    const last = chart.balances.at(-1);
-    expect(last).toEqual({ date: today, balance: chart.closing.amount });
-    const lines = (await table(...words)).split('\n');
-    expect(lines[0]).toBe(`Balance in EUR: ${chart.balances[0]?.balance} to ${last?.balance}`);
-    // A pipe has no block characters, and the width of a common terminal.
-    expect(lines.every((line) => /^[ -~]{0,80}$/.test(line))).toBe(true);
-  });
+  const words = ['accounts', 'transactions', ACCOUNT, '--chart', '--from', daysAgo(40)];
+  const chart = await operator.json(CHART, words);
+  expect([chart.from, chart.to, chart.balances.length]).toEqual([daysAgo(40), today, 41]);
+  const last = chart.balances.at(-1);
+  expect(last).toEqual({ date: today, balance: chart.closing.amount });
+  const lines = (await table(...words)).split('\n');
+  expect(lines[0]).toBe(`Balance in EUR: ${chart.balances[0]?.balance} to ${last?.balance}`);
+  // A pipe has no block characters, and the width of a common terminal.
+  expect(lines.every((line) => /^[ -~]{0,80}$/.test(line))).toBe(true);
 });
 
 describe('psd2 accounts export', () => {
   const exporting = (...words: string[]) => operator.run(['accounts', 'export', ...words]);
-  const wrong = (message: string, context = {}) => new Psd2Error('usage', message, context);
   const FILE = [ACCOUNT, '--file', 'x'];
   const NO_OUT = wrong('--all-customers needs --out', { hint: 'It is the folder for the files.' });
   it.each<[string[], Psd2Error]>([
     [[], wrong('The account is missing', { next: [['accounts', 'list']] })],
-    [[ACCOUNT], wrong('The file for the document is missing', { hint: 'Add --file <path>.' })],
+    [[ACCOUNT], NO_FILE],
     [[...FILE, '--month', '2026-10'], wrong('--month needs --all-customers')],
     [[...FILE, '--out', 'y'], wrong('--out needs --all-customers')],
     [[...FILE, '--month', '2026-10', '--out', 'y'], wrong('--month needs --all-customers')],
@@ -274,11 +268,10 @@ describe('psd2 accounts report', () => {
   });
 });
 
-it.each([['balance'], ['show'], ['transactions']])(
-  'psd2 accounts %s refuses a text that is no product id',
+it.each(['balance', 'show', 'transactions'])(
+  'psd2 accounts %s refuses what is no product id',
   async (verb) => {
-    await expect(operator.run(['accounts', verb, '../1'])).rejects.toMatchObject({
-      code: 'invalid_product_id',
-    });
+    const code = 'invalid_product_id';
+    await expect(operator.run(['accounts', verb, '../1'])).rejects.toMatchObject({ code });
   },
 );

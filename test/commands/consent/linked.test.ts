@@ -150,40 +150,35 @@ describe('a new consent', () => {
     await run([...REQUEST, '--once']);
     expect(await ids()).toEqual(['c1', 'c2']);
     await run(REQUEST);
+    // Asking about a known one ends no other.
+    await run(['consent', 'status', 'co-2']);
     expect(await ids()).toEqual(['c2', 'c3']);
     expect(await states()).toEqual(['c1 expired', 'c2 confirmed', 'c3 confirmed']);
   });
 
-  it('is kept also if the journal of the one before is gone', async () => {
-    const { run, ids, change } = await operatorAt();
-    await run(REQUEST);
-    await change((consents) => consents.map((each) => ({ ...each, flow: 'co-0mwuiwxs0iiiii' })));
-    expect((await run(REQUEST)).failure).toBeNull();
-    expect(await ids()).toEqual(['c2']);
-  });
-
-  it('ends no journal that says already how the one before ended', async () => {
-    const { run, change, states, kept } = await operatorAt();
+  it('is kept also if the journal of the one before is gone, or says already how it ended', async () => {
+    const { run, ids, change, states, kept } = await operatorAt();
     await run(REQUEST);
     const [before] = await kept();
     await run(['consent', 'delete', 'co-1']);
     await change(() => (before ? [before] : []));
     await run(REQUEST);
     expect(await states()).toEqual(['c1 cancelled', 'c2 confirmed']);
+    await change((consents) => consents.map((each) => ({ ...each, flow: 'co-0mwuiwxs0iiiii' })));
+    expect((await run(REQUEST)).failure).toBeNull();
+    expect(await ids()).toEqual(['c3']);
   });
 
   it('takes consents out of the record that are over, and leaves those that are good today', async () => {
     const { run, ids, change } = await operatorAt();
     await run([...REQUEST, '--once']);
     const day = (days: number) => parseDate('--date', addDays(TODAY, days));
-    await change(([one]) =>
-      one === undefined
-        ? []
-        : [
-            { ...one, consentId: 'over', validUntil: day(-1) },
-            { ...one, consentId: 'today', validUntil: day(0) },
-            { ...one, consentId: 'without end', validUntil: null },
-          ],
+    await change((consents) =>
+      consents.flatMap((one) => [
+        { ...one, consentId: 'over', validUntil: day(-1) },
+        { ...one, consentId: 'today', validUntil: day(0) },
+        { ...one, consentId: 'without end', validUntil: null },
+      ]),
     );
     await run(REQUEST);
     expect(await ids()).toEqual(['c2', 'today', 'without end']);
@@ -242,14 +237,6 @@ describe('psd2 consent status', () => {
     ]);
   });
 
-  it('of a known consent does not end a newer one', async () => {
-    const { run, ids } = await operatorAt();
-    await run([...REQUEST, '--once']);
-    await run(REQUEST);
-    await run(STATUS);
-    expect(await ids()).toEqual(['c1', 'c2']);
-  });
-
   it('of a consent that never came to the bank shows the journal, without a call', async () => {
     const { run, bank } = await operatorAt();
     bank.fails.set('request', refused('No'));
@@ -293,9 +280,12 @@ describe('psd2 consent delete', () => {
     expect(journal('co-1').at(-1)).toMatchObject({ type: 'ended', bankStatus: 'terminatedByTpp' });
   });
 
-  it('leaves the state of one that the customer has revoked', async () => {
-    const { run, bank, states } = await operatorAt();
+  it('leaves the consent as it is if it fails at the bank, and the state of one that was revoked', async () => {
+    const { run, bank, ids, states } = await operatorAt();
     await run(REQUEST);
+    bank.fails.set('delete', new Psd2Error('bank_failing', 'The bank is failing'));
+    expect((await run(DELETE)).failure?.code).toBe('bank_failing');
+    expect([await ids(), await states()]).toEqual([['c1'], ['c1 confirmed']]);
     bank.says('c1', { consentStatus: 'revokedByPsu', means: 'revoked' });
     await run(['consent', 'status', 'co-1']);
     expect((await run(DELETE)).data.state).toBe('revoked');
@@ -316,14 +306,6 @@ describe('psd2 consent delete', () => {
     expect(cancelled.said).not.toContain('consent delete');
     expect(endOf(await run(DELETE))).toEqual(['exit 2, usage of co-1: The consent co-1 is not at the bank']);
     expect(bank.asked).toEqual([]);
-  });
-
-  it('that fails at the bank leaves the consent as it is', async () => {
-    const { run, bank, ids, states } = await operatorAt();
-    await run(REQUEST);
-    bank.fails.set('delete', new Psd2Error('bank_failing', 'The bank is failing'));
-    expect((await run(DELETE)).failure?.code).toBe('bank_failing');
-    expect([await ids(), await states()]).toEqual([['c1'], ['c1 confirmed']]);
   });
 });
 

@@ -24,7 +24,6 @@ function written(name: string, fields: object): string {
   writeFileSync(path, JSON.stringify(fields));
   return path;
 }
-const DAMAGED = 'The bank file that the profile stores is damaged';
 
 describe('what a profile stores of a bank file', () => {
   it('is the file with all that it extends, which gives the same values', async () => {
@@ -41,15 +40,18 @@ describe('what a profile stores of a bank file', () => {
   });
 
   it('is refused if it is damaged, with a way out if it is no JSON', async () => {
+    const damaged = {
+      code: 'config',
+      exitCode: 3,
+      message: 'The bank file that the profile stores is damaged',
+    };
     const other = '{"interface":7}';
-    expect(await failureOf(bankFileOf(other))).toEqual({ code: 'config', exitCode: 3, message: DAMAGED });
+    expect(await failureOf(bankFileOf(other))).toEqual(damaged);
     expect((await failureOf(describeStored(other))).code).toBe('config');
     const text = '{"interface"';
+    const hint = 'Give it again with psd2 profile set <profile> --bank <file>.';
     for (const refused of [bankFileOf(text), describeStored(text), bankOf(text, {}, unchecked())])
-      expect(await failureOf(refused)).toEqual({
-        ...{ code: 'config', exitCode: 3, message: DAMAGED },
-        hint: 'Give it again with psd2 profile set <profile> --bank <file>.',
-      });
+      expect(await failureOf(refused)).toEqual({ ...damaged, hint });
   });
 });
 
@@ -104,12 +106,8 @@ describe('a header that the environment gives', () => {
 const writeFile = (path: string, fields: object) =>
   writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...fields }));
 
-beforeEach(() => {
-  vi.stubGlobal('PSD2_BANK_FILE_RULES', 'rules');
-});
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
+beforeEach(() => void vi.stubGlobal('PSD2_BANK_FILE_RULES', 'rules'));
+afterEach(() => void vi.unstubAllGlobals());
 
 function place() {
   const folder = temporaryFolder();
@@ -121,9 +119,8 @@ function place() {
 
 /** Puts other values in force under the seal of the text: what psd2 then answers shows whether it checked the text again. */
 function forge(kept: string, setting: string) {
-  checkedBank(kept).write(setting, {
-    headers: { static: { forged: 'env:PSD2_BANK_KEY' }, perOperation: {} },
-  });
+  const headers = { static: { forged: 'env:PSD2_BANK_KEY' }, perOperation: {} };
+  checkedBank(kept).write(setting, { headers });
 }
 
 describe('a bank file that was checked', () => {

@@ -13,9 +13,8 @@ import {
 import { Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
-import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
+import { storeLogin, storeTransfer } from '../access.ts';
 import { openCommand } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { bankWhere } from '../named-bank.ts';
@@ -90,14 +89,11 @@ describe('the profile of a command', () => {
     [undefined, undefined],
   ] as const)('with the environment %j marks each question with %j', async (environment, mark) => {
     await open().profiles.write('bank', { ...ADDRESS, ...(environment && { environment }) });
-    const marks: string[] = [];
-    const changes: How['changes'] = ({ terminal }) => ({
-      terminal: { ...terminal, mark: (text) => void marks.push(text) },
-    });
+    const marked = vi.fn();
+    const changes: How['changes'] = ({ terminal }) => ({ terminal: { ...terminal, mark: marked } });
     const context = open({ ...named('bank'), changes });
-    context.profile();
-    context.profile();
-    expect(marks).toEqual(mark === undefined ? [] : [mark]);
+    for (const _ of ['first', 'second']) context.profile();
+    expect(marked.mock.calls).toEqual(mark === undefined ? [] : [[mark]]);
   });
 
   it('has a name even if its settings are missing: that of the option, else the chosen one, else env', async () => {
@@ -203,9 +199,7 @@ describe('what was interrupted', () => {
   });
 
   it('is named, with the command that continues it', async () => {
-    const { flows } = await open().store();
-    const begin = { transactionId: 't', commits: 'on execute' as const, order: transferOrder() };
-    const flow = await flows.begin('transfer', begin, async ({ current }) => current.flow);
+    const flow = await storeTransfer(open(), {});
     const { context, leftBehind, said } = await opened(PERSON);
     const left = { kind: 'transfer', flow, state: 'created', resourceId: null } as const;
     leftBehind.mockResolvedValue({ flows: [left], more: 0 });

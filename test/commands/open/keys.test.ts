@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { createSign, createVerify, X509Certificate } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { WrongPassphrase } from '../../../src/certificates/key-pair.ts';
-import type { Context } from '../../../src/commands/context.ts';
 import { openKeyRing, openSigner } from '../../../src/commands/open/keys.ts';
 import { outsideSigner } from '../../../src/commands/open/outside-signer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -25,8 +24,7 @@ let files: Registration;
 let pems: { qwac: string; qwacKey: string; qseal: string; qsealKey: string };
 beforeAll(async () => {
   files = await loadOrCreateRegistration(inject('registration'));
-  const [qwac, qwacKey] = [files.qwacCertFile, files.qwacKeyFile];
-  const [qseal, qsealKey] = [files.qsealCertFile, files.qsealKeyFile];
+  const { qwacCertFile: qwac, qwacKeyFile: qwacKey, qsealCertFile: qseal, qsealKeyFile: qsealKey } = files;
   const read = (path: string) => readFileSync(path, 'utf8');
   pems = { qwac: read(qwac), qwacKey: read(qwacKey), qseal: read(qseal), qsealKey: read(qsealKey) };
   const makePkcs12 = (name: string, ...words: string[]) => {
@@ -61,15 +59,17 @@ const qwac = (certificate: Named, key?: Named): Settings => ({
   ...(key !== undefined && { qwacKey: sourceOf(key) }),
 });
 
-/** A person who knows the passphrase. @param asked gets the questions */
-const knowingPassphrase = ({ terminal }: Context, asked: string[]) => ({
-  ...terminal,
-  canAsk: true,
-  askSecret: async (question: string) => {
+/** Keys of an operator who gives the passphrase when they are asked. `asked` has the questions. */
+function openAsking(settings: Settings) {
+  const asked: string[] = [];
+  const { context, profile } = open(settings, {});
+  const askSecret = async (question: string) => {
     asked.push(question);
     return PASSPHRASE;
-  },
-});
+  };
+  const terminal = { ...context.terminal, canAsk: true, askSecret };
+  return { asked, keys: openKeyRing({ ...context, terminal }, profile) };
+}
 
 describe('the certificate and the key of a pair', () => {
   it.each<[string, Named, Named | undefined]>([
@@ -117,15 +117,14 @@ describe('the certificate and the key of a pair', () => {
   });
 
   it('a PKCS#12 file without a certificate is named', async () => {
-    expect(await failureOf(open(qwac('key.p12')).keys.read('QWAC'))).toEqual({
-      ...{ code: 'certificate', exitCode: 3 },
-      message: `The PKCS#12 file ${own('key.p12')} contains no certificate`,
+    const failure = (file: string) => ({
+      ...{ code: 'certificate', exitCode: 3, message: `The PKCS#12 file ${file} contains no certificate` },
     });
+    const { keys } = open(qwac('key.p12'));
+    expect(await failureOf(keys.read('QWAC'))).toEqual(failure(own('key.p12')));
     const pkcs12 = readFileSync(own('key.p12')).toString('base64');
-    expect(await failureOf(open({ qsealCertificate: { pkcs12 } }).keys.read('QSealC'))).toEqual({
-      ...{ code: 'certificate', exitCode: 3 },
-      message: 'The PKCS#12 file of the QSealC contains no certificate',
-    });
+    const { keys: stored } = open({ qsealCertificate: { pkcs12 } });
+    expect(await failureOf(stored.read('QSealC'))).toEqual(failure('of the QSealC'));
   });
 
   it.each(['both.p12', 'both.pem'] as const)('%s that others can read is refused', async (name) => {
@@ -138,11 +137,7 @@ describe('the certificate and the key of a pair', () => {
   });
 
   it('the passphrase of a PKCS#12 file is asked for once, and opens the second file too', async () => {
-    const { context } = open(qwac('both.p12'));
-    const asked: string[] = [];
-    const terminal = knowingPassphrase(context, asked);
-    const settings = { ...qwac('both.p12'), qsealCertificate: sourceOf('both.p12') };
-    const keys = openKeyRing({ ...context, env: {}, terminal }, { name: 'bank', settings });
+    const { asked, keys } = openAsking({ ...qwac('both.p12'), qsealCertificate: sourceOf('both.p12') });
     await keys.pair('QWAC');
     await keys.pair('QSealC');
     expect(asked).toEqual([`Passphrase of the PKCS#12 file ${own('both.p12')}`]);
@@ -153,10 +148,8 @@ describe('the certificate and the key of a pair', () => {
     const words = ['pkcs8', '-topk8', '-in', files.qwacKeyFile, '-out', encrypted];
     execFileSync('openssl', [...words, '-passout', `pass:${PASSPHRASE}`], { stdio: 'pipe' });
     chmodSync(encrypted, 0o600);
-    const asked: string[] = [];
-    const { context, profile } = open({ ...qwac('qwac'), qwacKey: { path: encrypted } });
-    const terminal = knowingPassphrase(context, asked);
-    await openKeyRing({ ...context, env: {}, terminal }, profile).pair('QWAC');
+    const { asked, keys } = openAsking({ ...qwac('qwac'), qwacKey: { path: encrypted } });
+    await keys.pair('QWAC');
     expect(asked).toEqual(['Passphrase of the QWAC key']);
   });
 });
@@ -172,27 +165,20 @@ describe('the passphrase of a key', () => {
   /** Opens keys one after the other, while a person gives these answers. @returns what the person saw, and what opened the keys */
   async function opening(answers: string[], rights: string[], variable?: string) {
     const { context, profile } = open({}, { PSD2_KEY_PASSPHRASE: variable });
-    const seen = { asked: 0, warned: 0, opened: [] as unknown[] };
-    const terminal = {
-      ...{ ...context.terminal, canAsk: answers.length > 0 },
-      warn: () => {
-        seen.warned += 1;
-      },
-      askSecret: async () => {
-        seen.asked += 1;
-        return answers.shift() ?? '';
-      },
-    };
+    const opened: unknown[] = [];
+    const [warn, askSecret] = [vi.fn(), vi.fn(async () => answers.shift() ?? '')];
+    const terminal = { ...context.terminal, canAsk: answers.length > 0, warn, askSecret };
     const ring = openKeyRing({ ...context, terminal }, profile);
     const openAll = async () => {
       for (const right of rights)
         await ring.opening(`the key ${right}`, (given) => {
           if (given !== right) throw new WrongPassphrase('certificate', 'It is wrong');
-          seen.opened.push(given);
+          opened.push(given);
         });
     };
     const end = await openAll().catch((error: unknown) => failureOf(Promise.reject(error)));
-    return `asked ${seen.asked}, warned ${seen.warned}, opened ${seen.opened}; ${end?.message ?? 'good'}`;
+    const [asked, warned] = [askSecret.mock.calls.length, warn.mock.calls.length];
+    return `asked ${asked}, warned ${warned}, opened ${opened}; ${end?.message ?? 'good'}`;
   }
 
   it.each([
@@ -211,12 +197,9 @@ describe('the passphrase of a key', () => {
   });
 
   it('is not asked for after an error that no passphrase can mend', async () => {
-    const { context, profile } = open({}, {});
-    const asked: string[] = [];
-    const terminal = knowingPassphrase(context, asked);
+    const { asked, keys } = openAsking({});
     const damaged = new Psd2Error('certificate', 'The file is damaged');
-    const { opening: openOne } = openKeyRing({ ...context, terminal }, profile);
-    await expect(openOne('the file', () => Promise.reject(damaged))).rejects.toBe(damaged);
+    await expect(keys.opening('the file', () => Promise.reject(damaged))).rejects.toBe(damaged);
     expect(asked).toEqual([]);
   });
 });

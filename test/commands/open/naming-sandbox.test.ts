@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { BankCall } from '../../../src/bank/call/call.ts';
+import type { Answer } from '../../../src/bank/call/call.ts';
 import { CallFailed } from '../../../src/bank/transport/connection.ts';
 import { namingSandbox } from '../../../src/commands/open/naming-sandbox.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -9,29 +9,26 @@ import { IDENTITY_PATH, recordRunning } from '../../../src/sandbox/folder/runnin
 import { serve } from '../../sandbox/fake-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { failureOf } from '../failure.ts';
+import { callsTo, reading } from './calls.ts';
 
 const temporary = temporaryFolder();
-const CALL: BankCall = {
-  ...{ method: 'GET', path: '/accounts', transactionId: 't1' },
-  facts: { reads: null, needsConsent: false, login: false },
-};
-const CONTEXT = { status: 502, flow: 'tr-1' };
 
-function unreachable(neverSent = true, code: Psd2Error['code'] = 'bank_unreachable') {
+function unreachable(neverSent = true) {
   const cause = new CallFailed('ECONNREFUSED', { neverSent, passing: true, cause: undefined });
-  return new Psd2Error(code, 'The bank cannot be reached', { ...CONTEXT, hint: 'Try again.', cause });
+  const context = { status: 502, flow: 'tr-1', hint: 'Try again.', cause };
+  return new Psd2Error('bank_unreachable', 'The bank cannot be reached', context);
 }
 
-/** Calls the bank of a profile whose certificate is in this folder, and fails with the error. */
-function calling(error: unknown, certificate = 'sandbox/qwac.pem') {
+/** Calls the bank of a profile whose certificate is in this folder. @param end of the call */
+function calling(end: () => Promise<Answer>, certificate = 'sandbox/qwac.pem') {
   const folder = newConfigFolder(temporary);
   const settings = certificate === '' ? {} : { qwacCertificate: { path: join(folder.root, certificate) } };
-  const exchange = namingSandbox({ folder }, { name: 'bank', settings }, () => Promise.reject(error));
-  return { folder, call: () => exchange(CALL) };
+  const exchange = namingSandbox({ folder }, { name: 'bank', settings }, end);
+  return { folder, call: () => exchange(reading(null)) };
 }
 
 it('if the sandbox of the profile does not run, the error says how to start it', async () => {
-  expect(await failureOf(calling(unreachable()).call())).toEqual({
+  expect(await failureOf(calling(() => Promise.reject(unreachable())).call())).toEqual({
     ...{ code: 'bank_unreachable', exitCode: 11, message: 'The sandbox is not running' },
     ...{ hint: 'Start it with:', next: [['sandbox', 'start', '--detach']], flow: 'tr-1' },
   });
@@ -45,18 +42,12 @@ it.each<[string, unknown, string?]>([
   ['that the bank of another profile does not answer', unreachable(), 'elsewhere/qwac.pem'],
   ['that the bank of a profile without certificates does not answer', unreachable(), ''],
 ])('%s stays as it is', async (_, error, certificate) => {
-  await expect(calling(error, certificate).call()).rejects.toBe(error);
+  await expect(calling(() => Promise.reject(error), certificate).call()).rejects.toBe(error);
 });
 
 it('an answer passes', async () => {
-  const folder = newConfigFolder(temporary);
-  const settings = { qwacCertificate: { path: join(folder.sandbox, 'qwac.pem') } };
-  const answer = {
-    ...{ status: 200, headers: {}, body: Buffer.from('{}'), call: CALL, tppRequestId: 'q' },
-    route: { path: '{other}', kind: 'other' } as const,
-    said: { json: {}, requestId: null, asksForSca: false, turnedAway: false },
-  };
-  expect(await namingSandbox({ folder }, { name: 'b', settings }, async () => answer)(CALL)).toBe(answer);
+  const answer = await callsTo().caller.send(reading(null));
+  expect(await calling(async () => answer).call()).toBe(answer);
 });
 
 it('if the sandbox of the profile runs, the error stays as it is', async () => {
@@ -67,7 +58,7 @@ it('if the sandbox of the profile runs, the error stays as it is', async () => {
   });
   onTestFinished(() => site.close());
   const error = unreachable();
-  const { folder, call } = calling(error);
+  const { folder, call } = calling(() => Promise.reject(error));
   mkdirSync(folder.sandbox, { recursive: true, mode: 0o700 });
   const running = { baseUrl: 'https://127.0.0.1:1', customerSiteUrl: site.origin, controlToken: 'secret' };
   await recordRunning(folder.sandbox, { pid, startedAt, ...running });
