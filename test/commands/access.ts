@@ -3,6 +3,7 @@ import type { ConsentCategoryRequest, ConsentEvent } from '../../src/domain/cons
 import { parseProductId } from '../../src/domain/identifiers.ts';
 import type { GenericOrder, StepEvent } from '../../src/domain/operation.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
+import type { KeptConsent } from '../../src/store/ports/customers.ts';
 import type { Begin } from '../../src/store/ports/flows.ts';
 import type { StoredTokens } from '../../src/store/ports/tokens.ts';
 import { transferOrder } from '../domain/orders.ts';
@@ -93,4 +94,19 @@ export async function storeConsentFlow(
       );
     return flow;
   });
+}
+
+/** Keeps a consent for the readings of a customer, by default one without an end. */
+export async function keepConsent(
+  context: Context,
+  customer: string,
+  flow: string,
+  changes: Partial<KeptConsent> = {},
+): Promise<void> {
+  const { customers } = await context.store();
+  const kept: KeptConsent = {
+    ...{ flow, consentId: flow, accounts: null, reads: ['accounts'], validUntil: null },
+    ...{ recurring: true, frequencyPerDay: 4, grantedAt: '2026-11-01T00:00:00.000Z', ...changes },
+  };
+  await customers.change(customer, (before) => ({ ...before, consents: [...before.consents, kept] }));
 }

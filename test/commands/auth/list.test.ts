@@ -3,9 +3,8 @@ import { authList, list } from '../../../src/commands/auth/list.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
+import { keepConsent, storeLogin } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
 
@@ -143,24 +142,6 @@ describe('at a terminal', () => {
   });
 });
 
-it('a refusal belongs to the login that it met, not to a newer one', async () => {
-  const folder = newConfigFolder(temporary);
-  const { context } = openCommand(folder, NOW);
-  const { tokens, notes } = await context.store();
-  const refuse = async () => {
-    const stored = await tokens.login('1000001');
-    if (stored) await notes.refreshRefused('1000001', stored, { at: BEFORE, message: 'Revoked' });
-  };
-  const validity = async () => (await listIn(folder, { format: 'table' })).printed.split('\t')[3];
-  await storeLogin(context, '1000001', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: AFTER });
-  await refuse();
-  expect(await validity()).toBe('renewal refused');
-  await storeLogin(context, '1000001', { accessTokenExpiresAt: AFTER, refreshTokenExpiresAt: AFTER });
-  expect(await validity()).toBe('good');
-  await refuse();
-  expect(await validity()).toBe('renewal refused');
-});
-
 it('an error that is not about the key ends the list', async () => {
   const { context } = openCommand(newConfigFolder(temporary), NOW, { format: 'table' });
   await storeLogin(context, '1000001', { accessTokenExpiresAt: BEFORE });
@@ -187,47 +168,37 @@ it('without the key of the profile nobody knows whether an ended login has a ref
   expect(await validity({})).toBe('not known');
 });
 
-describe('at a bank where the operator names the customers', () => {
-  const consent = (flow: string, changes: Partial<KeptConsent> = {}): KeptConsent => ({
-    ...{ flow, consentId: flow, accounts: null, reads: ['accounts'], validUntil: null },
-    ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW, ...changes },
-  });
+it('where the operator names the customers, those with a record alone are there too, each with the newest consent', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context } = openCommand(folder, NOW);
+  const validUntil = parseDate('a day', '2027-01-31');
+  await (await context.store()).customers.change('cleo', (before) => before);
+  await keepConsent(context, 'bea', 'co-1');
+  await keepConsent(context, 'bea', 'co-2', { validUntil, accounts: ['DE1'], grantedAt: NOW });
+  await keepConsent(context, 'ada', 'co-3');
+  await storeLogin(context, 'bea', { accessTokenExpiresAt: AFTER });
+  const { printed } = await listIn(folder, NAMED);
+  const data: unknown = JSON.parse(printed);
+  const given = { recurring: true, accounts: null, validUntil: null };
+  expect(data).toEqual([
+    login('ada', { consent: { flow: 'co-3', ...given } }),
+    login('bea', {
+      accessTokenExpiresAt: AFTER,
+      consent: { flow: 'co-2', ...given, accounts: ['DE1'], validUntil: '2027-01-31' },
+    }),
+    login('cleo', { consent: null }),
+  ]);
+  expect(list.prints?.shape.is(data)).toBe(true);
 
-  it('those with a record alone are there too, each with the newest consent', async () => {
-    const folder = newConfigFolder(temporary);
-    const { context } = openCommand(folder, NOW);
-    const { customers } = await context.store();
-    const day = parseDate('a day', '2027-01-31');
-    await customers.change('cleo', (before) => before);
-    await customers.change('bea', (before) => ({
-      ...before,
-      consents: [consent('co-2', { validUntil: day, accounts: ['DE1'] }), consent('co-1')],
-    }));
-    await customers.change('ada', (before) => ({ ...before, consents: [consent('co-3')] }));
-    await storeLogin(context, 'bea', { accessTokenExpiresAt: AFTER });
-    const { printed } = await listIn(folder, NAMED);
-    const data: unknown = JSON.parse(printed);
-    const given = { recurring: true, accounts: null, validUntil: null };
-    expect(data).toEqual([
-      login('ada', { consent: { flow: 'co-3', ...given } }),
-      login('bea', {
-        accessTokenExpiresAt: AFTER,
-        consent: { flow: 'co-2', ...given, accounts: ['DE1'], validUntil: '2027-01-31' },
-      }),
-      login('cleo', { consent: null }),
-    ]);
-    expect(list.prints?.shape.is(data)).toBe(true);
-
-    const table = await listIn(folder, { ...NAMED, format: 'table', columns: 160 });
-    const lines = table.printed
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.replace(/^[* ] +/, ''));
-    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
-      ['CUSTOMER', 'GRANT', 'TOKEN', 'ACCESS TOKEN UNTIL', 'CONSENT'],
-      ['ada', 'authorization_code', 'none', 'co-3'],
-      ['bea', 'authorization_code', 'good', expect.stringContaining('2026-11-21'), 'co-2 until 2027-01-31'],
-      ['cleo', 'authorization_code', 'none'],
-    ]);
-  });
+  const table = await listIn(folder, { ...NAMED, format: 'table', columns: 160 });
+  const lines = table.printed
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/^[* ] +/, ''));
+  expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+    ['CUSTOMER', 'GRANT', 'TOKEN', 'ACCESS TOKEN UNTIL', 'CONSENT'],
+    ['ada', 'authorization_code', 'none', 'co-3'],
+    ['bea', 'authorization_code', 'good', expect.stringContaining('2026-11-21'), 'co-2 until 2027-01-31'],
+    ['cleo', 'authorization_code', 'none'],
+  ]);
 });

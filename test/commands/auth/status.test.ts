@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { granting } from '../../store/whole-store.ts';
-import { storeLogin } from '../access.ts';
+import { keepConsent, storeLogin } from '../access.ts';
 import { bankWhere } from '../named-bank.ts';
 import { useOperatorHere } from '../operator.ts';
 
@@ -82,10 +81,8 @@ describe('as a person reads it', () => {
       .replace(/\n$/, '')
       .split('\n')
       .map((line) => line.split('\t'));
-  const [accessTokenExpiresAt, refreshTokenExpiresAt] = [
-    '2026-12-01T00:00:00.000Z',
-    '2027-02-01T00:00:00.000Z',
-  ];
+  const accessTokenExpiresAt = '2026-12-01T00:00:00.000Z';
+  const refreshTokenExpiresAt = '2027-02-01T00:00:00.000Z';
 
   it('each value has a title, and what the bank has refused its time', async () => {
     const { context } = operator.open();
@@ -94,20 +91,14 @@ describe('as a person reads it', () => {
     await notes.callRefused('1', { at: '2026-11-21T10:00:00.000Z', message: 'No consent' });
     const { printed } = await operator.run(['auth', 'status'], { format: 'table' });
     expect(rowsOf(printed())).toEqual([
-      ...[
-        ['Profile', 'env'],
-        ['Grant', 'authorization_code'],
-        ['Customer', '1'],
-      ],
-      ...[
-        ['Scope', 'all'],
-        ['Access token until', accessTokenExpiresAt],
-      ],
+      ['Profile', 'env'],
+      ['Grant', 'authorization_code'],
+      ['Customer', '1'],
+      ['Scope', 'all'],
+      ['Access token until', accessTokenExpiresAt],
       ['Refresh token until', refreshTokenExpiresAt],
-      ...[
-        ['Refused', 'No consent (2026-11-21T10:00:00.000Z)'],
-        ['Calls today', ''],
-      ],
+      ['Refused', 'No consent (2026-11-21T10:00:00.000Z)'],
+      ['Calls today', ''],
     ]);
     const drawn = await operator.run(['auth', 'status'], { format: 'table', columns: 100 });
     expect(drawn.printed()).toMatch(/^Access token until +2026-1\d-\d\d \d\d:\d\d$/m);
@@ -118,14 +109,8 @@ describe('as a person reads it', () => {
     [null, 'co-1'],
     ['2027-01-31', 'co-1 until 2027-01-31'],
   ])('a consent that ends at %j is: %s', async (end, text) => {
-    const { customers } = await operator.open().context.store();
-    const kept = { flow: 'co-1', consentId: 'c1', accounts: null, reads: [], recurring: true };
     const validUntil = end === null ? null : parseDate('a day', end);
-    const grantedAt = '2026-11-01T00:00:00.000Z';
-    await customers.change('ada', (before) => ({
-      ...before,
-      consents: [{ ...kept, validUntil, frequencyPerDay: 4, grantedAt }],
-    }));
+    await keepConsent(operator.open().context, 'ada', 'co-1', { validUntil });
     const find = bankWhere({ customers: 'named by the operator' });
     const how = { find, globals: { customer: 'ada' }, format: 'table' } as const;
     const { printed } = await operator.run(['auth', 'status'], how);
@@ -141,40 +126,28 @@ describe('as a person reads it', () => {
     const known = { profile: 'env', grantType: 'client_credentials', scope: null, accessTokenExpiresAt };
     const ofDay = { refreshTokenExpiresAt: null, callsToday: 0, dailyLimit: null };
     expect(await application()).toEqual({ ...known, ...ofDay, customerId: null, consent: null });
-    const { customers } = await context.store();
-    await customers.change('ada', granting('co-1'));
+    await keepConsent(context, 'ada', 'co-1');
     await tokens.remember('ada');
     expect(await application()).toMatchObject({ customerId: 'ada', consent: { flow: 'co-1' } });
   });
 });
 
-describe('at a bank where the operator names the customers', () => {
-  const of = (customer: string) => ({
-    ...{ find: bankWhere({ customers: 'named by the operator' }), globals: { customer } },
-  });
-  const whole = (...how: Parameters<typeof operator.run>[1][]) =>
-    operator.json(z.unknown(), ['auth', 'status'], ...how);
-  const note = async (customer: string) => {
-    const { customers } = await operator.open().context.store();
-    await customers.change(customer, (before) => before);
-  };
+it('where the operator names the customers, tokens and records are shown, with the other or without', async () => {
+  const find = bankWhere({ customers: 'named by the operator' });
+  const { context } = operator.open();
+  const accessTokenExpiresAt = '2026-12-01T00:00:00.000Z';
+  for (const customer of ['ada', 'bob']) await storeLogin(context, customer, { accessTokenExpiresAt });
+  const { customers } = await context.store();
+  for (const customer of ['ada', 'cleo']) await customers.change(customer, (before) => before);
   const unknown = { profile: 'env', grantType: 'authorization_code', scope: null, consent: null };
-
-  it('tokens are shown, whether the customer has a record besides or not', async () => {
-    const accessTokenExpiresAt = '2026-12-01T00:00:00.000Z';
-    for (const customer of ['ada', 'bob'])
-      await storeLogin(operator.open().context, customer, { accessTokenExpiresAt });
-    await note('ada');
-    for (const customerId of ['ada', 'bob'])
-      expect(await whole(of(customerId))).toEqual({
-        ...{ ...unknown, customerId, accessTokenExpiresAt, refreshTokenExpiresAt: null },
-      });
-  });
-
-  it('a customer with a record alone is shown without tokens', async () => {
-    await note('ada');
-    expect(await whole(of('ada'))).toEqual({
-      ...{ ...unknown, customerId: 'ada', accessTokenExpiresAt: null, refreshTokenExpiresAt: null },
+  for (const [customerId, until] of [
+    ['ada', accessTokenExpiresAt],
+    ['bob', accessTokenExpiresAt],
+    ['cleo', null],
+  ] as const) {
+    const how = { find, globals: { customer: customerId } };
+    expect(await operator.json(z.unknown(), ['auth', 'status'], how)).toEqual({
+      ...{ ...unknown, customerId, accessTokenExpiresAt: until, refreshTokenExpiresAt: null },
     });
-  });
+  }
 });

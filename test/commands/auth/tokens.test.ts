@@ -3,16 +3,15 @@ import * as z from 'zod';
 import { logout } from '../../../src/commands/auth/logout.ts';
 import { token } from '../../../src/commands/auth/token.ts';
 import { readCalls } from '../../../src/store/machine/call-log.ts';
-import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
+import { keepConsent, storeLogin } from '../access.ts';
 import { failureOf } from '../failure.ts';
 import { bankWhere } from '../named-bank.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const temporary = temporaryFolder();
 const operator = useOperatorHere();
-const ANNA = '1048262';
+const [ANNA, BRUNO] = ['1048262', '2073915'];
 const APPLICATION = { globals: { grant: 'client_credentials' } } as const;
 
 beforeEach(() => {
@@ -103,14 +102,7 @@ describe.each(['token', 'refresh'])('psd2 auth %s at a bank whose customers do n
   };
 
   it('leads to the consent that there is', async () => {
-    const { customers } = await operator.open().context.store();
-    const given = { flow: 'co-1', consentId: 'c1', accounts: null, reads: ['accounts'] as const };
-    const terms = { validUntil: null, recurring: true, frequencyPerDay: 4 };
-    const grantedAt = '2026-11-01T00:00:00.000Z';
-    await customers.change('ada', (before) => ({
-      ...before,
-      consents: [{ ...given, reads: [...given.reads], ...terms, grantedAt }],
-    }));
+    await keepConsent(operator.open().context, 'ada', 'co-1');
     expect(await failure()).toEqual({
       ...refused,
       hint: 'See the consent with:',
@@ -125,12 +117,6 @@ describe.each(['token', 'refresh'])('psd2 auth %s at a bank whose customers do n
       next: [['consent', 'request', '--customer', 'ada']],
     });
   });
-});
-
-const BRUNO = '2073915';
-
-beforeEach(() => {
-  operator.folder = newConfigFolder(temporary);
 });
 
 const revoked = z.object({ profile: z.literal('env'), revoked: z.array(z.string()) });
@@ -213,32 +199,20 @@ it('logs the application out, and no customer', async () => {
     ...{ code: 'not_logged_in', exitCode: 4, message: 'Nobody is logged in with the profile "env"' },
     next: [['--profile', 'env', 'auth', 'login', '--client-credentials']],
   });
-  expect((await operator.json(audit, ['audit'])).map(({ customerId, about }) => [customerId, about])).toEqual(
-    [
-      [null, 'client_credentials'],
-      [null, 'client_credentials'],
-    ],
-  );
+  const entry = { customerId: null, about: 'client_credentials' };
+  expect(await operator.json(audit, ['audit'])).toMatchObject([entry, entry]);
 });
 
 describe('at a bank where the operator names the customers', () => {
   const how = { find: bankWhere({ customers: 'named by the operator' }) };
-  const consent = (flow: string): KeptConsent => ({
-    ...{ flow, consentId: flow, accounts: null, reads: ['accounts'], validUntil: null },
-    ...{ recurring: true, frequencyPerDay: 4, grantedAt: '2026-11-01T00:00:00.000Z' },
-  });
   const note = async (...flows: string[]) => {
-    const { customers } = await operator.open().context.store();
-    await customers.change('ada', (before) => ({ ...before, consents: flows.map(consent) }));
+    const { context } = operator.open();
+    await (await context.store()).customers.change('ada', (before) => before);
+    for (const flow of flows) await keepConsent(context, 'ada', flow);
   };
   const ada = { ...how, globals: { customer: 'ada' } };
   const stays = (...flows: string[]) =>
-    [
-      'The consent stays in force at the bank. End it with:',
-      ...flows.map((flow) => `  psd2 consent delete ${flow}`),
-    ]
-      .map((line) => `${line}\n`)
-      .join('');
+    `The consent stays in force at the bank. End it with:\n${flows.map((flow) => `  psd2 consent delete ${flow}\n`).join('')}`;
 
   it('a customer who is only noted has no tokens to forget, and that is no error', async () => {
     await note();

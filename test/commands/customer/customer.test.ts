@@ -11,10 +11,9 @@ import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readCalls } from '../../../src/store/machine/call-log.ts';
 import { rememberSyncFolder } from '../../../src/store/machine/sync-folders.ts';
-import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeConsent, storeConsentFlow, storeLogin, storeOperation } from '../access.ts';
+import { keepConsent, storeConsent, storeConsentFlow, storeLogin, storeOperation } from '../access.ts';
 import { runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { useOperatorHere } from '../operator.ts';
@@ -470,16 +469,6 @@ describe('at a bank that can end a consent', () => {
     return (await flows.find('consent', flow)).state;
   };
 
-  /** Notes that psd2 reads with the consent. */
-  async function keep(consentId: string, flow: string) {
-    const { customers } = await operator.open().context.store();
-    const kept: KeptConsent = {
-      ...{ flow, consentId, accounts: null, reads: ['accounts'], validUntil: null },
-      ...{ recurring: true, frequencyPerDay: 4, grantedAt: '2026-11-01T00:00:00.000Z' },
-    };
-    await customers.change(ANNA, (before) => ({ ...before, consents: [...before.consents, kept] }));
-  }
-
   it('psd2 ends those that it reads with and those that are open, of this customer alone, with the word of the bank', async () => {
     const flows: string[] = [];
     for (const [customer, id, end] of [
@@ -493,7 +482,8 @@ describe('at a bank that can end a consent', () => {
     ] as const) {
       const flow = await consent(customer, id, end);
       flows.push(flow);
-      if (id === 'kept' || id === 'revoked') await keep(id, flow);
+      if (id === 'kept' || id === 'revoked')
+        await keepConsent(operator.open().context, ANNA, flow, { consentId: id });
     }
     const { asked, how } = bankWith();
     const { atBank } = await forgetting(ANNA, how);
@@ -512,7 +502,7 @@ describe('at a bank that can end a consent', () => {
 
   it('a bank that cannot end one is not asked, and a consent that is open there stays so', async () => {
     const open = await consent(ANNA, 'open', 'open');
-    await keep('open', open);
+    await keepConsent(operator.open().context, ANNA, open, { consentId: 'open' });
     const { atBank } = await forgetAnna('--no-revoke');
     expect([atBank.consents, await stateOf(open)]).toEqual([[], 'requested']);
     await storeLogin(operator.open().context, ANNA, { refreshToken: null });

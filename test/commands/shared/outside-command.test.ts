@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { browserOf } from '../../../src/commands/shared/browser.ts';
 import { runOutsideCommand } from '../../../src/commands/shared/outside-command.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
@@ -9,8 +10,12 @@ import { failureOf } from '../failure.ts';
 const temporary = temporaryFolder();
 const PATIENCE = { timeout: 30_000 };
 
+const open = () => openCommand(newConfigFolder(temporary), new Date().toISOString()).context;
+const run = (command: string, input = '', setting: 'signer' | 'notify' = 'signer') =>
+  runOutsideCommand(open(), setting, command, input);
+
 it('psd2 kills a signer that does not answer, and leaves no process behind', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), new Date().toISOString());
+  const context = open();
   const file = join(temporary, 'pid');
   const stop = new AbortController();
   const running = runOutsideCommand(
@@ -25,11 +30,6 @@ it('psd2 kills a signer that does not answer, and leaves no process behind', asy
   const pid = Number(readFileSync(file, 'utf8'));
   await vi.waitUntil(() => !isRunning(pid), PATIENCE);
 });
-
-const run = (command: string, input = '', setting: 'signer' | 'notify' = 'signer') => {
-  const { context } = openCommand(newConfigFolder(temporary), new Date().toISOString());
-  return runOutsideCommand(context, setting, command, input);
-};
 
 it.each([
   ['what it prints is the answer', 'cat', 'a\n b', 'a\n b'],
@@ -69,12 +69,20 @@ function isRunning(pid: number): boolean {
 }
 
 it('a command that takes too long is ended, and the error names the limit', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), new Date().toISOString());
-  const globals = { ...context.globals, timeoutMs: 50 };
-  expect(
-    await failureOf(runOutsideCommand({ ...context, globals }, 'signer', 'sleep 600', '')),
-  ).toMatchObject({
+  const context = open();
+  const hurried = { ...context, globals: { ...context.globals, timeoutMs: 50 } };
+  expect(await failureOf(runOutsideCommand(hurried, 'signer', 'sleep 600', ''))).toMatchObject({
     ...{ code: 'config', exitCode: 3 },
     message: 'The signer command "sleep" did not answer within 0.05 s',
   });
+});
+
+it('the browser is PSD2_BROWSER, then BROWSER, and none with --no-browser and --qr', () => {
+  const context = open();
+  const [own, other] = [{ PSD2_BROWSER: 'mine', BROWSER: 'all' }, { BROWSER: 'all' }];
+  const chosen = (changes: Partial<typeof context.globals>) =>
+    [own, other, {}].map((env) => browserOf({ env, globals: { ...context.globals, ...changes } }));
+  expect(chosen({})).toEqual(['mine', 'all', undefined]);
+  for (const changes of [{ noBrowser: true }, { qrCode: true }])
+    expect(chosen(changes)).toEqual(['none', 'none', 'none']);
 });

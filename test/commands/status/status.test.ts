@@ -5,17 +5,22 @@ import { beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
 import { item } from '../../../src/commands/status/item.ts';
 import { status } from '../../../src/commands/status/status.ts';
-import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { parseSepaIban } from '../../../src/domain/order/iban.ts';
-import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeConsent, storeConsentFlow, storeLogin, storeOperation, storeTransfer } from '../access.ts';
+import { batchLine } from '../../store/whole-store.ts';
+import {
+  keepConsent,
+  storeConsent,
+  storeConsentFlow,
+  storeLogin,
+  storeOperation,
+  storeTransfer,
+} from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
@@ -119,21 +124,12 @@ it('in a pipe each thing that needs a person has a line of its own', async () =>
   ).toHaveLength(2);
 });
 
-const LINE: BatchLine = {
-  ...{ line: 1, place: 'line 2', customer: null, from: parseProductId('0010482620') },
-  ...{ fromIban: null, name: 'Ada Lovelace', iban: parseSepaIban('DE89370400440532013000') },
-  ...{ amount: parsePaymentAmount('12.50'), currency: 'EUR', description: '', reference: null },
-  ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
-  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
-};
-
-const ADA = { by: 'ada', user: 'ada', machine: 'm' };
+const ADDED = batchAdded({ by: 'ada', user: 'ada', machine: 'm' });
 
 it('a payment or a batch that psd2 cannot read needs a person, even if nothing else does', async () => {
   const { batches } = await before.store();
   const flow = await storeTransfer(before, {}, { type: 'cancelled' });
-  const added = batchAdded(ADA);
-  const { batch } = await batches.add({ added, lines: [LINE], again: false });
+  const { batch } = await batches.add({ added: ADDED, lines: [batchLine()], again: false });
   rmSync(join(folder.flows('env'), 'batches', batch, 'events', '1'));
   const journal = join(folder.flows('env'), `${flow}.ndjson`);
   writeFileSync(journal, `no event\n${readFileSync(journal, 'utf8')}`);
@@ -308,7 +304,6 @@ it('consents and operations stand with what they are about, the oldest of a kind
 });
 
 it('a batch of one payment is one payment, and the oldest batch stands first', async () => {
-  const added = batchAdded(ADA);
   const batches: string[] = [];
   for (const [at, name] of [
     [MARCH, 'Ada'],
@@ -316,7 +311,11 @@ it('a batch of one payment is one payment, and the oldest batch stands first', a
   ] as const) {
     const { context } = openCommand(folder, at);
     const store = await context.store();
-    const { batch } = await store.batches.add({ added, lines: [{ ...LINE, name }], again: false });
+    const { batch } = await store.batches.add({
+      added: ADDED,
+      lines: [{ ...batchLine(), name }],
+      again: false,
+    });
     batches.push(batch);
   }
   expect(await attention({ env: { PSD2_APPROVALS: '1' } })).toMatchObject(
@@ -334,10 +333,9 @@ it('a login that ends soon needs nobody yet, one that ends in this moment does',
 });
 
 it('a batch in two currencies has no total, and one in one currency has its own', async () => {
-  const added = batchAdded(ADA);
   const { batches } = await before.store();
-  const zloty = { ...LINE, line: 2, currency: 'PLN' };
-  await batches.add({ added, lines: [LINE, zloty], again: false });
+  const lines = [batchLine(), { ...batchLine(2), currency: 'PLN' }];
+  await batches.add({ added: ADDED, lines, again: false });
   expect(await attention({ env: { PSD2_APPROVALS: '1' } })).toMatchObject([
     { kind: 'batch', amount: null, currency: null, message: '2 payments, 0 of 1 approvals' },
   ]);
@@ -385,11 +383,7 @@ it('a consent that its customer has withdrawn stands once for each customer, and
   ] as const)
     flowOf.set(customer, await withdrawn(customer, state));
   for (const customer of ['ada', 'bob', 'eve']) await customers.change(customer, (kept) => kept);
-  const left = { accounts: null, reads: [], validUntil: null, recurring: true, frequencyPerDay: 4 };
-  await customers.change('bob', (kept) => ({
-    ...kept,
-    consents: [{ ...left, flow: 'co-1', consentId: 'c1', grantedAt: MARCH }],
-  }));
+  await keepConsent(before, 'bob', 'co-1');
   const item = (customerId: string, state: string, message: string) => ({
     ...{ kind: 'consent', id: flowOf.get(customerId), state, since: MARCH, customerId },
     ...NO_MONEY,

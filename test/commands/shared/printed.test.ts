@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { printBankData } from '../../../src/commands/shared/bank-data.ts';
 import { type Check, finding, printChecks, writeFix } from '../../../src/commands/shared/checks.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
-/** Prints checks as JSON, or as a table: in a pipe, or at a terminal of this width. */
-async function print(checks: Check[], to: 'json' | 'pipe' | number) {
-  const { context, printed } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
+/** Opens a command that prints JSON, or tables: in a pipe, or at a terminal of this width. */
+const open = (to: 'json' | 'pipe' | number) =>
+  openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
     format: to === 'json' ? 'json' : 'table',
     ...(typeof to === 'number' && { columns: to }),
   });
+async function print(checks: Check[], to: Parameters<typeof open>[0]) {
+  const { context, printed } = open(to);
   const ok = await printChecks(context, checks);
   return { ok, printed: printed() };
 }
@@ -97,4 +100,19 @@ it('what to do about a check repeats the options of the command', () => {
   expect(writeFix({ fix: FIX }, { repeated })).toBe('Log in with: psd2 --profile bank auth login');
   expect(writeFix({ fix: null }, { repeated })).toBeNull();
   expect(writeFix({ fix: {} }, { repeated })).toBeNull();
+});
+
+it('data of the bank that psd2 does not know is printed unchanged, or a line for each value', () => {
+  const data = {
+    ...{ name: 'Ada', isPrivate: false, since: 1815, none: null },
+    address: { town: 'London', lines: ['one', { two: 2 }] },
+    empty: {},
+  };
+  const [json, pipe] = [open('json'), open('pipe')];
+  for (const { context } of [json, pipe]) printBankData(context, data);
+  expect(JSON.parse(json.printed())).toEqual(data);
+  expect(pipe.printed().split('\n')).toEqual([
+    ...['name\tAda', 'isPrivate\tfalse', 'since\t1815', 'none\t'],
+    ...['address.town\tLondon', 'address.lines.0\tone', 'address.lines.1.two\t2', ''],
+  ]);
 });
