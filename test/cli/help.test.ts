@@ -108,14 +108,18 @@ describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name
 });
 
 it.each([
-  ['transfer', ['--from <account>', '--instant', '--reference <text>']],
-  ['log', ['--transaction <id>', '--failed']],
-])('psd2 %s --help shows the options of its default command', async (name, options) => {
-  const program = await buildProgram('0.0.0');
-  const group = program.commands.find((command) => command.name() === name);
-  const help = group ? helpOf(group) : '';
-  for (const option of options) expect(help).toContain(`\n  ${option}`);
-});
+  ['transfer', 'create', ['--from <account>', '--instant', '--reference <text>', 'show <flow>  ']],
+  ['log', 'list', ['--transaction <id>', '--failed', 'bundle ']],
+])(
+  'psd2 %s --help shows the options of its default command %s, and the other commands',
+  async (name, usual, lines) => {
+    const program = await buildProgram('0.0.0');
+    const group = program.commands.find((command) => command.name() === name);
+    const help = group ? helpOf(group) : '';
+    expect(help).toContain(`Usage: psd2 ${name} [${usual}] [options]`);
+    for (const line of lines) expect(help).toContain(`\n  ${line}`);
+  },
+);
 
 describe('psd2 help', () => {
   it.each(Object.entries(TOPICS))('the topic %s has a text', async (_, topic) => {

@@ -179,21 +179,6 @@ describe('help', () => {
     expect(text).toContain(`  ${process.env.PSD2_CONFIG_DIR} `);
     expect(text).toMatch(/[^\n]\n$/);
   });
-
-  it('help on a group with a standard command has the options of that command', async () => {
-    const { printed: text } = await psd2('transfer', '--help');
-    expect(text).toMatch(/^Usage: psd2 transfer \[create\] \[options\]\n/);
-    expect(text).toMatch(/^ {2}--amount <decimal>/m);
-    // Each command of the group has its arguments.
-    expect(text).toMatch(/^ {2}show <flow> {2}/m);
-  });
-});
-
-it('a variable that is empty counts as not set, as for a pipeline that has no value for it', async () => {
-  vi.stubEnv('PSD2_GRANT', '');
-  vi.stubEnv('PSD2_TIMEOUT', '');
-  const { said: text, exitCode } = await psd2('accounts', 'list');
-  expect([text.split('\n')[0], exitCode]).toEqual(['psd2: No profile is chosen.', 3]);
 });
 
 it.each([

@@ -76,27 +76,26 @@ async function processWith({
   return { ...printing, ...stand, opened: () => opened };
 }
 
+/** A process whose output goes into a new file, whatever it seems to be. */
+async function processWithFile(kind?: fs.Stats) {
+  const file = place('file');
+  const at = await processWith({ descriptor: openPlace(file), ...(kind && { kind }) });
+  return { ...at, file, kept: () => fs.readFileSync(file, 'utf8') };
+}
+
 describe('output into a file', () => {
   it('is written at once, and the stream of stdout is never opened', async () => {
-    const file = place('file');
-    const { printAtOnce, stdoutAtOnce, opened, columnsOfStdout } = await processWith({
-      descriptor: openPlace(file),
-    });
+    const { printAtOnce, stdoutAtOnce, opened, columnsOfStdout, kept } = await processWithFile();
     printAtOnce('Hello\n');
     stdoutAtOnce.write('wörld\n');
     stdoutAtOnce.write(Buffer.from('bytes\n'));
     stdoutAtOnce.write('');
     const { isTTY, columns, rows } = stdoutAtOnce;
     expect([isTTY, columns, rows, columnsOfStdout()]).toEqual([false, undefined, undefined, undefined]);
-    expect(fs.readFileSync(file, 'utf8')).toBe('Hello\nwörld\nbytes\n');
-    expect(opened()).toBe(0);
-  });
-
-  it('is written at once however much it is', async () => {
-    const file = place('file');
-    const { stdoutAtOnce, opened } = await processWith({ descriptor: openPlace(file) });
+    expect(kept()).toBe('Hello\nwörld\nbytes\n');
+    // However much it is.
     for (let index = 0; index < 40; index += 1) stdoutAtOnce.write('x'.repeat(10_000));
-    expect([fs.statSync(file).size, opened()]).toEqual([400_000, 0]);
+    expect([kept().slice(18), opened()]).toEqual(['x'.repeat(400_000), 0]);
   });
 
   it('that cannot be written goes to the stream, which says why, and so does all that follows', async () => {
@@ -200,41 +199,32 @@ describe('output into a socket', () => {
   }
 
   it('is written at once while an empty socket would take it for certain', async () => {
-    const file = place('file');
-    const { stdoutAtOnce, written } = await processWith({
-      descriptor: openPlace(file),
-      kind: await socket(),
-    });
+    const { stdoutAtOnce, written, kept } = await processWithFile(await socket());
     // A short text takes more of it than its length.
     for (let index = 0; index < 15; index += 1) stdoutAtOnce.write('x');
     stdoutAtOnce.write('y'.repeat(4_096));
-    expect([fs.readFileSync(file, 'utf8'), written()]).toEqual([`${'x'.repeat(15)}${'y'.repeat(4_096)}`, '']);
+    expect([kept(), written()]).toEqual([`${'x'.repeat(15)}${'y'.repeat(4_096)}`, '']);
     stdoutAtOnce.write('z');
     stdoutAtOnce.write('z');
-    expect([fs.statSync(file).size, written()]).toEqual([15 + 4_096, 'zz']);
+    expect([kept().length, written()]).toEqual([15 + 4_096, 'zz']);
   });
 
   it('goes to the stream if it is longer, and on another system than Linux', async () => {
-    const file = place('file');
-    const at = { descriptor: openPlace(file), kind: await socket() };
-    const long = await processWith(at);
+    const kind = await socket();
+    const long = await processWithFile(kind);
     long.stdoutAtOnce.write('x'.repeat(65_537));
-    expect([long.written().length, fs.statSync(file).size]).toEqual([65_537, 0]);
+    expect([long.written().length, long.kept()]).toEqual([65_537, '']);
     vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
-    const elsewhere = await processWith(at);
+    const elsewhere = await processWithFile(kind);
     elsewhere.stdoutAtOnce.write('x');
-    expect([elsewhere.written(), fs.statSync(file).size]).toEqual(['x', 0]);
+    expect([elsewhere.written(), elsewhere.kept()]).toEqual(['x', '']);
   });
 });
 
 it('what is neither of these goes to the stream', async () => {
-  const file = place('file');
-  const { stdoutAtOnce, written } = await processWith({
-    descriptor: openPlace(file),
-    kind: fs.statSync(folder),
-  });
+  const { stdoutAtOnce, written, kept } = await processWithFile(fs.statSync(folder));
   stdoutAtOnce.write('x');
-  expect([written(), fs.statSync(file).size]).toEqual(['x', 0]);
+  expect([written(), kept()]).toEqual(['x', '']);
 });
 
 it('a stream whose output is lost ends the process, however often psd2 wrote to it', async () => {

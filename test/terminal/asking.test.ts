@@ -6,7 +6,7 @@ import chalk from 'chalk';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import type { Streams } from '../../src/terminal/prompts.ts';
-import { openTerminal, type TerminalOptions } from '../../src/terminal/terminal.ts';
+import { openTerminal, type Terminal, type TerminalOptions } from '../../src/terminal/terminal.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { openStream } from './stream.ts';
 
@@ -43,6 +43,17 @@ function sitDown(options: Partial<TerminalOptions> = {}) {
   };
 }
 
+/** Asks an operator who types these keys. @returns the answer, and what the terminal has shown */
+async function ask<T>(
+  question: (terminal: Terminal) => Promise<T>,
+  ...steps: [whenShown: string, keys: string][]
+): Promise<{ answer: T; shown: string }> {
+  const { terminal, type, shown } = sitDown();
+  const asked = question(terminal);
+  await type(...steps);
+  return { answer: await asked, shown: shown() };
+}
+
 /** Accepts only `right`. */
 const check = (answer: string) => {
   if (answer !== 'right') throw new Psd2Error('usage', `Not ${answer}`, { hint: 'Say right.' });
@@ -55,36 +66,32 @@ describe('psd2 asks', () => {
     ['\r', undefined, false],
     ['\r', true, true],
     ['n\r', true, false],
-  ])('whether to go on: %j with the suggestion %j is %j', async (keys, initial, answer) => {
-    const { terminal, type } = sitDown();
-    const asked = terminal.confirm('Pay?', initial);
-    await type(['Pay?', keys]);
-    expect(await asked).toBe(answer);
+  ])('whether to go on: %j with the suggestion %j is %j', async (keys, initial, expected) => {
+    const { answer } = await ask((terminal) => terminal.confirm('Pay?', initial), ['Pay?', keys]);
+    expect(answer).toBe(expected);
   });
 
   it('for a text, until it is right, and says what is wrong', async () => {
-    const { terminal, type, shown } = sitDown();
-    const asked = terminal.ask('Word?', { check });
-    await type(['Word?', `wrong${ENTER}`], ['Not wrong. Say right.', `${BACKSPACE.repeat(5)}right${ENTER}`]);
-    expect(await asked).toBe('right');
-    expect(shown()).toContain('Not wrong. Say right.');
+    const { answer } = await ask(
+      (terminal) => terminal.ask('Word?', { check }),
+      ['Word?', `wrong${ENTER}`],
+      ['Not wrong. Say right.', `${BACKSPACE.repeat(5)}right${ENTER}`],
+    );
+    expect(answer).toBe('right');
   });
 
   it('for a text that it suggests, which Enter accepts', async () => {
-    const { terminal, type } = sitDown();
-    const asked = terminal.ask('Word?', { initial: 'right', check });
-    await type(['(right)', ENTER]);
-    expect(await asked).toBe('right');
+    const question = (terminal: Terminal) => terminal.ask('Word?', { initial: 'right', check });
+    expect((await ask(question, ['(right)', ENTER])).answer).toBe('right');
   });
 
   it('a check that has a fault of its own ends the question', async () => {
-    const { terminal, type } = sitDown();
-    const asked = terminal.askSecret('Word?', () => {
-      throw new RangeError('a fault');
-    });
-    const refused = expect(asked).rejects.toThrow(new RangeError('a fault'));
-    await type(['Word?', `x${ENTER}`]);
-    await refused;
+    const fault = new RangeError('a fault');
+    const failing = (terminal: Terminal) =>
+      terminal.askSecret('Word?', () => {
+        throw fault;
+      });
+    await expect(ask(failing, ['Word?', `x${ENTER}`])).rejects.toThrow(fault);
   });
 
   it('which of several, and shows the suggested one first', async () => {
@@ -93,28 +100,25 @@ describe('psd2 asks', () => {
       { value: 2, name: 'two', short: '2' },
       { value: 3, name: 'three' },
     ];
-    const first = sitDown();
-    const asked = first.terminal.choose('Which?', choices);
-    await first.type(['Which?', `${DOWN}${ENTER}`]);
-    expect(await asked).toBe(2);
-    const second = sitDown();
-    const suggested = second.terminal.choose('Which?', choices, 3);
-    await second.type(['Which?', ENTER]);
-    expect(await suggested).toBe(3);
+    const choose = (keys: string, suggested?: number) =>
+      ask((terminal) => terminal.choose('Which?', choices, suggested), ['Which?', keys]);
+    expect((await choose(`${DOWN}${ENTER}`)).answer).toBe(2);
+    expect((await choose(ENTER, 3)).answer).toBe(3);
   });
 
   it('for a secret that it never shows, until it is right, and then anew', async () => {
-    const { terminal, type, shown } = sitDown();
-    const asked = terminal.askSecret('Passphrase?', (secret) => {
+    const checkSecret = (secret: string) => {
       if (secret !== 'right') throw new Psd2Error('usage', 'The passphrase is wrong', {});
-    });
-    await type(['Passphrase?', `hush${ENTER}`], ['The passphrase is wrong.\n', `right${ENTER}`]);
-    expect(await asked).toBe('right');
-    expect(shown()).not.toMatch(/hush|right|toggle/);
-    const free = sitDown();
-    const given = free.terminal.askSecret('Passphrase?');
-    await free.type(['Passphrase?', `any${ENTER}`]);
-    expect(await given).toBe('any');
+    };
+    const { answer, shown } = await ask(
+      (terminal) => terminal.askSecret('Passphrase?', checkSecret),
+      ['Passphrase?', `hush${ENTER}`],
+      ['The passphrase is wrong.\n', `right${ENTER}`],
+    );
+    expect(answer).toBe('right');
+    expect(shown).not.toMatch(/hush|right|toggle/);
+    const unchecked = (terminal: Terminal) => terminal.askSecret('Passphrase?');
+    expect((await ask(unchecked, ['Passphrase?', `any${ENTER}`])).answer).toBe('any');
   });
 });
 
@@ -127,11 +131,8 @@ describe('psd2 cannot ask', () => {
   });
 
   it('any more after Ctrl-C, which is an interruption', async () => {
-    const { terminal, type } = sitDown();
-    const asked = terminal.confirm('Pay?');
-    const refused = expect(asked).rejects.toMatchObject({ code: 'interrupted', message: 'Interrupted' });
-    await type(['Pay?', '\u0003']);
-    await refused;
+    const asked = ask((terminal) => terminal.confirm('Pay?'), ['Pay?', '\u0003']);
+    await expect(asked).rejects.toMatchObject({ code: 'interrupted', message: 'Interrupted' });
   });
 
   it('any more after an interruption from outside, whose reason it gives', async () => {
@@ -237,17 +238,11 @@ describe('the path of a file', () => {
   mkdirSync(join(folder, 'many'));
   for (let index = 10; index < 36; index += 1) writeFileSync(join(folder, 'many', `f${index}`), '');
 
-  async function answerTo(
-    how: Parameters<ReturnType<typeof sitDown>['terminal']['askPath']>[1],
-    ...steps: [string, string][]
-  ) {
-    const { terminal, type, shown } = sitDown();
-    const asked = terminal.askPath('Which file?', how);
-    await type(...steps);
-    const answer = await asked;
+  async function answerTo(how: Parameters<Terminal['askPath']>[1], ...steps: [string, string][]) {
+    const { answer, shown } = await ask((terminal) => terminal.askPath('Which file?', how), ...steps);
     // At the end there is the answer alone, without a suggestion and without names to choose from.
-    expect(shown().endsWith(`✔ ${['Which file?', answer].filter(Boolean).join(' ')}\n`)).toBe(true);
-    return { answer, shown: shown() };
+    expect(shown.endsWith(`✔ ${['Which file?', answer].filter(Boolean).join(' ')}\n`)).toBe(true);
+    return { answer, shown };
   }
 
   it('is the suggested one after Enter, and Tab makes it a text to change', async () => {

@@ -20,7 +20,7 @@ describe('a query', () => {
     expect(compileQuery(expression)(data)).toEqual(expected);
   });
 
-  it.each<[string, string]>([
+  it.each<[string, where: string, why?: string]>([
     ['', 'at character 1, its end'],
     ['length(@', 'at character 9, its end'],
     ["a.b['x']", 'at character 5'],
@@ -30,34 +30,24 @@ describe('a query', () => {
     ['[?amount == `1', 'at character 13'],
     [']', 'at character 1'],
     ['[0].{a b}', 'at character 8'],
-  ])('the query %s is refused, and the error says where it is wrong: %s', (expression, where) => {
-    expect(thrownBy(() => compileQuery(expression))).toMatchObject({
-      code: 'usage',
-      message: expect.stringMatching(new RegExp(`${where}$`)),
-    });
-  });
-
-  it.each([
     ['[].a[', 'at character 6, its end', 'Expected Star, got: EOF'],
     ['a.b c', 'at character 5', 'Unexpected token type: UnquotedIdentifier, value: c'],
     ['a # b', 'at character 3', 'Unknown character:#'],
     ["'a", 'at character 1', 'The literal at the end is not closed'],
     ["['a', 'b", 'at character 7', 'The literal at the end is not closed'],
-    ["'a\\\\'", undefined, undefined],
-    ["'a'  ", undefined, undefined],
-    ["'it\\'s'", undefined, undefined],
-    ['`"a\\`b"`', undefined, undefined],
-    ["a == 'b' && c == 'd'", undefined, undefined],
-    ['`1` == `2`', undefined, undefined],
-  ])('the query %s is refused %s, because: %s', (expression, where, why) => {
-    if (where === undefined) expect(() => compileQuery(expression)).not.toThrow();
-    else
-      expect(() => compileQuery(expression)).toThrow(
-        new Psd2Error('usage', `--query ${JSON.stringify(expression)} is not JMESPath ${where}`, {
-          hint: `${why}. See https://jmespath.org`,
-        }),
-      );
+  ])('the query %s is refused, and the error says where it is wrong: %s', (expression, where, why = '.+') => {
+    expect(thrownBy(() => compileQuery(expression))).toMatchObject({
+      ...{ code: 'usage', message: `--query ${JSON.stringify(expression)} is not JMESPath ${where}` },
+      hint: expect.stringMatching(new RegExp(`^${why}\\. See https://jmespath\\.org$`, 's')),
+    });
   });
+
+  it.each(["'a\\\\'", "'a'  ", "'it\\'s'", '`"a\\`b"`', "a == 'b' && c == 'd'", '`1` == `2`'])(
+    'the query %s is JMESPath',
+    (expression) => {
+      expect(() => compileQuery(expression)).not.toThrow();
+    },
+  );
 
   it('a query with an unknown function is refused before psd2 does anything', () => {
     const functions =
