@@ -194,7 +194,7 @@ describe('output into a socket', () => {
     const path = place('socket');
     const server = createServer().listen(path);
     onTestFinished(() => void server.close());
-    await vi.waitFor(() => expect(fs.existsSync(path)).toBe(true), { interval: 1 });
+    await vi.waitFor(() => expect(fs.existsSync(path)).toBe(true), { timeout: 20_000, interval: 1 });
     return fs.statSync(path);
   }
 
@@ -233,5 +233,5 @@ it('a stream whose output is lost ends the process, however often psd2 wrote to 
   at.printAtOnce('two');
   expect(at.stream.listenerCount('error')).toBe(1);
   at.stream.emit('error', Object.assign(new Error('gone'), { code: 'EPIPE' }));
-  await vi.waitFor(() => expect(exit).toHaveBeenCalled(), { interval: 1 });
+  await vi.waitFor(() => expect(exit).toHaveBeenCalled(), { timeout: 20_000, interval: 1 });
 });

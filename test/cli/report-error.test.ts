@@ -14,13 +14,12 @@ function report(error: unknown, asJson: boolean, profile?: string): { exitCode: 
   return { exitCode: reportError(error, stream, { asJson, repeated: { profile } }), stderr: written() };
 }
 
+const WHAT_AND_WHY = {
+  ...{ hint: 'Write it otherwise.', httpStatus: 422, bankCode: 'PSD2_E1' },
+  ...{ requestId: '012345678901234567890123', tppRequestId: 'q1', transactionId: 't1' },
+};
 const refused = new Psd2Error('bank_refused', 'The bank refused POST /x (HTTP 422): bad character', {
-  hint: 'Write it otherwise.',
-  httpStatus: 422,
-  bankCode: 'PSD2_E1',
-  requestId: '012345678901234567890123',
-  tppRequestId: 'q1',
-  transactionId: 't1',
+  ...WHAT_AND_WHY,
   cause: new Error('inner secret'),
 });
 
@@ -42,17 +41,12 @@ describe('an error', () => {
     expect(JSON.parse(stderr)).toEqual({
       event: 'error',
       error: {
-        code: 'bank_refused',
-        message: 'The bank refused POST /x (HTTP 422): bad character',
-        exitCode: 7,
-        hint: 'Write it otherwise.',
-        next: [],
-        flow: null,
-        httpStatus: 422,
-        bankCode: 'PSD2_E1',
-        requestId: '012345678901234567890123',
-        tppRequestId: 'q1',
-        transactionId: 't1',
+        ...{
+          code: 'bank_refused',
+          message: 'The bank refused POST /x (HTTP 422): bad character',
+          exitCode: 7,
+        },
+        ...{ ...WHAT_AND_WHY, next: [], flow: null },
       },
     });
     const nothing = { hint: null, httpStatus: null, bankCode: null, requestId: null, tppRequestId: null };

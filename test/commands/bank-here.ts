@@ -162,11 +162,16 @@ export class BankHere {
     this.fates.set(call, [...(this.fates.get(call) ?? []), ...fates]);
   }
 
-  async #attempt<T>(
+  #attempt<T>(call: CallName, id: string, effect: () => T | Promise<T>): Promise<T> {
+    return this.#send(call, id, undefined, effect);
+  }
+
+  /** As {@link #attempt}, with what psd2 does before the call leaves. */
+  async #send<T>(
     call: CallName,
     id: string,
+    beforeSend: BeforeSend | undefined,
     effect: () => T | Promise<T>,
-    beforeSend?: BeforeSend,
   ): Promise<T> {
     const announced = await beforeSend?.({ requestId: `request-${this.calls.length + 1}`, digest: null });
     await announced?.beforeFirstByte?.();
@@ -261,6 +266,9 @@ export class BankHere {
     const unprepared = this.fates.get('prepare')?.shift();
     if (unprepared instanceof Psd2Error) throw unprepared;
     const isLinked = this.#options.commits === 'by the customer';
+    const about = (resourceId: string) => ({
+      ...{ resourceId, totalAmount: null, commissions: null, bankName: null },
+    });
     const begin = (): Verified => {
       const id = `pay-${this.payments.length + 1}`;
       this.payments.push({
@@ -269,8 +277,8 @@ export class BankHere {
       });
       const links = { approach: null, redirect: `https://customers.bank.example/${id}` };
       return {
-        ...{ resourceId: id, totalAmount: null, commissions: null, bankName: null },
-        ...{ nextStep: isLinked ? 'sca' : 'execute', ...(isLinked && { links }), ...this.verified },
+        ...{ ...about(id), nextStep: isLinked ? 'sca' : 'execute' },
+        ...{ ...(isLinked && { links }), ...this.verified },
       };
     };
     const execute = (id: string) => {
@@ -280,35 +288,22 @@ export class BankHere {
     };
     return {
       name,
-      verify: (beforeSend) => this.#attempt('verify', name, begin, beforeSend),
+      verify: (beforeSend) => this.#send('verify', name, beforeSend, begin),
       verifyFurther: (id, step, data, beforeSend) =>
-        this.#attempt(
-          'verify further',
-          `${id} ${step} ${data}`,
-          () => ({
-            ...{ resourceId: id, totalAmount: null, commissions: null, bankName: null },
-            nextStep: this.furtherSteps.shift() ?? 'execute',
-          }),
-          beforeSend,
-        ),
-      execute: isLinked
-        ? null
-        : (id, beforeSend) => this.#attempt('execute', id, () => execute(id), beforeSend),
+        this.#send('verify further', `${id} ${step} ${data}`, beforeSend, () => ({
+          ...{ ...about(id), nextStep: this.furtherSteps.shift() ?? 'execute' },
+        })),
+      execute: isLinked ? null : (id, beforeSend) => this.#send('execute', id, beforeSend, () => execute(id)),
       executionStatus: settles ? (id) => this.#settlement(id) : null,
       ...(isLinked && {
         sca: this.#sca(true, authorisedBy),
         cancellation: {
           sca: this.#sca(true),
           request: ({ resourceId, beforeSend }) =>
-            this.#attempt(
-              'cancel',
-              resourceId,
-              () => {
-                this.payment(resourceId).became = 'cancelled';
-                return null;
-              },
-              beforeSend,
-            ),
+            this.#send('cancel', resourceId, beforeSend, () => {
+              this.payment(resourceId).became = 'cancelled';
+              return null;
+            }),
         },
       }),
     };
@@ -342,29 +337,17 @@ export class BankHere {
   }
 
   #sca(isLinked: boolean, authorisedBy?: string): Sca {
-    const url = (id: string) => `https://customers.bank.example/${id}`;
-    const proceed: NonNullable<Sca['proceed']> = ({ resourceId, beforeSend }) =>
-      this.#attempt(
-        'sca',
-        resourceId,
-        () => {
-          this.#decide(resourceId);
-          const redirect = url(resourceId);
-          return { next: 'open', url: redirect, links: { approach: null, redirect } };
-        },
-        beforeSend,
-      );
+    const open = (resourceId: string, beforeSend: BeforeSend | undefined) =>
+      this.#send('sca', resourceId, beforeSend, () => {
+        this.#decide(resourceId);
+        return `https://customers.bank.example/${resourceId}`;
+      });
+    const proceed: NonNullable<Sca['proceed']> = async ({ resourceId, beforeSend }) => {
+      const redirect = await open(resourceId, beforeSend);
+      return { next: 'open', url: redirect, links: { approach: null, redirect } };
+    };
     return {
-      start: ({ resourceId, beforeSend }) =>
-        this.#attempt(
-          'sca',
-          resourceId,
-          () => {
-            this.#decide(resourceId);
-            return url(resourceId);
-          },
-          beforeSend,
-        ),
+      start: ({ resourceId, beforeSend }) => open(resourceId, beforeSend),
       status: (resourceId, transactionId) =>
         this.#attempt('status', resourceId, () => {
           this.transactions.push(transactionId);

@@ -1,9 +1,24 @@
 import type { KnownInterface } from '../../src/bank/call/call.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { FindInterface } from '../../src/commands/open/bank.ts';
 import { ToyBank } from '../bank/contract/toy.ts';
 
-/** Finds the interface of a bank without a server, which differs in these parts from the toy bank. */
-export function bankWhere(changes: Partial<KnownInterface>): FindInterface {
+/** Finds the interface of a bank without a server, which differs in these parts from the toy bank, and answers as `differs` says. */
+export function bankWhere(
+  changes: Partial<KnownInterface>,
+  differs: (bank: Bank) => Partial<Bank> = () => ({}),
+): FindInterface {
   const { interface: toy } = new ToyBank();
-  return async () => ({ ...toy, ...changes });
+  return async () => ({
+    ...toy,
+    open: (how) => {
+      const opened = toy.open(how);
+      const connect: typeof opened.connect = (...session) => {
+        const bank = opened.connect(...session);
+        return { ...bank, ...differs(bank) };
+      };
+      return { ...opened, connect };
+    },
+    ...changes,
+  });
 }

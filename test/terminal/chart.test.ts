@@ -5,6 +5,20 @@ import { accountHistory } from '../../src/domain/account-history.ts';
 import { drawAccountChart } from '../../src/terminal/output/chart.ts';
 import { booking, bookings, decimalOf, range } from '../domain/bookings.ts';
 
+type Rows = Parameters<typeof accountHistory>[0];
+
+/** Draws the chart of an account. @param cents its balance at the end; null if the bank gives none */
+function draw(
+  rows: Rows,
+  cents: number | null,
+  days: Parameters<typeof range>,
+  width: number,
+  blocks: boolean,
+) {
+  const history = accountHistory(rows, cents === null ? null : decimalOf(cents), range(...days));
+  return drawAccountChart(history, 'EUR', { width, blocks });
+}
+
 describe('the chart of an account', () => {
   it('the chart of an account fits the width, in blocks or in ASCII, whatever was booked', () => {
     fc.assert(
@@ -14,8 +28,7 @@ describe('the chart of an account', () => {
         fc.integer({ min: 40, max: 200 }),
         fc.boolean(),
         (rows, cents, width, blocks) => {
-          const history = accountHistory(rows, decimalOf(cents), range('2026-01-01', '2026-03-31'));
-          const lines = drawAccountChart(history, 'EUR', { width, blocks });
+          const lines = draw(rows, cents, ['2026-01-01', '2026-03-31'], width, blocks);
           for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
           if (!blocks) expect(lines.join('')).toMatch(/^[ -~]*$/);
         },
@@ -24,12 +37,8 @@ describe('the chart of an account', () => {
   });
 
   it('the chart of an account shows the balance by day, and money in and out by month', () => {
-    const history = accountHistory(
-      [booking('2026-02-01', '-40.00'), booking('2026-01-30', '80.00')],
-      decimalOf(8000),
-      range('2026-01-29', '2026-02-01'),
-    );
-    expect(drawAccountChart(history, 'EUR', { width: 60, blocks: false })).toEqual([
+    const rows = [booking('2026-02-01', '-40.00'), booking('2026-01-30', '80.00')];
+    expect(draw(rows, 8000, ['2026-01-29', '2026-02-01'], 60, false)).toEqual([
       'Balance in EUR: 40.00 to 80.00',
       '',
       '120 |    ########',
@@ -51,26 +60,19 @@ describe('the chart of an account', () => {
   });
 
   it('the chart of an account goes below zero, and says if the bank gives no balance', () => {
-    const below = accountHistory([], decimalOf(-500), range('2026-01-01', '2026-01-03'));
-    const lines = drawAccountChart(below, 'EUR', { width: 60, blocks: true });
+    const lines = draw([], -500, ['2026-01-01', '2026-01-03'], 60, true);
     expect(lines[2]).toBe(' 0 │████████████');
     expect(lines).toContain('-5 │████████████');
-    const none = accountHistory([], null, range('2026-01-01', '2026-01-03'));
-    expect(drawAccountChart(none, 'EUR', { width: 60, blocks: true })[0]).toBe(
-      'The bank gives no balance of this product.',
-    );
+    const [first] = draw([], null, ['2026-01-01', '2026-01-03'], 60, true);
+    expect(first).toBe('The bank gives no balance of this product.');
   });
 
   it('in blocks, a day shows parts of a cell, and a bar below zero hangs from it', () => {
-    const history = accountHistory(
-      [
-        ...[booking('2026-01-02', '-13.00'), booking('2026-01-03', '2.00')],
-        ...[booking('2026-01-04', '-1.60'), booking('2026-02-05', '9.10')],
-      ],
-      decimalOf(650),
-      range('2026-01-01', '2026-02-06'),
-    );
-    expect(drawAccountChart(history, 'EUR', { width: 80, blocks: true })).toEqual([
+    const rows = [
+      ...[booking('2026-01-02', '-13.00'), booking('2026-01-03', '2.00')],
+      ...[booking('2026-01-04', '-1.60'), booking('2026-02-05', '9.10')],
+    ];
+    expect(draw(rows, 650, ['2026-01-01', '2026-02-06'], 80, true)).toEqual([
       'Balance in EUR: 10.00 to 6.50',
       '',
       '10 │██',
@@ -97,8 +99,7 @@ describe('the chart of an account', () => {
 
   it('as ASCII, a part of a cell is a dot or a whole', () => {
     const rows = [...Array(8).keys()].map((index) => booking(`2026-01-0${index + 2}`, '1.25'));
-    const history = accountHistory(rows, decimalOf(1000), range('2026-01-01', '2026-01-09'));
-    expect(drawAccountChart(history, 'EUR', { width: 40, blocks: false }).slice(2, 12)).toEqual([
+    expect(draw(rows, 1000, ['2026-01-01', '2026-01-09'], 40, false).slice(2, 12)).toEqual([
       '10 |                        ###',
       '   |                     ######',
       '   |                  #########',
@@ -114,12 +115,8 @@ describe('the chart of an account', () => {
 
   it('in blocks, each eighth of a cell has its character', () => {
     const rows = [...Array(8).keys()].map((index) => booking(`2026-01-0${index + 2}`, '1.125'));
-    const history = accountHistory(
-      [...rows, booking('2026-01-10', '1.000')],
-      decimalOf(1000),
-      range('2026-01-01', '2026-01-10'),
-    );
-    expect(drawAccountChart(history, 'EUR', { width: 40, blocks: true }).slice(2, 12)).toEqual([
+    rows.push(booking('2026-01-10', '1.000'));
+    expect(draw(rows, 1000, ['2026-01-01', '2026-01-10'], 40, true).slice(2, 12)).toEqual([
       '10 │                           ███',
       '   │                        ██████',
       '   │                     ▇▇▇██████',
@@ -134,8 +131,7 @@ describe('the chart of an account', () => {
   });
 
   it('without money, the chart is empty', () => {
-    const history = accountHistory([], decimalOf(0), range('2026-01-01', '2026-01-07'));
-    expect(drawAccountChart(history, 'EUR', { width: 24, blocks: false })).toEqual([
+    expect(draw([], 0, ['2026-01-01', '2026-01-07'], 24, false)).toEqual([
       'Balance in EUR: 0.00 to 0.00',
       '',
       '0 |',

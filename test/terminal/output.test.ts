@@ -4,6 +4,7 @@ import { Psd2Error } from '../../src/errors.ts';
 import { writeLocalTime } from '../../src/terminal/local-time.ts';
 import { anything, flag, list, object, orNull, text, time } from '../../src/terminal/output/fields.ts';
 import {
+  type Output,
   type OutputFormat,
   type OutputOptions,
   openOutput,
@@ -37,6 +38,17 @@ function open(how: OutputFormat | Partial<OutputOptions>, terminal: Terminal = '
   return { output: openOutput(stream, { ...usual, ...options }), written, said };
 }
 
+/** What an output writes. */
+async function writtenBy(
+  how: Parameters<typeof open>[0],
+  terminal: Terminal,
+  print: (output: Output) => unknown,
+): Promise<string> {
+  const { output, written } = open(how, terminal);
+  await print(output);
+  return written();
+}
+
 async function* pagesOf(...pages: Row[][]): AsyncGenerator<Row[]> {
   yield* pages;
 }
@@ -49,9 +61,7 @@ describe('a list', () => {
     ['json', { columns: 80 }, `${JSON.stringify(rows, null, 2)}\n`],
     ['ndjson', { columns: 80 }, '{"name":"Caffè","amount":"1.50"}\n{"name":"Rent","amount":null}\n'],
   ])('a list as %s on %j is %j', async (format, terminal, expected) => {
-    const { output, written } = open(format, terminal);
-    await output.table(rows, form, 'None.');
-    expect(written()).toBe(expected);
+    expect(await writtenBy(format, terminal, (output) => output.table(rows, form, 'None.'))).toBe(expected);
   });
 
   it.each<[OutputFormat, string, string[]]>([
@@ -71,11 +81,11 @@ describe('a list', () => {
 
 describe('pages', () => {
   it.each<OutputFormat>(['table', 'json', 'ndjson', 'csv'])('pages as %s are one list', async (format) => {
-    const whole = open(format, { columns: 80 });
-    await whole.output.table(rows, form, 'None.');
-    const paged = open(format, { columns: 80 });
-    await paged.output.pages(pagesOf(rows.slice(0, 1), [], rows.slice(1)), form, 'None.');
-    expect(paged.written()).toBe(whole.written());
+    const pages = pagesOf(rows.slice(0, 1), [], rows.slice(1));
+    const paged = await writtenBy(format, { columns: 80 }, (output) => output.pages(pages, form, 'None.'));
+    expect(paged).toBe(
+      await writtenBy(format, { columns: 80 }, (output) => output.table(rows, form, 'None.')),
+    );
   });
 
   it.each<[OutputFormat, string]>([
@@ -130,9 +140,8 @@ describe('documents that come one after another', () => {
   });
 
   it('no documents are an empty array', async () => {
-    const { output, written } = open('json');
-    await output.documents((async function* () {})());
-    expect(written()).toBe('[]\n');
+    const none = (async function* () {})();
+    expect(await writtenBy('json', 'no terminal', (output) => output.documents(none))).toBe('[]\n');
   });
 });
 
@@ -146,7 +155,7 @@ describe('one object', () => {
     expect(written()).toBe('name\tRent\nName\tRent\nAmount\t\n');
   });
 
-  it('a field with several lines has its title once at a terminal, and before each line in a pipe', () => {
+  it('a field with several lines has its title once at a terminal, and before each line in a pipe', async () => {
     const view = object({
       names: list(text())
         .as('Names')
@@ -156,14 +165,13 @@ describe('one object', () => {
         .written((more) => more),
       isLast: flag().as('Last'),
     });
-    const printed = (names: string[], terminal?: Terminal) => {
-      const { output, written } = open('table', terminal);
-      output.record({ names, more: [], isLast: true }, view, 'titles');
-      return written();
-    };
-    expect(printed(['a', 'b'], { columns: 80 })).toBe('Names  a\n       b\nLast   yes\n');
-    expect(printed(['a', 'b'])).toBe('Names\ta\nNames\tb\nLast\tyes\n');
-    expect(printed([])).toBe('Names\t\nLast\tyes\n');
+    const printed = (names: string[], terminal: Terminal = 'no terminal') =>
+      writtenBy('table', terminal, (output) =>
+        output.record({ names, more: [], isLast: true }, view, 'titles'),
+      );
+    expect(await printed(['a', 'b'], { columns: 80 })).toBe('Names  a\n       b\nLast   yes\n');
+    expect(await printed(['a', 'b'])).toBe('Names\ta\nNames\tb\nLast\tyes\n');
+    expect(await printed([])).toBe('Names\t\nLast\tyes\n');
   });
 
   it('a column that is there if any row has a value is left out if none has', async () => {
@@ -174,14 +182,14 @@ describe('one object', () => {
     expect(written()).toBe('NAME\nRent\nNAME   AMOUNT\nCaffè  1.50\nRent\n');
   });
 
-  it('an amount has the decimals of its currency', () => {
+  it('an amount has the decimals of its currency', async () => {
     const paid = {
       total: { amount: '1.500', currency: 'EUR' },
       rows: [{ amount: '100.0', currency: 'JPY' }],
     };
-    const { output, written } = open('json');
-    output.record(paid, object({ total: anything(), rows: list(anything()) }));
-    expect(JSON.parse(written())).toEqual({
+    const view = object({ total: anything(), rows: list(anything()) });
+    const written = await writtenBy('json', 'no terminal', (output) => output.record(paid, view));
+    expect(JSON.parse(written)).toEqual({
       total: { amount: '1.50', currency: 'EUR' },
       rows: [{ amount: '100', currency: 'JPY' }],
     });
@@ -191,10 +199,8 @@ describe('one object', () => {
     ['table', { columns: 80 }, 'Name    Rent\n'],
     ['json', 'no terminal', '{"name":"Rent","amount":null}\n'],
     ['ndjson', 'no terminal', '{"name":"Rent","amount":null}\n'],
-  ])('one object as %s on %j is %j', (format, terminal, expected) => {
-    const { output, written } = open(format, terminal);
-    output.record(row, form);
-    expect(written()).toBe(expected);
+  ])('one object as %s on %j is %j', async (format, terminal, expected) => {
+    expect(await writtenBy(format, terminal, (output) => output.record(row, form))).toBe(expected);
   });
 });
 
@@ -216,9 +222,8 @@ describe('text from a bank', () => {
   );
 
   it('text from a bank does not split a line or a column', async () => {
-    const { output, written } = open('table');
-    await output.table([evil], form, 'None.');
-    expect(written()).toBe('\u{FFFD}[2Jgone x y\t1\u{FFFD}\n');
+    const written = await writtenBy('table', 'no terminal', (output) => output.table([evil], form, 'None.'));
+    expect(written).toBe('\u{FFFD}[2Jgone x y\t1\u{FFFD}\n');
   });
 });
 

@@ -8,6 +8,8 @@ const columns = [{ title: 'NAME' }, { title: 'AMOUNT', right: true }, { title: '
 function draw(rows: string[][], width = 80, colour = false): string[] {
   return drawTerminalTable(columns, rows, { width, colour }).split('\n');
 }
+const drawRow = (titles: Parameters<typeof drawTerminalTable>[0], row: string[], width: number) =>
+  drawTerminalTable(titles, [row], { width, colour: false });
 
 const { level } = chalk;
 afterEach(() => {
@@ -26,11 +28,8 @@ it('a table has two spaces between columns, amounts to the right, and no trailin
 it('a table leaves out a column without a value, and never breaks a heading', () => {
   expect(draw([['Rent', '-1200.000', '']])).toEqual(['NAME     AMOUNT', 'Rent  -1200.000']);
   const titled = [{ title: 'PAYEE REFERENCE' }, { title: 'WHY' }];
-  const [heading] = drawTerminalTable(titled, [['RF18', 'one two '.repeat(5)]], {
-    width: 30,
-    colour: false,
-  }).split('\n');
-  expect(heading).toBe('PAYEE REFERENCE  WHY');
+  const drawn = drawRow(titled, ['RF18', 'one two '.repeat(5)], 30);
+  expect(drawn.split('\n')[0]).toBe('PAYEE REFERENCE  WHY');
 });
 
 it('a table without rows is its heading', () => {
@@ -68,7 +67,7 @@ describe('a table that is wider than the terminal', () => {
   it('a word that is wider than its column is cut into pieces, but not in the last column, so that a link can be copied', () => {
     const columns = [{ title: 'WHAT' }, { title: 'WHERE' }];
     const link = `https://bank.example/${'x'.repeat(30)}`;
-    const drawn = drawTerminalTable(columns, [['y'.repeat(30), link]], { width: 40, colour: false });
+    const drawn = drawRow(columns, ['y'.repeat(30), link], 40);
     expect(drawn).toContain(link);
     expect(drawn).not.toContain('y'.repeat(30));
   });
@@ -83,10 +82,7 @@ describe('a table that is wider than the terminal', () => {
 
   it('in a record, a field without a title follows the field before it', () => {
     const money = [{ title: 'AMOUNT', kind: 'amount' }, { title: '' }, { title: 'ID', whole: true }] as const;
-    const drawn = drawTerminalTable([...money], [['12.00', 'EUR', '0012345678']], {
-      width: 20,
-      colour: false,
-    });
+    const drawn = drawRow([...money], ['12.00', 'EUR', '0012345678'], 20);
     expect(drawn).toBe('AMOUNT  +12.00 EUR\nID      0012345678');
   });
 });
@@ -107,7 +103,7 @@ describe('a list of payments', () => {
     ...['2026-11-21 11:05', 'IT89F0999001600000010482620', 'RENT-2026-11'],
   ];
   const titles = payments.map(({ title }) => title);
-  const at = (width: number) => drawTerminalTable([...payments], [row], { width, colour: false }).split('\n');
+  const at = (width: number) => drawRow([...payments], row, width).split('\n');
   const cellsAt = (width: number) => at(width).map((line) => line.split(/ {2,}/));
 
   it('a list of payments has all columns if they fit', () => {
@@ -134,8 +130,7 @@ describe('a list of payments', () => {
 
   it('a table leaves out a column before it makes another too narrow', () => {
     const columns = [{ title: 'DETAILS' }, { title: 'WHEN', whole: true, dispensable: 1 }] as const;
-    const rows = [['details that go on', '2026-11-21']];
-    const drawn = (width: number) => drawTerminalTable([...columns], rows, { width, colour: false });
+    const drawn = (width: number) => drawRow([...columns], ['details that go on', '2026-11-21'], width);
     expect(drawn(24)).toBe('DETAILS       WHEN\ndetails that  2026-11-21\ngo on');
     expect(drawn(23)).toBe('DETAILS\ndetails that go on');
   });

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import type { KnownInterface } from '../../../src/bank/call/call.ts';
 import type { Grant } from '../../../src/bank/ports/customer.ts';
 import { login } from '../../../src/commands/auth/login.ts';
-import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { failureOf } from '../failure.ts';
@@ -167,7 +166,6 @@ describe('at a bank that answers in memory', () => {
 
   /** A bank that logs everybody in, and an operator who pastes the address that it sends the customer back to. */
   function bankWithLogins(changes: Partial<KnownInterface>) {
-    const toy = new ToyBank();
     const asked: unknown[] = [];
     const questions: string[] = [];
     let state = '';
@@ -185,20 +183,7 @@ describe('at a bank that answers in memory', () => {
         return ANNA;
       },
     };
-    const find = async (): Promise<KnownInterface> => ({
-      ...toy.interface,
-      ...changes,
-      open: (how) => {
-        const opened = toy.interface.open(how);
-        return {
-          ...opened,
-          connect: (...session) => {
-            const bank = opened.connect(...session);
-            return { ...bank, login: { ...bank.login, ...own } };
-          },
-        };
-      },
-    });
+    const find = bankWhere(changes, ({ login }) => ({ login: { ...login, ...own } }));
     const askSecret = async (question: string, check?: (answer: string) => unknown) => {
       questions.push(question);
       const address = `${REDIRECT}?code=c1&state=${state}`;

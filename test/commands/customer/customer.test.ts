@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import type { KnownInterface } from '../../../src/bank/call/call.ts';
+import type { Capability } from '../../../src/bank/ports/bank.ts';
 import { exportCustomer } from '../../../src/commands/customer/export.ts';
 import { forget } from '../../../src/commands/customer/forget.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
@@ -11,11 +11,11 @@ import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readCalls } from '../../../src/store/machine/call-log.ts';
 import { rememberSyncFolder } from '../../../src/store/machine/sync-folders.ts';
-import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { keepConsent, storeConsent, storeConsentFlow, storeLogin, storeOperation } from '../access.ts';
 import { runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
+import { bankWhere } from '../named-bank.ts';
 import { useOperatorHere } from '../operator.ts';
 import { addBatch, changeBatch, logCall, type Reached, storeTransfer } from './stored.ts';
 
@@ -73,37 +73,33 @@ it('a customer about whom nothing is stored is forgotten without a question, and
   expect(said()).toContain(`psd2 has nothing stored about customer ${ANNA} of env.`);
 });
 
-it('without --yes and a terminal nothing is forgotten', async () => {
-  await storeLogin(operator.open().context, ANNA);
-  expect(await failureOf(operator.run(['customer', 'forget', ANNA]))).toEqual({
-    ...{ code: 'confirmation_needed', exitCode: 2 },
-    message: 'Forgetting a customer needs a confirmation, and psd2 cannot ask without a terminal',
-    hint: 'Add --yes. To keep a copy of the data, first run psd2 customer export.',
-  });
-  expect(await isLoggedIn(ANNA)).toBe(true);
-});
-
 it.each([
-  [[], 1, '0 flows and 1 login', ' Consents and tokens end at the bank.'],
-  [['--no-revoke'], 1, '0 flows and 1 login', ''],
-  [[], 2, '1 flow and 0 logins', ' Consents and tokens end at the bank.'],
-  [[], 3, '2 flows and 1 login', ' Consents and tokens end at the bank.'],
-])('with %j the question says what there is (%i): %s', async (words, kind, what, bank) => {
-  const { context } = operator.open();
-  if (kind !== 2) await storeLogin(context, ANNA);
-  if (kind > 1) await storeTransfer(context, ANNA, 'settled', { reference: 'a' });
-  if (kind > 2) await storeTransfer(context, ANNA, 'settled', { reference: 'b' });
-  const questions: string[] = [];
-  const confirm = async (text: string) => {
-    questions.push(text);
-    return false;
-  };
-  const command = operator.run(['customer', 'forget', ANNA, ...words], { operator: { confirm } });
-  expect(await failureOf(command)).toEqual({
-    ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was forgotten' },
-  });
-  expect(questions).toEqual([`Forget customer ${ANNA} of env, with ${what}? This cannot be undone.${bank}`]);
-});
+  [[], 1, 0, '0 flows and 1 login', ' Consents and tokens end at the bank.'],
+  [['--no-revoke'], 1, 0, '0 flows and 1 login', ''],
+  [[], 0, 1, '1 flow and 0 logins', ' Consents and tokens end at the bank.'],
+  [[], 1, 2, '2 flows and 1 login', ' Consents and tokens end at the bank.'],
+])(
+  'with %j, %i logins and %i transfers the question says what there is: %s',
+  async (words, logins, transfers, what, bank) => {
+    const { context } = operator.open();
+    if (logins > 0) await storeLogin(context, ANNA);
+    for (const reference of ['a', 'b'].slice(0, transfers))
+      await storeTransfer(context, ANNA, 'settled', { reference });
+    const refused = (how = {}) => failureOf(operator.run(['customer', 'forget', ANNA, ...words], how));
+    expect(await refused()).toEqual({
+      ...{ code: 'confirmation_needed', exitCode: 2 },
+      message: 'Forgetting a customer needs a confirmation, and psd2 cannot ask without a terminal',
+      hint: 'Add --yes. To keep a copy of the data, first run psd2 customer export.',
+    });
+    const confirm = vi.fn(async (_question: string) => false);
+    expect(await refused({ operator: { confirm } })).toEqual({
+      ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was forgotten' },
+    });
+    const question = `Forget customer ${ANNA} of env, with ${what}? This cannot be undone.${bank}`;
+    expect(confirm.mock.calls).toEqual([[question]]);
+    expect(await isLoggedIn(ANNA)).toBe(logins > 0);
+  },
+);
 
 describe('what is not over', () => {
   it.each<Reached>(['created', 'executed', 'unknown', 'failed'])(
@@ -242,7 +238,11 @@ describe('what is forgotten', () => {
     await storeLogin(context, ANNA);
     const flow = await storeTransfer(context, ANNA, 'settled', { description: 'Rent', reference: 'r-1' });
     const other = await storeTransfer(context, BRUNO, 'settled', { reference: 'r-2' });
-    const { tokens } = await context.store();
+    const { flows: before, tokens } = await context.store();
+    // A payment may have tokens of its own.
+    const holder = paymentHolder((await before.find('transfer', flow)).transactionId);
+    const none = { refreshToken: null, accessTokenExpiresAt: null, refreshTokenExpiresAt: null, scope: null };
+    await tokens.change(holder, (slot) => slot.write({ accessToken: 'p1', ...none }));
     logCall(context, { path: `/private/customers/${ANNA}`, transactionId: 'one' });
     logCall(context, { path: `/private/customers/${BRUNO}`, transactionId: 'two' });
     const out = join(operator.folder.root, 'out');
@@ -269,13 +269,14 @@ describe('what is forgotten', () => {
     expect([await isLoggedIn(ANNA), await isLoggedIn(BRUNO)]).toEqual([false, true]);
     expect(await tokens.last()).toBeUndefined();
 
-    const { flows } = await operator.open().context.store();
+    const { flows, tokens: left } = await operator.open().context.store();
+    expect(await left.login(holder)).toBeUndefined();
     const { order } = await flows.find('transfer', flow);
     expect(order).toMatchObject({ customerId: found.pseudonym, description: '', reference: 'r-1' });
     expect(order.from).toMatch(/^pseudonym-[0-9a-f]{16}$/);
     expect((await flows.find('transfer', other)).order).toMatchObject({ customerId: BRUNO, from: ACCOUNT });
-    const left = await operator.json(z.unknown(), ['customer', 'export', ANNA]);
-    expect(left).toMatchObject({ flows: [], audit: [] });
+    const document = await operator.json(z.unknown(), ['customer', 'export', ANNA]);
+    expect(document).toMatchObject({ flows: [], audit: [] });
     expect(await forgetAnna()).toMatchObject({ pseudonym: null, removed: [], pseudonymised: { flows: [] } });
   });
 
@@ -289,19 +290,6 @@ describe('what is forgotten', () => {
     expect([...readCalls(operator.folder.log)]).toEqual([]);
     const { tokens } = await elsewhere.store();
     expect((await tokens.logins()).map(({ customerId }) => customerId)).toEqual([BRUNO]);
-  });
-
-  it('the tokens of their payments are forgotten too', async () => {
-    const { context } = operator.open();
-    const { flows, tokens } = await context.store();
-    const flow = await storeTransfer(context, ANNA, 'settled');
-    const { transactionId } = await flows.find('transfer', flow);
-    const holder = paymentHolder(transactionId);
-    const none = { refreshToken: null, accessTokenExpiresAt: null, refreshTokenExpiresAt: null, scope: null };
-    await tokens.change(holder, (slot) => slot.write({ accessToken: 'p1', ...none }));
-    await forgetAnna('--no-revoke');
-    const { tokens: left } = await operator.open().context.store();
-    expect(await left.login(holder)).toBeUndefined();
   });
 
   it('the bank revokes both tokens, and a person reads what ended and what stays', async () => {
@@ -352,19 +340,25 @@ describe('what is forgotten', () => {
     expect(forgotten.removed).toContainEqual({ name: 'tokens', count: 1 });
   });
 
-  it('what an interrupted run has left is found by the pseudonym, and keeps it', async () => {
+  it('what an interrupted run has left is found by the pseudonym, and keeps it; what others have is not', async () => {
     const { context } = operator.open();
     const flow = await storeTransfer(context, ANNA, 'settled');
-    const { personal } = await context.store();
+    const lines = [`Ada 1,0000099999,${ANNA}`, `Bob 2,0000099999,${BRUNO}`];
+    const batch = await addBatch(operator, csv('from,customer', ...lines));
+    await reject(batch);
+    const { personal, batches } = await context.store();
     const account = await personal.pseudonymOf(ANNA, ACCOUNT);
     const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
     await personal.rewriteFlow(flow, (event) =>
       JSON.parse(JSON.stringify(event).replaceAll(ANNA, pseudonym).replaceAll(ACCOUNT, account)),
     );
+    await batches.pseudonymise(await batches.find(batch), (line) =>
+      line.customer === ANNA ? { ...line, customer: pseudonym } : line,
+    );
     const document = await operator.json(z.unknown(), ['customer', 'export', ANNA]);
-    expect(document).toMatchObject({ accounts: [ACCOUNT] });
+    expect(document).toMatchObject({ accounts: [ACCOUNT], batches: [{ lines: [{ line: 1 }] }] });
     const found = await forgetAnna();
-    expect(found).toMatchObject({ pseudonym, pseudonymised: { flows: [flow] } });
+    expect(found).toMatchObject({ pseudonym, pseudonymised: { flows: [flow], batches: [batch] } });
     const { flows } = await operator.open().context.store();
     const { order } = await flows.find('transfer', flow);
     expect(order).toMatchObject({ customerId: pseudonym, from: account });
@@ -380,21 +374,6 @@ describe('what is forgotten', () => {
     expect(said()).toBe('');
     const left = await personal.pseudonyms();
     expect(left.map(({ customerId }) => customerId)).toEqual([BRUNO]);
-  });
-
-  it('lines of a batch that an interrupted run has given the pseudonym are theirs, and no others', async () => {
-    const { context } = operator.open();
-    const lines = [`Ada 1,0000099999,${ANNA}`, `Bob 2,0000099999,${BRUNO}`];
-    const batch = await addBatch(operator, csv('from,customer', ...lines));
-    await reject(batch);
-    const { personal, batches } = await context.store();
-    const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
-    await batches.pseudonymise(await batches.find(batch), (line) =>
-      line.customer === ANNA ? { ...line, customer: pseudonym } : line,
-    );
-    const found = await operator.json(z.unknown(), ['customer', 'export', ANNA]);
-    expect(found).toMatchObject({ batches: [{ lines: [{ line: 1 }] }] });
-    expect((await forgetAnna()).pseudonymised.batches).toEqual([batch]);
   });
 
   it('without a login the keys for the bank are not needed', async () => {
@@ -426,30 +405,17 @@ describe('at a bank that can end a consent', () => {
   beforeEach(() => storeLogin(operator.open().context, ANNA));
 
   /** A bank that ends consents, except those that it refuses to end. @returns how a command begins there */
-  function bankWith(refused: Record<string, Psd2Error> = {}) {
-    const toy = new ToyBank();
+  function bankWith(refused: Record<string, Psd2Error> = {}, has: Capability[] = ['consent deletion']) {
     const asked: string[] = [];
-    const find = async (): Promise<KnownInterface> => ({
-      ...toy.interface,
-      has: new Set(['consent deletion']),
-      open: (how) => {
-        const opened = toy.interface.open(how);
-        return {
-          ...opened,
-          connect: (...session) => {
-            const bank = opened.connect(...session);
-            const { login } = bank;
-            const remove = async (id: string) => {
-              asked.push(id);
-              if (refused[id]) throw refused[id];
-              return 'terminated';
-            };
-            const consents = { ...bank.consents, delete: remove };
-            return { ...bank, consents, login: { ...login, revoke: async () => false } };
-          },
-        };
-      },
-    });
+    const remove = async (id: string) => {
+      asked.push(id);
+      if (refused[id]) throw refused[id];
+      return 'terminated';
+    };
+    const find = bankWhere({ has: new Set(has) }, ({ consents, login }) => ({
+      consents: { ...consents, delete: remove },
+      login: { ...login, revoke: async () => false },
+    }));
     return { asked, how: { ...YES, find } };
   }
 
@@ -507,9 +473,7 @@ describe('at a bank that can end a consent', () => {
     expect([atBank.consents, await stateOf(open)]).toEqual([[], 'requested']);
     await storeLogin(operator.open().context, ANNA, { refreshToken: null });
     const second = await consent(ANNA, 'second', 'open');
-    const { how } = bankWith();
-    const without = { ...how, find: async () => ({ ...(await how.find()), has: new Set<'payments'>() }) };
-    const found = await forgetting(ANNA, without);
+    const found = await forgetting(ANNA, bankWith({}, []).how);
     expect([found.atBank.consents, await stateOf(second)]).toEqual([[], 'requested']);
   });
 
@@ -646,16 +610,16 @@ describe('psd2 customer export', () => {
   it('the lines of a batch that pay for the customer are found by the customer, the transfer and the account', async () => {
     const { context } = operator.open();
     await storeTransfer(context, ANNA, 'settled');
-    const [other, own] = ['0000099999', '0000012345'];
+    const other = '0000099999';
     const named = await addBatch(
       operator,
-      `name,iban,amount,from,customer\nAda,${PAYEE},1,${other},${ANNA}\nBob,${PAYEE},2,${own},${BRUNO}\n`,
+      csv('from,customer', `Ada 1,${other},${ANNA}`, `Bob 2,${ACCOUNT},${BRUNO}`),
     );
     const byAccount = await addBatch(
       operator,
-      `name,iban,amount,from\nAda,${PAYEE},1,${other}\nBob,${PAYEE},2,${own}\nCid,${PAYEE},3,${own}\n`,
+      csv('from', `Ada 1,${other}`, `Bob 2,${ACCOUNT}`, `Cid 3,${ACCOUNT}`),
     );
-    await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},1,${other}\n`);
+    await addBatch(operator, csv('from', `Ada 1,${other}`));
     const { batches } = await exportOf(ANNA);
     const lines = Object.fromEntries(batches.map((each) => [each.batch, each.lines.map(({ line }) => line)]));
     // Not one of the batch that pays for others.
@@ -729,7 +693,7 @@ describe('psd2 customer export', () => {
       await storeLogin(operator.open().context, ANNA);
       const damages = new Map<string, string>();
       for (const amount of [1, 2, 3].slice(0, count)) {
-        const batch = await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},${amount},${SYNCED}\n`);
+        const batch = await addBatch(operator, csv('from', `Ada ${amount},${SYNCED}`));
         damages.set(batch, changeBatch(operator, batch));
       }
       const command = operator.open();
