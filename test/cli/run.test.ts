@@ -117,41 +117,23 @@ it.each([
 });
 
 describe('a signal', () => {
-  it('ends a command that can stop gently only the second time', async () => {
-    const steps: unknown[] = [];
+  it.each<[string, NodeJS.Signals[], boolean[]]>([
+    ['ends it only the second time', ['SIGTERM', 'SIGTERM'], [false, true]],
+    // A terminal that closes sends its signal twice.
+    ['of a closing terminal never ends it', ['SIGHUP', 'SIGHUP'], [false, false]],
+    ['of a closing terminal is no second one', ['SIGTERM', 'SIGHUP', 'SIGINT'], [false, false, true]],
+  ])('to a command that can stop gently %s: %j', async (_, signals, ends) => {
+    const seen: unknown[] = [];
     await run(async ({ stopGently, world }) => {
       const gentle = stopGently();
       expect(stopGently()).toBe(gentle);
-      process.emit('SIGTERM', 'SIGTERM');
-      steps.push([gentle.aborted, gentle.reason, world.signal.aborted]);
-      process.emit('SIGTERM', 'SIGTERM');
-      steps.push([gentle.aborted, gentle.reason, world.signal.aborted]);
+      for (const signal of signals) {
+        process.emit(signal, signal);
+        seen.push([gentle.aborted, gentle.reason, world.signal.aborted]);
+      }
     });
-    expect(steps).toEqual([
-      [true, 'SIGTERM', false],
-      [true, 'SIGTERM', true],
-    ]);
+    expect(seen).toEqual(ends.map((isEnded) => [true, signals[0], isEnded]));
     expect([said(), process.exitCode]).toEqual(['', undefined]);
-  });
-
-  it('of a closing terminal counts after another one that let the command stop gently', async () => {
-    await run(async ({ stopGently, world }) => {
-      const gentle = stopGently();
-      process.emit('SIGTERM', 'SIGTERM');
-      process.emit('SIGHUP', 'SIGHUP');
-      expect([gentle.reason, world.signal.aborted]).toEqual(['SIGTERM', false]);
-      process.emit('SIGINT', 'SIGINT');
-      expect(world.signal.aborted).toBe(true);
-    });
-  });
-
-  it('of a terminal that closes never ends such a command, since it comes twice', async () => {
-    await run(async ({ stopGently, world }) => {
-      const gentle = stopGently();
-      process.emit('SIGHUP', 'SIGHUP');
-      process.emit('SIGHUP', 'SIGHUP');
-      expect([gentle.aborted, gentle.reason, world.signal.aborted]).toEqual([true, 'SIGHUP', false]);
-    });
   });
 
   it('of a terminal that closes ends a command once, and its process never', async () => {

@@ -107,33 +107,25 @@ it('without --from the base URLs that have something are named', async () => {
   });
 });
 
-it('the base URL that the profile has now is no old one', async () => {
+const ELSEWHERE = `The profile has logins or consents at: ${OLD}.`;
+const FORM = 'Use the form https://host[:port][/prefix].';
+it.each([
+  ['https://new.example', `is the base URL that the profile has now: ${NEW}`, ELSEWHERE],
+  ['', 'is wrong. The base URL "" is not a URL', FORM],
+  ['old.example', 'is wrong. The base URL "old.example" is not a URL', FORM],
+  ['http://old.example', 'is wrong. The base URL "http://old.example" is not https', FORM],
+])('--from %j %s', async (from, why, hint) => {
   await store(OLD, 1);
-  expect(await failureOf(run(['--from', 'https://new.example']))).toEqual({
-    ...{ code: 'usage', exitCode: 2 },
-    message: `--from is the base URL that the profile has now: ${NEW}`,
-    hint: `The profile has logins or consents at: ${OLD}.`,
+  expect(await failureOf(run(['--from', from], YES))).toEqual({
+    ...{ code: 'usage', exitCode: 2, message: `--from ${why}`, hint },
   });
 });
 
 it('a base URL without data is refused if another one has some', async () => {
   await store(OLD, 1);
   expect(await failureOf(run(['--from', THIRD], YES))).toEqual({
-    ...{ code: 'usage', exitCode: 2 },
+    ...{ code: 'usage', exitCode: 2, hint: ELSEWHERE },
     message: `The profile has no login and no consent at ${THIRD}`,
-    hint: `The profile has logins or consents at: ${OLD}.`,
   });
   expect(await loginsAt(OLD)).toBe(1);
-});
-
-it.each([
-  ['', 'The base URL "" is not a URL'],
-  ['old.example', 'The base URL "old.example" is not a URL'],
-  ['http://old.example', 'The base URL "http://old.example" is not https'],
-])('--from %j is no base URL', async (from, why) => {
-  await store(OLD, 1);
-  expect(await failureOf(run(['--from', from], YES))).toEqual({
-    ...{ code: 'usage', exitCode: 2, message: `--from is wrong. ${why}` },
-    hint: 'Use the form https://host[:port][/prefix].',
-  });
 });

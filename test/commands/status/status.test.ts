@@ -9,6 +9,7 @@ import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { ReadFailure } from '../../../src/store/ports/read-results.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -51,12 +52,8 @@ it('psd2 status of a profile without work says so, and ends without an error', a
   });
   await runIn(context, 'status');
   expect(JSON.parse(printed())).toEqual({
-    profile: 'env',
-    environment: 'production',
-    interface: 'cb',
-    store: 'files',
-    customers: 0,
-    attention: [],
+    ...{ profile: 'env', environment: 'production', interface: 'cb', store: 'files' },
+    ...{ customers: 0, attention: [] },
   });
   expect(status.prints?.shape.is(JSON.parse(printed()))).toBe(true);
 });
@@ -154,15 +151,19 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
   expect(said()).toBe('');
 });
 
+/** When a customer's data was read in September, and what failed then. */
+const at = (day: number) => `2026-09-${day}T00:00:00.000Z`;
+const read = (customerId: string, day: number, ...failures: ReadFailure[]) => ({
+  ...{ customerId, at: at(day), failures, skipped: [] },
+});
+
 it('data that is older than the profile allows needs a person, of customers that psd2 can still read', async () => {
   for (const customer of ['1000001', '1000002', '1000003'])
     await storeLogin(before, customer, { refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
   const { results } = await before.store();
-  const at = (day: number) => `2026-09-${day}T00:00:00.000Z`;
-  const whole = (customerId: string, day: number) => ({ customerId, at: at(day), failures: [], skipped: [] });
-  const failures = [{ productId: 'A1', code: 'sca_required', message: 'The bank wants SCA' }];
-  await results.add([whole('1000001', 28), whole('1000002', 27), whole('1000003', 30), whole('9', 10)]);
-  await results.add([{ ...whole('1000002', 30), failures }]);
+  const failure = { productId: 'A1', code: 'sca_required', message: 'The bank wants SCA' };
+  await results.add([read('1000001', 28), read('1000002', 27), read('1000003', 30), read('9', 10)]);
+  await results.add([read('1000002', 30, failure)]);
   const data = (customerId: string, since: string) => ({
     ...{ ...NO_MONEY, kind: 'data', id: customerId, state: 'stale', since, customerId },
   });
@@ -333,11 +334,7 @@ it('a failure that a later read has made good is no reason, and who was never re
   for (const customer of ['1000001', '1000002', '1000003'])
     await storeLogin(before, customer, { refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
   const { results } = await before.store();
-  const at = (day: number) => `2026-09-${day}T00:00:00.000Z`;
   const failed = (productId: string | null) => ({ productId, code: 'bank_failing', message: 'No answer' });
-  const read = (customerId: string, day: number, ...failures: ReturnType<typeof failed>[]) => ({
-    ...{ customerId, at: at(day), failures, skipped: [] },
-  });
   await results.add([read('1000001', 10, failed('A1')), read('1000002', 11, failed(null))]);
   await results.add([read('1000001', 12), read('1000003', 13)]);
   expect(
