@@ -41,6 +41,7 @@ const OPERATION = 'op-0mwrl6s6bbbbbb';
 const OTHER_OPERATION = 'op-0mwrl6s6cccccc';
 const CONSENT = 'co-0mwrl6s6dddddd';
 const LINKED_CONSENT = 'co-0mwrl6s6eeeeee';
+const IBAN = 'DE89370400440532013000';
 
 beforeAll(() => {
   folder = newConfigFolder(temporary);
@@ -54,7 +55,7 @@ beforeAll(() => {
     null,
   ];
   begin('env', CONSENT, { categories });
-  begin('env', LINKED_CONSENT, { terms: { access: { accounts: ['DE89370400440532013000'] } } });
+  begin('env', LINKED_CONSENT, { terms: { access: { accounts: [IBAN] } } });
 });
 
 describe('a word that is a command', () => {
@@ -138,49 +139,33 @@ describe('a word that is an option', () => {
 
 describe('a value', () => {
   it.each([
-    ['a format, after the letter', ['-o', ''], ['table', 'json', 'ndjson', 'csv']],
-    ['a format that is begun', ['--output', 'n'], ['ndjson']],
-    ['a format after an equals sign', ['--output=j'], ['json']],
-    ['nothing for an unknown option', ['--nothing=j'], []],
-    ['nothing for a free text', ['--trace', ''], []],
-    ['a choice', ['--grant', 'auth'], ['authorization_code']],
-    ['a choice of an argument', ['completion', 'z'], ['zsh']],
-    ['nothing for the argument after the last one', ['completion', 'bash', ''], []],
-    ['the states', ['transfer', 'list', '--state', ''], [...OPERATION_STATES]],
-    [
-      'the categories',
-      ['consent', 'request', '--category', ''],
-      ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS'],
-    ],
-    ['an account to pay from', ['transfer', '--from', '0000000002'], ['0000000002']],
-    [
-      'an account for an option that takes several',
-      ['consent', 'request', '--account', 'D'],
-      ['DE89370400440532013000'],
-    ],
-    ['an account of a consent', ['funds', 'check', '--account', 'DE'], ['DE89370400440532013000']],
-    [
-      'each account once, in order',
-      ['accounts', 'balance', ''],
-      ['0000000001', '0000000002', '0000000003', 'DE89370400440532013000'],
-    ],
-    ['an operation that is no transfer', ['operation', 'status', ''], ['standingOrder']],
-    [
-      'each operation for --resource',
-      ['operation', 'status', 'x', '1', '--resource', ''],
-      [OTHER_OPERATION, OPERATION],
-    ],
-    ['each consent for --consent', ['api', 'GET', '/', '--consent', ''], [LINKED_CONSENT, CONSENT]],
+    ['a format, after the letter', '-o ', ['table', 'json', 'ndjson', 'csv']],
+    ['a format that is begun', '--output n', ['ndjson']],
+    ['a format after an equals sign', '--output=j', ['json']],
+    ['nothing for an unknown option', '--nothing=j', []],
+    ['nothing for a free text', '--trace ', []],
+    ['a choice', '--grant auth', ['authorization_code']],
+    ['a choice of an argument', 'completion z', ['zsh']],
+    ['nothing for the argument after the last one', 'completion bash ', []],
+    ['the states', 'transfer list --state ', [...OPERATION_STATES]],
+    ['the categories', 'consent request --category ', ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS']],
+    ['an account to pay from', 'transfer --from 0000000002', ['0000000002']],
+    ['an account for an option that takes several', 'consent request --account D', [IBAN]],
+    ['an account of a consent', 'funds check --account DE', [IBAN]],
+    ['each account once, in order', 'accounts balance ', ['0000000001', '0000000002', '0000000003', IBAN]],
+    ['an operation that is no transfer', 'operation status ', ['standingOrder']],
+    ['each operation for --resource', 'operation status x 1 --resource ', [OTHER_OPERATION, OPERATION]],
+    ['each consent for --consent', 'api GET / --consent ', [LINKED_CONSENT, CONSENT]],
     [
       'each flow for --transaction',
-      ['log', '--transaction', ''],
+      'log --transaction ',
       [LINKED_CONSENT, CONSENT, OTHER_OPERATION, OPERATION, TRANSFER],
     ],
-    ['files', ['accounts', 'export', '--file', ''], ['files']],
-    ['files for an argument', ['batch', 'add', ''], ['files']],
-    ['folders', ['sync', '--out', '/'], ['folders']],
-  ])('psd2 offers %s', async (_, words, names) => {
-    expect(await namesAfter(...words)).toEqual(names);
+    ['files', 'accounts export --file ', ['files']],
+    ['files for an argument', 'batch add ', ['files']],
+    ['folders', 'sync --out /', ['folders']],
+  ])('psd2 offers %s: %j', async (_, line, names) => {
+    expect(await namesAfter(...line.split(' '))).toEqual(names);
   });
 
   it('beside a flow is what it is about, in one line', async () => {

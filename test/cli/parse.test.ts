@@ -52,6 +52,7 @@ async function psd2(...words: string[]) {
 
 describe('wrong use', () => {
   const HELP = 'Add --help to see how the command is used.';
+  const LIST = 'List the commands with: psd2 --help';
   it.each([
     [['transfr'], "Unknown command 'transfr'", 'Did you mean transfer?'],
     [['qqqqqqqq'], "Unknown command 'qqqqqqqq'", HELP],
@@ -68,17 +69,13 @@ describe('wrong use', () => {
     [['accounts', 'version'], "Unknown command 'version'", HELP],
     [['toString'], "Unknown command 'toString'", HELP],
     [['auth', 'logn'], "Unknown command 'logn'", 'Did you mean login?'],
-    [['auth', 'qqqqqqqq', '--help'], "Unknown command 'qqqqqqqq'", 'List the commands with: psd2 --help'],
+    [['auth', 'qqqqqqqq', '--help'], "Unknown command 'qqqqqqqq'", LIST],
     [['auth', 'logn', '--help'], "Unknown command 'logn'", 'Did you mean login?'],
     [['transfer', 'creat'], "Unknown command 'creat'", 'Did you mean create?'],
-    [['transfer', 'qqqqqqqq'], "Unknown command 'qqqqqqqq'", 'List the commands with: psd2 --help'],
+    [['transfer', 'qqqqqqqq'], "Unknown command 'qqqqqqqq'", LIST],
     [['help', 'exit-code'], "There is no help on 'exit-code'", 'Did you mean exit-codes?'],
     [['help', 'auth', 'logn'], "There is no help on 'auth logn'", 'Did you mean login?'],
-    [
-      ['help', 'auth', 'privacy'],
-      "There is no help on 'auth privacy'",
-      'List the commands with: psd2 --help',
-    ],
+    [['help', 'auth', 'privacy'], "There is no help on 'auth privacy'", LIST],
     [['help', 'options', 'all'], "There is no help on 'options all'", 'Did you mean options?'],
     [['accounts', 'list', '--josn'], "Unknown option '--josn'", 'Did you mean --json?'],
     [['accounts', 'list', '--qqqqqqqq'], "Unknown option '--qqqqqqqq'", HELP],

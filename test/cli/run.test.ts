@@ -244,7 +244,7 @@ it.each([
 
 const temporary = temporaryFolder();
 
-const ADDRESS = 'https://xs2a.bank.example/v1';
+const [ADDRESS, OTHER] = ['https://xs2a.bank.example/v1', 'https://other.example'];
 
 /** The base URL that a command has. */
 async function addressWith(env: Record<string, string>, profile?: string) {
@@ -268,12 +268,7 @@ it.each([
   ['the profile of the environment has it', {}, undefined, ADDRESS],
   ['also if that is named', {}, 'env', ADDRESS],
   ['another profile does not', {}, 'blue', undefined],
-  [
-    'an address in the environment counts more',
-    { PSD2_BASE_URL: 'https://other.example' },
-    undefined,
-    'https://other.example',
-  ],
+  ['an address in the environment counts more', { PSD2_BASE_URL: OTHER }, undefined, OTHER],
   ['an empty one does not', { PSD2_BASE_URL: '' }, undefined, ADDRESS],
   ['without a bank file there is none', { PSD2_BANK: '' }, undefined, undefined],
   ['a bank file that is missing is no error yet', { PSD2_BANK: '/nowhere.json' }, undefined, undefined],

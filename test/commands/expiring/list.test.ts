@@ -8,6 +8,7 @@ import { expiring } from '../../../src/commands/expiring/expiring.ts';
 import { describeSoon, warnOfEndings } from '../../../src/commands/expiring/warn.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
 import type { Consent } from '../../../src/domain/consent.ts';
+import type { ConsentCategory } from '../../../src/domain/consent-category.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
@@ -367,17 +368,27 @@ it('a login ends with its refresh token, or with its access token if it has no o
 });
 
 it('psd2 expiring has the newest consent of each customer, category and product, if the bank granted it', async () => {
+  const category = (name: ConsentCategory, ...products: (typeof A)[]) => ({ name, products });
   const { context: before } = openCommand(folder, NOW);
   for (const customerId of ['1000001', '1000002']) await storeLogin(before, customerId);
-  await storeConsent(before, '1000001', [{ name: 'ACCOUNT_INFO', products: [A, B] }]);
-  await storeConsent(before, '1000002', [{ name: 'ACCOUNT_INFO', products: [A] }]);
-  await storeConsent(before, '1000003', [{ name: 'ACCOUNT_INFO', products: [A] }]);
+  await storeConsent(before, '1000001', [category('ACCOUNT_INFO', A, B)]);
+  await storeConsent(before, '1000002', [category('ACCOUNT_INFO', A), category('PAYMENTS', A)]);
+  await storeConsent(before, '1000003', [category('ACCOUNT_INFO', A)]);
   const { context } = openCommand(folder, MAY);
-  const asked = [
-    { name: 'ACCOUNT_INFO' as const, products: [A] },
-    { name: 'FUNDS_AVAILABILITY' as const, products: [A] },
-  ];
+  // A category that the bank refused, or that a newer consent has, hides none of those after it.
+  const asked = [category('FUNDS_AVAILABILITY', A), category('ACCOUNT_INFO', A)];
   await storeConsent(context, '1000001', asked, ['FUNDS_AVAILABILITY']);
+  await storeConsent(context, '1000002', [category('ACCOUNT_INFO', A)]);
+  // One with terms counts elsewhere.
+  await storeConsentFlow(
+    context,
+    {
+      ...{ customerId: '1000001', terms: { access: { type: 'list-only' } } },
+      categories: [category('ACCOUNT_INFO', B)],
+    },
+    { type: 'requested', resourceId: 'r', outcomes: [{ name: 'ACCOUNT_INFO', outcome: true }] },
+    { type: 'confirmed' },
+  );
   const found = (await allEndings(context)).map(({ customerId, name, endsAt, next }) => [
     customerId,
     name,
@@ -387,7 +398,8 @@ it('psd2 expiring has the newest consent of each customer, category and product,
   expect(found.sort()).toEqual([
     ['1000001', 'ACCOUNT_INFO', '2026-08-28', `--account ${B}`],
     ['1000001', 'ACCOUNT_INFO', '2026-10-28', `--account ${A}`],
-    ['1000002', 'ACCOUNT_INFO', '2026-08-28', `--account ${A}`],
+    ['1000002', 'ACCOUNT_INFO', '2026-10-28', `--account ${A}`],
+    ['1000002', 'PAYMENTS', '2026-08-28', `--account ${A}`],
   ]);
 });
 
@@ -411,29 +423,6 @@ it('the consents whose journals are missing cost one pass over the journals, and
     ['eve', ['consent', 'request']],
   ]);
   expect([find.mock.calls.length, list.mock.calls.length]).toEqual([0, 2]);
-});
-
-it('a category that the bank refused, or that a newer consent has, hides none of those after it', async () => {
-  const { context: before } = openCommand(folder, NOW);
-  await storeLogin(before, '1000001');
-  const info = { name: 'ACCOUNT_INFO' as const, products: [A] };
-  const funds = { name: 'FUNDS_AVAILABILITY' as const, products: [A] };
-  const payments = { name: 'PAYMENTS' as const, products: [A] };
-  await storeConsent(before, '1000001', [info, payments]);
-  const { context } = openCommand(folder, MAY);
-  await storeConsent(context, '1000001', [funds, info], ['FUNDS_AVAILABILITY']);
-  // One with terms counts elsewhere.
-  await storeConsentFlow(
-    context,
-    { customerId: 'ada', terms: { access: { type: 'list-only' } } },
-    { type: 'requested', resourceId: 'r', outcomes: [] },
-    { type: 'confirmed' },
-  );
-  const found = (await allEndings(context)).map(({ name, endsAt }) => [name, endsAt.slice(0, 10)]);
-  expect(found).toEqual([
-    ['ACCOUNT_INFO', '2026-10-28'],
-    ['PAYMENTS', '2026-08-28'],
-  ]);
 });
 
 it('a consent that another one will renew waits for the other person', async () => {
