@@ -27,6 +27,9 @@ function everyCommand(command: CommandUnknownOpts, path: string[] = []): [string
   ];
 }
 
+const childOf = (group: CommandUnknownOpts | undefined, name: string) =>
+  group?.commands.find((command) => command.name() === name);
+
 /** Returns the text that `--help` of a command shows. */
 function helpOf(command: CommandUnknownOpts): string {
   let text = '';
@@ -114,7 +117,7 @@ it.each([
   'psd2 %s --help shows the options of its default command %s, and the other commands',
   async (name, usual, lines) => {
     const program = await buildProgram('0.0.0');
-    const group = program.commands.find((command) => command.name() === name);
+    const group = childOf(program, name);
     const help = group ? helpOf(group) : '';
     expect(help).toContain(`Usage: psd2 ${name} [${usual}] [options]`);
     for (const line of lines) expect(help).toContain(`\n  ${line}`);
@@ -217,7 +220,7 @@ describe('the help of psd2 itself', () => {
 
   it('the help about help has the topics, a line each', async () => {
     const program = await buildProgram('0.0.0', { runInstead: notRun });
-    const help = program.commands.find((command) => command.name() === 'help');
+    const help = childOf(program, 'help');
     const topics = Object.entries(TOPICS).map(
       ([name, { title }]) => `  psd2 help ${name.padEnd(12)} ${title}\n`,
     );
@@ -274,9 +277,7 @@ it.each([
 ])('with %s, an option is there if its bank has what it is for', async (_, has, shown, says) => {
   const words = ['transfer', 'create', '--help'];
   const program = await buildProgram('0.0.0', { words, runInstead: notRun, ...(has && { has }) });
-  const create = program.commands
-    .find((each) => each.name() === 'transfer')
-    ?.commands.find((each) => each.name() === 'create');
+  const create = childOf(childOf(program, 'transfer'), 'create');
   const help = create ? helpOf(create) : '';
   expect(['--payee-town', '--paste'].filter((option) => help.includes(`${option} `))).toEqual(shown);
   expect(help).toMatch(says);
@@ -288,7 +289,7 @@ it.each([
   ['a bank without', new Set<string>(), [], /no use for more commands\. Without/],
 ])('with %s, a command is there if its bank has what it is for', async (_, has, shown, says) => {
   const program = await buildProgram('0.0.0', { runInstead: notRun, ...(has && { has }) });
-  const transfer = program.commands.find((each) => each.name() === 'transfer');
+  const transfer = childOf(program, 'transfer');
   const help = [program, ...(transfer ? [transfer] : [])].map(helpOf).join('\n');
   const commands = ['funds', 'operation', 'standing', 'receipt'];
   expect(commands.filter((name) => new RegExp(`^  ${name} `, 'm').test(help))).toEqual(shown);

@@ -259,10 +259,11 @@ describe('a query', () => {
     }
   });
 
-  it('a query filters one object too, and its result decides the CSV columns', () => {
-    const { output, written } = open({ format: 'csv', query: (data) => ({ only: data }) });
-    output.record({ name: 'Rent', amount: null }, form);
-    expect(written()).toBe('only.name,only.amount\nRent,\n');
+  const record = (output: Output) => output.record({ name: 'Rent', amount: null }, form);
+
+  it('a query filters one object too, and its result decides the CSV columns', async () => {
+    const how = { format: 'csv', query: (data: unknown) => ({ only: data }) } as const;
+    expect(await writtenBy(how, 'no terminal', record)).toBe('only.name,only.amount\nRent,\n');
   });
 
   it.each<[unknown, string]>([
@@ -273,10 +274,9 @@ describe('a query', () => {
     // A script would take `null` for what it looked for.
     [null, ''],
     ['\u{1b}[31mred', '\u{FFFD}[31mred\n'],
-  ])("the strings in a query's result %j are printed bare if asked for", (result, expected) => {
-    const { output, written } = open({ format: 'json', query: () => result, bareStrings: true });
-    output.record({ name: 'Rent', amount: null }, form);
-    expect(written()).toBe(expected);
+  ])("the strings in a query's result %j are printed bare if asked for", async (result, expected) => {
+    const how = { format: 'json', query: () => result, bareStrings: true } as const;
+    expect(await writtenBy(how, 'no terminal', record)).toBe(expected);
   });
 
   it('a query that fails is reported at the end, after the work is done, but not a fault of psd2 itself', () => {
@@ -288,7 +288,7 @@ describe('a query', () => {
       });
     const wrong = new Psd2Error('usage', 'no');
     const { output, written } = failing(wrong);
-    output.record({ name: 'Rent', amount: null }, form);
+    record(output);
     expect(written()).toBe('');
     expect(() => output.finish()).toThrow(wrong);
     const fault = new RangeError('a fault');
@@ -297,7 +297,7 @@ describe('a query', () => {
 
   it('a query whose result has no rows and columns cannot be written as CSV', () => {
     const { output } = open({ format: 'csv', query: () => ['Rent'] });
-    output.record({ name: 'Rent', amount: null }, form);
+    record(output);
     expect(thrownBy(() => output.finish())).toMatchObject({ code: 'usage' });
   });
 });
@@ -398,29 +398,22 @@ describe('a list with colours', () => {
     chalk.level = level;
   });
 
-  it('in a pipeline has the cells of a list without colours, painted', async () => {
-    const { output, written } = open({ format: 'table', colour: true });
-    await output.table(rows, amounts, 'None.');
-    expect(written()).toBe('\u001b[32m1.50\u001b[39m\n\n');
-  });
-
-  it('on a terminal has a bold heading', async () => {
-    const { output, written } = open({ format: 'table', colour: true }, { columns: 80 });
-    await output.table(rows.slice(0, 1), amounts, 'None.');
-    expect(written()).toBe('\u001b[1mAMOUNT\u001b[22m\n \u001b[32m+1.50\u001b[39m\n');
+  it('in a pipeline has its cells painted, and on a terminal a bold heading too', async () => {
+    const drawn = (terminal: Terminal, of: Row[]) =>
+      writtenBy({ format: 'table', colour: true }, terminal, (output) => output.table(of, amounts, 'None.'));
+    expect(await drawn('no terminal', rows)).toBe('\u001b[32m1.50\u001b[39m\n\n');
+    expect(await drawn({ columns: 80 }, rows.slice(0, 1))).toBe(
+      '\u001b[1mAMOUNT\u001b[22m\n \u001b[32m+1.50\u001b[39m\n',
+    );
   });
 });
 
 it('a list on a terminal is as wide as the terminal, or 80 columns if that is not known', async () => {
   const long = [{ name: 'xxxx '.repeat(20).trim(), amount: null }];
-  const widest = async (cells: number) => {
-    const { output, written } = open({ format: 'table' }, { columns: cells });
-    await output.table(long, form.inList('name'), 'None.');
-    return Math.max(
-      ...written()
-        .split('\n')
-        .map((line) => line.length),
-    );
+  const widest = async (columns: number) => {
+    const print = (output: Output) => output.table(long, form.inList('name'), 'None.');
+    const lines = (await writtenBy('table', { columns }, print)).split('\n');
+    return Math.max(...lines.map((line) => line.length));
   };
   expect([await widest(40), await widest(0)]).toEqual([39, 79]);
 });

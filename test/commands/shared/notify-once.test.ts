@@ -62,18 +62,14 @@ it('what is over is forgotten, and the rest stays', async () => {
   expect(received()).toHaveLength(4);
 });
 
-it('nothing is written if nothing changes', async () => {
+it('nothing is written if nothing changes, or without a command', async () => {
   await notify([]);
+  await notify([about('login a')], NOT_OVER, '');
   expect(existsSync(path())).toBe(false);
   await notify([about('login a')]);
   const before = statSync(path());
   await notify([about('login a')], (key) => key === 'another');
   expect(statSync(path())).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
-});
-
-it('without a command nothing happens', async () => {
-  await notify([about('login a')], NOT_OVER, '');
-  expect(existsSync(path())).toBe(false);
 });
 
 it('a command that fails is a warning, and gets it again the next time', async () => {
