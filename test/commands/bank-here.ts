@@ -207,7 +207,12 @@ export class BankHere {
       login: { authorize: lacking, probe: lacking, tokens: lacking, revoke: lacking, whose: lacking },
       payments: {
         commits,
-        ...(isLinked && { initiation: async (order, back) => initiation('payments', order, back) }),
+        ...(isLinked && {
+          initiation: async (order, back) => {
+            await this.meanwhile('write an order');
+            return initiation('payments', order, back);
+          },
+        }),
         ...(bulk && { bulk: this.#bulk(bulk.maxEntries) }),
         ...(hasBaskets && {
           baskets: {

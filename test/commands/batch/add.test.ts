@@ -88,14 +88,8 @@ it('a payment without an account to debit needs --from, and the file counts more
     'Add --from <account>.',
   ]);
   const options = [
-    '--from',
-    OWN_ACCOUNT,
-    '--date',
-    '2099-03-01',
-    '--instant',
-    '--payee-verified',
-    '--note',
-    'Mine',
+    ...['--from', OWN_ACCOUNT, '--date', '2099-03-01', '--note', 'Mine'],
+    ...['--instant', '--payee-verified'],
   ];
   const added = await add(options, { globals: { customer: ANNA } });
   expect([endOf(added), added.data.note, added.data.customers]).toEqual([

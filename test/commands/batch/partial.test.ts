@@ -68,12 +68,8 @@ it('what the bank says of a payment counts more than a booking, and nobody reads
       machine: "machine", operator: "ada", type: "executed", user: "user", version: "0.0.0" }
   `);
   const all = await partial();
-  all.bank.entries = new Map(
-    ['R-1', 'R-2', 'R-3'].map((id) => [
-      id,
-      { transactionStatus: 'ACCC', means: 'paid', isFinal: true } as const,
-    ]),
-  );
+  for (const id of ['R-1', 'R-2', 'R-3'])
+    all.bank.entries.set(id, { transactionStatus: 'ACCC', means: 'paid', isFinal: true });
   expect([told(await all.payer.run(RUN)).at(-1), all.calls().slice(-2)]).toEqual([
     'done',
     ['status pay-1', 'entries pay-1'],
@@ -182,11 +178,8 @@ it('the bookings are those of the account that was debited, by its id or its IBA
     const rows = ['Ada', 'Bea'].map((name, index) => `${name},${IBAN},1${index},R-${index + 1},${from}\n`);
     const { pay } = await withFile(temporary, bank, `name,iban,amount,reference,from\n${rows.join('')}`);
     bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00')];
-    ends.push([
-      from,
-      ...(await pay()).slice(0, 3),
-      ...bank.calls.map((call) => call.replace(TODAY, 'TODAY')),
-    ]);
+    const calls = () => bank.calls.map((call) => call.replace(TODAY, 'TODAY'));
+    ends.push([from, ...(await pay()).slice(0, 3), ...calls()]);
   }
   expect(ends).toMatchInlineSnapshot(`
     [["DE02100100109307118603", "1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (21.00 EUR).",

@@ -7,10 +7,11 @@ import { BankHere, type PaymentHere } from '../bank-here.ts';
 import { endOf, NOW } from '../payer-here.ts';
 import {
   BASKET,
+  BULK,
   beginLine,
   failing,
+  LINKED,
   paid,
-  payeeCheck,
   payeesIn,
   RUN,
   refused,
@@ -36,7 +37,8 @@ it('a run pays line by line, says how far it is, and a second run sends nothing'
     ["exit 2, confirmation_needed: Paying 2 payments of 21.00 EUR needs a confirmation, and psd2 cannot ask without a terminal",
      "Add --yes to confirm in advance. psd2 has sent nothing."]
   `);
-  const ran = await payer.run(RUN, { answers: [true] });
+  // Payments that are made do not count for --stop-after.
+  const ran = await payer.run([...RUN, '--stop-after', '1'], { answers: [true] });
   expect(ran.data).toEqual((await payer.run(['batch', 'report', 'batch-1'])).data);
   expect(ran.said.match(/^Open this address in the customer's browser:\n {2}\S+$/gm)).toHaveLength(2);
   expect(told(ran)).toEqual(paid(2));
@@ -81,30 +83,6 @@ it('a run pays only the chosen lines, in the order of their days', async () => {
   expect(bank.payments).toHaveLength(3);
 });
 
-it('a refused line stops no other one, and only those that are known not to be paid go into a retry', async () => {
-  const { bank, payer, pay } = await payees({}, 'Ada', 'Bea', 'Cleo');
-  bank.meets('verify', refused());
-  expect(await pay()).toMatchInlineSnapshot(`
-    ["1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ",
-     "2 of 3 paid (23.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 3: retry batch-1"]
-  `);
-  expect(bank.payments).toHaveLength(2);
-  const retried = await payer.run(['batch', 'retry', 'batch-1']);
-  expect([retried.failure, retried.data.lines, retried.data.retryOf]).toEqual([null, 1, 'batch-1']);
-  expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`
-    ["exit 2, usage: The batch batch-2 has these payments already",
-     "psd2 has stored nothing. Run that batch. Once it has ended, retry that one. See it with:",
-     "$ batch show batch-2"]
-  `);
-  expect(await pay(['batch', 'run', 'batch-2'])).toMatchInlineSnapshot(
-    `["1 executed tr-4 ", "1 of 1 paid (10.00 EUR).", "done"]`,
-  );
-  expect(endOf(await payer.run(['batch', 'retry', 'batch-2']))).toMatchInlineSnapshot(`
-    ["exit 2, usage: There is nothing to retry: no payment is known to have failed",
-     "psd2 has stored nothing. See its payments with:", "$ batch report batch-2"]
-  `);
-});
-
 it('an unknown line counts more than a refused one, and --stop-after ends the run', async () => {
   const { bank, payer, pay } = await payees({}, 'Ada', 'Bea', 'Cleo', 'Dora');
   bank.next = { becomes: null };
@@ -145,19 +123,17 @@ it('after three failures of the bank in a row the run stops, and the next one go
   expect(await pay()).toEqual(paid(4));
 });
 
-it('in a pipe, each line is printed as soon as it has ended', async () => {
+it('in a pipe, each line is printed as soon as it has ended; JSON has all at the end', async () => {
   const { payer } = await payees({}, 'Ada', 'Bea');
   const bytes: string[] = [];
   const changes = () => ({ printBytes: (text: Uint8Array) => void bytes.push(Buffer.from(text).toString()) });
   await payer.run([...RUN, '--only', '1'], { format: 'table', changes });
   expect(bytes.map((line) => [line.at(-1), JSON.parse(line).state])).toEqual([['\n', 'executed']]);
+  expect((await payer.run(RUN, { format: 'json', changes })).data).toHaveLength(2);
+  expect(bytes).toHaveLength(1);
   const ran = await payer.run(RUN, { format: 'ndjson' });
-  expect(
-    ran.printed
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).line),
-  ).toEqual([2, 1]);
+  const lines = ran.printed.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).line)).toEqual([1, 2]);
 });
 
 it('a close name waits for a person, no match is refused, and a match is paid', async () => {
@@ -216,10 +192,10 @@ it('a batch above the limit needs a second person, before anything is sent', asy
   expect(bank.calls).toEqual([]);
 });
 
-const BULK = { commits: 'by the customer', bulk: { maxEntries: 3 } } as const;
+const OF_THREE = { ...LINKED, bulk: { maxEntries: 3 } } as const;
 
 it('lines of one account and day go as one bulk payment, which the customer authorises once', async () => {
-  const { bank, payer } = await payees(BULK, 'Ada', 'Bea', 'Cleo', 'Dora');
+  const { bank, payer } = await payees(OF_THREE, 'Ada', 'Bea', 'Cleo', 'Dora');
   const ran = await payer.run(RUN);
   expect(ran.said.match(/(?<=\/)pay-\d/g)).toEqual(['pay-1', 'pay-2']);
   expect([told(ran), bank.sent]).toEqual([
@@ -231,38 +207,24 @@ it('lines of one account and day go as one bulk payment, which the customer auth
   expect(orders.map(({ reference, amount }) => `${reference} ${amount}`)).toMatchInlineSnapshot(
     `["R-1 10.00", "R-2 11.00", "R-3 12.00"]`,
   );
-  expect((await payer.run(RUN)).failure).toBeNull();
-  expect(bank.payments).toHaveLength(2);
-  await payer.run(['operation', 'list']);
-  expect(payer.journal('op-1').map(({ type }) => type)).toMatchInlineSnapshot(
-    `["created", "accepted", "verify-sent", "verified", "approach-sent", "sca-started", "executed"]`,
-  );
-  expect(endOf(await payer.run(['transfer', 'resume', 'tr-1']))).toMatchInlineSnapshot(`
-    ["exit 2, usage of tr-1: The transfer tr-1 is one of the bulk payment op-1",
-     "The customer authorises all of them together. psd2 goes on with all, and asks what became of each, with:",
-     "$ batch run batch-1"]
-  `);
 });
 
 it('what becomes of a bulk payment becomes of each of its payments', async () => {
   const ends: unknown[] = [];
   const cases: [string, Partial<PaymentHere>][] = [
     ['the customer refuses', { decision: 'NOT_AUTHORIZED' }],
-    ['the customer is late', { decision: 'EXPIRED' }],
-    ['the customer does not decide', {}],
+    ['the customer does not decide', { decision: 'PENDING' }],
     ['the bank rejects all', { becomes: 'failed', word: 'RJCT' }],
     ['the bank has not said', { becomes: null }],
   ];
   for (const [what, next] of cases) {
     const { bank, pay } = await payees(BULK, 'Ada', 'Bea');
     bank.next = next;
-    bank.customersAgree = what !== 'the customer does not decide';
+    bank.customersAgree = next.decision !== 'PENDING';
     ends.push([what, ...(await pay(RUN, { globals: { scaTimeout: '1' } }))]);
   }
   expect(ends).toMatchInlineSnapshot(`
     [["the customer refuses", "1 rejected tr-1 NOT_AUTHORIZED", "2 rejected tr-2 NOT_AUTHORIZED",
-      "0 of 2 paid, 2 not paid.", "exit 8, unpaid 2 of 2: retry batch-1"],
-     ["the customer is late", "1 expired tr-1 EXPIRED", "2 expired tr-2 EXPIRED",
       "0 of 2 paid, 2 not paid.", "exit 8, unpaid 2 of 2: retry batch-1"],
      ["the customer does not decide",
       "1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
@@ -277,7 +239,7 @@ it('what becomes of a bulk payment becomes of each of its payments', async () =>
   `);
 });
 
-it('a bulk payment whose answer was lost is unknown until each of its payments was resolved', async () => {
+it('a bulk payment whose answer was lost ends when the last of its payments is resolved', async () => {
   const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
   bank.meets('verify', 'lost');
   expect(await pay()).toMatchInlineSnapshot(`
@@ -291,11 +253,6 @@ it('a bulk payment whose answer was lost is unknown until each of its payments w
   expect((await payer.run(['operation', 'show', 'op-1'])).data.resolution).toMatchInlineSnapshot(
     `{ at: "NOW", by: "ada@machine", note: "Each of its payments has ended.", outcome: "not-executed" }`,
   );
-  expect(await pay()).toMatchInlineSnapshot(`
-    ["1 failed tr-1 ", "2 failed tr-2 ", "0 of 2 paid, 2 not paid.",
-     "exit 8, unpaid 2 of 2: retry batch-1"]
-  `);
-  expect(bank.payments).toHaveLength(1);
 });
 
 it('in a signing basket, what one payment lacks stops no other one', async () => {
@@ -358,24 +315,16 @@ it('a refusal by one answer alone counts for --stop-after, and is told apart fro
      "The bank refused 1 without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve. Make a new batch of those that are known not to be paid with:",
      "$ batch retry batch-1"]
   `);
-  await payer.run(['batch', 'cancel', 'batch-1']);
-  expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchObject({
-    state: 'done',
-    counts: { failed: 2, cancelled: 1 },
-  });
-});
-
-it('what psd2 has refused before there was a transfer is not tried again', async () => {
-  const { bank, pay } = await withBatch('Ada', 'Bea');
-  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none' }) };
-  const first = await pay(RUN, { env });
-  expect(first).toMatchInlineSnapshot(`
-    ["1 failed  The payee check says: no match, the account is held by Other", "2 executed tr-1 ",
-     "1 of 2 paid (11.00 EUR), 1 not paid.", "exit 8, refused 1 of 2: report batch-1"]
-  `);
-  const calls = bank.calls.length;
-  expect(await pay()).toEqual(first.filter((line) => !/address|https/.test(line)));
-  expect(bank.calls.length).toBe(calls);
+  const { batches, flows, read } = await storeOf(payer);
+  const batch = await read();
+  const rows = await readLines(flows, batch, await batches.lines(batch));
+  expect(rows.map(({ outcome, row: { isRefusalAlone } }) => [outcome, isRefusalAlone])).toEqual([
+    ['refused', true],
+    ['not paid', false],
+    ['unfinished', false],
+  ]);
+  const { data } = await payer.run(['batch', 'cancel', 'batch-1']);
+  expect(data).toMatchObject({ state: 'done', counts: { failed: 2, cancelled: 1 } });
 });
 
 it('a fault of the store is no end of a line, but a journal that is gone is an unknown one', async () => {
@@ -397,23 +346,6 @@ it('a fault of the store is no end of a line, but a journal that is gone is an u
   });
 });
 
-it('a report knows which refusal was one answer alone', async () => {
-  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
-  bank.meets('execute', refused());
-  bank.next = { becomes: null };
-  await payer.run([...RUN, '--only', '1']);
-  bank.meets('verify', refused());
-  await payer.run([...RUN, '--only', '2']);
-  const { batches, flows, read } = await storeOf(payer);
-  const batch = await read();
-  const rows = await readLines(flows, batch, await batches.lines(batch));
-  expect(rows.map(({ outcome, row: { isRefusalAlone } }) => [outcome, isRefusalAlone])).toEqual([
-    ['refused', true],
-    ['not paid', false],
-    ['unfinished', false],
-  ]);
-});
-
 const VERIFIED: TransferEvent[] = [
   { type: 'verify-sent', requestId: 'r', digest: null },
   {
@@ -421,54 +353,28 @@ const VERIFIED: TransferEvent[] = [
     type: 'verified',
   },
 ];
+const CANCELLED = { type: 'cancelled' } as const;
 const checkedAs = (result: 'close' | 'match') =>
   ({ type: 'payee-checked', result, name: 'Other', problem: null }) as const;
+const decided = (status: 'PENDING' | 'NOT_AUTHORIZED' | 'EXPIRED', bankStatus: string): TransferEvent[] => [
+  { type: 'sca-started' },
+  { type: 'authorization', status, bankStatus },
+];
+const CLOSE = 'close match, the account is held by Other';
 
 it.each<[string, TransferEvent[], string, string | null]>([
-  [
-    'was cancelled after a payee check without a match',
-    [...VERIFIED, checkedAs('close'), { type: 'cancelled' }],
-    'cancelled',
-    'close match, the account is held by Other',
-  ],
-  [
-    'was cancelled after a match',
-    [...VERIFIED, checkedAs('match'), { type: 'cancelled' }],
-    'cancelled',
-    null,
-  ],
-  ['was cancelled without a payee check', [...VERIFIED, { type: 'cancelled' }], 'cancelled', null],
-  ['goes on after a payee check without a match', [...VERIFIED, checkedAs('close')], 'verified', null],
-  [
-    'waits for its customer',
-    [
-      ...VERIFIED,
-      { type: 'sca-started' },
-      { type: 'authorization', status: 'PENDING', bankStatus: 'PATIENT' },
-    ],
-    'authorizing',
-    null,
-  ],
-  [
-    'was not authorised',
-    [
-      ...VERIFIED,
-      { type: 'sca-started' },
-      { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'The customer refused' },
-    ],
-    'rejected',
-    'The customer refused',
-  ],
+  ['ended after a payee check without a match', [checkedAs('close'), CANCELLED], 'cancelled', CLOSE],
+  ['was cancelled after a match', [checkedAs('match'), CANCELLED], 'cancelled', null],
+  ['was cancelled without a payee check', [CANCELLED], 'cancelled', null],
+  ['goes on after a payee check without a match', [checkedAs('close')], 'verified', null],
+  ['waits for its customer', decided('PENDING', 'PATIENT'), 'authorizing', null],
+  ['was not authorised', decided('NOT_AUTHORIZED', 'They refused'), 'rejected', 'They refused'],
+  ['was not authorised in time', decided('EXPIRED', 'Too late'), 'expired', 'Too late'],
 ])('a line whose transfer %s has the reason for that', async (_, events, state, reason) => {
   const { payer } = await withBatch('Ada');
-  await beginLine(await storeOf(payer), 1, { commits: 'on execute', events });
+  await beginLine(await storeOf(payer), 1, { commits: 'on execute', events: [...VERIFIED, ...events] });
   const { data } = await payer.run(['batch', 'report', 'batch-1']);
   expect(data).toMatchObject([{ state, reason }]);
-});
-
-it('payments that are made do not count for --stop-after', async () => {
-  const { payer } = await withBatch('Ada', 'Bea', 'Cleo');
-  expect(endOf(await payer.run([...RUN, '--stop-after', '1']))).toEqual(['done']);
 });
 
 it('a line that nobody wants any more is not begun again, whether it has had a transfer or not', async () => {
@@ -484,22 +390,10 @@ it('a line that nobody wants any more is not begun again, whether it has had a t
 });
 
 it('a payment that the bank does not take is refused before a transfer begins', async () => {
-  const bank = new BankHere({ commits: 'by the customer' });
-  const { open } = bank.interface;
-  const initiation = () => {
-    throw new Psd2Error('usage', 'This bank has no such product');
+  const { bank, payer, pay } = await payees(LINKED, 'Ada');
+  bank.meanwhile = async (call) => {
+    if (call === 'write an order') throw new Psd2Error('usage', 'This bank has no such product');
   };
-  Object.assign(bank.interface, {
-    open: (...settings: Parameters<typeof open>) => {
-      const opened = open(...settings);
-      const connect = (...how: Parameters<typeof opened.connect>) => {
-        const connected = opened.connect(...how);
-        return { ...connected, payments: { ...connected.payments, initiation } };
-      };
-      return { ...opened, connect };
-    },
-  });
-  const { payer, pay } = await withPayees(temporary, bank, ['Ada']);
   expect((await pay()).slice(0, 2)).toEqual([
     '1 failed  This bank has no such product',
     '0 of 1 paid, 1 not paid.',
@@ -508,8 +402,7 @@ it('a payment that the bank does not take is refused before a transfer begins', 
 });
 
 it('what is wrong with the store while a bulk payment is prepared stops it, and is no taken reference', async () => {
-  const bank = new BankHere({ commits: 'by the customer', bulk: { maxEntries: null } });
-  const { payer } = await withPayees(temporary, bank, ['Ada', 'Bea']);
+  const { payer } = await payees(BULK, 'Ada', 'Bea');
   const { flows } = await storeOf(payer);
   for (const error of [new Psd2Error('config', 'The disk is full'), new TypeError('a fault')]) {
     vi.spyOn(Object.getPrototypeOf(flows), 'begin').mockRejectedValueOnce(error);
@@ -517,10 +410,8 @@ it('what is wrong with the store while a bulk payment is prepared stops it, and 
     if (error instanceof Psd2Error) expect(told(await ran)).toContain('Payment 1: The disk is full.');
     else await expect(ran).rejects.toBe(error);
   }
-  expect((await payer.run(['batch', 'report', 'batch-1'])).data).toMatchObject([
-    { state: 'waiting' },
-    { state: 'waiting' },
-  ]);
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data).toMatchObject([{ state: 'waiting' }, { state: 'waiting' }]);
 });
 
 // What a bank has accepted and may still reject: who asks again, what they say, and how a person ends it at a bank that never does.
@@ -531,7 +422,7 @@ const LATER = new Date(Date.parse(NOW) + 5 * 24 * 60 * 60_000).toISOString();
 
 /** An operator whose bank has accepted two payments of a batch, alone or as one, and has not called them final. */
 async function accepted(way: 'single' | 'bulk') {
-  const bank = new BankHere({ commits: 'by the customer', bulk: { maxEntries: null } });
+  const bank = new BankHere(BULK);
   bank.isFinal = false;
   const here = await withPayees(temporary, bank, ['Ada', 'Bea']);
   const ran = await here.payer.run([...RUN, '--as', way]);
@@ -595,14 +486,8 @@ describe.each(['single', 'bulk'] as const)('payments that the bank has accepted 
       expect.any(String),
     ]);
     for (const { flow } of Object.values(data)) {
-      const resolved = await payer.run([
-        'transfer',
-        'resolve',
-        `${flow}`,
-        '--executed',
-        '--note',
-        'Statement',
-      ]);
+      const words = ['transfer', 'resolve', `${flow}`, '--executed', '--note', 'Statement'];
+      const resolved = await payer.run(words);
       expect([resolved.failure, resolved.data.state]).toEqual([null, 'executed']);
     }
     expect(await stateOfBatch()).toBe('done');
