@@ -193,13 +193,12 @@ it('without a signing basket, its payments go on alone or are cancelled, and non
     bank.meanwhile = async () => {};
     bank.calls.length = 0;
     const [verb = '', ...more] = then;
-    const { data, failure } = await payer.run(['batch', verb, 'batch-1', '--yes', ...more]);
+    const { failure } = await payer.run(['batch', verb, 'batch-1', '--yes', ...more]);
     const report = await payer.run(['batch', 'report', 'batch-1', '--json']);
     const states = told(report)
       .slice(0, 2)
       .map((line) => line.split(' ').slice(0, 2).join(' '));
     const { sent } = bank;
-    expect(data).toBeDefined();
     ends.push(
       `${executesWithoutSca}, ${fate}: ${first}; ${then.join(' ')}: ${failure?.code ?? 'done'}; ${states.join(', ')}; ${sent.join(', ')}`,
     );

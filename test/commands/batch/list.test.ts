@@ -2,15 +2,13 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
-import { batchAdded } from '../../domain/batch/lines.ts';
+import { batchAdded, batchLine } from '../../domain/batch/lines.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere } from '../bank-here.ts';
+import { BankHere, type Fate } from '../bank-here.ts';
 import { openCommand, runIn } from '../command.ts';
 import { payerAt } from '../payer-here.ts';
-import { failing, payeesIn, RUN, refused, type withPayees } from './with-batch.ts';
+import { failing, payeesIn, RUN, refused } from './with-batch.ts';
 
 const temporary = temporaryFolder();
 const payees = payeesIn(temporary);
@@ -19,14 +17,8 @@ const ADA = { by: 'ada', user: 'ada', machine: 'm' };
 const APPROVED = { env: { PSD2_APPROVALS: '1' } };
 const ids = { first: '', second: '' };
 
-const line = (number: number, name: string, amount: string, more: Partial<BatchLine> = {}): BatchLine => ({
-  ...{ line: number, place: `line ${number}`, customer: null, from: parseProductId('0010482620') },
-  ...{ fromIban: null, name, iban: parseSepaIban('DE89370400440532013000') },
-  ...{ amount: parsePaymentAmount(amount), currency: 'EUR', description: '', reference: null },
-  ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
-  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
-  ...more,
-});
+const line = (number: number, name: string, amount: string, more: Partial<BatchLine> = {}): BatchLine =>
+  batchLine({ line: number, name, amount: parsePaymentAmount(amount), ...more });
 
 beforeAll(async () => {
   const { batches } = await openCommand(folder, '2026-03-01T10:00:00.000Z').context.store();
@@ -129,65 +121,28 @@ it('a batch that was added at midnight is one of the day that begins', async () 
 
 // Which batches psd2 batch list --attention shows, and what an empty list says.
 
-type Here = Awaited<ReturnType<typeof withPayees>>;
+const RUN_BRIEFLY = { globals: { scaTimeout: '1' } };
+/** The answer to `execute` of the first payment is this, and then the bank does not say what became of it. */
+const answersExecute = (bank: BankHere, fate: Fate) => {
+  bank.next = { becomes: null };
+  bank.meets('execute', fate);
+};
 
-const cases: [string, boolean, (here: Here) => unknown][] = [
-  ['that waits for its run', false, () => {}],
-  ['that is paid', false, ({ payer }) => payer.run(RUN)],
-  [
-    'with a payment that the bank has refused for sure',
-    false,
-    ({ bank, payer }) => {
-      bank.meets('verify', refused());
-      return payer.run(RUN);
-    },
-  ],
-  [
-    'with a payment that the bank has refused by one answer alone',
-    true,
-    ({ bank, payer }) => {
-      bank.meets('execute', refused());
-      bank.next = { becomes: null };
-      return payer.run(RUN);
-    },
-  ],
-  [
-    'with a payment that is unknown',
-    true,
-    ({ bank, payer }) => {
-      bank.meets('execute', 'lost');
-      bank.next = { becomes: null };
-      return payer.run(RUN);
-    },
-  ],
-  [
-    'with a payment that is unfinished',
-    true,
-    ({ bank, payer }) => {
-      bank.meets('verify', failing());
-      return payer.run(RUN);
-    },
-  ],
-  [
-    'whose customers have not decided',
-    false,
-    ({ bank, payer }) => {
-      bank.customersAgree = false;
-      return payer.run(RUN, { globals: { scaTimeout: '1' } });
-    },
-  ],
-  [
-    'that somebody has rejected',
-    false,
-    ({ payer }) => payer.run(['batch', 'reject', 'batch-1', '--note', 'No']),
-  ],
-  ['that was cancelled', false, ({ payer }) => payer.run(['batch', 'cancel', 'batch-1'])],
-];
-
-it.each(cases)('a batch %s needs a person: %s', async (_, needs, prepare) => {
-  const here = await payees({}, 'Ada', 'Bea');
-  await prepare(here);
-  const { printed } = await here.payer.run(['batch', 'list', '--attention']);
+it.each<[string, boolean, string[], (bank: BankHere) => void]>([
+  ['that waits for its run', false, ['batch', 'show', 'batch-1'], () => {}],
+  ['that is paid', false, RUN, () => {}],
+  ['that the bank has refused in part, for sure', false, RUN, (bank) => bank.meets('verify', refused())],
+  ['with a refusal by one answer alone', true, RUN, (bank) => answersExecute(bank, refused())],
+  ['with a payment that is unknown', true, RUN, (bank) => answersExecute(bank, 'lost')],
+  ['with a payment that is unfinished', true, RUN, (bank) => bank.meets('verify', failing())],
+  ['whose customers are undecided', false, RUN, (bank) => Object.assign(bank, { customersAgree: false })],
+  ['that somebody has rejected', false, ['batch', 'reject', 'batch-1', '--note', 'No'], () => {}],
+  ['that was cancelled', false, ['batch', 'cancel', 'batch-1'], () => {}],
+])('a batch %s needs a person: %s', async (_, needs, words, prepare) => {
+  const { bank, payer } = await payees({}, 'Ada', 'Bea');
+  prepare(bank);
+  await payer.run(words, RUN_BRIEFLY);
+  const { printed } = await payer.run(['batch', 'list', '--attention']);
   expect(JSON.parse(printed)).toHaveLength(needs ? 1 : 0);
 });
 

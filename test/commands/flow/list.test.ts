@@ -70,8 +70,14 @@ async function withFlows(changed: (flows: Flows) => Partial<Flows>): Promise<Con
   return { ...context, store: async () => ({ ...data, flows: { ...flows, ...kept, ...changed(flows) } }) };
 }
 
-describe.each(
-  named<{ name: string; events: TransferEvent[]; order?: Partial<TransferOrder> }>([
+interface Case {
+  name: string;
+  events: TransferEvent[];
+  order?: Partial<TransferOrder>;
+}
+
+it.each(
+  named<Case>([
     { name: 'is authorised, and execute was never sent', events: AUTHORISED },
     { name: 'is executing', events: [...AUTHORISED, { type: 'execute-sent', ...SENT }] },
     { name: 'is unknown', events: [...AUTHORISED, { type: 'execute-unanswered' }] },
@@ -82,23 +88,20 @@ describe.each(
     },
     { name: 'may have reached the bank', events: [{ type: 'verify-sent', ...SENT }] },
   ]),
-)('a transfer that %s', (_name, { events, order }) => {
-  it('is in the list of what a person must look at', async () => {
+)(
+  'a transfer that %s needs a person, unless another process works on it',
+  async (_name, { events, order }) => {
     expect(await listed(true)).toEqual([]);
     const flow = await made(events, order);
     expect(await listed(true)).toEqual([flow]);
-  });
-
-  it('is not in it while another process works on it', async () => {
-    const flow = await made(events, order);
     const busy = await withFlows(() => ({ atWork: async () => [{ flow, holder: 'another' }] }));
     expect(await listed(true, busy)).toEqual([]);
     expect(await listed(false, busy)).toEqual([flow]);
-  });
-});
+  },
+);
 
 it.each(
-  named<{ name: string; events: TransferEvent[]; order?: Partial<TransferOrder> }>([
+  named<Case>([
     { name: 'is not instant and executed', events: EXECUTED, order: { instant: false } },
     {
       name: 'is instant, executed and for a later day',

@@ -2,20 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { describeFlow } from '../../../src/commands/flow/fields.ts';
-import { findOperation } from '../../../src/commands/operation/name.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
-import type { StepEvent } from '../../../src/domain/operation.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { GenericOperation } from '../../../src/store/ports/flows.ts';
-import { begunOperation, VERIFIED } from '../../domain/orders.ts';
+import { begunOperation } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeOperation } from '../access.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { openCommand, runIn } from '../command.ts';
-import { ANNA, endOf, payerAt, payerWith } from '../payer-here.ts';
+import { endOf, payerAt, payerWith } from '../payer-here.ts';
 
 // Operations with a name of the bank's own, whole and step by step, at a bank in the memory of the test.
 
@@ -153,6 +149,7 @@ it('step by step, each step stops where the next one begins', async () => {
   await step(at('execute'), soon);
   await step(at('execute'), soon);
   await step(['operation', 'sca', 'otherOrder', '--account', OWN_ACCOUNT, '--resource', 'op-1']);
+  await step(['operation', 'sca', 'standingOrder', '--account', '0000067890', '--resource', 'op-1']);
   expect(steps).toMatchInlineSnapshot(`
     [["verify standingOrder", "verified", "verify2", "verify standingOrder", "done"],
      ["sca standingOrder", undefined, undefined,
@@ -180,6 +177,9 @@ it('step by step, each step stops where the next one begins', async () => {
      ["execute standingOrder", undefined, undefined,
       "exit 2, usage: op-1 is executed, so its next step is not execute"],
      ["sca otherOrder", undefined, undefined,
+      "exit 2, usage: op-1 is a standingOrder of the account 0000012345",
+      "Use that name and account, or another resource."],
+     ["sca standingOrder", undefined, undefined,
       "exit 2, usage: op-1 is a standingOrder of the account 0000012345",
       "Use that name and account, or another resource."]]
   `);
@@ -329,39 +329,6 @@ it.each([
   expect([cancelled.data.state, cancelled.asked]).toEqual(['cancelled', ['Cancel the operation for good?']]);
 });
 
-const SENT: StepEvent[] = [
-  VERIFIED,
-  { type: 'accepted' },
-  { type: 'sca-started' },
-  { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
-  { type: 'execute-sent', requestId: 'q', digest: null },
-];
-
-it('psd2 asks what became of an operation whose execute was sent', async () => {
-  const { bank, payer } = await payerWith(temporary);
-  await storeOperation(payer.open().context, { customerId: ANNA }, ...SENT);
-  await payer.run(['operation', 'list']);
-  const resumed = await payer.run(['operation', 'resume', 'op-1']);
-  expect([resumed.data.state, endOf(resumed), bank.sent]).toMatchInlineSnapshot(`
-    ["unknown",
-     ["exit 9, outcome_unknown of op-1: The bank does not say yet whether the standingOrder was executed",
-      "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-      "$ operation resume op-1", "$ operation resolve op-1 --executed",
-      "$ operation resolve op-1 --not-executed", "transactionId: "an-id""],
-     []]
-  `);
-});
-
-it('a standing order that waits for the customer is not for a person to decide', async () => {
-  const payer = await payerAt(new BankHere(), temporary);
-  await payer.run(verify());
-  const resolved = await payer.run(['operation', 'resolve', 'op-1', '--not-executed', '--note', 'x']);
-  expect(endOf(resolved)).toMatchInlineSnapshot(`
-    ["exit 2, usage of op-1: The operation op-1 is verified, so its outcome is not unknown",
-     "Continue with:", "$ operation resume op-1", "transactionId: "an-id""]
-  `);
-});
-
 // What psd2 says of an operation with a name of the bank's own, before and after it has a resource at the bank.
 
 const operationWith = (changes: Partial<GenericOperation>) => begunOperation(changes, { data: '{"a":1}' });
@@ -493,19 +460,6 @@ it('what became of execute can be asked without the customer, with execute again
   expect(bank.calls).toEqual(['status pay-1', 'status pay-1']);
 });
 
-it('an operation that was executed needs no step more, and its resume sends nothing', async () => {
-  const { bank, payer } = await payerWith(temporary);
-  await payer.run(operation('run'));
-  bank.calls.length = 0;
-  const ends = [await payer.run(at('sca')), await payer.run(at('verify'))].map(endOf);
-  expect(ends).toEqual([
-    ['exit 2, usage: op-1 is executed, so its next step is not sca'],
-    ['exit 2, usage: op-1 is executed, so its next step is not verify'],
-  ]);
-  const resumed = await payer.run(['operation', 'resume', 'op-1']);
-  expect([resumed.data.state, endOf(resumed), bank.calls]).toEqual(['executed', ['done'], []]);
-});
-
 it.each([
   ['with --yes repeats it', { yes: true }, '$ operation resume op-1 --yes'],
   ['at a terminal has nothing to repeat', { answers: [] }, '$ operation resume op-1'],
@@ -577,19 +531,4 @@ it.each([
   const { context, printed } = openCommand(folder, '2026-03-01T10:00:00.000Z');
   await runIn(context, 'operation', 'list');
   expect(JSON.parse(printed())).toEqual([]);
-});
-
-it('a step of an operation needs the name and the account that the operation began with', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
-  const flow = await storeOperation(context, { from: parseProductId(OWN_ACCOUNT) });
-  expect(await findOperation(context, 'standingOrder', OWN_ACCOUNT, flow)).toMatchObject({ flow });
-  for (const [name, product] of [
-    ['standingOrder', '0000067890'],
-    ['periodicPayment', OWN_ACCOUNT],
-  ] as const) {
-    await expect(findOperation(context, name, product, flow)).rejects.toMatchObject({
-      code: 'usage',
-      message: `${flow} is a standingOrder of the account ${OWN_ACCOUNT}`,
-    });
-  }
 });

@@ -157,7 +157,3 @@ it.each([
     ['Reference', null],
   ]);
 });
-
-it('an interruption names the payment that may have been executed', () => {
-  expect(TRANSFERS.payment?.(begunTransfer())).toBe('payment of 12.50 EUR to Mario Rossi');
-});

@@ -89,14 +89,14 @@ it('a bank without standing orders gets none', async () => {
   expect(endOf(ran)).toEqual(['exit 2, usage: The interface of this bank (here) has no standing orders']);
 });
 
-/** A consent for all accounts of the customer. */
-async function grantAll(payer: Awaited<ReturnType<typeof payerAt>>): Promise<void> {
+/** Stores a consent for these accounts of the customer. @param accounts null: all of them */
+async function grant(payer: Awaited<ReturnType<typeof payerAt>>, accounts: string[] | null): Promise<void> {
   const { customers } = await payer.open().context.store();
   await customers.change(ANNA, () => ({
     psu: { id: null, idType: null, corporateId: null, corporateIdType: null },
     consents: [
       {
-        ...{ flow: 'co-1', consentId: 'c-1', accounts: null, reads: ['accounts'], validUntil: null },
+        ...{ flow: 'co-1', consentId: 'c-1', accounts, reads: ['accounts'], validUntil: null },
         ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW },
       },
     ],
@@ -122,19 +122,21 @@ it('an IBAN is taken as it is, unless a consent shows all accounts of the custom
   const { bank, payer } = await payerWith(temporary, linkedBank());
   const other = 'DE89370400440532013000';
   expect((await payer.run([...CREATE, other])).failure).toBeNull();
+  await grant(payer, [OWN_IBAN]);
+  expect((await payer.run([...CREATE, other])).failure).toBeNull();
   expect(bank.calls).not.toContain(`accounts ${ANNA}`);
-  await grantAll(payer);
+  await grant(payer, null);
   expect(endOf(await payer.run([...CREATE, other]))).toMatchInlineSnapshot(`
     ["exit 2, usage: The account DE89370400440532013000 is not among the accounts of the customer",
      "psd2 has sent no payment. See the accounts with:", "$ accounts list --customer 1048262"]
   `);
   expect((await payer.run([...CREATE, OWN_IBAN])).failure).toBeNull();
-  expect(bank.payments).toHaveLength(2);
+  expect(bank.payments).toHaveLength(3);
 });
 
 it('if psd2 cannot read the accounts, the bank alone checks an IBAN, and an id is not enough', async () => {
   const { bank, payer } = await payerWith(temporary, linkedBank());
-  await grantAll(payer);
+  await grant(payer, null);
   const refusals = [
     new Psd2Error('not_logged_in', 'No login'),
     new Psd2Error('too_many_calls', 'Too many readings'),
@@ -176,9 +178,12 @@ it('the operator confirms the fees of the bank before the customer is asked, and
       "No money moved. You can make a new one.", "transactionId: "an-id""],
      ["verify transfer"]]
   `);
-  const yes = await payer.run([...CREATE, OWN_IBAN], { answers: [true, true] });
-  expect([yes.failure, yes.data.state]).toEqual([null, 'executed']);
-  expect((await payer.run([...CREATE, OWN_IBAN])).failure).toBeNull();
+  // --yes confirms them too, at a terminal and without one.
+  for (const how of [{ answers: [true, true] }, { answers: [], yes: true }, {}]) {
+    const yes = await payer.run([...CREATE, OWN_IBAN], how);
+    expect([yes.failure, yes.data.state]).toEqual([null, 'executed']);
+    expect(yes.said).toContain('  Commission    0.50 EUR\n');
+  }
 });
 
 // Tokens that a bank gives for one payment alone stay as long as the bank may be asked about that payment.
