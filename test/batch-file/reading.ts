@@ -79,6 +79,14 @@ export function transaction(
   return `<CdtTrfTxInf><PmtId>${id}</PmtId><Amt>${amount}</Amt>${payee}${rest}</CdtTrfTxInf>`;
 }
 
+/** Returns the payment of pain.001 with this end-to-end id and amount. */
+export function paid(id: string, amount: string): string {
+  return transaction({
+    id: `<EndToEndId>${id}</EndToEndId>`,
+    amount: `<InstdAmt Ccy="EUR">${amount}</InstdAmt>`,
+  });
+}
+
 /** Returns a PmtInf. @param changes replaces elements by their names */
 export function information(transactions: string[], changes: Record<string, string> = {}): string {
   const elements: Record<string, string> = {

@@ -6,17 +6,8 @@ export function reportRow(changes: Partial<ReportRow> = {}): ReportRow {
   const { name, iban, amount, currency, description, ids } = batchLine();
   return {
     ...{ line: 1, batch: 'b-1', reference: 'R-1', flow: 'f-1', state: 'executed', from: '0000012345' },
-    ...{
-      name,
-      iban,
-      amount,
-      currency,
-      description,
-      remittanceStructured: null,
-      executionDate: null,
-      endToEndId: 'E-1',
-      ids,
-    },
+    ...{ name, iban, amount, currency, description, ids },
+    ...{ remittanceStructured: null, executionDate: null, endToEndId: 'E-1' },
     ...{ payeeCheck: null, reason: null, bankReasons: [], paidAt: null, isRefusalAlone: false },
     ...changes,
   };

@@ -12,7 +12,6 @@ import {
   type RsaKeyPair,
   readEidasCertificate,
 } from '../../src/certificates/eidas.ts';
-import { decodeQcStatements, encodeQcStatements } from '../../src/certificates/qc-statements.ts';
 
 const validity = { from: new Date('2026-11-21T12:00:00Z'), days: 30 };
 const subject = {
@@ -174,30 +173,6 @@ describe('input that is not a certificate', () => {
         hint: 'Give a PEM file that begins with -----BEGIN CERTIFICATE-----.',
       }),
     );
-  });
-});
-
-describe('qcStatements', () => {
-  test('all roles and a long authority name are the same after encoding and decoding', () => {
-    const statements = {
-      qcCompliance: true,
-      qcType: 'esign' as const,
-      psd2: {
-        roles: ['PSP_AS', 'PSP_PI', 'PSP_AI', 'PSP_IC'] as ('PSP_AS' | 'PSP_PI' | 'PSP_AI' | 'PSP_IC')[],
-        ncaName: 'N'.repeat(300),
-        ncaId: 'DE-BAFIN',
-      },
-    };
-    expect(decodeQcStatements(encodeQcStatements(statements))).toEqual(statements);
-  });
-
-  test('psd2 refuses truncated bytes', () => {
-    const whole = encodeQcStatements({ qcCompliance: true, qcType: 'web', psd2: undefined });
-    for (let length = 1; length < whole.length; length += 1) {
-      expect(() => decodeQcStatements(whole.subarray(0, length))).toThrowError(
-        expect.objectContaining({ name: 'Psd2Error', code: 'certificate' }),
-      );
-    }
   });
 });
 

@@ -68,13 +68,8 @@ export class Openssl {
 
   /** Issues a certificate for an existing key. */
   issuedFor(by: PemPair, commonName: string, key: string, days = 2): PemPair {
-    this.#certify(commonName, [
-      '-key',
-      this.write('given.key', key),
-      '-days',
-      String(days),
-      ...this.#issuer(by),
-    ]);
+    const given = ['-key', this.write('given.key', key), '-days', String(days)];
+    this.#certify(commonName, [...given, ...this.#issuer(by)]);
     return { cert: this.#read('new.pem'), key };
   }
 

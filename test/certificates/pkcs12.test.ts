@@ -156,6 +156,9 @@ const AES_256 = { oid: '2.16.840.1.101.3.4.1.42', name: 'aes-256-cbc', keyLength
 const AES_192 = { oid: '2.16.840.1.101.3.4.1.22', name: 'aes-192-cbc', keyLength: 24 };
 const AES_128 = { oid: '2.16.840.1.101.3.4.1.2', name: 'aes-128-cbc', keyLength: 16 };
 const SHA_256 = { oid: '1.2.840.113549.2.9', hash: 'sha256' };
+const hmac = (number: number, hash: string) => ({
+  ...{ cipher: AES_256, prf: { oid: `1.2.840.113549.2.${number}`, hash } },
+});
 
 const certificates = [certificateBag(small.pair.cert), certificateBag(small.authority.cert)];
 const key = plainPart(keyBag(small.pair.key));
@@ -166,21 +169,12 @@ function namesIn(bytes: Uint8Array): string[] {
 
 describe('PKCS#12 files of other programs', () => {
   it.each<[string, Omit<Encryption, 'passphrase'>]>([
-    ['AES-256 and HMAC with SHA-1', { cipher: AES_256, prf: { oid: '1.2.840.113549.2.7', hash: 'sha1' } }],
+    ['AES-256 and HMAC with SHA-1', hmac(7, 'sha1')],
     ['AES-256 and no named HMAC', { cipher: AES_256 }],
-    [
-      'AES-256 and HMAC with SHA-224',
-      { cipher: AES_256, prf: { oid: '1.2.840.113549.2.8', hash: 'sha224' } },
-    ],
+    ['AES-256 and HMAC with SHA-224', hmac(8, 'sha224')],
     ['AES-256 and HMAC with SHA-256', { cipher: AES_256, prf: SHA_256 }],
-    [
-      'AES-256 and HMAC with SHA-384',
-      { cipher: AES_256, prf: { oid: '1.2.840.113549.2.10', hash: 'sha384' } },
-    ],
-    [
-      'AES-256 and HMAC with SHA-512',
-      { cipher: AES_256, prf: { oid: '1.2.840.113549.2.11', hash: 'sha512' } },
-    ],
+    ['AES-256 and HMAC with SHA-384', hmac(10, 'sha384')],
+    ['AES-256 and HMAC with SHA-512', hmac(11, 'sha512')],
     ['AES-192', { cipher: AES_192, prf: SHA_256 }],
     ['AES-128', { cipher: AES_128, prf: SHA_256 }],
     ['the length of the key', { cipher: AES_256, prf: SHA_256, hasKeyLength: true }],
@@ -194,14 +188,9 @@ describe('PKCS#12 files of other programs', () => {
   });
 
   it("the key's own certificate comes first, wherever the file has it", () => {
-    expect(namesIn(pkcs12Of(plainPart(...certificates.toReversed()), key))).toEqual([
-      'CN=tpp.example',
-      'CN=Test CA',
-    ]);
-    expect(namesIn(pkcs12Of(plainPart(...certificates.toReversed())))).toEqual([
-      'CN=Test CA',
-      'CN=tpp.example',
-    ]);
+    const chainFirst = plainPart(...certificates.toReversed());
+    expect(namesIn(pkcs12Of(chainFirst, key))).toEqual(['CN=tpp.example', 'CN=Test CA']);
+    expect(namesIn(pkcs12Of(chainFirst))).toEqual(['CN=Test CA', 'CN=tpp.example']);
   });
 
   it('psd2 takes the first of several keys', () => {

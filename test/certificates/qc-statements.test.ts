@@ -40,6 +40,16 @@ describe('qcStatements', () => {
     expect(decodeQcStatements(Buffer.from(encoded, 'hex'))).toEqual(statements);
   });
 
+  it('all roles and a long name of an authority are read as they were written, and no beginning of their bytes is', () => {
+    const roles: ('PSP_AS' | 'PSP_PI' | 'PSP_AI' | 'PSP_IC')[] = ['PSP_AS', 'PSP_PI', 'PSP_AI', 'PSP_IC'];
+    const psd2 = { roles, ncaName: 'N'.repeat(300), ncaId: 'DE-BAFIN' };
+    const statements = { qcCompliance: true, qcType: 'esign' as const, psd2 };
+    const whole = encodeQcStatements(statements);
+    expect(decodeQcStatements(whole)).toEqual(statements);
+    for (let length = 1; length < whole.length; length += 1)
+      expect(() => decodeQcStatements(whole.subarray(0, length))).toThrow('are not valid DER');
+  });
+
   it.each([
     ['nothing', new Uint8Array()],
     ['a text instead of a sequence', utf8('text')],

@@ -240,23 +240,9 @@ it.each([
   expect(parseDuration(text)).toBe(expected);
 });
 
-it.each([
-  '',
-  '0s',
-  '000d',
-  '5',
-  's',
-  '1.5h',
-  '-1s',
-  ' 1s',
-  '1s ',
-  '1 s',
-  '1w',
-  '1S',
-  '1ms',
-  '1234567890s',
-  'x1s',
-  '1sx',
-])('%j is no duration', (text) => {
-  expect(parseDuration(text)).toBeUndefined();
-});
+it.each(['', ' 1s', '1s ', '1 s'].concat('0s 000d 5 s 1.5h -1s 1w 1S 1ms 1234567890s x1s 1sx'.split(' ')))(
+  '%j is no duration',
+  (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  },
+);

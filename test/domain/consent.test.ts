@@ -14,10 +14,7 @@ import { consentCategories } from './orders.ts';
 const day = (text: string) => parseDate('a day', text);
 const intent = { requestId: 'request-1', digest: null };
 const created: ConsentEvent = {
-  type: 'created',
-  flow: 'co-1',
-  transactionId: 't1',
-  customerId: '1234567',
+  ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: '1234567' },
   categories: consentCategories(),
 };
 const requested: ConsentEvent = {
@@ -35,10 +32,7 @@ const refused = (status: 'NOT_AUTHORIZED' | 'EXPIRED'): ConsentEvent => ({
 });
 
 const resolved = (outcome: 'executed' | 'not-executed'): ConsentEvent => ({
-  type: 'resolved',
-  outcome,
-  by: 'ada@pisp-1',
-  note: 'The accounts can be read',
+  ...{ type: 'resolved', outcome, by: 'ada@pisp-1', note: 'The accounts can be read' },
 });
 
 /** The consent after these events, which come one second apart. */
@@ -52,6 +46,7 @@ function consentOf(events: ConsentEvent[], first = created): Consent {
 const RETURNED: ConsentEvent[] = [requested, { type: 'sca-started' }, { type: 'sca-returned' }];
 const CONFIRM_SENT: ConsentEvent = { type: 'confirm-sent', ...intent };
 const CONFIRMING: ConsentEvent[] = [...RETURNED, CONFIRM_SENT];
+const TURNED_AWAY: ConsentEvent = { type: 'confirm-turned-away' };
 const AUTHORIZED: ConsentEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' };
 
 /** The categories after the bank's answer {@link requested}. */
@@ -114,12 +109,7 @@ it.each<[ConsentEvent[], ConsentEvent, Partial<Consent>, ConsentStep]>([
   [RETURNED, AUTHORIZED, {}, 'confirm'],
   [RETURNED, CONFIRM_SENT, { state: 'confirming', confirmRequestId: 'request-1' }, 'ask-outcome'],
   [CONFIRMING, { type: 'confirm-not-begun' }, { state: 'authorizing' }, 'confirm'],
-  [
-    CONFIRMING,
-    { type: 'confirm-turned-away' },
-    { state: 'authorizing', refusedUnconfirmed: true },
-    'confirm',
-  ],
+  [CONFIRMING, TURNED_AWAY, { state: 'authorizing', refusedUnconfirmed: true }, 'confirm'],
   [CONFIRMING, { type: 'confirmed' }, { state: 'confirmed' }, 'done'],
   [CONFIRMING, { type: 'confirm-refused' }, { state: 'failed', refusedUnconfirmed: true }, 'done'],
   [CONFIRMING, resolved('executed'), { state: 'confirmed', resolution: resolution('executed') }, 'done'],
@@ -149,7 +139,7 @@ it.each<[string, ConsentEvent, boolean]>([
 ])(
   'after a confirmation that the bank turned away: if %s, only a refusal speaks: %s',
   (_, event, isAlone) => {
-    const turnedAway = consentOf([...CONFIRMING, { type: 'confirm-turned-away' }]);
+    const turnedAway = consentOf([...CONFIRMING, TURNED_AWAY]);
     expect(applyConsentEvent(turnedAway, event, 'later').refusedUnconfirmed).toBe(isAlone);
   },
 );
@@ -248,12 +238,8 @@ describe("a consent that the customer's SCA alone grants", () => {
   const links = { approach: 'redirect', redirect: 'https://bank.example/sca' } as const;
   const access = { accounts: [{ iban: 'IT60X0542811101000000123456' }] };
   const noted: ConsentEvent = {
-    ...{
-      type: 'requested',
-      resourceId: 'c1',
-      outcomes: [],
-      terms: { ...terms, access: { type: 'list-only' } },
-    },
+    ...{ type: 'requested', resourceId: 'c1', outcomes: [] },
+    terms: { ...terms, access: { type: 'list-only' } },
     ...{ access, bankStatus: 'received', besideOthers: true, links },
   };
   const granted: ConsentEvent = {

@@ -10,7 +10,7 @@ import {
   type OperationEvent,
   type StepEvent,
 } from '../../src/domain/operation.ts';
-import { transferOrder } from './orders.ts';
+import { transferOrder, VERIFIED } from './orders.ts';
 
 const order: GenericOrder = {
   customerId: '1234567',
@@ -24,11 +24,13 @@ const created: OperationEvent<GenericOrder> = {
 const intent = { requestId: 'q1', digest: null };
 const money = { amount: transferOrder().amount, currency: 'EUR' };
 const verification = {
-  resourceId: 'r1',
-  totalAmount: money,
-  commissions: null,
-  bankName: 'BANCA ESEMPIO',
-  nextStep: 'verify2',
+  ...{
+    resourceId: 'r1',
+    totalAmount: money,
+    commissions: null,
+    bankName: 'BANCA ESEMPIO',
+    nextStep: 'verify2',
+  },
 };
 const AT = '2026-11-21T10:00:00.000Z';
 const LATER = '2026-11-21T10:00:01.000Z';
@@ -116,6 +118,7 @@ describe('an operation that the customer commits', () => {
     { type: 'verified', ...verification, nextStep: 'sca' },
   ];
   const authorized: StepEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' };
+  const declined: StepEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' };
 
   it.each<[string, StepEvent[], boolean]>([
     ['the initiation was sent', [{ type: 'verify-sent', ...intent }], true],
@@ -126,14 +129,7 @@ describe('an operation that the customer commits', () => {
     ['they get it again', [...initiated, { type: 'sca-started' }, { type: 'sca-again' }], true],
     ['they have authorised it', [...initiated, { type: 'sca-started' }, authorized], true],
     ['nothing says what became of it', [...initiated, { type: 'execute-unanswered' }], true],
-    [
-      'the bank says that they did not',
-      [
-        ...[...initiated, { type: 'sca-started' } as const],
-        { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' },
-      ],
-      false,
-    ],
+    ['the bank says that they did not', [...initiated, { type: 'sca-started' }, declined], false],
     ['it is executed', [...initiated, { type: 'sca-started' }, { type: 'executed', cro: null }], false],
   ])('its outcome is open after "%s": %#', (_, events, isOpen) => {
     expect(isOutcomeOpen(having(...events), false)).toBe(isOpen);
@@ -181,13 +177,8 @@ it('verifying again resets an operation but keeps the data of its further steps'
 });
 
 it('a further step counts, and its values replace those of the first', () => {
-  const said = {
-    resourceId: 'r2',
-    totalAmount: null,
-    commissions: money,
-    bankName: 'ALTRA',
-    nextStep: 'execute',
-  };
+  const { type: _, ...silent } = VERIFIED;
+  const said = { ...silent, resourceId: 'r2', commissions: money, bankName: 'ALTRA' };
   const open = { ...before, furtherStepOpen: true };
   expect(apply(open, { type: 'further-verified', ...said })).toEqual({
     ...before,
@@ -195,13 +186,6 @@ it('a further step counts, and its values replace those of the first', () => {
     verification: { ...said, totalAmount: money },
     updatedAt: LATER,
   });
-  const silent = {
-    resourceId: 'r1',
-    totalAmount: null,
-    commissions: null,
-    bankName: null,
-    nextStep: 'execute',
-  };
   const nothingKnown = { ...before, verification: null };
   expect(apply(nothingKnown, { type: 'further-verified', ...silent }).verification).toEqual(silent);
   expect(apply(open, { type: 'further-verified', ...silent }).verification).toEqual({

@@ -5,6 +5,9 @@ import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src
 import { nextTransferStep, transferOrder, VERIFIED } from './orders.ts';
 
 const intent = { requestId: 'request-1', digest: null };
+const VERIFY: TransferEvent = { type: 'verify-sent', ...intent };
+const FURTHER: TransferEvent = { type: 'further-verify-sent', ...intent };
+const EXECUTE: TransferEvent = { type: 'execute-sent', ...intent };
 const executed = { type: 'executed', cro: '1' } as const;
 const settlement = (status: 'OK' | 'KO' | 'PENDING') =>
   ({ type: 'settlement', status, description: null }) as const;
@@ -16,12 +19,9 @@ const authorization = (status: 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PE
 /** All the ways in which a run can do a step, with the events that it writes. A run can be killed after each event. */
 const WAYS: Record<OperationStep, TransferEvent[][]> = {
   verify: [
-    [{ type: 'verify-sent', ...intent }, VERIFIED],
-    [
-      { type: 'verify-sent', ...intent },
-      { ...VERIFIED, nextStep: 'verify2' },
-    ],
-    [{ type: 'verify-sent', ...intent }, { type: 'verify-refused' }],
+    [VERIFY, VERIFIED],
+    [VERIFY, { ...VERIFIED, nextStep: 'verify2' }],
+    [VERIFY, { type: 'verify-refused' }],
   ],
   accept: [[{ type: 'accepted' }], [{ type: 'accepted' }], [{ type: 'cancelled' }]],
   // Only at a bank where the customer commits: `lost-initiation.test.ts` and its neighbours.
@@ -36,13 +36,10 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
     [{ type: 'sca-again' }],
   ],
   execute: [
-    [{ type: 'execute-sent', ...intent }, executed],
-    [{ type: 'execute-sent', ...intent }, { type: 'execute-unanswered' }],
-    [
-      { type: 'execute-sent', ...intent },
-      { type: 'execute-refused', description: 'no' },
-    ],
-    [{ type: 'execute-sent', ...intent }, { type: 'execute-not-begun' }],
+    [EXECUTE, executed],
+    [EXECUTE, { type: 'execute-unanswered' }],
+    [EXECUTE, { type: 'execute-refused', description: 'no' }],
+    [EXECUTE, { type: 'execute-not-begun' }],
     // A resumed run first asks the bank.
     [authorization('AUTHORIZED')],
     [authorization('PENDING')],
@@ -50,23 +47,12 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
     [executed],
     [{ type: 'execute-refused', description: 'KO' }],
     // After a 401 the run executes again with a new token.
-    [
-      { type: 'execute-sent', ...intent },
-      { type: 'execute-not-begun' },
-      { type: 'execute-sent', ...intent },
-      executed,
-    ],
+    [EXECUTE, { type: 'execute-not-begun' }, EXECUTE, executed],
   ],
   'verify-further': [
-    [
-      { type: 'further-verify-sent', ...intent },
-      { ...VERIFIED, type: 'further-verified' },
-    ],
-    [
-      { type: 'further-verify-sent', ...intent },
-      { ...VERIFIED, type: 'further-verified', nextStep: 'verify3' },
-    ],
-    [{ type: 'further-verify-sent', ...intent }, { type: 'verify-refused' }],
+    [FURTHER, { ...VERIFIED, type: 'further-verified' }],
+    [FURTHER, { ...VERIFIED, type: 'further-verified', nextStep: 'verify3' }],
+    [FURTHER, { type: 'verify-refused' }],
     [{ type: 'further-data', data: ['{}'] }],
     // The run resumes after a further step without an answer.
     [{ type: 'verify-again' }],
@@ -161,8 +147,8 @@ it('a transfer never pays twice or without confirmation and SCA, however often i
 
 it('late events do not cause the execution of a transfer that has ended', () => {
   const late: TransferEvent[] = [
-    { type: 'verify-sent', ...intent },
-    { type: 'further-verify-sent', ...intent },
+    VERIFY,
+    FURTHER,
     { type: 'approach-sent', ...intent },
     { type: 'sca-returned' },
     { type: 'accepted' },

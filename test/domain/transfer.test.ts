@@ -12,26 +12,15 @@ import {
   type Transfer,
   type TransferEvent,
 } from '../../src/domain/transfer.ts';
-import { nextTransferStep, transferOrder } from './orders.ts';
+import { nextTransferStep, transferOrder, VERIFIED } from './orders.ts';
 
 const intent = { requestId: 'request-1', digest: null };
-const verified: TransferEvent = {
-  type: 'verified',
-  resourceId: 'r1',
-  totalAmount: null,
-  commissions: null,
-  bankName: 'BANCA ESEMPIO',
-  nextStep: 'execute',
-};
+const verified: TransferEvent = { ...VERIFIED, bankName: 'BANCA ESEMPIO' };
 
 /** Returns the transfer after these events, which come one second apart. */
 function transferOf(events: TransferEvent[], order = transferOrder()): Transfer {
   const created: TransferEvent = {
-    type: 'created',
-    flow: 'tr-1',
-    transactionId: 't1',
-    commits: 'on execute',
-    order,
+    ...{ type: 'created', flow: 'tr-1', transactionId: 't1', commits: 'on execute', order },
   };
   return events.reduce(
     (transfer, event, second) => applyTransferEvent(transfer, event, `2026-11-21T10:00:0${second + 1}.000Z`),
@@ -98,10 +87,7 @@ describe('the next step', () => {
 
 describe('a transfer that a person resolves', () => {
   const resolved = (outcome: 'executed' | 'not-executed'): TransferEvent => ({
-    type: 'resolved',
-    outcome,
-    by: 'ada@pisp-1',
-    note: 'Case 4711',
+    ...{ type: 'resolved', outcome, by: 'ada@pisp-1', note: 'Case 4711' },
   });
   const UNKNOWN: TransferEvent[] = [...EXECUTING, { type: 'execute-unanswered' }];
   const PENDING: TransferEvent[] = [

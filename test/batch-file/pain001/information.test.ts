@@ -4,11 +4,17 @@ import { document, information, readFile, transaction } from '../reading.ts';
 const AT = '/Document/CstmrCdtTrfInitn';
 const GROUP = `${AT}/PmtInf[1]`;
 const TIME = 'at no time of the day';
+const NO_PLACE =
+  'The address lacks town (TwnNm) and country (Ctry), so SEPA forbids it since 15 November 2026';
 
 /** Reads a document of one payment whose PmtInf has these elements. */
 function readWith(changes: Record<string, string>, version?: string) {
   return readFile(document([information([transaction()], changes)], undefined, version));
 }
+
+/** Reads it with this day of execution. */
+const readDay = (day: string, version?: string) =>
+  readWith({ ReqdExctnDt: `<ReqdExctnDt>${day}</ReqdExctnDt>` }, version);
 
 test.each([
   ['1999-01-01', '03'],
@@ -16,7 +22,7 @@ test.each([
   ['<Dt>1999-01-01</Dt>', '09'],
   ['<DtTm>1999-01-01T00:00:00</DtTm>', '12'],
 ])('the day %s of a German program means at once, with a warning', async (day, version) => {
-  const { lines, said } = await readWith({ ReqdExctnDt: `<ReqdExctnDt>${day}</ReqdExctnDt>` }, version);
+  const { lines, said } = await readDay(day, version);
   expect(said).toEqual([
     `warning ${GROUP}/ReqdExctnDt: The day 1999-01-01 means as soon as possible: psd2 orders the payments for the day on which it pays them`,
   ]);
@@ -25,48 +31,25 @@ test.each([
 
 describe('the PmtInf of a pain.001', () => {
   test.each([
-    ['<PmtMtd>CHK</PmtMtd>', 'PmtMtd', 'psd2 cannot pay with "CHK", only with a transfer (TRF)'],
+    ['PmtMtd', 'CHK', 'psd2 cannot pay with "CHK", only with a transfer (TRF)'],
+    ['PmtTpInf/InstrPrty', 'LOW', 'psd2 cannot pay with "LOW": it knows NORM and HIGH'],
+    ['PmtTpInf/SvcLvl/Prtry', 'FAST', 'psd2 cannot pay with "FAST": it knows SEPA'],
+    ['DbtrAcct', '<Id><Othr><Id>12</Id></Othr></Id>', 'The account id "12" has 2 characters instead of 10'],
+    ['Dbtr/PstlAdr', '<AdrLine>Via Roma 1</AdrLine>', NO_PLACE],
+    ['PmtInfId', 'P'.repeat(36), 'The id does not have 1 to 35 characters'],
+    ['PmtInfId', ' ', 'The id does not have 1 to 35 characters'],
+    ['PmtInfId', 'P\n1', 'The id does not have 1 to 35 characters'],
     [
-      '<PmtTpInf><InstrPrty>LOW</InstrPrty></PmtTpInf>',
-      'PmtTpInf/InstrPrty',
-      'psd2 cannot pay with "LOW": it knows NORM and HIGH',
-    ],
-    [
-      '<PmtTpInf><SvcLvl><Prtry>FAST</Prtry></SvcLvl></PmtTpInf>',
-      'PmtTpInf/SvcLvl/Prtry',
-      'psd2 cannot pay with "FAST": it knows SEPA',
-    ],
-    [
-      '<DbtrAcct><Id><Othr><Id>12</Id></Othr></Id></DbtrAcct>',
-      'DbtrAcct',
-      'The account id "12" has 2 characters instead of 10',
-    ],
-    [
-      '<Dbtr><Nm>Acme</Nm><PstlAdr><AdrLine>Via Roma 1</AdrLine></PstlAdr></Dbtr>',
-      'Dbtr/PstlAdr',
-      'The address lacks town (TwnNm) and country (Ctry), so SEPA forbids it since 15 November 2026',
-    ],
-    [`<PmtInfId>${'P'.repeat(36)}</PmtInfId>`, 'PmtInfId', 'The id does not have 1 to 35 characters'],
-    ['<PmtInfId> </PmtInfId>', 'PmtInfId', 'The id does not have 1 to 35 characters'],
-    ['<PmtInfId>P\n1</PmtInfId>', 'PmtInfId', 'The id does not have 1 to 35 characters'],
-    [
-      '<ReqdExctnDt><Dt>2026-11-22</Dt></ReqdExctnDt>',
       'ReqdExctnDt',
+      '<Dt>2026-11-22</Dt>',
       'The date 2026-11-22 is in the past: at the bank it is 2026-11-23',
     ],
-    [
-      '<ReqdExctnDt><Dt>2026-12-01Z.</Dt></ReqdExctnDt>',
-      'ReqdExctnDt',
-      'The date "2026-12-01Z." is not a date in the form YYYY-MM-DD',
-    ],
-    [
-      '<ReqdExctnDt><Dt>02026-12-01Z</Dt></ReqdExctnDt>',
-      'ReqdExctnDt',
-      'The date "02026-12-01Z" is not a date in the form YYYY-MM-DD',
-    ],
-  ])('is wrong with %s', async (element, path, message) => {
-    const [name = ''] = path.split('/');
-    const { lines, problems } = await readWith({ [name]: element });
+    ['ReqdExctnDt', '<Dt>2026-12-01Z.</Dt>', 'The date "2026-12-01Z." is not a date in the form YYYY-MM-DD'],
+    ['ReqdExctnDt', '<Dt>02026-12-01Z</Dt>', 'The date "02026-12-01Z" is not a date in the form YYYY-MM-DD'],
+  ])('whose %s is %s is wrong', async (path, inside, message) => {
+    const [name = '', ...names] = path.split('/');
+    const content = names.reduceRight((within, each) => `<${each}>${within}</${each}>`, inside);
+    const { lines, problems } = await readWith({ [name]: `<${name}>${content}</${name}>` });
     expect(lines).toEqual([]);
     expect(problems).toEqual([{ severity: 'error', line: null, place: `${GROUP}/${path}`, message }]);
   });
@@ -133,9 +116,7 @@ describe('the PmtInf of a pain.001', () => {
     ['2026-12-01T20:00:00-05:00', '2026-12-02'],
     ['2026-12-01T20:00:00-04:30', '2026-12-02'],
   ])('with the time %s orders its payments for %s, and says so', async (time, day) => {
-    const { lines, said } = await readWith({
-      ReqdExctnDt: `<ReqdExctnDt><DtTm>${time}</DtTm></ReqdExctnDt>`,
-    });
+    const { lines, said } = await readDay(`<DtTm>${time}</DtTm>`);
     expect(lines.map(({ executionDate }) => executionDate)).toEqual([day]);
     expect(said).toEqual([
       `warning ${GROUP}/ReqdExctnDt/DtTm: The bank executes by day: psd2 orders the payments for ${day}, ${TIME}`,
@@ -159,9 +140,7 @@ describe('the PmtInf of a pain.001', () => {
     ['with something after it', '2026-12-01T10:00:00 (noon)'],
     ['that is empty', ''],
   ])('is wrong with a time %s', async (_what, time) => {
-    const { lines, said } = await readWith({
-      ReqdExctnDt: `<ReqdExctnDt><DtTm>${time}</DtTm></ReqdExctnDt>`,
-    });
+    const { lines, said } = await readDay(`<DtTm>${time}</DtTm>`);
     expect(lines).toEqual([]);
     expect(said).toEqual([
       `error ${GROUP}/ReqdExctnDt/DtTm: The time ${JSON.stringify(time)} is not an ISO 8601 time`,
@@ -171,14 +150,8 @@ describe('the PmtInf of a pain.001', () => {
   test.each(['2026-12-01Z', '2026-12-01-05:00', '2026-12-01+14:00', '2026-12-01'])(
     'orders %s for that day, whatever its zone',
     async (day) => {
-      for (const [version, content] of [
-        ['03', day],
-        ['09', `<Dt>${day}</Dt>`],
-      ]) {
-        const { lines, said } = await readWith(
-          { ReqdExctnDt: `<ReqdExctnDt>${content}</ReqdExctnDt>` },
-          version,
-        );
+      for (const [version, content] of Object.entries({ '03': day, '09': `<Dt>${day}</Dt>` })) {
+        const { lines, said } = await readDay(content, version);
         expect(said).toEqual([]);
         expect(lines.map(({ executionDate }) => executionDate)).toEqual(['2026-12-01']);
       }
@@ -186,13 +159,11 @@ describe('the PmtInf of a pain.001', () => {
   );
 
   test('has a day in version 03 and an element in version 09, and not the other one', async () => {
-    expect((await readWith({ ReqdExctnDt: '<ReqdExctnDt>2026-12-01</ReqdExctnDt>' }, '09')).said).toEqual([
+    expect((await readDay('2026-12-01', '09')).said).toEqual([
       `error ${GROUP}/ReqdExctnDt: The element has a text, where only elements belong`,
       `error ${GROUP}/ReqdExctnDt: The element is missing`,
     ]);
-    expect(
-      (await readWith({ ReqdExctnDt: '<ReqdExctnDt><Dt>2026-12-01</Dt></ReqdExctnDt>' }, '03')).said,
-    ).toEqual([
+    expect((await readDay('<Dt>2026-12-01</Dt>', '03')).said).toEqual([
       `error ${GROUP}/ReqdExctnDt/Dt: A text is expected here, and not an element`,
       `error ${GROUP}/ReqdExctnDt: The date "" is not a date in the form YYYY-MM-DD`,
     ]);

@@ -1,14 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { document, information, readFile, refusalOf, transaction } from '../reading.ts';
+import { document, information, paid, readFile, refusalOf, transaction } from '../reading.ts';
 
 const AT = '/Document/CstmrCdtTrfInitn';
 const GROUP = `${AT}/PmtInf[1]`;
 const FIRST = `${GROUP}/CdtTrfTxInf[1]`;
+const E2E = `${FIRST}/PmtId/EndToEndId`;
 const HINT =
   'psd2 reads pain.001.001 of the versions 03 and 09 to 12, pain.001.002.03 and pain.001.003.03, without DOCTYPE and entities. It has stored nothing.';
 
 /** A document of one payment. */
 const PLAIN = document([information([transaction()])]);
+const [BEGIN = ''] = PLAIN.split('<GrpHdr>');
+const WRONG = 'is not well-formed:';
+const URN = 'urn:iso:std:iso:20022:tech:xsd:';
+const unread = (name: string) => `has the namespace "${URN}${name}", which psd2 does not read`;
+const encoded = (encoding: string) => `has the encoding "${encoding}", and not UTF-8`;
 
 /** Returns what is found wrong with the plain document after a replacement. */
 async function saidAfter(before: string, after: string): Promise<string[]> {
@@ -18,53 +24,18 @@ async function saidAfter(before: string, after: string): Promise<string[]> {
 
 describe('a pain.001', () => {
   test.each([
-    [
-      'is not well-formed',
-      PLAIN.replace('<GrpHdr>', '<GrpHdr>&passwd;'),
-      'The XML is not well-formed: undefined entity, at line 3 of the file',
-    ],
-    [
-      'has two roots',
-      `${PLAIN}<Document/>`,
-      'The XML is not well-formed: documents may contain only one root, at line 4 of the file',
-    ],
-    [
-      'does not end',
-      PLAIN.slice(0, -'</Document>'.length),
-      'The XML is not well-formed: unclosed tag: Document, at line 4 of the file',
-    ],
-    [
-      'does not end inside',
-      `${PLAIN.split('<GrpHdr>')[0]}<Grp.Hdr>`,
-      'The XML is not well-formed: unclosed tag: Grp.Hdr, at line 3 of the file',
-    ],
-    [
-      'has a DOCTYPE',
-      PLAIN.replace('<Document', '<!DOCTYPE Document>\n<Document'),
-      'The XML has a DOCTYPE, at line 2 of the file',
-    ],
-    [
-      'has another root',
-      '<html/>',
-      'The XML begins with the element "html", and not with Document, at line 1 of the file',
-    ],
-    ['has no namespace', '<Document/>', 'The XML has no namespace, at line 1 of the file'],
-    [
-      'has the namespace of a message that psd2 does not read',
-      PLAIN.replace('001.09', '001.02'),
-      'The XML has the namespace "urn:iso:std:iso:20022:tech:xsd:pain.001.001.02", which psd2 does not read, at line 2 of the file',
-    ],
-    [
-      'has the name of the other format as its namespace',
-      '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:csv"/>',
-      'The XML has the namespace "urn:iso:std:iso:20022:tech:xsd:csv", which psd2 does not read, at line 1 of the file',
-    ],
-    [
-      'says that it is in UTF-16',
-      PLAIN.replace('UTF-8', 'UTF-16'),
-      'The XML has the encoding "UTF-16", and not UTF-8, at line 2 of the file',
-    ],
-  ])('that %s is refused, with the line and what psd2 reads', async (_what, file, message) => {
+    ['is not well-formed', PLAIN.replace('<GrpHdr>', '<GrpHdr>&passwd;'), `${WRONG} undefined entity`, 3],
+    ['has two roots', `${PLAIN}<Document/>`, `${WRONG} documents may contain only one root`, 4],
+    ['does not end', PLAIN.slice(0, -'</Document>'.length), `${WRONG} unclosed tag: Document`, 4],
+    ['does not end inside', `${BEGIN}<Grp.Hdr>`, `${WRONG} unclosed tag: Grp.Hdr`, 3],
+    ['has a DOCTYPE', PLAIN.replace('<Document', '<!DOCTYPE Document>\n<Document'), 'has a DOCTYPE', 2],
+    ['has another root', '<html/>', 'begins with the element "html", and not with Document', 1],
+    ['has no namespace', '<Document/>', 'has no namespace', 1],
+    ['is a message that psd2 does not read', PLAIN.replace('001.09', '001.02'), unread('pain.001.001.02'), 2],
+    ['has another format as its namespace', `<Document xmlns="${URN}csv"/>`, unread('csv'), 1],
+    ['is in UTF-16 by its own word', PLAIN.replace('UTF-8', 'UTF-16'), encoded('UTF-16'), 2],
+  ])('that %s is refused, with the line and what psd2 reads', async (_what, file, wrong, line) => {
+    const message = `The XML ${wrong}, at line ${line} of the file`;
     expect(await refusalOf(file)).toEqual({ code: 'usage', message, hint: HINT });
   });
 
@@ -79,7 +50,7 @@ describe('a pain.001', () => {
     'may not say that it is in %s',
     async (encoding) => {
       expect((await refusalOf(PLAIN.replace('UTF-8', encoding))).message).toBe(
-        `The XML has the encoding "${encoding}", and not UTF-8, at line 2 of the file`,
+        `The XML ${encoded(encoding)}, at line 2 of the file`,
       );
     },
   );
@@ -96,14 +67,8 @@ describe('a pain.001', () => {
   test.each([
     ['a text beside elements', '<PmtMtd>', 'Oops<PmtMtd>', GROUP, 'text'],
     ['a text in CDATA beside elements', '<PmtId>', '<PmtId><![CDATA[Oops]]>', `${FIRST}/PmtId`, 'text'],
-    ['an element in a text', 'E-1', 'E<b>-</b>1', `${FIRST}/PmtId/EndToEndId/b`, 'element'],
-    [
-      'a known element in a text',
-      'E-1',
-      '<EndToEndId/>E-1',
-      `${FIRST}/PmtId/EndToEndId/EndToEndId`,
-      'element',
-    ],
+    ['an element in a text', 'E-1', 'E<b>-</b>1', `${E2E}/b`, 'element'],
+    ['a known element in a text', 'E-1', '<EndToEndId/>E-1', `${E2E}/EndToEndId`, 'element'],
   ])('is wrong with %s', async (_what, before, after, path, kind) => {
     const messages = {
       text: 'The element has a text, where only elements belong',
@@ -160,16 +125,8 @@ describe('a pain.001', () => {
   });
 
   test('may be longer than any text in it may be', async () => {
-    const many = document([
-      information(
-        Array.from({ length: 400 }, (_, index) =>
-          transaction({
-            id: `<EndToEndId>E-${index}</EndToEndId>`,
-            amount: `<InstdAmt Ccy="EUR">${index + 1}</InstdAmt>`,
-          }),
-        ),
-      ),
-    ]);
+    const payments = Array.from({ length: 400 }, (_, index) => paid(`E-${index}`, `${index + 1}`));
+    const many = document([information(payments)]);
     expect(many.length).toBeGreaterThan(65_536);
     const { said, lines } = await readFile(many);
     expect(said).toEqual([]);

@@ -6,13 +6,8 @@ import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts'
 /** Returns a payment. `changes` replace its fields. */
 export function orderedPayment(changes: Partial<OrderedPayment> = {}): OrderedPayment {
   return {
-    ...{
-      instructionId: null,
-      endToEndId: 'E-1',
-      name: 'Ada Lovelace',
-      currency: 'EUR',
-      description: 'Invoice 7',
-    },
+    ...{ instructionId: null, endToEndId: 'E-1', name: 'Ada Lovelace' },
+    ...{ currency: 'EUR', description: 'Invoice 7' },
     iban: parseSepaIban('DE89370400440532013000'),
     amount: parsePaymentAmount('12.50'),
     address: null,
@@ -42,10 +37,7 @@ export function writeExample(
         ...{ count: 1, sum: parsePaymentAmount('1.00') },
         payments: [
           orderedPayment({
-            endToEndId: 'E-3',
-            amount: parsePaymentAmount('1'),
-            description: '',
-            name: "A'B (C) + D",
+            ...{ endToEndId: 'E-3', amount: parsePaymentAmount('1'), description: '', name: "A'B (C) + D" },
           }),
         ],
       },

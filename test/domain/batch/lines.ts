@@ -5,22 +5,10 @@ import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts'
 /** Returns the line of a batch. `changes` replace its fields. */
 export function batchLine(changes: Partial<BatchLine> = {}): BatchLine {
   return {
-    line: 1,
-    place: 'line 2',
-    customer: null,
-    from: null,
-    fromIban: null,
-    name: 'Mario Rossi',
-    iban: parseSepaIban('IT60X0542811101000000123456'),
-    amount: parsePaymentAmount('12.50'),
-    currency: 'EUR',
-    description: 'Invoice 7',
-    reference: null,
-    executionDate: null,
-    instant: false,
-    urgent: false,
-    payeeVerified: false,
-    address: null,
+    ...{ line: 1, place: 'line 2', customer: null, from: null, fromIban: null, name: 'Mario Rossi' },
+    ...{ iban: parseSepaIban('IT60X0542811101000000123456'), amount: parsePaymentAmount('12.50') },
+    ...{ currency: 'EUR', description: 'Invoice 7', reference: null, executionDate: null },
+    ...{ instant: false, urgent: false, payeeVerified: false, address: null },
     ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
     ...changes,
   };

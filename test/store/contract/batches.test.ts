@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Batch, Person } from '../../../src/domain/batch/batch.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import type { Batches, NewBatch } from '../../../src/store/ports/batches.ts';
+import { batchAdded } from '../../domain/batch/lines.ts';
 import { named } from '../../support/named.ts';
 import { batchLine } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
@@ -14,15 +15,7 @@ const order = (
   more: Partial<NewBatch> = {},
   messageId: string | null = null,
 ): NewBatch => ({
-  added: {
-    format: 'csv',
-    messageId,
-    note: 'Salaries',
-    retryOf: null,
-    payees: [],
-    approvalsNeeded: 0,
-    ...ADA,
-  },
+  added: { ...batchAdded({ note: 'Salaries', ...ADA }), messageId },
   lines,
   again: false,
   ...more,

@@ -204,17 +204,6 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
     expect((await found(target)).login).toMatchObject(login);
   });
 
-  it('a second copy changes nothing, and keeps what has happened since', async () => {
-    await copy(source, target);
-    const { tokens, flows } = (await target.worker()).open('bank', BANK);
-    await tokens.change('42', async (slot) =>
-      slot.replace(await slot.read(), { ...login, accessToken: 'secret-2' }),
-    );
-    await flows.resume('transfer', left, (open) => open.record({ type: 'cancelled' }));
-    expect(await copy(source, target)).toMatchObject({ written: 0, newer: 2 });
-    expect((await found(target)).login).toMatchObject({ accessToken: 'secret-2' });
-  });
-
   it('a copy in the other direction brings back the store with all changes, and its backend takes workers again', async () => {
     await copy(source, target);
     const { tokens, flows, notes } = (await target.worker()).open('bank', BANK);
@@ -225,6 +214,7 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
     await flows.begin('transfer', TRANSFER_BEGIN('Gas'), async () => {});
     await notes.callRefused('42', { ...refusal, at: '2026-11-21T12:00:00.000Z' });
     const there = await found(target);
+    expect(await copy(source, target)).toMatchObject({ written: 0, newer: 3 });
     await copy(target, source);
     expect(await found(source)).toEqual(there);
     await expect(lastLogin(target)).rejects.toThrow('was copied to');

@@ -35,6 +35,8 @@ beforeEach(() => {
 });
 const parsed = (text: string, env: Record<string, string> = {}) => parseAddress(text, { HOME: home, ...env });
 
+const refusal = (text: string) => thrownBy(() => parsed(text));
+
 const WHOLE = {
   shown: 'db.example:6432/bank',
   config: {
@@ -43,6 +45,7 @@ const WHOLE = {
   },
 };
 const ELSEWHERE = { PGUSER: 'eve', PGHOST: 'elsewhere.example', PGDATABASE: 'x', PGPORT: '1' };
+const BOTH = { PGSERVICE: 'bank', ...ELSEWHERE };
 const LEDGER = 'db.example:6432/ledger';
 const HERE = { PGHOST: 'db.example', PGUSER: 'ada', PGPORT: '6000' };
 const SOCKET = { PGHOST: '/tmp/x' };
@@ -53,21 +56,16 @@ it.each<[string, string, Record<string, string>, object]>([
   [
     'a service yields to the address, and counts before the environment',
     'postgres:///ledger?sslmode=verify-full',
-    { PGSERVICE: 'bank', ...ELSEWHERE },
+    BOTH,
     { shown: LEDGER, config: { user: 'sync_1', sslmode: 'verify-full', ssl: {} } },
   ],
   [
     'also to its user',
     'postgres://ada:hers@/ledger',
-    { PGSERVICE: 'bank', ...ELSEWHERE },
+    BOTH,
     { shown: LEDGER, config: { user: 'ada', password: 'hers' } },
   ],
-  [
-    'and to its host',
-    'postgres://127.0.0.1:5433',
-    { PGSERVICE: 'bank', ...ELSEWHERE },
-    { shown: '127.0.0.1:5433/bank' },
-  ],
+  ['and to its host', 'postgres://127.0.0.1:5433', BOTH, { shown: '127.0.0.1:5433/bank' }],
   [
     'a service on another machine is verified by its certificate if it has no sslmode',
     'postgres://',
@@ -153,7 +151,7 @@ describe('an address without a service', () => {
     ...['', 'bank', 'mypostgres://db.example/bank', 'https://postgres:1@db.example/bank'],
     ...['postgres://[db]/bank', 'postgres://db:x/b'],
   ])('%j is not the address of a database', (text) => {
-    expect(thrownBy(() => parsed(text))).toMatchObject({
+    expect(refusal(text)).toMatchObject({
       code: 'config',
       message: 'PSD2_STORE is not the address of a database',
       hint: 'Give postgres://user@host:5432/database, and the password in PGPASSWORD or a file that PGPASSFILE names.',
@@ -187,9 +185,7 @@ describe('TLS in the address', () => {
   it.each(['verify_full', 'Require', 'allow', 'yes', ''])(
     'the sslmode %j is refused, with those that there are',
     (mode) => {
-      expect(
-        thrownBy(() => parseAddress(`postgres://ada@db.example/bank?sslmode=${mode}`, {})),
-      ).toMatchObject({
+      expect(refusal(`postgres://ada@db.example/bank?sslmode=${mode}`)).toMatchObject({
         code: 'config',
         message: `sslmode=${mode} in PSD2_STORE is not one that psd2 supports`,
         hint: 'Use disable, prefer, require, verify-ca or verify-full.',
@@ -199,9 +195,7 @@ describe('TLS in the address', () => {
 
   it.each(['sslrootcert', 'sslcert', 'sslkey'])('a file of %s that does not exist is named', (option) => {
     const path = join(temporary, 'nowhere.pem');
-    expect(
-      thrownBy(() => parseAddress(`postgres://ada@db.example/bank?${option}=${path}`, {})),
-    ).toMatchObject({
+    expect(refusal(`postgres://ada@db.example/bank?${option}=${path}`)).toMatchObject({
       code: 'config',
       message: `The file ${path} of ${option} in PSD2_STORE cannot be used: it does not exist`,
       hint: 'Check the files that sslrootcert, sslcert and sslkey name.',
@@ -220,9 +214,7 @@ describe('TLS in the address', () => {
   });
 
   it('verify-ca without the certificate of an authority is refused', () => {
-    expect(
-      thrownBy(() => parseAddress('postgres://ada@db.example/bank?sslmode=verify-ca', {})),
-    ).toMatchObject({
+    expect(refusal('postgres://ada@db.example/bank?sslmode=verify-ca')).toMatchObject({
       code: 'config',
       message: 'sslmode=verify-ca in PSD2_STORE needs the certificate of the authority',
       hint: 'Name its file with sslrootcert=<file>, or use sslmode=verify-full.',

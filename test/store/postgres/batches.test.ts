@@ -1,16 +1,14 @@
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { countedApprovals } from '../../../src/domain/batch/batch.ts';
+import { batchAdded } from '../../domain/batch/lines.ts';
 import { batchLine } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores('roles');
 
 const LINE = batchLine();
-const added = {
-  ...{ format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], approvalsNeeded: 0 },
-  ...{ by: 'ada', user: 'ada', machine: 'pisp-1' },
-};
+const added = batchAdded({ by: 'ada', user: 'ada', machine: 'pisp-1' });
 
 it('a worker may change nothing of a batch', async () => {
   await stores.init({ roles: true });

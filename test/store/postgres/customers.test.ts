@@ -43,20 +43,6 @@ it('a worker that stands still between reading and writing changes what another 
   expect(await flowsOf('ada')).toEqual(['co-1', 'co-2', 'co-3']);
 });
 
-it('no worker waits for one that stands still', async () => {
-  const customers = customersOf();
-  await customers.change('ada', granting('co-1'));
-  const other = customersOf();
-  let meanwhile: Promise<void> | undefined;
-  await customers.change('ada', (before) => {
-    meanwhile ??= other.change('ada', granting('co-2'));
-    return granting('co-3')(before);
-  });
-  await meanwhile;
-  expect(await flowsOf('ada')).toEqual(['co-1', 'co-2', 'co-3']);
-  expect((await stores.worker().status()).claims).toEqual([]);
-});
-
 it('a store that was copied away refuses workers, also those that were there before', async () => {
   const customers = customersOf();
   await customers.change('ada', granting('co-1'));

@@ -25,12 +25,12 @@ const expireClaims = () => stores.sql(`update psd2.claims set until = '-infinity
 
 describe('the claims of workers', () => {
   const claims = () => new Claims(stores.database(), 'p', undefined);
-  const within = (of: Claims, work: (claim: Claim) => Promise<void>) =>
-    of.within('sync', '42', { what: 'The sync', patienceMs: 0 }, work);
+  const within = (of: Claims, work: (claim: Claim) => Promise<void>, more: object = {}) =>
+    of.within('sync', '42', { what: 'The sync', patienceMs: 0, ...more }, work);
   const held = () =>
     stores.sql(`select number, until > clock_timestamp() from psd2.claims where name = '42'`);
 
-  it('a worker that lost its claim does not release it from the worker that has it now', async () => {
+  it('a worker that lost its claim knows it, and does not release it from the worker that has it now', async () => {
     const [late, other] = [claims(), claims()];
     let end = () => {};
     const ended = new Promise<void>((resolve) => {
@@ -38,11 +38,14 @@ describe('the claims of workers', () => {
     });
     let working: Promise<void> | undefined;
     let first = 0;
-    await within(late, async () => {
+    await within(late, async (claim) => {
       first = Number.parseInt(held(), 10);
+      expect(await claim.isOurs()).toBe(true);
       expireClaims();
+      expect(await claim.isOurs()).toBe(true);
       await new Promise<void>((hasBegun) => {
-        working = within(other, () => {
+        working = within(other, async (its) => {
+          expect([await claim.isOurs(), await its.isOurs()]).toEqual([false, true]);
           hasBegun();
           return ended;
         });
@@ -54,19 +57,34 @@ describe('the claims of workers', () => {
     expect(held()).toBe(`${first + 1}|f`);
   });
 
-  it('a worker that did not get the claim names the holder, and one that takes over names the holder before', async () => {
+  it('a worker that did not get the claim names its holder, and one that takes over names the holder before', async () => {
     const [one, other] = [claims(), claims()];
-    const name = expect.stringMatching(`^process ${process.pid} on `);
-    await within(one, async ({ takenOverFrom }) => {
-      expect(takenOverFrom).toBeUndefined();
-      await expect(within(other, async () => {})).rejects.toMatchObject({
-        code: 'config',
-        message: expect.stringMatching(`^The sync is in use by process ${process.pid} on `),
-      });
-      expireClaims();
-      await within(other, async (claim) => expect(claim.takenOverFrom).toEqual(name));
-    });
+    await one.within('sync', '1', { what: 'The sync', patienceMs: 0 }, () =>
+      within(one, async ({ takenOverFrom }) => {
+        expect(takenOverFrom).toBeUndefined();
+        stores.sql(`update psd2.claims set worker = 'process 7' where name = '42'`);
+        await expect(within(other, async () => {})).rejects.toMatchObject({
+          code: 'config',
+          message: 'The sync is in use by process 7',
+          hint: 'Wait until it has ended, then run this again.',
+        });
+        expireClaims();
+        await within(other, async (claim) => expect(claim.takenOverFrom).toBe('process 7'));
+      }),
+    );
     await within(one, async ({ takenOverFrom }) => expect(takenOverFrom).toBeUndefined());
+  });
+
+  it('a worker waits for a claim as long as it has patience, and no longer than its command', async () => {
+    const stop = new AbortController();
+    await within(claims(), async () => {
+      const soon = within(claims(), async () => {}, { patienceMs: 400 });
+      await expect(soon).rejects.toMatchObject({ message: expect.stringContaining('The sync is in use') });
+      const waiting = within(claims(), async () => {}, { patienceMs: 3_600_000, signal: stop.signal });
+      stop.abort(new Error('the end'));
+      await expect(waiting).rejects.toThrow('the end');
+    });
+    await expect(within(claims(), async () => {}, { signal: stop.signal })).rejects.toThrow('the end');
   });
 
   it('a worker extends its claim while it works, and never that of another worker', async () => {
@@ -242,6 +260,18 @@ describe('the customers of a round', () => {
     expect((await joined).share).toMatchObject({ round: 1 });
   });
 
+  it('a customer whom another worker has taken over is not dealt again to the first one', async () => {
+    const round = await join();
+    const dealt = await round.next(1);
+    if (typeof dealt === 'string') return expect.unreachable(dealt);
+    const { customerId } = dealt;
+    stores.sql(`update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1
+      where customer_id = '${customerId}'`);
+    dealt.again();
+    const rest = IDS.filter((id) => id !== customerId);
+    expect([await next(round), await next(round), await next(round)]).toEqual([...rest, 'later']);
+  });
+
   it('a worker that leaves gives back the customers that it has not begun', async () => {
     const [leaving, staying] = [await join(), await join()];
     const dealt = await leaving.next(IDS.length);
@@ -307,17 +337,23 @@ describe('one worker that keeps out the others', () => {
     expect((await begun(flows, 'transfer', TRANSFER_BEGIN('a'))).current.state).toBe('created');
   });
 
-  it('a worker has the journal to itself once those that began before have their flow', async () => {
-    const beginning = await stores.holding(`select pg_advisory_xact_lock_shared(hashtext('psd2.begin p'))`);
-    let hasBegun = false;
-    const working = exclusively(async () => {
-      hasBegun = true;
+  it('while a flow begins, no worker gets the journal to itself', async () => {
+    // The begin waits for this table after it has asked whether it may.
+    const first = (await begun(worker().flows, 'transfer', TRANSFER_BEGIN('a'))).current;
+    const inserting = await stores.holding('lock table psd2.flows in exclusive mode');
+    const beginning = begun(worker().flows, 'transfer', TRANSFER_BEGIN('b'));
+    expect(await stores.waits(beginning)).toBe(true);
+    let hasItself = false;
+    const working = worker().flows.exclusively(async () => {
+      hasItself = true;
     });
-    expect(await stores.waits(working)).toBe(true);
-    expect(hasBegun).toBe(false);
-    await beginning.end();
+    expect(await stores.waits(working, 2)).toBe(true);
+    expect(hasItself).toBe(false);
+    await inserting.end();
+    const { flow } = (await beginning).current;
     await working;
-    expect(hasBegun).toBe(true);
+    expect(hasItself).toBe(true);
+    expect(flow > first.flow).toBe(true);
   });
 
   it('psd2 store copy marks a database once those that began before have their claim', async () => {
@@ -346,5 +382,18 @@ it('the rows of a sync and its progress are stored together, or not at all', asy
       }),
     );
   await expect(synced).rejects.toThrow('full');
+  expect(stores.sql('select count(*) from psd2.transactions')).toBe('0');
+});
+
+it('a run that another has overtaken writes nothing', async () => {
+  const lost = worker()
+    .sync(undefined)
+    .run(signal, ({ customer }) =>
+      customer('42', async (to) => {
+        await append(await to.booked('001', false), [ROW]);
+        stores.sql('update psd2.claims set number = number + 1');
+      }),
+    );
+  await expect(lost).rejects.toMatchObject({ code: 'overtaken' });
   expect(stores.sql('select count(*) from psd2.transactions')).toBe('0');
 });
