@@ -1,7 +1,7 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readKeyPair, readValidCertificate, tppCertificateHeader } from '../../src/certificates/key-pair.ts';
-import { EC, RSA, withOpenssl } from './openssl.ts';
+import { EC, type PemPair, RSA, withOpenssl } from './openssl.ts';
 
 const made = withOpenssl((openssl) => {
   const authority = openssl.authority('Test CA');
@@ -29,14 +29,8 @@ const made = withOpenssl((openssl) => {
 const now = new Date();
 const DAY = 24 * 60 * 60 * 1000;
 
-function read(pem: { cert: string; key: string }, given: { passphrase?: string; now?: Date } = {}) {
-  return readKeyPair({
-    name: 'QWAC',
-    certificate: pem.cert,
-    key: pem.key,
-    passphrase: given.passphrase,
-    now: given.now ?? now,
-  });
+function read({ cert, key }: PemPair, given: { passphrase?: string; now?: Date } = {}) {
+  return readKeyPair({ name: 'QWAC', certificate: cert, key, passphrase: undefined, now, ...given });
 }
 
 function refusal(message: string | RegExp, hint?: RegExp) {

@@ -30,15 +30,9 @@ let made = 0;
 export function booking(day: string, amount: string, description = '', details = ''): Booking {
   made += 1;
   return {
-    id: String(made).padStart(32, '0'),
-    day: dayOf(day),
-    valueDate: dayOf(day),
-    amount: amountOf(amount),
-    description,
-    details,
-    code: null,
-    transferReference: null,
-    feeCharge: null,
+    ...{ id: String(made).padStart(32, '0'), day: dayOf(day), valueDate: dayOf(day) },
+    ...{ amount: amountOf(amount), description, details },
+    ...{ code: null, transferReference: null, feeCharge: null },
   };
 }
 

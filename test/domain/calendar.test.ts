@@ -67,14 +67,8 @@ describe('a date', () => {
   });
 
   it.each([
-    '30/11/2026',
-    '2026-1-1',
-    '20261130',
-    '2026-11-30T10:00:00',
-    ' 2026-11-30',
-    '2026-11-30\n',
-    'today',
-    '',
+    ...'30/11/2026 2026-1-1 20261130 2026-11-30T10:00:00 today'.split(' '),
+    ...[' 2026-11-30', '2026-11-30\n', ''],
   ])('psd2 refuses a date in the form %j', (text) => {
     expect(() => parseDate('--from', text)).toThrow(
       `--from ${JSON.stringify(text)} is not a date in the form YYYY-MM-DD`,

@@ -1,31 +1,17 @@
 import { expect, it } from 'vitest';
 import type * as z from 'zod/mini';
 import { consentEvent, genericEvent, transferEvent } from '../../src/domain/events.ts';
+import { transferOrder } from './orders.ts';
 
 const intent = { requestId: 'q1', digest: 'SHA-256=x' };
 const verification = {
-  resourceId: 'r1',
+  ...{ resourceId: 'r1', bankName: 'A bank', nextStep: 'execute' },
   totalAmount: { amount: '12.50', currency: 'EUR' },
   commissions: { amount: '-0.10', currency: 'EUR' },
-  bankName: 'A bank',
-  nextStep: 'execute',
 };
 const order = {
-  customerId: '1234567',
-  from: '0000012345',
-  to: 'IT60X0542811101000000123456',
-  name: 'Mario Rossi',
-  amount: '12.50',
-  currency: 'EUR',
-  description: 'Invoice 7',
-  instant: true,
-  type: 'INSTANT',
-  executionDate: '2026-11-21',
-  futureDated: false,
-  urgent: false,
-  reference: 'INV-7',
-  fromIban: 'IT60X0542811101000000123456',
-  payeeSource: 'payer',
+  ...transferOrder({ reference: 'INV-7' }),
+  ...{ fromIban: 'IT60X0542811101000000123456', payeeSource: 'payer' },
 };
 const generic = { customerId: '1234567', from: '0000012345', operation: 'bollettino', data: '{"a":1}' };
 const beginning = { type: 'created', flow: 'x', transactionId: 't1' };
@@ -35,13 +21,8 @@ const nothing = { totalAmount: null, commissions: null, bankName: null };
 
 const bank = { transactionStatus: 'ACSC', scaStatus: null };
 const links = {
-  ...{
-    approach: 'redirect',
-    redirect: 'https://a',
-    oauth: 'https://b',
-    start: 'https://c',
-    status: 'https://d',
-  },
+  ...{ approach: 'redirect', redirect: 'https://a', oauth: 'https://b', start: 'https://c' },
+  status: 'https://d',
   ...{ confirmation: 'https://e', isDone: true, message: 'Look at your phone', unusable: 'https://f' },
 };
 const initiation = {

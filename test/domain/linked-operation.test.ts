@@ -51,6 +51,9 @@ const POSSIBLE = created({ executesWithoutSca: 'possible' });
 const SENT = having(sent('q1'));
 const TWICE = having(sent('q1'), sent('q1'));
 const TAKEN = having(sent('q1'), VERIFIED);
+const UNKNOWN = having(sent('q1'), { type: 'execute-unanswered' });
+const GIVEN = having(sent('q1'), VERIFIED, { type: 'sca-started' });
+const NEVER_LEFT = { ...NOTHING_SENT, state: 'created', reached: false } as const;
 const HAS_IT = { ...NOTHING_SENT, state: 'verified', verification } as const;
 
 it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOrder>>]>([
@@ -70,13 +73,25 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     sent('q2'),
     { executeRequestId: 'q2', initiatedAt: LATER },
   ],
-  [
-    'it never left',
-    SENT,
-    { type: 'verify-not-begun' },
-    { ...NOTHING_SENT, state: 'created', reached: false },
-  ],
+  ['it never left', SENT, { type: 'verify-not-begun' }, NEVER_LEFT],
   ['its repetition never left: the first attempt may have', TWICE, { type: 'verify-not-begun' }, {}],
+  ['it never left, though psd2 did not know it', UNKNOWN, { type: 'verify-not-begun' }, NEVER_LEFT],
+  ['nothing says what became of it', SENT, { type: 'execute-unanswered' }, { state: 'unknown' }],
+  ['the operator confirms it', TAKEN, { type: 'accepted' }, { accepted: true }],
+  ['the customer gets the link again', GIVEN, { type: 'sca-again' }, { state: 'verified' }],
+  [
+    'the customer has authorised it',
+    GIVEN,
+    { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' },
+    { state: 'authorized', authorizationStatus: 'ACTC' },
+  ],
+  [
+    'the customer has not',
+    GIVEN,
+    { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' },
+    { state: 'rejected', authorizationStatus: 'RJCT' },
+  ],
+  ['it is executed', GIVEN, { type: 'executed', cro: null }, { state: 'executed' }],
   [
     'psd2 begins again',
     TWICE,

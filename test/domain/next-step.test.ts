@@ -12,6 +12,7 @@ type Changes = Partial<Operation<GenericOrder>>;
 const PSD2S: Changes = { verification };
 const CUSTOMERS: Changes = { verification, commits: 'by the customer', authorises: 'by links' };
 
+const MAY_RUN_AT_SCA: Changes = { state: 'authorizing', mayExecuteWithoutUs: true };
 const MAY_HAVE_RUN: Changes = { state: 'created', mayExecuteWithoutUs: true };
 const WITH_FEES: Changes = {
   ...{ state: 'verified', accepted: true },
@@ -44,12 +45,15 @@ describe('at a bank that has execute', () => {
 it.each<[string, Changes, string]>([
   ['the operator has not confirmed it', { state: 'created' }, 'accept'],
   ['the operator has confirmed it', { state: 'created', accepted: true }, 'verify'],
+  ['psd2 calls for the authorisation', { state: 'created', authorises: 'by call' }, 'verify'],
   ['it may have run', MAY_HAVE_RUN, 'ask-outcome'],
   ['it may have run, and is confirmed', { ...MAY_HAVE_RUN, accepted: true }, 'ask-outcome'],
   ['the bank has it', { state: 'verified', accepted: true }, 'authorize'],
   ['the bank has it, and it is not confirmed', { state: 'verified' }, 'accept'],
   ['the bank takes fees', WITH_FEES, 'accept-fees'],
   ['the bank takes fees, and the operator takes them', { ...WITH_FEES, feesAccepted: true }, 'authorize'],
+  ['its initiation was sent', { state: 'executing', mayExecuteWithoutUs: true }, 'ask-outcome'],
+  ['the customer has the link', MAY_RUN_AT_SCA, 'await-authorization'],
   ['the customer has authorised it', { state: 'authorized', accepted: true }, 'ask-outcome'],
 ])('at a bank where the customer commits, if %s', (_what, changes, step) => {
   expect(nextOperationStep({ ...CREATED, ...CUSTOMERS, ...changes }, false)).toBe(step);
@@ -89,6 +93,7 @@ describe('the outcome', () => {
       false,
       [false, false],
     ],
+    ['waits for the customer', { ...CUSTOMERS, ...MAY_RUN_AT_SCA }, true, [false, true]],
     ['is executed', { state: 'executed' }, false, [false, false]],
     ['is executed and settles', { state: 'executed' }, true, [true, true]],
     ['is executing', { state: 'executing' }, false, [true, true]],

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseProductId } from '../../src/domain/identifiers.ts';
-import { asksForOutcome, isOutcomeOpen, nextOperationStep } from '../../src/domain/next-step.ts';
+import { isOutcomeOpen, nextOperationStep } from '../../src/domain/next-step.ts';
 import {
   applyOperationEvent,
   type GenericOrder,
@@ -108,59 +108,6 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
   ],
 ])('%j changes exactly these fields of an operation', (event, changes) => {
   expect(apply(before, event)).toEqual({ ...before, ...changes, updatedAt: LATER });
-});
-
-describe('an operation that the customer commits', () => {
-  const customers = { ...apply(undefined, { ...created, commits: 'by the customer' }), reached: true };
-  const having = (...events: StepEvent[]) => events.reduce(apply, customers);
-  const initiated: StepEvent[] = [
-    { type: 'verify-sent', ...intent },
-    { type: 'verified', ...verification, nextStep: 'sca' },
-  ];
-  const authorized: StepEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' };
-  const declined: StepEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' };
-
-  it.each<[string, StepEvent[], boolean]>([
-    ['the initiation was sent', [{ type: 'verify-sent', ...intent }], true],
-    ['it never left', [{ type: 'verify-sent', ...intent }, { type: 'verify-not-begun' }], false],
-    ['the bank has it and nobody has the link', [...initiated, { type: 'accepted' }], false],
-    ['SCA was asked for', [...initiated, { type: 'approach-sent', ...intent }], true],
-    ['the customer has the link', [...initiated, { type: 'sca-started' }], true],
-    ['they get it again', [...initiated, { type: 'sca-started' }, { type: 'sca-again' }], true],
-    ['they have authorised it', [...initiated, { type: 'sca-started' }, authorized], true],
-    ['nothing says what became of it', [...initiated, { type: 'execute-unanswered' }], true],
-    ['the bank says that they did not', [...initiated, { type: 'sca-started' }, declined], false],
-    ['it is executed', [...initiated, { type: 'sca-started' }, { type: 'executed', cro: null }], false],
-  ])('its outcome is open after "%s": %#', (_, events, isOpen) => {
-    expect(isOutcomeOpen(having(...events), false)).toBe(isOpen);
-    const psd2s: Operation<GenericOrder> = { ...customers, commits: 'on execute' };
-    expect(events.reduce(apply, psd2s).mayExecuteWithoutUs).toBe(false);
-  });
-
-  it('has no execute: the bank is asked instead', () => {
-    const states = [initiated.slice(0, 1), [...initiated, { type: 'sca-started' } as const, authorized]];
-    expect(states.map((events) => nextOperationStep(having(...events), false))).toEqual([
-      'ask-outcome',
-      'ask-outcome',
-    ]);
-    expect(nextOperationStep({ ...having(...initiated, authorized), commits: 'on execute' }, false)).toBe(
-      'execute',
-    );
-  });
-
-  it('waits for the customer before it asks for an outcome', () => {
-    const authorizing = having(...initiated, { type: 'sca-started' });
-    expect(asksForOutcome(authorizing, true)).toBe(false);
-    expect(nextOperationStep(authorizing, true)).toBe('await-authorization');
-  });
-
-  it('can be initiated again if the initiation never left, even if psd2 did not know it at first', () => {
-    const unknown = having({ type: 'verify-sent', ...intent }, { type: 'execute-unanswered' });
-    const never = apply(unknown, { type: 'verify-not-begun' });
-    expect(nextOperationStep(unknown, false)).toBe('ask-outcome');
-    expect(nextOperationStep(never, false)).toBe('verify');
-    expect(never).toMatchObject({ reached: false, mayExecuteWithoutUs: false, executeRequestId: null });
-  });
 });
 
 it('verifying again resets an operation but keeps the data of its further steps', () => {

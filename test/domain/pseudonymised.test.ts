@@ -12,6 +12,7 @@ import {
 } from '../../src/domain/pseudonymised.ts';
 import { batchLine } from './batch/lines.ts';
 
+const OWN = 'IT60X0542811101000000123456';
 const WORDS = new Map([
   ['1000001', 'p-customer'],
   ['ACC0000001', 'p-account'],
@@ -60,11 +61,8 @@ it('a transfer to an account of their own loses the payee too', () => {
 
 it("an operation's own data keeps amounts, dates and the beneficiary, and loses all other text", () => {
   const data = JSON.stringify({
-    ...{
-      amount: { amount: '5.00', currency: 'EUR' },
-      frequency: 'MONTHLY',
-      firstExecutionDate: '01/12/2026',
-    },
+    amount: { amount: '5.00', currency: 'EUR' },
+    ...{ frequency: 'MONTHLY', firstExecutionDate: '01/12/2026' },
     ...{ ibanBeneficiary: 'DE89370400440532013000', description: 'for Anna', nickname: 'Annie', count: 12 },
   });
   const order = { customerId: '1000001', from: 'ACC0000001', operation: 'standingOrder', data };
@@ -86,14 +84,7 @@ it('a consent loses accounts and the links to the bank, and stays readable', () 
   const consent = {
     ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: '1000001', returnState: 'secret' },
     categories: [{ name: 'PAYMENTS', products: ['ACC0000001'] }],
-    terms: {
-      access: {
-        type: 'dedicated',
-        accounts: ['IT60X0542811101000000123456'],
-        balances: [],
-        transactions: [],
-      },
-    },
+    terms: { access: { type: 'dedicated', accounts: [OWN], balances: [], transactions: [] } },
   };
   expect(customerIn(consent)).toBe('1000001');
   expect(accountsIn(consent)).toEqual(['ACC0000001', 'IT60X0542811101000000123456']);
@@ -101,14 +92,9 @@ it('a consent loses accounts and the links to the bank, and stays readable', () 
   expect(consentEvent.safeParse(event).success).toBe(true);
   expect(event).toMatchObject({ customerId: 'p-customer', categories: [{ products: ['p-account'] }] });
   expect(JSON.stringify(event)).not.toMatch(/secret|IT60|ACC/);
-  const requested = {
-    type: 'requested',
-    resourceId: 'r',
-    outcomes: [],
-    links: { approach: null, redirect: 'https://x' },
-    access: { accounts: [{ iban: 'IT60X0542811101000000123456' }] },
-  };
-  expect(pseudonymisedEvent(requested, nameOf)).toEqual({ type: 'requested', resourceId: 'r', outcomes: [] });
+  const requested = { type: 'requested', resourceId: 'r', outcomes: [] };
+  const told = { links: { approach: null, redirect: 'https://x' }, access: { accounts: [{ iban: OWN }] } };
+  expect(pseudonymisedEvent({ ...requested, ...told }, nameOf)).toEqual(requested);
 });
 
 it('a consent for confirmations of funds loses the account, the card, the contract and the person', () => {
@@ -193,13 +179,8 @@ it('the customer and the accounts of a payment are those of its order, each once
 it('empty texts and what is no text are no accounts of stored rows', () => {
   expect(
     accountsInRows([
-      {
-        productId: '',
-        accountId: 7,
-        iban: null,
-        consents: 'x',
-        accounts: [null, { accountId: '', iban: 'IT1' }],
-      },
+      { productId: '', accountId: 7, iban: null, consents: 'x' },
+      { accounts: [null, { accountId: '', iban: 'IT1' }] },
       { kept: { consents: [{ accounts: [7, '', 'A1'] }, 'x'], accounts: 'y' } },
       { kept: ['A2'] },
       [{ iban: 'IT2' }],
@@ -267,32 +248,23 @@ describe('a line of a batch', () => {
   };
   const line = batchLine({
     ...{ customer: '1000001', from: parseProductId('0010482620'), description: 'rent of Anna', address },
-    ...{
-      fromIban: parseSepaIban('IT60X0542811101000000123456'),
-      iban: parseSepaIban('DE89370400440532013000'),
-    },
+    fromIban: parseSepaIban('IT60X0542811101000000123456'),
+    iban: parseSepaIban('DE89370400440532013000'),
   });
+  const LOST = { fromIban: null, description: '', address: null };
   const names: NameOf = (word) => (word === '0010482620' ? '0099999999' : nameOf(word));
 
   it('keeps what is paid to whom, and loses the customer, their account and their words', () => {
     expect(pseudonymisedLine(line, names)).toEqual({
-      ...{
-        ...line,
-        customer: 'p-customer',
-        from: '0099999999',
-        fromIban: null,
-        description: '',
-        address: null,
-      },
+      ...{ ...line, ...LOST, customer: 'p-customer', from: '0099999999' },
     });
   });
 
   it('keeps what belongs to nobody who is forgotten', () => {
     const other = { ...line, customer: '2000002', from: parseProductId('0000000001') };
-    const kept = { fromIban: null, description: '', address: null };
-    expect(pseudonymisedLine(other, names)).toEqual({ ...other, ...kept });
+    expect(pseudonymisedLine(other, names)).toEqual({ ...other, ...LOST });
     const none = { ...line, customer: null, from: null };
-    expect(pseudonymisedLine(none, names)).toEqual({ ...none, ...kept });
+    expect(pseudonymisedLine(none, names)).toEqual({ ...none, ...LOST });
   });
 
   it('to an account of their own loses the payee too', () => {

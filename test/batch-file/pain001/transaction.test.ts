@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { document, IBAN, information, readFile, transaction } from '../reading.ts';
 
 const FIRST = '/Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]';
-const ACCOUNT = `<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+const to = (account: string, address = '') =>
+  `<Cdtr><Nm>Ada</Nm>${address}</Cdtr><CdtrAcct><Id>${account}</Id></CdtrAcct>`;
+const instructed = (id: string, endToEndId = 'E-1') =>
+  `<InstrId>${id}</InstrId><EndToEndId>${endToEndId}</EndToEndId>`;
 const INSTANT = '<PmtTpInf><LclInstrm><Cd>INST</Cd></LclInstrm></PmtTpInf>';
 const URGENT = '<PmtTpInf><InstrPrty>HIGH</InstrPrty></PmtTpInf>';
 
@@ -13,49 +16,28 @@ function readOne(payment: string, changes: Record<string, string> = {}) {
 
 /** Reads a document of one payment whose payee has this address. */
 function readAddress(parts: string) {
-  return readOne(transaction({ payee: `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}</PstlAdr></Cdtr>${ACCOUNT}` }));
+  return readOne(transaction({ payee: to(`<IBAN>${IBAN}</IBAN>`, `<PstlAdr>${parts}</PstlAdr>`) }));
 }
 
 describe('a payment in a pain.001', () => {
+  const REFERENCE = '<RmtInf><Strd><CdtrRefInf><Ref>RF19539007547034</Ref></CdtrRefInf></Strd></RmtInf>';
+  const TWO_NUMBERS = `<IBAN>${IBAN}</IBAN><Othr><Id>123</Id></Othr>`;
   test.each([
+    ['PmtId/InstrId', { id: instructed('I'.repeat(36)) }, 'The id does not have 1 to 35 characters'],
+    ['CdtrAcct/Id/Othr', { payee: to(TWO_NUMBERS) }, 'psd2 pays to an IBAN, and to no other account number'],
     [
-      'an InstrId that is too long',
-      transaction({ id: `<InstrId>${'I'.repeat(36)}</InstrId><EndToEndId>E-1</EndToEndId>` }),
-      'PmtId/InstrId',
-      'The id does not have 1 to 35 characters',
-    ],
-    [
-      'an account number that is no IBAN',
-      transaction({
-        payee: `<Cdtr><Nm>Ada</Nm></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN><Othr><Id>123</Id></Othr></Id></CdtrAcct>`,
-      }),
-      'CdtrAcct/Id/Othr',
-      'psd2 pays to an IBAN, and to no other account number',
-    ],
-    [
-      'another currency',
-      transaction({ amount: '<InstdAmt Ccy="USD">1</InstdAmt>' }),
       'Amt/InstdAmt/@Ccy',
+      { amount: '<InstdAmt Ccy="USD">1</InstdAmt>' },
       'The currency "USD" is not possible: SEPA transfers are in EUR',
     ],
     [
-      'a reference of the payee with wrong check digits',
-      transaction({
-        rest: '<RmtInf><Strd><CdtrRefInf><Ref>RF19539007547034</Ref></CdtrRefInf></Strd></RmtInf>',
-      }),
       'RmtInf/Strd/CdtrRefInf/Ref',
+      { rest: REFERENCE },
       'The payee\'s reference "RF19539007547034" is not a reference of ISO 11649: its check digits are wrong',
     ],
-    [
-      'a wrong IBAN',
-      transaction({
-        payee: '<Cdtr><Nm>Ada</Nm></Cdtr><CdtrAcct><Id><IBAN>DE00</IBAN></Id></CdtrAcct>',
-      }),
-      'CdtrAcct/Id/IBAN',
-      expect.stringMatching(/^The IBAN "DE00" /),
-    ],
-  ])('is refused with %s', async (_what, payment, path, message) => {
-    const { lines, problems } = await readOne(payment);
+    ['CdtrAcct/Id/IBAN', { payee: to('<IBAN>DE00</IBAN>') }, expect.stringMatching(/^The IBAN "DE00" /)],
+  ])('is refused with a wrong %s', async (path, parts, message) => {
+    const { lines, problems } = await readOne(transaction(parts));
     expect(lines).toEqual([]);
     expect(problems).toEqual([{ severity: 'error', line: 1, place: `${FIRST}/${path}`, message }]);
   });
@@ -70,9 +52,7 @@ describe('a payment in a pain.001', () => {
 
   test('may have an InstrId of 35 characters', async () => {
     const id = 'I'.repeat(35);
-    const { lines, said } = await readOne(
-      transaction({ id: `<InstrId>${id}</InstrId><EndToEndId>NOTPROVIDED</EndToEndId>` }),
-    );
+    const { lines, said } = await readOne(transaction({ id: instructed(id, 'NOTPROVIDED') }));
     expect(said).toEqual([]);
     expect(lines).toMatchObject([
       { reference: null, ids: { paymentInformationId: 'P-1', instructionId: id, endToEndId: 'NOTPROVIDED' } },

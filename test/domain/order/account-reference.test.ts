@@ -10,6 +10,8 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { thrownBy } from '../../support/thrown.ts';
 
 const IBAN = 'DE89370400440532013000';
+const PAN = '5254121234563241';
+const MASKED = '525412******3241';
 
 describe('a reference to an account', () => {
   it.each([
@@ -50,14 +52,8 @@ describe('a reference to an account', () => {
 
 describe('the number of a card', () => {
   it.each([
-    ['pan:-', '-', '5254 1212-3456 3241', 'pan:5254121234563241', 'pan:525412******3241'],
-    [
-      ' PAN:@/run/card:eur',
-      '@/run/card',
-      '5254121234563241\n',
-      'pan:5254121234563241:EUR',
-      'pan:525412******3241:EUR',
-    ],
+    ['pan:-', '-', '5254 1212-3456 3241', `pan:${PAN}`, `pan:${MASKED}`],
+    [' PAN:@/run/card:eur', '@/run/card', `${PAN}\n`, `pan:${PAN}:EUR`, `pan:${MASKED}:EUR`],
     ['pan:@card', '@card', 'token12345', 'pan:token12345', 'pan:******2345'],
   ])('%s comes from %s, and is kept without the middle', (text, source, number, written, kept) => {
     const found = numberSource(text);

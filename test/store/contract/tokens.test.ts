@@ -2,20 +2,15 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import { named } from '../../support/named.ts';
+import { LINKED, login as plainLogin } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
 const BANK = new URL('https://bank.example/psd2');
 const CUSTOMER = '1234567';
 const login: StoredTokens = {
-  accessToken: 'secret-access-1',
-  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
-  refreshToken: 'secret-refresh-1',
-  refreshTokenExpiresAt: null,
-  scope: 'oob',
-  apiTrackId: '0123456789',
-  server: 'https://bank.example/.well-known/oauth-authorization-server',
-  consent: 'c1',
+  ...{ ...plainLogin, accessToken: 'secret-access-1', refreshToken: 'secret-refresh-1' },
+  ...{ ...LINKED, apiTrackId: '0123456789' },
 };
 const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refreshToken: 'secret-refresh-2' };
 

@@ -170,4 +170,13 @@ describe('what the store says of flows', () => {
     expect(await newest('p', undefined, 1)).toEqual([named(consent, 'created')]);
     expect(await newest('other', undefined, 5)).toEqual([]);
   });
+
+  it('those that began on or after a given day', async () => {
+    const old = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
+    stores.sql(`update psd2.flows set created_at = '2026-01-01T00:00:00Z'`);
+    const young = (await begun(flows(), 'transfer', TRANSFER_BEGIN('b'))).current;
+    const since = (day: string) => allOf(flows(), 'transfer', { since: new Date(day) });
+    expect(await since('2026-01-02T00:00:00Z')).toEqual([young]);
+    expect(await since('2025-12-31T00:00:00Z')).toEqual([young, old]);
+  });
 });

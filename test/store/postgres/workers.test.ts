@@ -167,6 +167,7 @@ describe('a connection that is lost', () => {
         run.customer('42', async (to) => {
           await append(await to.booked('A1', true), [ROW]);
           to.remember('A1', { from: DAY, through: DAY }, DAY);
+          to.replace('balances/A1', [{ accountBalance: { amount: '1.10', currency: 'EUR' } }]);
           if (how === 'cut') proxy.cutNext(/\bcommit\b/);
           else proxy.dropNext(undefined, /\bcommit\b/);
         }),
@@ -174,6 +175,7 @@ describe('a connection that is lost', () => {
       expect(proxy.cuts()).toBe(1);
       expect(stores.sql('select count(*) from psd2.transactions')).toBe('1');
       expect(stores.sql('select count(*) from psd2.sync_progress')).toBe('1');
+      expect(stores.sql('select kind, amount from psd2.balances')).toBe('account_balance|1.10');
     },
   );
 
