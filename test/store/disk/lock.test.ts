@@ -16,50 +16,29 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { makePrivateFolder } from '../../../src/store/disk/files.ts';
 import { beginBeat, type HeldLock, holderOf, withLock } from '../../../src/store/disk/lock.ts';
-import { createFlowFile } from '../../../src/store/files/flows/file.ts';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import { SyncRun } from '../../../src/store/files/sync/folder.ts';
 import { FileTokens } from '../../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
-import { transferOrder } from '../../domain/orders.ts';
+import { begunTransfer } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 
-describe('a process whose lock another has taken over', () => {
-  /** Does what another process does that finds the lock dead. */
-  const takeOver = (path: string) => {
+it('a process whose lock another took over knows it, and leaves the lock to the other at its end', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const work = async (lock: HeldLock) => {
+    expect(lock.isOurs()).toBe(true);
     rmSync(`${path}.lock`);
+    expect(lock.isOurs()).toBe(false);
     writeFileSync(`${path}.lock`, 'theirs');
+    expect(lock.isOurs()).toBe(false);
   };
-
-  it('a process whose lock another took over knows it, and leaves the lock to the other at its end', async () => {
-    const path = join(newConfigFolder(temporary).root, 'flow');
-    const work = async (lock: HeldLock) => {
-      expect(lock.isOurs()).toBe(true);
-      takeOver(path);
-      expect(lock.isOurs()).toBe(false);
-    };
-    await withLock(path, 'It', work, 10_000);
-    expect(readFileSync(`${path}.lock`, 'utf8')).toBe('theirs');
-  });
-
-  it('a process whose lock another took over knows it even after the other has ended', async () => {
-    const path = join(newConfigFolder(temporary).root, 'flow');
-    const isOurs = await withLock(
-      path,
-      'It',
-      async (lock) => {
-        rmSync(`${path}.lock`);
-        return lock.isOurs();
-      },
-      10_000,
-    );
-    expect(isOurs).toBe(false);
-  });
+  await withLock(path, 'It', work, 10_000);
+  expect(readFileSync(`${path}.lock`, 'utf8')).toBe('theirs');
 });
 
 describe('a lock that does not respond', () => {
@@ -334,21 +313,6 @@ describe('an operator who interrupts', () => {
       random: Math.random,
       interrupted: folder.interrupted,
     });
-  const FLOW = 'tr-0mi7x7x8x00000';
-  /** The file of a transfer that has begun. */
-  const flowOf = (folder: StoreFolder) => {
-    const path = join(folder.flows('p'), `${FLOW}.ndjson`);
-    makePrivateFolder(dirname(path));
-    const event = {
-      type: 'created',
-      flow: FLOW,
-      transactionId: 't1',
-      commits: 'on execute',
-      order: transferOrder(),
-    };
-    createFlowFile(path, { at: '2026-11-21T10:00:00.000Z', by: 'x', event });
-    return path;
-  };
   const signalOf = ({ interrupted }: StoreFolder) => interrupted ?? new AbortController().signal;
 
   it.each<
@@ -359,7 +323,6 @@ describe('an operator who interrupts', () => {
       (folder) => join(folder.tokens('p'), 'customer-1.json'),
       (folder) => new FileTokens(folder, 'p', new URL('https://bank.example')).forget('1'),
     ],
-    ['a flow', (folder) => flowOf(folder), (folder) => journal(folder).resume('transfer', FLOW, nothing)],
     [
       'the journal',
       (folder) => join(folder.flows('p'), 'journal'),
@@ -391,6 +354,18 @@ describe('an operator who interrupts', () => {
       },
       10_000,
     );
+  });
+
+  it('an operator who interrupts no longer waits for a flow', async () => {
+    const folder = newConfigFolder(temporary);
+    const interrupt = new AbortController();
+    const { flow } = (await begunTransfer(journal(folder))).current;
+    await journal(folder).resume('transfer', flow, async () => {
+      const another = journal({ ...folder, interrupted: interrupt.signal });
+      const waiting = another.resume('transfer', flow, nothing);
+      interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+      await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
+    });
   });
 
   it('an operator who interrupts no longer waits for a folder of sync', async () => {

@@ -26,6 +26,8 @@ describe('the chosen store', () => {
   it('without PSD2_STORE it is the configuration folder, which looking does not make', async () => {
     const store = await open();
     expect([store.place, store.needsFolder]).toEqual([`in ${folder.root}`, true]);
+    const nothing = { schema: null, profiles: [], claims: [], bytes: 0 };
+    expect(await store.status()).toEqual({ home: 'files', place: folder.root, ...nothing });
     for await (const check of store.check())
       expect(check).toMatchObject({ status: 'ok', detail: `files in ${folder.root} (default)` });
     expect(existsSync(folder.root)).toBe(false);
@@ -41,17 +43,6 @@ describe('the chosen store', () => {
 });
 
 describe('the status of a store on disk', () => {
-  it('an empty store has no profiles, and no size', async () => {
-    expect(await (await open()).status()).toEqual({
-      home: 'files',
-      place: folder.root,
-      schema: null,
-      profiles: [],
-      claims: [],
-      bytes: 0,
-    });
-  });
-
   it('flows are counted by kind and state, with the damaged ones, and logins by customer', async () => {
     const { tokens, flows } = await backend();
     for (const customerId of ['42', '43', '44']) await tokens.change(customerId, (slot) => slot.write(login));

@@ -38,10 +38,7 @@ it.each([
 it.each([
   ['no file', {}],
   ['the data of another profile', { 'flows/b/tr-1.ndjson': '', 'tokens/b/customer-42/1.json': '{}' }],
-  [
-    'an index of flows, and claims of references',
-    { 'flows/bank/index': '', 'flows/bank/references/x.1': '' },
-  ],
+  ['an index, and claims of references', { 'flows/bank/index': '', 'flows/bank/references/x.1': '' }],
   ['a half-written journal', { 'flows/bank/tr-1.ndjson.new': '' }],
   ['a logout', { 'tokens/bank/customer-42/2.json': 'null', 'tokens/bank/customer-42/1.json': '{}' }],
   ['a login that was not finished', { 'tokens/bank/customer-42/.5f0c': '{}' }],

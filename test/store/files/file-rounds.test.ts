@@ -92,16 +92,10 @@ describe('the progress of a round', () => {
     expect(await rounds.status()).toMatchObject({ endedAt: null, due: 3, workers: [], callsPerSecond: null });
   });
 
-  it('has no rates before time has passed', async () => {
-    const round = await joined();
-    await round.note(note([synced('1')], { calls: 5 }));
-    expect(await rounds.status()).toMatchObject({ callsPerSecond: null, customersPerSecond: null });
-  });
-
-  it('owes nobody anything if more customers are done than were listed', async () => {
+  it('has no rates before time has passed, and owes nobody anything if more are done than were listed', async () => {
     const round = await joined(withCustomers([]));
-    await round.note(note([synced('1')]));
-    expect((await rounds.status())?.due).toBe(0);
+    await round.note(note([synced('1')], { calls: 5 }));
+    expect(await rounds.status()).toMatchObject({ due: 0, callsPerSecond: null, customersPerSecond: null });
   });
 
   it('has the rates of the last five minutes', async () => {
@@ -125,10 +119,13 @@ describe('the progress of a round', () => {
     expect((await rounds.status())?.callsPerSecond).toBe(2);
   });
 
-  it('is for its owner alone, and leaves no other file', async () => {
+  it('is for its owner alone, leaves no other file, and is refused if it is damaged', async () => {
     await (await joined()).note(note([synced('1')]));
     expect(readdirSync(folder)).toEqual(['last-round.json']);
-    expect(statSync(join(folder, 'last-round.json')).mode & 0o777).toBe(0o600);
+    const path = join(folder, 'last-round.json');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    writeFileSync(path, '{}', { mode: 0o600 });
+    await expect(rounds.status()).rejects.toMatchObject({ code: 'config' });
   });
 
   it('does not stop the sync if it cannot be written', async () => {
@@ -142,12 +139,6 @@ describe('the progress of a round', () => {
     rmSync(folder);
     await round.note(note([synced('3')]));
     expect((await rounds.status())?.done.synced).toBe(3);
-  });
-
-  it('that is damaged is refused', async () => {
-    await (await joined()).note(note([synced('1')]));
-    writeFileSync(join(folder, 'last-round.json'), '{}', { mode: 0o600 });
-    await expect(rounds.status()).rejects.toMatchObject({ code: 'config' });
   });
 });
 
@@ -180,26 +171,19 @@ describe('the failures of a round', () => {
 describe('with a pause between rounds', () => {
   const EVERY = 60 * SECOND;
 
-  it('the next round begins that long after the beginning of the last one', async () => {
+  it('the next round begins that long after the beginning of the last one, also if the clock was set back', async () => {
     await joined(rounds, EVERY);
     pass(EVERY - 1);
     expect(await rounds.join(EVERY)).toEqual({ dueIn: 1 });
     pass(1);
     expect((await joined(rounds, EVERY)).size).toBe(4);
-  });
-
-  it('a clock that was set back makes nobody wait longer than the pause', async () => {
-    await joined(rounds, EVERY);
     pass(-24 * 60 * 60 * SECOND);
     expect(await rounds.join(EVERY)).toEqual({ dueIn: EVERY });
   });
 });
 
-it('a round of a database cannot be joined from files', () => {
+it('files are never away, and a round of a database cannot be joined from them', () => {
+  expect(rounds.isAway()).toBe(false);
   const share = { round: 1, begunAt: now.toISOString(), size: 1 };
   expect(() => rounds.rejoin(share)).toThrow('The round belongs to a database');
-});
-
-it('files are never away', () => {
-  expect(rounds.isAway()).toBe(false);
 });

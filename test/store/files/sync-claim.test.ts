@@ -58,7 +58,8 @@ const theyAreAlive = (at = 0) => {
 };
 
 describe('a folder that no run works in', () => {
-  it('the first run takes number 1, finds nothing, and keeps its claim to its owner', async () => {
+  it('the first run takes number 1, finds nothing, keeps its claim to its owner, and does not wait for the disk', async () => {
+    once('fdatasyncSync', () => expect.unreachable('it waits for the disk'));
     const claim = await take();
     expect(claim).toMatchObject({ number: 1, found: {}, left: 'ended', isLost: false });
     expect(linesOf(1)).toEqual([{ claim: 1, run: 'us', ended: false, products: {} }]);
@@ -111,13 +112,6 @@ describe('a folder that no run works in', () => {
       writeFileSync(join(folder, name), 'no claim');
     for (const number of [9, 10]) writeFileSync(fileOf(number), line(number, SOME, { ended: true }));
     expect((await take()).number).toBe(11);
-  });
-
-  it('the first run of a folder does not wait for the disk', async () => {
-    once('fdatasyncSync', () => {
-      throw new RangeError('waits for the disk');
-    });
-    expect((await take()).number).toBe(1);
   });
 
   it('a run closes every file that it opens', async () => {
@@ -286,22 +280,16 @@ describe('a folder that another run works in', () => {
     ['what a power cut leaves', '\0\0\0'],
     ['the beginning of a line', '{"cl'],
     ['half a line', '{"claim":2,"run":"th'],
+    ['nothing since it has linked the file', undefined],
   ])('a run that has written %s has five seconds to go on', async (_, text) => {
     theyWork(1);
-    writeFileSync(fileOf(2), text);
+    if (text === undefined) linkSync(fileOf(1), fileOf(2));
+    else writeFileSync(fileOf(2), text);
     const time = secondsWhileWaiting();
     // The progress of the run before it still counts.
     expect(await take()).toMatchObject({ number: 3, found: SOME, left: 'begun' });
     expect(time.seconds).toBe(5);
     expect(claims()).toEqual(['sync-3.ndjson']);
-  });
-
-  it('a run that has linked the file and written nothing yet has five seconds to go on', async () => {
-    writeFileSync(fileOf(1), line(1, SOME, { ended: true }));
-    linkSync(fileOf(1), fileOf(2));
-    const time = secondsWhileWaiting();
-    expect(await take()).toMatchObject({ number: 3, found: SOME, left: 'begun' });
-    expect(time.seconds).toBe(5);
   });
 
   it('the five seconds begin again with each new run', async () => {
@@ -313,14 +301,12 @@ describe('a folder that another run works in', () => {
     expect(time.seconds).toBe(9);
   });
 
-  it('only the last complete line counts after a kill', async () => {
-    writeFileSync(fileOf(1), `${line(1, SOME)}${line(1, MORE)}\n\0\0${line(1, {}).slice(0, -9)}`);
-    expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'begun' });
-  });
-
-  it('a line without its end does not count', async () => {
-    writeFileSync(fileOf(1), line(1, SOME) + line(1, MORE).trimEnd());
-    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'begun' });
+  it.each([
+    ['a kill', MORE, `${line(1, SOME)}${line(1, MORE)}\n\0\0${line(1, {}).slice(0, -9)}`],
+    ['an end that is missing', SOME, line(1, SOME) + line(1, MORE).trimEnd()],
+  ])('only the last complete line counts after %s', async (_, found, text) => {
+    writeFileSync(fileOf(1), text);
+    expect(await take()).toMatchObject({ number: 2, found, left: 'begun' });
   });
 
   it('the progress is on the disk before the earlier files go, the oldest first', async () => {

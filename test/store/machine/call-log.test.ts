@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   CallLog,
   type LoggedCall,
@@ -32,6 +32,12 @@ import { failing, once } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const newLogFolder = () => newConfigFolder(temporary).log;
+let folder: string;
+let log: CallLog;
+beforeEach(() => {
+  folder = newLogFolder();
+  log = new CallLog(folder);
+});
 
 function call(changes: Partial<LoggedCall> = {}): LoggedCall {
   return {
@@ -54,13 +60,11 @@ function call(changes: Partial<LoggedCall> = {}): LoggedCall {
   };
 }
 
-const idsIn = (folder: string, mention?: string) =>
-  [...readCalls(folder, mention)].map(({ tppRequestId }) => tppRequestId);
+const idsIn = (of: string, mention?: string) =>
+  [...readCalls(of, mention)].map(({ tppRequestId }) => tppRequestId);
 
 describe('the log of calls', () => {
-  it('the log of calls returns what was written, newest first', () => {
-    const folder = newLogFolder();
-    const log = new CallLog(folder);
+  it('the log of calls returns what was written, newest first, and can be searched for a text', () => {
     const calls = [
       call(),
       call({ tppRequestId: 'q2', status: null, failure: 'nothing listens at 127.0.0.1:1', requestId: null }),
@@ -69,11 +73,10 @@ describe('the log of calls', () => {
     ];
     for (const each of calls) log.append(each);
     expect([...readCalls(folder)]).toEqual(calls.reverse());
+    expect(idsIn(folder, 'tr-1')).toEqual(['q3']);
   });
 
   it('only the owner can read the log of calls, even if its file was opened to others', () => {
-    const folder = newLogFolder();
-    const log = new CallLog(folder);
     log.append(call());
     const file = join(folder, 'calls.ndjson');
     expect([folder, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
@@ -89,8 +92,8 @@ describe('the log of calls', () => {
     );
     fc.assert(
       fc.property(fc.array(text, { maxLength: 8 }), (paths) => {
-        const folder = newLogFolder();
-        const log = new CallLog(folder);
+        folder = newLogFolder();
+        log = new CallLog(folder);
         const lines = paths.map((path) => call({ path: path }));
         for (const line of lines) log.append(line);
         expect([...readCalls(folder)]).toEqual(lines.reverse());
@@ -100,8 +103,6 @@ describe('the log of calls', () => {
   });
 
   it('the log of calls skips a line that was cut short, and no other', () => {
-    const folder = newLogFolder();
-    const log = new CallLog(folder);
     log.append(call({ tppRequestId: 'before' }));
     appendFileSync(join(folder, 'calls.ndjson'), '{"at":"2026-11-21T09:30:00.000Z","prof');
     log.append(call({ tppRequestId: 'after' }));
@@ -111,9 +112,7 @@ describe('the log of calls', () => {
   });
 
   it('a call goes into the file that has the name now, also if another process has put the one of the last call aside', () => {
-    const folder = newLogFolder();
     const path = join(folder, 'calls.ndjson');
-    const log = new CallLog(folder);
     log.append(call({ tppRequestId: 'first' }));
     renameSync(path, join(folder, 'calls-2026-11-21T093000.000Z-1.ndjson'));
     log.append(call({ tppRequestId: 'second' }));
@@ -128,7 +127,6 @@ describe('the log of calls', () => {
   });
 
   it('a line whose fields have another type does not count', () => {
-    const folder = newLogFolder();
     new CallLog(folder).append(call());
     for (const change of [{ neverLeft: false }, { irrevocable: 'yes' }, { status: '200' }, { flow: 7 }])
       appendFileSync(join(folder, 'calls.ndjson'), `${JSON.stringify({ ...call(), ...change })}\n`);
@@ -136,7 +134,6 @@ describe('the log of calls', () => {
   });
 
   it('only the files that psd2 names belong to the log, the newest first', () => {
-    const folder = newLogFolder();
     new CallLog(folder).append(call());
     const other = (name: string, tppRequestId: string) =>
       writeFileSync(join(folder, name), `${JSON.stringify(call({ tppRequestId }))}\n`, { mode: 0o600 });
@@ -147,8 +144,7 @@ describe('the log of calls', () => {
   });
 
   it('a log that others can change, or that cannot be read, is refused', () => {
-    const folder = newLogFolder();
-    new CallLog(folder).append(call());
+    log.append(call());
     const path = join(folder, 'calls.ndjson');
     chmodSync(path, 0o666);
     expect(() => idsIn(folder)).toThrow(`${path} can be changed by others (mode 0666)`);
@@ -166,7 +162,6 @@ describe('the log of calls', () => {
     ['a folder', (path) => mkdirSync(path, { recursive: true })],
     ['a named pipe', (path) => execFileSync('mkfifo', ['-m', '600', path])],
   ])('%s in place of the log is refused', (what, make) => {
-    const folder = newLogFolder();
     mkdirSync(folder, { recursive: true });
     const path = join(folder, 'calls.ndjson');
     make(path);
@@ -180,8 +175,6 @@ describe('the log of calls', () => {
   });
 
   it('a log that cannot be written is reported, and its file is closed again', () => {
-    const folder = newLogFolder();
-    const log = new CallLog(folder);
     once('openSync', failing('EACCES'));
     expect(() => log.append(call())).toThrow('EACCES');
     log.append(call());
@@ -190,16 +183,8 @@ describe('the log of calls', () => {
     expect(openBelow(folder)).toEqual([]);
   });
 
-  it('the log of calls can be searched for a text', () => {
-    const folder = newLogFolder();
-    const log = new CallLog(folder);
-    for (const flow of ['tr-1', 'tr-2', 'tr-1']) log.append(call({ flow, tppRequestId: `of ${flow}` }));
-    expect(idsIn(folder, 'tr-2')).toEqual(['of tr-2']);
-  });
-
   it('the log of calls is read only as far as needed, so even a huge file gives its last lines', () => {
-    const folder = newLogFolder();
-    new CallLog(folder).append(call());
+    log.append(call());
     const path = join(folder, 'calls-2026-11-20T093000.000Z-1.ndjson');
     writeFileSync(path, '');
     // A hole of 64 GiB, which takes no space on disk.
@@ -225,7 +210,6 @@ describe('a log that is full', () => {
   };
 
   it('a log that is full moves on to a new file and keeps the order', () => {
-    const folder = newLogFolder();
     fill(new CallLog(folder), 25);
     expect(readdirSync(folder)).toHaveLength(3);
     expect(idsIn(folder)).toEqual(Array.from({ length: 25 }, (_, index) => String(24 - index)));
@@ -233,7 +217,6 @@ describe('a log that is full', () => {
   });
 
   it('a log that is full keeps the newest calls, about 50 MiB', () => {
-    const folder = newLogFolder();
     fill(new CallLog(folder), 80);
     const kept = idsIn(folder).map(Number);
     expect(kept[0]).toBe(79);
@@ -255,7 +238,6 @@ describe('a log that is full', () => {
       ['21T23:15', '23T09:00'],
     ],
   ])('asks for the count of %s', (_, counted, times, asked) => {
-    const folder = newLogFolder();
     const timeOf = (short: string) => new Date(`2026-11-${short}:00.000Z`);
     const count = (at: string) => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -273,7 +255,6 @@ describe('a log that is full', () => {
   });
 
   it('processes that write to the log at the same time lose no line, even while it moves to a new file', async () => {
-    const folder = newLogFolder();
     const program = `
       import { CallLog } from '../../../src/store/machine/call-log.ts';
       const [folder, name] = process.argv.slice(2);

@@ -159,10 +159,6 @@ it('a variable loses the spaces and line breaks around it, and one that has noth
   });
 });
 
-it.each(['production', 'sandbox'])('the environment %s of the bank is known', (environment) => {
-  expect(environmentSettings({ PSD2_ENVIRONMENT: environment })).toEqual({ environment });
-});
-
 it.each(['Production', 'prod', ' sandbox'])('the environment %j of the bank is refused', (environment) => {
   expect(thrownBy(() => environmentSettings({ PSD2_ENVIRONMENT: environment }))).toMatchObject({
     code: 'config',
