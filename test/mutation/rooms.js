@@ -137,7 +137,6 @@ export const ROOMS = {
       'src/store/files/token-file.ts',
     ],
     tests: [
-      'secrets/keyring',
       'secrets/vault-keyring',
       'secrets/sealed',
       'machine/profiles',
@@ -168,7 +167,7 @@ export const ROOMS = {
   guard: {
     least: 90,
     mutate: ['src/store/machine/store-choice.ts', 'src/store/files/data.ts', 'src/store/files/access.ts'],
-    tests: ['machine/store-choice', 'files/data-in-files', 'files/access'].map(
+    tests: ['machine/store-choice', 'files/backend', 'files/access'].map(
       (name) => `test/store/${name}.test.ts`,
     ),
   },

@@ -161,34 +161,32 @@ it.each([0o640, 0o604, 0o666, 0o620])('a file with the mode %i (decimal) is refu
   });
 });
 
-describe('a place that is not a file', () => {
-  const places: [string, string, () => void][] = [
-    ['a folder', 'is a folder, not a file', () => mkdirSync(path)],
-    ['a device', 'is a device or socket, not a file', () => symlinkSync('/dev/null', path)],
-    ['a named pipe', 'is a named pipe, not a file', () => execFileSync('mkfifo', ['-m', '600', path])],
-    [
-      'a link to nothing',
-      'is a link to elsewhere.json, which does not exist',
-      () => symlinkSync('elsewhere.json', path),
-    ],
-    ['a link to itself', 'cannot be read: the links form a loop', () => symlinkSync(path, path)],
-  ];
+const places: [string, string, () => void][] = [
+  ['a folder', 'is a folder, not a file', () => mkdirSync(path)],
+  ['a device', 'is a device or socket, not a file', () => symlinkSync('/dev/null', path)],
+  ['a named pipe', 'is a named pipe, not a file', () => execFileSync('mkfifo', ['-m', '600', path])],
+  [
+    'a link to nothing',
+    'is a link to elsewhere.json, which does not exist',
+    () => symlinkSync('elsewhere.json', path),
+  ],
+  ['a link to itself', 'cannot be read: the links form a loop', () => symlinkSync(path, path)],
+];
 
-  it.each(places)('%s is refused at once, and kept when a file replaces it', async (_, what, make) => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    make();
-    expect(thrownBy(() => readJsonFile(path, schema))).toMatchObject({
-      code: 'config',
-      message: `${path} ${what}`,
-      hint: what.includes('cannot be read')
-        ? 'Check who owns it and its mode.'
-        : `Restore it, or move it away: mv ${path} ${path}.damaged`,
-    });
-    await write({ name: 'whole' });
-    expect(readJsonFile(path, schema)).toEqual({ name: 'whole' });
-    expect(readdirSync(dirname(path)).filter((name) => name.includes('.damaged-'))).toHaveLength(1);
-    expect(notices).toEqual([expect.stringContaining(`${path} ${what}. psd2 keeps it as `)]);
+it.each(places)('%s is refused at once, and kept when a file replaces it', async (_, what, make) => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  make();
+  expect(thrownBy(() => readJsonFile(path, schema))).toMatchObject({
+    code: 'config',
+    message: `${path} ${what}`,
+    hint: what.includes('cannot be read')
+      ? 'Check who owns it and its mode.'
+      : `Restore it, or move it away: mv ${path} ${path}.damaged`,
   });
+  await write({ name: 'whole' });
+  expect(readJsonFile(path, schema)).toEqual({ name: 'whole' });
+  expect(readdirSync(dirname(path)).filter((name) => name.includes('.damaged-'))).toHaveLength(1);
+  expect(notices).toEqual([expect.stringContaining(`${path} ${what}. psd2 keeps it as `)]);
 });
 
 describe('a link to a file elsewhere', () => {

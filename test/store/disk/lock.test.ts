@@ -272,30 +272,6 @@ it('a lock that another process removed just when it was released is not an erro
   expect(readdirSync(dirname(path))).toEqual([]);
 });
 
-it('a lock is released if the work fails, and the error is passed on', async () => {
-  const path = join(newConfigFolder(temporary).root, 'flow');
-  const failing = withLock(
-    path,
-    'It',
-    async () => {
-      throw new RangeError('the work failed');
-    },
-    10_000,
-  );
-  await expect(failing).rejects.toThrow('the work failed');
-  expect(await withLock(path, 'It', async () => 'next', 10_000)).toBe('next');
-});
-
-it('a lock that cannot be taken is a configuration error', async () => {
-  const blocked = join(temporary, 'a-file');
-  writeFileSync(blocked, '');
-  const path = join(blocked, 'flow');
-  await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
-    code: 'config',
-    message: `psd2 cannot create the folder ${blocked}: something else has that name`,
-  });
-});
-
 it('a lock whose name the disk does not accept is an error that names it', async () => {
   const path = join(newConfigFolder(temporary).root, 'n'.repeat(300));
   await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({

@@ -95,19 +95,7 @@ describe('a copy from one folder to another', () => {
     );
   });
 
-  it('psd2 sees who changes what is kept of a customer, also of one who is new', async () => {
-    const bank = join(from.tokens('bank'), 'customers', nameOfBank(BANK.href));
-    const atWork = () => sideOf(from).atWork();
-    await withLock(
-      join(bank, 'customer-ada'),
-      'It',
-      async () => expect(await atWork()).toEqual([expect.stringMatching(`^process ${process.pid} on `)]),
-      0,
-    );
-    expect(await atWork()).toEqual([]);
-  });
-
-  it('psd2 sees who works on a login or on a flow, also on one that only begins', async () => {
+  it('psd2 sees who works on a login, on the record of a customer or on a flow, also on one that only begins', async () => {
     const { tokens, flows } = workerOf(from).open('bank', BANK);
     const { atWork } = sideOf(from);
     const me = expect.stringMatching(`^process ${process.pid} on `);
@@ -118,6 +106,8 @@ describe('a copy from one folder to another', () => {
         expect(await atWork()).toEqual([me, me]),
       );
     });
+    const record = join(from.tokens('bank'), 'customers', nameOfBank(BANK.href), 'customer-ada');
+    await withLock(record, 'It', async () => expect(await atWork()).toEqual([me]), 0);
     expect(await atWork()).toEqual([]);
   });
 });
@@ -194,27 +184,17 @@ describe('the records of a folder', () => {
   });
 });
 
-describe('a record that is put into a folder', () => {
+it('copied reads have a line each, in a file of their owner alone, not mixed with one that a kill cut short', async () => {
   const day = '2026-11-21';
   const reads = (productId: string, count: number): StoredRecord => ({
-    kind: 'count',
-    day,
+    ...{ kind: 'count', day, count },
     read: { customerId: '42', productId },
-    count,
   });
-
-  it('copied reads have a line each, in a file of their owner alone', async () => {
-    for (const record of [reads('', 2), reads('A1', 1), reads('A1', 4)]) await holdingsOf(to).put(record);
-    const file = join(to.tokens('bank'), 'unattended-reads', day);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(file, 'utf8')).toBe('42 *\n42 *\n42 A1\n42 A1\n42 A1\n42 A1\n');
-  });
-
-  it('a read that a kill cut short is not mixed with a copied one', async () => {
-    const folder = join(to.tokens('bank'), 'unattended-reads');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, day), '42 A1\n42 ');
-    await holdingsOf(to).put(reads('A1', 2));
-    expect(readFileSync(join(folder, day), 'utf8')).toBe('42 A1\n42 \n42 A1\n');
-  });
+  for (const record of [reads('', 2), reads('A1', 1), reads('A1', 4)]) await holdingsOf(to).put(record);
+  const file = join(to.tokens('bank'), 'unattended-reads', day);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, 'utf8')).toBe('42 *\n42 *\n42 A1\n42 A1\n42 A1\n42 A1\n');
+  writeFileSync(file, '42 A1\n42 ');
+  await holdingsOf(to).put(reads('A1', 2));
+  expect(readFileSync(file, 'utf8')).toBe('42 A1\n42 \n42 A1\n');
 });

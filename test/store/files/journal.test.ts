@@ -151,35 +151,33 @@ it('a flow whose file was removed does not come back without its beginning', asy
   expect(await allOf(journal, 'transfer')).toEqual([]);
 });
 
-describe('a damaged journal', () => {
-  it.each<[string, number, (line: string, first?: string) => string | undefined]>([
-    ['the second line holds an unknown event', 2, (line) => line.replace('verify-sent', 'verify-seen')],
-    ['the second line lacks a field', 2, (line) => line.replace('"requestId":"q1",', '')],
-    ['the second line has no time', 2, (line) => line.replace(/"at":"[^"]*"/, '"at":"__proto__"')],
-    [
-      'the second line has a time that does not exist',
-      2,
-      (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"'),
-    ],
-    ['the second line is empty', 2, () => ''],
-    ['the second line is the first one again', 2, (_, first) => first],
-    ['the second line is overwritten with zeros', 2, (line) => '\0'.repeat(line.length)],
-    ['the first line is empty', 1, () => ''],
-    ['the first line is missing', 1, () => undefined],
-  ])('a journal is refused if %s', async (_, number, damage) => {
-    const open = await begunTransfer(journal);
-    await open.record({ type: 'verify-sent', ...intent });
-    await open.record(verified);
-    const path = pathOf(open.current.flow);
-    const lines = readFileSync(path, 'utf8').split('\n');
-    const damaged = lines.flatMap((line, index) =>
-      index === number - 1 ? (damage(line, lines[0]) ?? []) : line,
-    );
-    writeFileSync(path, damaged.join('\n'));
-    await expect(journal.find('transfer', open.current.flow)).rejects.toMatchObject({
-      code: 'config',
-      message: `The journal ${path} is damaged at line ${number}`,
-    });
+it.each<[string, number, (line: string, first?: string) => string | undefined]>([
+  ['the second line holds an unknown event', 2, (line) => line.replace('verify-sent', 'verify-seen')],
+  ['the second line lacks a field', 2, (line) => line.replace('"requestId":"q1",', '')],
+  ['the second line has no time', 2, (line) => line.replace(/"at":"[^"]*"/, '"at":"__proto__"')],
+  [
+    'the second line has a time that does not exist',
+    2,
+    (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"'),
+  ],
+  ['the second line is empty', 2, () => ''],
+  ['the second line is the first one again', 2, (_, first) => first],
+  ['the second line is overwritten with zeros', 2, (line) => '\0'.repeat(line.length)],
+  ['the first line is empty', 1, () => ''],
+  ['the first line is missing', 1, () => undefined],
+])('a journal is refused if %s', async (_, number, damage) => {
+  const open = await begunTransfer(journal);
+  await open.record({ type: 'verify-sent', ...intent });
+  await open.record(verified);
+  const path = pathOf(open.current.flow);
+  const lines = readFileSync(path, 'utf8').split('\n');
+  const damaged = lines.flatMap((line, index) =>
+    index === number - 1 ? (damage(line, lines[0]) ?? []) : line,
+  );
+  writeFileSync(path, damaged.join('\n'));
+  await expect(journal.find('transfer', open.current.flow)).rejects.toMatchObject({
+    code: 'config',
+    message: `The journal ${path} is damaged at line ${number}`,
   });
 });
 

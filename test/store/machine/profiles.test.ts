@@ -142,18 +142,16 @@ describe('the settings of a protected profile', () => {
   });
 });
 
-describe('rewriting a profile', () => {
-  it('a profile that becomes protected is encrypted, and half-written copies of it are gone', async () => {
-    useKeyring();
-    await profiles().write('bank', settings);
-    const copies = [`${file()}.tmp-123`, join(folder.profiles, 'other.json.tmp-123')];
-    for (const path of copies) writeFileSync(path, 'secret-');
-    await profiles().vault('bank').protect(KEYRING);
-    await profiles().rewrite('bank');
-    expect(content()).not.toContain('secret-');
-    expect(await found()).toEqual(settings);
-    expect(copies.map((path) => existsSync(path))).toEqual([false, true]);
-  });
+it('a profile that becomes protected is encrypted, and half-written copies of it are gone', async () => {
+  useKeyring();
+  await profiles().write('bank', settings);
+  const copies = [`${file()}.tmp-123`, join(folder.profiles, 'other.json.tmp-123')];
+  for (const path of copies) writeFileSync(path, 'secret-');
+  await profiles().vault('bank').protect(KEYRING);
+  await profiles().rewrite('bank');
+  expect(content()).not.toContain('secret-');
+  expect(await found()).toEqual(settings);
+  expect(copies.map((path) => existsSync(path))).toEqual([false, true]);
 });
 
 describe('a damaged profile', () => {
