@@ -12,7 +12,7 @@ import fs, {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { makePrivateFolder } from '../../../src/store/disk/files.ts';
 import { beginBeat, type HeldLock, holderOf, withLock } from '../../../src/store/disk/lock.ts';
@@ -52,47 +52,44 @@ describe('a lock that does not respond', () => {
   }
   const second = () => 1_000;
 
-  /** Makes the lock of a process that is gone. */
-  function deadLock(): { path: string; lock: string } {
-    const folder = newConfigFolder(temporary).root;
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const path = join(folder, 'flow');
-    writeFileSync(`${path}.lock`, '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}');
-    return { path, lock: `${path}.lock` };
-  }
+  let path: string;
+  /** Of a process that is gone. */
+  let lock: string;
+  beforeEach(() => {
+    path = join(newConfigFolder(temporary).root, 'flow');
+    lock = `${path}.lock`;
+    makePrivateFolder(dirname(path));
+    writeFileSync(lock, '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}');
+  });
 
   /** A heartbeat of the holder, `after` milliseconds after the previous look. */
-  const beat = (lock: string, after: number) => () => {
+  const beat = (after: number) => () => {
     utimesSync(lock, new Date(), new Date());
     return after;
   };
 
   it('a lock without a heartbeat is dead after five seconds, and is removed', async () => {
-    const { path, lock } = deadLock();
     // The seventh look would be too late for the holder.
-    clock(second, second, second, second, second, second, beat(lock, 1_000));
+    clock(second, second, second, second, second, second, beat(1_000));
     expect(await holderOf(path)).toBeUndefined();
     expect(existsSync(lock)).toBe(false);
   });
 
   it('a lock is not dead just because it was checked often', async () => {
-    const { path, lock } = deadLock();
     const anHour = () => 3_600_000;
     const soon = () => 10;
-    clock(anHour, soon, soon, soon, soon, soon, soon, beat(lock, 10));
+    clock(anHour, soon, soon, soon, soon, soon, soon, beat(10));
     expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
   });
 
   it('a lock is not dead because the watching process itself was stopped, for however long', async () => {
-    const { path, lock } = deadLock();
     const anHour = () => 3_600_000;
     // Four looks count as four seconds at most.
-    clock(anHour, anHour, anHour, anHour, beat(lock, 3_600_000));
+    clock(anHour, anHour, anHour, anHour, beat(3_600_000));
     expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
   });
 
   it('a released lock has no holder', async () => {
-    const { path, lock } = deadLock();
     clock(second, () => {
       rmSync(lock);
       return 1_000;
@@ -101,7 +98,6 @@ describe('a lock that does not respond', () => {
   });
 
   it('a waiting process takes over a dead lock, learns the earlier holder, and is named in the lock', async () => {
-    const { path, lock } = deadLock();
     clock(second);
     const work = async ({ takenOverFrom }: HeldLock) => [
       takenOverFrom,
@@ -114,7 +110,6 @@ describe('a lock that does not respond', () => {
   });
 
   it('a dead lock is taken over even if it is a folder', async () => {
-    const { path, lock } = deadLock();
     rmSync(lock);
     fs.mkdirSync(join(lock, 'inside'), { recursive: true });
     clock(second);
@@ -125,7 +120,6 @@ describe('a lock that does not respond', () => {
   });
 
   it('a dead lock is taken over even if another process removes it first', async () => {
-    const { path, lock } = deadLock();
     clock(second);
     once('renameSync', (takeAway) => {
       rmSync(lock);
@@ -135,7 +129,6 @@ describe('a lock that does not respond', () => {
   });
 
   it('if a dead lock cannot be removed, the error says what to do', async () => {
-    const { path, lock } = deadLock();
     clock(second);
     once('renameSync', failing('EACCES'));
     await expect(withLock(path, 'It', async () => 'never', 60_000)).rejects.toMatchObject({
@@ -146,7 +139,6 @@ describe('a lock that does not respond', () => {
   });
 
   it('psd2 does not touch a lock that another process has recreated since the last look', async () => {
-    const { path, lock } = deadLock();
     const anew = () => {
       rmSync(lock);
       writeFileSync(lock, 'theirs');
@@ -161,7 +153,6 @@ describe('a lock that does not respond', () => {
   });
 
   it('a lock that another process recreates at the same moment stays with that process', async () => {
-    const { path, lock } = deadLock();
     const end = new AbortController();
     clock(second);
     once('renameSync', (takeAway) => {

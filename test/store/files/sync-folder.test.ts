@@ -317,6 +317,10 @@ it('a run shows that it is alive with one lock, for as long as it works', async 
 });
 
 const newFile = () => join(temporary, `rows-${randomUUID()}.ndjson`);
+let path: string;
+beforeEach(() => {
+  path = newFile();
+});
 const idsIn = (path: string) =>
   readFileSync(path, 'utf8')
     .split('\n')
@@ -326,7 +330,6 @@ const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size
 const on = (day: number, id: string) => ({ id, bookingDate: `2026-11-${String(day).padStart(2, '0')}` });
 
 it('a file of synced rows takes each row once, and is only appended to', () => {
-  const path = newFile();
   expect(new SyncedRows(path, 0).append([on(1, 'a'), on(2, 'b')])).toBe(2);
   const before = readFileSync(path, 'utf8');
   expect(new SyncedRows(path, 0).append([on(2, 'b'), on(2, 'c'), on(3, 'd')])).toBe(2);
@@ -336,7 +339,6 @@ it('a file of synced rows takes each row once, and is only appended to', () => {
 });
 
 it('settled rows of a file are not read again', () => {
-  const path = newFile();
   const rows = new SyncedRows(path, 0);
   rows.append([on(1, 'a'), on(2, 'b'), on(3, 'c')]);
   const settled = rows.settle('2026-11-03');
@@ -346,14 +348,12 @@ it('settled rows of a file are not read again', () => {
 });
 
 it('rows without a booking date are always looked up', () => {
-  const path = newFile();
   const rows = new SyncedRows(path, 0);
   rows.append([on(1, 'a'), { id: 'b', bookingDate: null }, on(3, 'c')]);
   expect(new SyncedRows(path, rows.settle('2026-11-04')).append([{ id: 'b', bookingDate: null }])).toBe(0);
 });
 
 it('a file of synced rows is read again if somebody shortened it', () => {
-  const path = newFile();
   const rows = new SyncedRows(path, 0);
   rows.append([on(1, 'a'), on(2, 'b')]);
   const settled = rows.settle('2026-11-05');
@@ -363,7 +363,6 @@ it('a file of synced rows is read again if somebody shortened it', () => {
 });
 
 it('rows that a killed sync may have left must be flushed before progress is stored beyond them', () => {
-  const path = newFile();
   new SyncedRows(path, 0).append([on(1, 'a'), on(2, 'b')]);
   const claim = { assertHeld: () => {} };
   const file = new SyncedRows(path, 0, { claim, isFlushed: false }).takeUnflushed();
@@ -373,7 +372,6 @@ it('rows that a killed sync may have left must be flushed before progress is sto
 });
 
 it('only the holder of the folder writes to a file of synced rows, even if the file is already open', () => {
-  const path = newFile();
   new SyncedRows(path, 0).append([on(1, 'a')]);
   const before = readFileSync(path, 'utf8');
   const lost = () => {
@@ -387,7 +385,6 @@ it('only the holder of the folder writes to a file of synced rows, even if the f
 });
 
 it('psd2 does not write to a file of synced rows that another program has changed', () => {
-  const path = newFile();
   new SyncedRows(path, 0).append([on(1, 'a')]);
   const rows = new SyncedRows(path, 0);
   appendFileSync(path, 'a line of another program\n');
@@ -406,7 +403,6 @@ it.each([
   ['a row whose id is a number', '{"id":7}'],
   ['half a row', '{"id":"b"'],
 ])('%s is no row, and the file stays unchanged', (_, line) => {
-  const path = newFile();
   new SyncedRows(path, 0).append([on(1, 'a')]);
   const at = statSync(path).size;
   appendFileSync(path, `${line}\n`);
@@ -422,7 +418,6 @@ it.each([
   ...['{"id":"a', '{"i', '\0\0'].map((rest) => [rest, true] as const),
   ...['{"x":"a', 'id', '\0x', ' '].map((rest) => [rest, false] as const),
 ])('an incomplete last line %j is cut off if a crash leaves that: %s', (rest, isOfCrash) => {
-  const path = newFile();
   new SyncedRows(path, 0).append([on(1, 'a')]);
   const { size } = statSync(path);
   appendFileSync(path, rest);
@@ -432,7 +427,6 @@ it.each([
 });
 
 it('a row whose day is not a text counts as one without a day, which may always come again', () => {
-  const path = newFile();
   writeFileSync(path, '{"id":"a","bookingDate":7}\n{"id":"b"}\n');
   const rows = new SyncedRows(path, 0);
   expect(rows.settle('2026-11-30')).toBe(0);
@@ -440,7 +434,6 @@ it('a row whose day is not a text counts as one without a day, which may always 
 });
 
 it('the last day is the latest of a row that may come again, up to a day', async () => {
-  const path = newFile();
   const rows = new SyncedRows(path, 0);
   const dayOf = (day: number) => parseDate('--date', on(day, '').bookingDate);
   expect(await rows.lastDay(dayOf(30))).toBeUndefined();
@@ -453,7 +446,6 @@ it('the last day is the latest of a row that may come again, up to a day', async
 });
 
 it('a file whose rows are all settled holds none of them, and one without rows needs no disk', () => {
-  const path = newFile();
   const rows = new SyncedRows(path, 0);
   expect(rows.takeUnflushed()).toBeUndefined();
   rows.append([on(1, 'a'), on(2, 'b')]);
@@ -468,7 +460,6 @@ it('a file whose rows are all settled holds none of them, and one without rows n
 });
 
 it('a file of rows that cannot be read or written is named', () => {
-  const path = newFile();
   mkdirSync(path);
   expect(thrownBy(() => new SyncedRows(path, 0))).toMatchObject({
     code: 'config',
@@ -495,7 +486,7 @@ it('a file of synced rows has every row once and in order, whatever overlaps and
       }),
       fc.integer({ min: 1, max: 400 }),
       (syncs, width) => {
-        const path = newFile();
+        path = newFile();
         // Rows of different lengths, two a day.
         const all = Array.from({ length: 56 }, (_, number) => ({
           ...on(1 + Math.floor(number / 2), `row-${number}`),
