@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { keepRunning, PROGRAM, readDocument, useLoggedIn, words } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import { callsOf } from '../support/verbose.ts';
 
@@ -56,19 +56,6 @@ describe('psd2 api', () => {
       transaction,
     ]);
   });
-
-  it.each(['confirm', 'CONFIRM', 'x/../%63onfirm'])(
-    'psd2 api sends %s once, even if the bank refuses the token',
-    async (last) => {
-      const path = `${CONSENT}/3f0a3c52-9d7b-4d2c-8a3e-5b6f0f7d9f10/${last}`;
-      const ended = await operator.psd2(words`api PUT ${path} --data {} --header
-        ${'X-Sandbox-Fault: status=401'} --verbose`);
-      expect(callsOf(ended).filter(({ method }) => method === 'PUT')).toHaveLength(1);
-      expect(ended.code, ended.stderr).toBe(4);
-      expect(ended.stderr).toContain('psd2 has not sent the call again');
-      expect(ended.stderr).toContain('psd2 auth refresh');
-    },
-  );
 });
 
 describe('psd2 api --curl', () => {
@@ -112,13 +99,5 @@ describe('psd2 api --curl', () => {
   it('psd2 api --curl prints a command that leaves the path as it was signed', async () => {
     const [refusal, status] = await curl('GET', '/private/./{a,b}[1-2]');
     expect([status, JSON.parse(refusal).result.messages[0].code]).toEqual(['404', 'ENDPOINT_UNKNOWN']);
-  });
-
-  it('psd2 api --curl uses the token of the grant that the call is signed for', async () => {
-    await operator.succeeds(['auth', 'login', '--client-credentials']);
-    const [, status] = await curl(
-      ...['GET', '/private/customers/1048262/accounts', '--grant', 'client_credentials'],
-    );
-    expect(status).toBe('200');
   });
 });

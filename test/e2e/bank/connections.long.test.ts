@@ -45,7 +45,7 @@ it('psd2 connects to the bank, and to nothing else', async () => {
     const { code, stderr } = await operator.psd2(args);
     expect(code, stderr).toBe(args[0] === 'acounts' ? 2 : 0);
   }
-  await operator.succeeds(['sandbox', 'stop']);
+  await operator.succeeds(['sandbox', 'stop', '--json']);
 
   const all = readFileSync(file, 'utf8')
     .trimEnd()

@@ -68,13 +68,8 @@ describe.each(Object.keys(RC))('completion in %s', (shell) => {
   it.each([
     ['a command and its subcommand', 'psd2 acc\tbal\t', '<accounts><balance>'],
     ['an option', 'psd2 accounts transactions --pen\t', '<accounts><transactions><--pending>'],
-    ['an option of the default command of a group', 'psd2 transfer --inst\t', '<transfer><--instant>'],
-    ['a global option after a command', 'psd2 accounts list --cust\t', '<accounts><list><--customer>'],
     ['a fixed value', 'psd2 --grant cl\t', '<--grant><client_credentials>'],
     ['the value after an equals sign', 'psd2 --grant=cl\t', '<--grant=client_credentials>'],
-    ['a category', 'psd2 consent request --category ACC\t', '<consent><request><--category><ACCOUNT_INFO>'],
-    ['a profile', 'psd2 --profile sa\t', '<--profile><sandbox>'],
-    ['the argument of profile use', 'psd2 profile use s\t', '<profile><use><sandbox>'],
     [
       'a product',
       'psd2 --profile sandbox accounts balance 001048262\t',
@@ -85,8 +80,6 @@ describe.each(Object.keys(RC))('completion in %s', (shell) => {
       'psd2 transfer receipt x --file rec\t',
       '<transfer><receipt><x><--file><receipt of May.pdf>',
     ],
-    ['a topic', 'psd2 help exit\t', '<help><exit-codes>'],
-    ['a command after help', 'psd2 help transfer rec\t', '<help><transfer><receipt>'],
     ['data from a file', 'psd2 operation run x --data @order.\t', '<operation><run><x><--data><@order.json>'],
     ['data after an equals sign', 'psd2 api --data=@order.\t', '<api><--data=@order.json>'],
   ])('Tab completes %s', async (_, line, words) => {
@@ -105,16 +98,6 @@ describe.each(Object.keys(RC))('completion in %s', (shell) => {
     expect(screen).not.toContain('order.json');
   });
 
-  it('Tab lists fixed values without descriptions', async () => {
-    const line =
-      shell === 'fish'
-        ? "complete -C 'psd2 consent request --category '"
-        : 'psd2 consent request --category \t\t';
-    const { screen } = await type(shell, [line]);
-    for (const name of ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS']) expect(screen).toContain(name);
-    expect(screen).not.toMatch(/(?:ACCOUNT_INFO|FUNDS_AVAILABILITY|PAYMENTS) +--/);
-  });
-
   it('Tab offers nothing, not even file names, where psd2 knows no values', async () => {
     const { ran, screen } = await type(shell, ['psd2 --profile sandbox transfer show ord\t']);
     expect(ran, screen).toEqual(['<--profile><sandbox><transfer><show><ord>']);
@@ -128,16 +111,4 @@ describe.each(Object.keys(RC))('completion in %s', (shell) => {
     await type(shell, ['psd2 --profile $(touch hacked) acc\t\u0015']);
     expect(existsSync(join(operator.folder, 'hacked'))).toBe(false);
   });
-});
-
-it('completion does not call the bank: its values come from this machine', async () => {
-  await operator.succeeds(['sandbox', 'stop']);
-  const { stdout } = await operator.psd2(['__complete', 'words', 'accounts', 'balance', '']);
-  expect(stdout).toBe('values\n0000093017\t\n0010482620\t\n0010482638\t\n');
-  expect((await operator.psd2(['__complete', 'words', '--customer', ''])).stdout).toBe('values\n1048262\t\n');
-  expect((await operator.psd2(['__complete', 'words', 'transfer', 'show', ''])).stdout).toMatch(
-    new RegExp(
-      `^values\\n${flow}\\t12\\.50 EUR to Ada O'Lovelace \\(1\\), \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d\\n$`,
-    ),
-  );
 });

@@ -1,106 +1,40 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Big from 'big.js';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type * as z from 'zod';
-import { readError } from '../support/errors.ts';
-import { CUSTOMER, keepRunning, PROGRAM, readDocument, useLoggedIn, words } from '../support/psd2.ts';
+import { CUSTOMER, keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
-import { stepsOf } from '../support/verbose.ts';
 
-type Transaction = z.infer<typeof shapes.transaction>;
+type Transaction = z.infer<typeof shapes.transactions>[number];
 
 const ACCOUNT = '0010482620';
-const ORDER = ['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'];
 const operator = keepRunning(useLoggedIn());
-
-async function availableBalance(): Promise<Big> {
-  const { availableBalance } = await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
-  return new Big(availableBalance?.amount ?? '');
-}
 
 const transactions = (...args: string[]) =>
   operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT, ...args]);
 
-describe('reading accounts in a pipeline', () => {
-  it('after a consent psd2 reads the accounts and their balances', async () => {
-    const consent = await operator.json(
-      shapes.consent,
-      words`consent request --category ACCOUNT_INFO
-      --category PAYMENTS --all-accounts`,
-    );
-    expect(consent.state).toBe('confirmed');
-    const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
-    expect(accounts.map(({ productId }) => productId)).toEqual(['0010482620', '0010482638', '0000093017']);
-    expect(accounts[2]).toMatchObject({ iban: accounts[0]?.iban, name: null });
-    for (const { productId } of accounts) {
-      const balance = await operator.json(shapes.balance, ['accounts', 'balance', productId]);
-      expect(balance).toMatchObject({ productId, accountBalance: { currency: 'EUR' } });
-    }
-  });
+it('transactions are printed once each, whichever way they are asked for', async () => {
+  const all = await transactions();
+  const [booked, pending] = ['booked', 'pending'].map((wanted) =>
+    all.filter(({ status }) => status === wanted),
+  );
+  expect(booked?.length).toBeGreaterThan(100);
+  expect(pending?.length).toBeGreaterThan(0);
 
-  describe('transactions', () => {
-    let all: Transaction[] = [];
-    const booked = () => all.filter(({ status }) => status === 'booked');
-    beforeAll(async () => {
-      all = await transactions();
-    });
+  const { stdout: lines } = await operator.psd2(['accounts', 'transactions', ACCOUNT, '-o', 'ndjson']);
+  expect(lines.split('\n').slice(0, -1).map(parseLine)).toEqual(all);
+  expect(await transactions('--booked')).toEqual(booked);
+  expect(await transactions('--pending')).toEqual(pending);
+  const { stdout: rows } = await operator.psd2(['accounts', 'transactions', ACCOUNT]);
+  expect(rows.split('\n')).toHaveLength(all.length + 1);
 
-    it('transactions older than 90 days are shown after SCA, to which --yes sends the customer', async () => {
-      const from = booked().at(-1)?.bookingDate ?? '';
-      const asked = ['accounts', 'transactions', ACCOUNT, '--from', from, '--limit', '1', '--json'];
-      const refused = readError(await operator.psd2(asked));
-      expect(refused).toMatchObject({ code: 'sca_required', exitCode: 6 });
-      expect(refused.hint).toContain('--yes');
-      const ended = await operator.succeeds([...asked, '--yes']);
-      expect(readDocument(shapes.transactions, ended.stdout)).toHaveLength(1);
-      expect((await operator.psd2(asked)).stdout).toBe(ended.stdout);
-    });
-
-    it('transactions are printed once each, whichever way they are asked for', async () => {
-      const pending = all.filter(({ status }) => status === 'pending');
-      expect(booked().length).toBeGreaterThan(100);
-      expect(pending.length).toBeGreaterThan(0);
-
-      const { stdout: lines } = await operator.psd2(['accounts', 'transactions', ACCOUNT, '-o', 'ndjson']);
-      expect(lines.split('\n').slice(0, -1).map(parseLine)).toEqual(all);
-      expect(await transactions('--booked')).toEqual(booked());
-      expect(await transactions('--pending')).toEqual(pending);
-      const { stdout: rows } = await operator.psd2(['accounts', 'transactions', ACCOUNT]);
-      expect(rows.split('\n')).toHaveLength(all.length + 1);
-
-      // The longer way: range by range, each with its own pages.
-      const days = all.flatMap(({ bookingDate, valueDate }) => bookingDate ?? valueDate ?? []).sort();
-      const ranged: Transaction[] = [];
-      for (const [from, to] of quarters(days.at(0), days.at(-1))) {
-        ranged.push(...(await transactions('--from', from, '--to', to, '--yes')));
-      }
-      expect(ranged.map(withoutIndex).sort()).toEqual(all.map(withoutIndex).sort());
-    });
-  });
-});
-
-it('psd2 settles an instant transfer, and the balance changes by its total to the cent', async () => {
-  const before = await availableBalance();
-  const ended = await operator.succeeds(words`transfer --instant --payee-verified --yes --json --verbose
-      ${ORDER} --amount 12.34 --reference INV-1234`);
-  const transfer = readDocument(shapes.transfer, ended.stdout);
-  expect(transfer).toMatchObject({
-    state: 'settled',
-    instant: true,
-    reference: 'INV-1234',
-    amount: '12.34',
-    executionStatus: 'OK',
-    cro: expect.stringMatching(/\S/),
-  });
-  expect(stepsOf(ended)).toEqual(['verify', 'approach', 'status', 'execute', 'execution/status']);
-
-  const total = new Big(transfer.totalAmount?.amount ?? '');
-  expect(total.eq(new Big('12.34').plus(transfer.commissions?.amount ?? ''))).toBe(true);
-  expect(before.minus(await availableBalance()).toFixed(2)).toBe(total.toFixed(2));
-  expect(await operator.json(shapes.transfer, ['transfer', 'show', transfer.flow])).toEqual(transfer);
-  const newest = await transactions('--booked', '--limit', '2');
-  expect(newest.map(({ amount }) => amount)).toEqual(['-0.50', '-12.34']);
+  // The longer way: range by range, each with its own pages.
+  const days = all.flatMap(({ bookingDate, valueDate }) => bookingDate ?? valueDate ?? []).sort();
+  const ranged: Transaction[] = [];
+  for (const [from, to] of quarters(days.at(0), days.at(-1))) {
+    ranged.push(...(await transactions('--from', from, '--to', to, '--yes')));
+  }
+  expect(ranged.map(withoutIndex).sort()).toEqual(all.map(withoutIndex).sort());
 });
 
 it('the environment alone makes the profile "env", which psd2 does not store', async () => {
@@ -140,7 +74,7 @@ it('the environment alone makes the profile "env", which psd2 does not store', a
 });
 
 function parseLine(line: string): Transaction {
-  return shapes.transaction.parse(JSON.parse(line));
+  return shapes.transactions.element.parse(JSON.parse(line));
 }
 
 /** A row as text, to be sorted, without its index, which restarts with every query. */

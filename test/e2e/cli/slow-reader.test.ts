@@ -57,8 +57,8 @@ it('a signal ends psd2 while its reader reads nothing', async () => {
 });
 
 it.each([
-  ['| head -c 1 > /dev/null', 0, ''],
-  ['> /dev/full', 3, 'Standard output could not be written (ENOSPC)'],
+  ['| head -c 1 > /dev/null', 0, /^$/],
+  ['> /dev/full', 3, /Standard output could not be written \(ENOSPC\)/],
 ])('psd2 %s ends with %i', (redirection, code, said) => {
   const script = `set -o pipefail; "$0" "$@" ${redirection}`;
   const { status, stderr } = spawnSync('bash', ['-c', script, process.execPath, ...LONG], {
@@ -66,5 +66,5 @@ it.each([
     encoding: 'utf8',
   });
   expect(status).toBe(code);
-  expect(stderr).toContain(said);
+  expect(stderr).toMatch(said);
 });

@@ -36,16 +36,4 @@ describe('psd2 consent request with a browser', () => {
     });
     expect(await operator.json(shapes.consent, ['consent', 'show', consent.flow])).toEqual(consent);
   });
-
-  it('psd2 consent request asks only for the named product', async () => {
-    const psd2 = await request('--category', 'ACCOUNT_INFO', '--account', '0010482638');
-    const customer = await newCustomer();
-    await customer.follow(psd2);
-    const asked = (await customer.page.textContent('main')) ?? '';
-    expect(asked).toContain('0010482638');
-    expect(asked).not.toContain('0010482620');
-    expect(asked).not.toContain('Prepare payments');
-    await customer.press('Approve consent');
-    expect(await psd2.ended).toMatchObject({ code: 0 });
-  });
 });

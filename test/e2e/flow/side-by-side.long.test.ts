@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { useChromium } from '../support/customer.ts';
 import { ADDRESS, keepRunning, readDocument, useLoggedIn, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
-import { tokensFile } from '../support/tokens-file.ts';
-import { callsOf } from '../support/verbose.ts';
 
 const operator = keepRunning(useLoggedIn());
 const newCustomer = useChromium();
@@ -46,30 +44,6 @@ it('three payments and a consent with one redirect port all complete', async () 
   }
   await operator.succeeds(['sandbox', 'customer', first.address]);
   expect(await first.psd2.ended).toMatchObject({ code: 0 });
-});
-
-it('psd2 transfer status --watch asks the bank about its transfer while psd2 works on another one', async () => {
-  const env = { PSD2_BROWSER: 'none' };
-  const left = await operator.psd2([...ORDER, '--json', '--sca-timeout', '0.2'], { env });
-  const { flow } = readDocument(shapes.transfer, left.stdout);
-  const other = await operator.start([...ORDER, '--json'], env);
-  await other.prints(ADDRESS);
-  // Nothing listens any more when the browser comes back, but the customer has approved.
-  await operator.psd2(['sandbox', 'customer', ADDRESS.exec(left.stderr)?.[1] ?? '']);
-  const watched = await operator.succeeds(['transfer', 'status', flow, '--watch', '--json']);
-  expect(readDocument(shapes.transfer, watched.stdout)).toMatchObject({
-    state: 'authorizing',
-    authorizationStatus: 'AUTHORIZED',
-  });
-  expect(watched.stderr).toContain(
-    `psd2 has not recorded this yet. Continue with: psd2 transfer resume ${flow}`,
-  );
-  other.kill('SIGINT');
-  const { flow: cancelled } = readDocument(shapes.transfer, (await other.ended).stdout);
-  await operator.succeeds(['transfer', 'cancel', cancelled, '--yes']);
-  expect(await operator.json(shapes.transfer, ['transfer', 'resume', flow])).toMatchObject({
-    state: 'executed',
-  });
 });
 
 describe('two logins at the same time', () => {
@@ -113,25 +87,6 @@ describe('two logins at the same time', () => {
   });
 });
 
-it('a login and a command that reads do not disturb each other', async () => {
-  let reading = true;
-  const readings: Promise<void> = (async () => {
-    while (reading) {
-      const args = ['accounts', 'transactions', '0010482620', '--customer', '1048262'];
-      const rows = await operator.json(shapes.transactions, args);
-      expect(rows.length).toBeGreaterThan(0);
-    }
-  })();
-  try {
-    for (let logins = 0; logins < 3; logins += 1) {
-      await operator.succeeds(['auth', 'login', '--json']);
-    }
-  } finally {
-    reading = false;
-  }
-  await readings;
-});
-
 it('logins during a sync duplicate no row and corrupt no file', async () => {
   const folder = join(operator.folder, 'synced');
   const sync = () =>
@@ -149,21 +104,4 @@ it('logins during a sync duplicate no row and corrupt no file', async () => {
     expect(ids.length).toBeGreaterThan(0);
     expect(new Set(ids).size).toBe(ids.length);
   }
-});
-
-it('ten commands that find an ended token and the lock of a killed process renew once, and all succeed', async () => {
-  const file = tokensFile(operator.config);
-  const before = JSON.parse(readFileSync(file, 'utf8'));
-  const ended = { ...before, accessTokenExpiresAt: '2020-01-01T00:00:00.000Z' };
-  writeFileSync(file, JSON.stringify(ended), { mode: 0o600 });
-  writeFileSync(
-    join(tokens, 'customer-1048262.json.lock'),
-    '{"pid":1,"host":"gone","since":"2020-01-01T00:00:00.000Z"}',
-  );
-  const args = ['accounts', 'list', '--customer', '1048262', '--json', '--verbose'];
-  const all = await Promise.all(Array.from({ length: 10 }, () => operator.psd2(args)));
-  for (const { code, stderr } of all) expect(code, stderr).toBe(0);
-  const renewals = all.flatMap(callsOf).filter(({ path }) => path === '/auth/oauth/v2/token');
-  expect(renewals).toHaveLength(1);
-  expect(leftovers()).toEqual([]);
 });

@@ -4,10 +4,9 @@ import { beforeAll, expect } from 'vitest';
 import * as z from 'zod';
 import { type EndedCall, type Environment, type Operator, readDocument } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
-import { tokensFile } from '../support/tokens-file.ts';
 
 export const PASSPHRASE = 'correct horse battery staple';
-export const protectedProfile = z.strictObject({
+const protectedProfile = z.strictObject({
   name: z.string(),
   protected: z.enum(['passphrase', 'keyring', 'no']),
 });
@@ -19,8 +18,6 @@ export interface ProfileCopies {
   /** The folder that is copied. Nothing in it is protected. */
   original(): string;
   copy(): string;
-  /** A copy that {@link protect} has protected with the passphrase. Every one has the same key. */
-  protectedCopy(): Promise<string>;
   /** The environment of an operator who knows only the profile and perhaps the passphrase. */
   own(config: string, passphrase?: string): Environment;
   run(config: string, args: string[], passphrase?: string): Promise<EndedCall>;
@@ -33,20 +30,14 @@ export function useProfileCopies(operator: Operator): ProfileCopies {
   const original = join(operator.folder, 'original');
   let settings: Record<string, string> = {};
   let count = 0;
-  let first: Promise<string> | undefined;
-  const copyOf = (folder: string) => {
-    count += 1;
-    const config = join(operator.folder, `config-${count}`);
-    cpSync(folder, config, { recursive: true });
-    return config;
-  };
   const copies: ProfileCopies = {
     settings: () => settings,
     original: () => original,
-    copy: () => copyOf(original),
-    protectedCopy: async () => {
-      first ??= protectOne();
-      return copyOf(await first);
+    copy: () => {
+      count += 1;
+      const config = join(operator.folder, `config-${count}`);
+      cpSync(original, config, { recursive: true });
+      return config;
     },
     own: (config, passphrase) => ({
       PSD2_CONFIG_DIR: config,
@@ -60,11 +51,6 @@ export function useProfileCopies(operator: Operator): ProfileCopies {
       expect(readDocument(protectedProfile, ended.stdout)).toEqual({ name: 'bank', protected: 'passphrase' });
     },
     token: async (config) => (await copies.run(config, ['auth', 'token'], PASSPHRASE)).stdout,
-  };
-  const protectOne = async () => {
-    const config = copies.copy();
-    await copies.protect(config);
-    return config;
   };
   beforeAll(async () => {
     settings = await operator.json(z.record(z.string(), z.string()), ['sandbox', 'env']);
@@ -80,17 +66,10 @@ export function useProfileCopies(operator: Operator): ProfileCopies {
   return copies;
 }
 
-/** The file with the customer's tokens. */
-export const customerFile = (config: string, profile = 'bank'): string => tokensFile(config, profile);
-
-/** Every file of a folder, in one text. */
-export const everything = (config: string): string =>
-  readdirSync(config, { recursive: true, withFileTypes: true })
+export function expectNoSecretIn(config: string, secrets: string[]): void {
+  const text = readdirSync(config, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
     .join();
-
-export function expectNoSecretIn(config: string, secrets: string[]): void {
-  const text = everything(config);
   for (const secret of secrets) expect(text.includes(secret)).toBe(false);
 }

@@ -1,12 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import * as shapes from '../support/shapes.ts';
-import { callsOf } from '../support/verbose.ts';
-import { customerFile, expectNoSecretIn, PASSPHRASE, useProfileCopies } from './profile-copies.ts';
+import { expectNoSecretIn, PASSPHRASE, useProfileCopies } from './profile-copies.ts';
 
 const operator = keepRunning(useLoggedIn());
 const { settings, original, copy, own, run, protect, token } = useProfileCopies(operator);
@@ -30,22 +28,6 @@ describe('a profile that is protected by a passphrase', () => {
       expect(await run(config, args, PASSPHRASE)).toMatchObject({ code: 0 });
     expect(secretsIn(config)).toEqual([]);
     expect(await token(config)).not.toBe(await token(original()));
-  });
-
-  it('ten commands at the same time renew the token of a protected profile once', async () => {
-    const config = copy();
-    await logInAnew(config);
-    await protect(config);
-    expire(config);
-    const list = () => run(config, ['accounts', 'list', '--json', '--verbose'], PASSPHRASE);
-    const ended = await Promise.all(Array.from({ length: 10 }, list));
-    for (const { code, stdout, stderr } of ended) {
-      expect(code, stderr).toBe(0);
-      expect(readDocument(shapes.accounts, stdout)).toHaveLength(3);
-    }
-    const renewals = ended.flatMap(callsOf).filter(({ path }) => path === '/auth/oauth/v2/token');
-    expect(renewals.map(({ method, outcome }) => [method, outcome])).toEqual([['POST', '200']]);
-    expect(secretsIn(config)).toEqual([]);
   });
 
   it('at a terminal psd2 asks for the passphrase of the profile without echo', async () => {
@@ -90,16 +72,3 @@ it('psd2 profile add --protect never writes a secret in clear', async () => {
   }
   expect(await run(config, ['accounts', 'list'], PASSPHRASE)).toMatchObject({ code: 0 });
 });
-
-/** A separate login for this folder, since all copies share one refresh token. */
-async function logInAnew(config: string): Promise<void> {
-  const ended = await run(config, ['auth', 'login']);
-  expect(ended, ended.stderr).toMatchObject({ code: 0 });
-}
-
-/** Makes the access token end a minute ago. Its end is not secret, so it is not encrypted. */
-function expire(config: string): void {
-  const stored = JSON.parse(readFileSync(customerFile(config), 'utf8'));
-  const accessTokenExpiresAt = new Date(Date.now() - 60_000).toISOString();
-  writeFileSync(customerFile(config), JSON.stringify({ ...stored, accessTokenExpiresAt }));
-}

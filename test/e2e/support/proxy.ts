@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
@@ -18,23 +17,20 @@ export interface ConnectProxy {
 }
 
 export interface ProxyOptions {
-  /** PEM files of a proxy that clients reach over TLS, and that asks for a client certificate. */
-  tls?: { cert: string; key: string };
-  /** The same in PEM. */
+  /** PEM of a proxy that clients reach over TLS, and that asks for a client certificate. */
   pem?: { cert: string; key: string };
   /** The status of its answer to CONNECT. Only 200 opens a tunnel. */
   status?: number;
 }
 
 /** Opens a proxy on loopback (RFC 9110, section 9.3.6). */
-export async function openProxy({ tls, pem, status = 200 }: ProxyOptions = {}): Promise<ConnectProxy> {
+export async function openProxy({ pem, status = 200 }: ProxyOptions = {}): Promise<ConnectProxy> {
   const asked: string[] = [];
   const passed: Buffer[] = [];
   const certificates: Buffer[] = [];
   const sockets = new Set<Socket>();
-  const pair = pem ?? (tls && { cert: readFileSync(tls.cert), key: readFileSync(tls.key) });
-  const server: Server = pair
-    ? createTlsServer({ ...pair, requestCert: true, rejectUnauthorized: false })
+  const server: Server = pem
+    ? createTlsServer({ ...pem, requestCert: true, rejectUnauthorized: false })
     : createServer();
 
   server.on('connect', (request: IncomingMessage, inside: Socket) => {
@@ -65,7 +61,7 @@ export async function openProxy({ tls, pem, status = 200 }: ProxyOptions = {}): 
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('A TCP listener has no port');
   return {
-    url: `${pair ? 'https' : 'http'}://127.0.0.1:${address.port}`,
+    url: `${pem ? 'https' : 'http'}://127.0.0.1:${address.port}`,
     asked,
     passed: () => Buffer.concat(passed),
     certificates,

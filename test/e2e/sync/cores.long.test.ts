@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { sample } from '../../support/sample.ts';
 import { readError } from '../support/errors.ts';
+import { grantedTokens } from '../support/granted-tokens.ts';
 import { useSandbox, words } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
@@ -13,27 +13,16 @@ const operator = useSandbox(words`--customers ${String(CUSTOMERS)} --transaction
   --page-size 100 --token-ttl 86400`);
 const IDS = Array.from({ length: CUSTOMERS }, (_, index) => String(5_000_001 + index));
 
-const running = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
-const granted = z.object({ accessToken: z.string() });
-
 /** Puts the tokens into the store that a login of each customer would put there. */
 beforeAll(async () => {
-  const bank = running.parse(
-    JSON.parse(readFileSync(join(operator.config, 'sandbox', 'running.json'), 'utf8')),
-  );
+  const { baseUrl, tokens } = await grantedTokens(operator, IDS);
   const folder = join(operator.config, 'tokens', 'sandbox');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const rest = {
     accessTokenExpiresAt: new Date(Date.now() + 86_400_000).toISOString(),
-    ...{ refreshToken: null, refreshTokenExpiresAt: null, scope: null, baseUrl: new URL(bank.baseUrl).href },
+    ...{ refreshToken: null, refreshTokenExpiresAt: null, scope: null, baseUrl },
   };
-  for (const customerId of IDS) {
-    const answer = await fetch(`${bank.customerSiteUrl}/control/tokens`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${bank.controlToken}` },
-      body: JSON.stringify({ customerId }),
-    });
-    const { accessToken } = granted.parse(await answer.json());
+  for (const { customerId, accessToken } of tokens) {
     const login = join(folder, `customer-${customerId}`);
     mkdirSync(login, { mode: 0o700 });
     writeFileSync(join(login, '1.json'), JSON.stringify({ accessToken, ...rest }), { mode: 0o600 });
@@ -103,19 +92,6 @@ describe('psd2 sync on two cores', () => {
     PATIENCE_MS,
   );
 
-  it(
-    'a killed psd2 sync leaves no thread behind',
-    async () => {
-      const folder = out('killed');
-      const begun = await operator.start([...syncing(folder, 2), '--verbose']);
-      await begun.prints(/customers\/5000012\//);
-      begun.kill('SIGKILL');
-      expect(await begun.ended).toMatchObject({ signal: 'SIGKILL' });
-      expect(() => process.kill(begun.pid, 0)).toThrow('ESRCH');
-    },
-    PATIENCE_MS,
-  );
-
   it.each(troubles.filter((trouble) => trouble === 'a limit'))(
     'when the bank sets %s to the calls, psd2 sync holds all threads, and still reads everything',
     async () => {
@@ -128,12 +104,4 @@ describe('psd2 sync on two cores', () => {
     },
     PATIENCE_MS,
   );
-
-  // test/commands/shared/option-values.test.ts has what else is no whole number.
-  it.each(['0', 'two'])('psd2 sync refuses --cores %j', async (cores) => {
-    const ended = await operator.psd2(words`sync --unattended-reads 9999 --out ${out('refused')}
-      --all-customers --json --cores=${cores}`);
-    expect(readError(ended)).toMatchObject({ exitCode: 2 });
-    expect(readError(ended).message).toContain(`--cores ${JSON.stringify(cores)} is not a whole number`);
-  });
 });

@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Server, startServer } from '../../store/postgres/server.ts';
+import { grantedTokens } from '../support/granted-tokens.ts';
 import {
   type Ended,
   giveRegistration,
@@ -29,8 +30,6 @@ let tokens: string;
 /** The number of calls that the bank had received before the test. */
 let heard = 0;
 
-const running = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
-const granted = z.object({ accessToken: z.string() });
 const received = z.object({ method: z.optional(z.string()), path: z.optional(z.string()) });
 
 beforeAll(async () => {
@@ -42,22 +41,11 @@ beforeAll(async () => {
       --no-enforce-consents --page-size 100 --token-ttl 86400`,
     { env: { NODE_OPTIONS: `--import=${preload}`, BANK_LOG: log } },
   );
-  const bank = running.parse(
-    JSON.parse(readFileSync(join(operator.config, 'sandbox', 'running.json'), 'utf8')),
-  );
-  const rows: string[] = [];
-  for (const customerId of IDS) {
-    const answer = await fetch(`${bank.customerSiteUrl}/control/tokens`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${bank.controlToken}` },
-      body: JSON.stringify({ customerId }),
-    });
-    const { accessToken } = granted.parse(await answer.json());
+  const granted = await grantedTokens(operator, IDS);
+  const rows = granted.tokens.map(({ customerId, accessToken }) => {
     const secrets = JSON.stringify({ accessToken, refreshToken: null });
-    rows.push(
-      `('sandbox', '${customerId}', 1, 1, '${new URL(bank.baseUrl).href}', now() + interval '1 day', '${secrets}')`,
-    );
-  }
+    return `('sandbox', '${customerId}', 1, 1, '${granted.baseUrl}', now() + interval '1 day', '${secrets}')`;
+  });
   tokens = `insert into psd2.tokens (profile, holder, generation, origin, base_url, access_token_expires_at, secrets) values ${rows.join()}`;
 }, PATIENCE_MS);
 afterAll(async () => {
