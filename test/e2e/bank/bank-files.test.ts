@@ -2,29 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { keepRunning, PROGRAM, useOperator } from '../support/psd2.ts';
 
 const operator = keepRunning(useOperator());
 
-const checked = z.strictObject({
-  ok: z.boolean(),
-  name: z.string().nullable(),
-  interface: z.literal('nextgenpsd2').nullable(),
-  problems: z.array(z.strictObject({ path: z.string(), line: z.int().nullable(), message: z.string() })),
-  values: z.record(z.string(), z.unknown()).nullable(),
-  ...{ defaults: z.array(z.string()), variables: z.array(z.string()) },
-});
-const platforms = z.array(
-  z.strictObject({
-    name: z.string(),
-    ...{ bank: z.string(), countries: z.array(z.string()), login: z.string().min(1) },
-    source: z.url(),
-    verifiedOn: z.union([z.null(), z.string().endsWith(', not a bank')]),
-    differs: z.array(z.string()),
-  }),
-);
+const platforms = z.array(z.looseObject({ name: z.string() }));
 const anything = z.record(z.string(), z.unknown());
 
 /** Writes a bank file. @returns its path */
@@ -40,48 +24,30 @@ it('a field with control characters reaches no terminal as it is', async () => {
   expect(stdout + stderr).not.toContain('\u001b');
 });
 
-describe('psd2 bank list and show', () => {
-  it('what show prints is a bank file that extends nothing, and stays as it is', async () => {
-    for (const { name } of await operator.json(platforms, ['bank', 'list'])) {
-      const shown = await operator.json(anything, ['bank', 'show', name]);
-      const path = write('shown.json', shown);
-      expect(await operator.json(checked, ['bank', 'check', path])).toMatchObject({
-        ok: true,
-        values: shown,
-        defaults: [],
-      });
-      expect(await operator.json(anything, ['bank', 'show', path])).toEqual(shown);
-    }
-  });
+it('bank files go through a pipe', async () => {
+  const script = 'psd2 bank show wso2 | psd2 bank check /dev/stdin --json';
+  const shell = `psd2() { '${process.execPath}' '${PROGRAM}' "$@"; }; set -o pipefail; ${script}`;
+  const { code, stdout } = await (await operator.startProgram('bash', ['-c', shell])).ended;
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, name: 'WSO2 Open Banking, Berlin toolkit' });
+});
 
-  it('bank files go through a pipe', async () => {
-    const script = 'psd2 bank show wso2 | psd2 bank check /dev/stdin --json';
-    const shell = `psd2() { '${process.execPath}' '${PROGRAM}' "$@"; }; set -o pipefail; ${script}`;
-    const { code, stdout } = await (await operator.startProgram('bash', ['-c', shell])).ended;
+it('a secret of the environment is never printed', async () => {
+  const secret = 'key-of-the-application-4711';
+  const path = write('secret.json', {
+    interface: 'nextgenpsd2',
+    headers: { static: { 'X-API-Key': 'env:PSD2_BANK_MYBANK_KEY' } },
+  });
+  for (const args of [
+    ['bank', 'show', path],
+    ['bank', 'check', path, '--json'],
+    ['bank', 'check', path, '--verbose'],
+  ]) {
+    const { code, stdout, stderr } = await operator.psd2(args, { env: { PSD2_BANK_MYBANK_KEY: secret } });
     expect(code).toBe(0);
-    expect(checked.parse(JSON.parse(stdout))).toMatchObject({
-      ok: true,
-      name: 'WSO2 Open Banking, Berlin toolkit',
-    });
-  });
-
-  it('a secret of the environment is never printed', async () => {
-    const secret = 'key-of-the-application-4711';
-    const path = write('secret.json', {
-      interface: 'nextgenpsd2',
-      headers: { static: { 'X-API-Key': 'env:PSD2_BANK_MYBANK_KEY' } },
-    });
-    for (const args of [
-      ['bank', 'show', path],
-      ['bank', 'check', path, '--json'],
-      ['bank', 'check', path, '--verbose'],
-    ]) {
-      const { code, stdout, stderr } = await operator.psd2(args, { env: { PSD2_BANK_MYBANK_KEY: secret } });
-      expect(code).toBe(0);
-      expect(stdout).toContain('env:PSD2_BANK_MYBANK_KEY');
-      expect(stdout + stderr).not.toContain(secret);
-    }
-  });
+    expect(stdout).toContain('env:PSD2_BANK_MYBANK_KEY');
+    expect(stdout + stderr).not.toContain(secret);
+  }
 });
 
 it('psd2 schema bank is JSON Schema that agrees with psd2 bank check, and describes every field', async () => {

@@ -86,20 +86,3 @@ it('the links go to a file, and the run comes back for what the customers decide
   for (const { url } of written()) await operator.psd2(['sandbox', 'customer', url]);
   expect((await run(batch, '--links', links)).code).toBe(0);
 });
-
-it('lines that somebody has changed in the store are noticed before anything is sent', async () => {
-  const { batch } = await add(file('edited.csv', line('Ada Lovelace', '5.01')));
-  const path = join(operator.config, 'flows', 'sandbox', 'batches', batch, 'lines.ndjson');
-  const text = readFileSync(path, 'utf8');
-  writeFileSync(path, text.replace('5.01', '9.01'));
-  const before = await sent('/verify');
-  expect(readError(await run(batch))).toMatchObject({
-    exitCode: 3,
-    message: expect.stringContaining('not those that were added'),
-  });
-  expect(await sent('/verify')).toBe(before);
-  writeFileSync(path, text);
-  await operator.succeeds(['batch', 'cancel', batch, '--yes', '--json']);
-  expect((await run(batch)).code).toBe(8);
-  expect((await report(batch)).map(({ state }) => state)).toEqual(['cancelled']);
-});

@@ -8,8 +8,6 @@ export interface Recorded {
   method: string;
   /** Path and query, below the base URL. */
   target: string;
-  /** Path and query as received. */
-  url: string;
   /** Names are in lower case. */
   headers: Record<string, string>;
   body: Buffer;
@@ -41,7 +39,6 @@ export async function openRecorder(door: string, client: PemPair): Promise<Recor
         const body = await buffer(incoming);
         recorded.push({
           method,
-          url,
           target: url.slice(base.pathname.length),
           headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
           body,

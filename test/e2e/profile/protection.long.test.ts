@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { terminalOf } from '../support/in-terminal.ts';
+import { keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import * as shapes from '../support/shapes.ts';
 import { expectNoSecretIn, PASSPHRASE, useProfileCopies } from './profile-copies.ts';
@@ -32,15 +33,7 @@ describe('a profile that is protected by a passphrase', () => {
 
   it('at a terminal psd2 asks for the passphrase of the profile without echo', async () => {
     const config = copy();
-    const inTerminal = (...args: string[]) =>
-      operator.startProgram(
-        'script',
-        ['-qefc', [process.execPath, PROGRAM, ...args].join(' '), '/dev/null'],
-        {
-          ...own(config),
-          TERM: 'xterm-256color',
-        },
-      );
+    const inTerminal = (...args: string[]) => terminalOf(operator)(args, { env: own(config) });
     const asking = await inTerminal('profile', 'protect', '--passphrase');
     for (const question of [/New passphrase of the profile bank/, /Repeat the passphrase/]) {
       await asking.prints(question);

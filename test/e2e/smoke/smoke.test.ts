@@ -282,31 +282,6 @@ describe('psd2 smoke', () => {
     expect(show.stdout).toMatch(/^TAP version 14\n1\.\.14\n/);
   });
 
-  it('learns the form of the answers in three runs, and then tells what has changed until it is accepted', async () => {
-    await operator.psd2(['smoke', 'shapes', 'forget']);
-    const again = () => smoke(operator, ['--steps', 'accounts..shapes']);
-    for (const nth of [1, 2, 3]) expect((await again()).of('shapes')?.detail).toBe(`learning, ${nth} of 3`);
-    for (let equal = 0; equal < 5; equal += 1) expect((await again()).of('shapes')?.detail).toBe('as before');
-    const path = join(operator.config, 'log', 'shapes', 'sandbox.json');
-    const text = readFileSync(path, 'utf8');
-    for (const personal of ['1048262', '0010482620', 'Anna', 'Rossi']) expect(text).not.toContain(personal);
-    expect(text).toMatch(/"\$\.data\.accounts\[\]\.iban":\{"in":/);
-    const changed = readFileSync(path, 'utf8').replace(
-      /("\$\.data\.accounts\[\]\.iban":\{.*?"kinds":)\["string:iban"\]/,
-      '$1["integer"]',
-    );
-    writeFileSync(path, changed);
-    const drifted = await again();
-    expect([
-      drifted.code,
-      drifted.failed,
-      drifted.run.drift.map(({ severity, path: at }) => [severity, at]),
-    ]).toEqual([12, ['shapes'], [['breaking', '$.data.accounts[].iban']]]);
-    expect((await again()).code).toBe(12);
-    await operator.json(z.object({ changed: z.literal(1) }), ['smoke', 'shapes', 'accept']);
-    expect((await again()).of('shapes')?.detail).toBe('1 new and harmless');
-  });
-
   const PAYEE = ['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'];
 
   it('begins a payment and gives it up, without SCA and execute', async () => {
@@ -371,21 +346,6 @@ describe('psd2 smoke', () => {
       expect.stringMatching(/^ended the consent co-\w+, the login$/),
     ]);
     expect((await smoke(without)).of('clean-up')?.detail).toBe('nothing to end');
-  });
-
-  it('what a killed run has made is ended by the next run', async () => {
-    await without.psd2(['sandbox', 'fault', 'add', 'delay=30000', '--on', 'accounts']);
-    const killed = await without.start(['smoke', '--login']);
-    await killed.prints(/✓ login/);
-    killed.kill('SIGKILL');
-    await killed.ended;
-    await without.psd2(['sandbox', 'fault', 'clear']);
-    const { code, of } = await smoke(without);
-    expect([code, of('clean-up')?.detail]).toEqual([
-      0,
-      expect.stringMatching(/^nothing to end; of sm-\w+: ended the login$/),
-    ]);
-    expect(of('login')?.reason).toBe('nobody is logged in');
   });
 
   it('is for one run of a profile at a time', async () => {

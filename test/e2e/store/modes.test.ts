@@ -105,19 +105,25 @@ describe.runIf(process.getuid?.() === 0)('a file of another user', () => {
     return started.ended;
   };
 
-  it('psd2 refuses files and folders of another user, and uses what root put there', async () => {
-    const config = copyConfig();
-    give(config, NOBODY);
-    expect(await runAsNobody(config, ['profile', 'list'])).toMatchObject({ code: 0 });
-    for (const name of ['config.json', 'profiles/sandbox.json', 'tokens/sandbox']) {
+  it.each(['config.json', 'profiles/sandbox.json', 'tokens/sandbox'])(
+    'psd2 refuses what belongs to another user: %s',
+    async (name) => {
+      const config = copyConfig();
+      give(config, NOBODY);
+      expect(await runAsNobody(config, ['profile', 'list'])).toMatchObject({ code: 0 });
       const path = join(config, name);
       chownSync(path, ANOTHER, ANOTHER);
+      if (name.endsWith('.json')) chmodSync(path, 0o666);
       expect(readError(await runAsNobody(config, ['profile', 'show']))).toMatchObject({
         ...{ code: 'config', exitCode: 3 },
         message: `${path} belongs to another user (${ANOTHER})`,
       });
-      chownSync(path, NOBODY, NOBODY);
-    }
+    },
+  );
+
+  it('psd2 uses a file that root put there and that nobody else can change', async () => {
+    const config = copyConfig();
+    give(config, NOBODY);
     const path = join(config, 'profiles/sandbox.json');
     const content = readFileSync(path);
     rmSync(path);

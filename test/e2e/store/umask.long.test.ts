@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sample } from '../../support/sample.ts';
-import { giveRegistration, PROGRAM, useOperator } from '../support/psd2.ts';
+import { giveRegistration, PROGRAM, useOperator, words } from '../support/psd2.ts';
 
 const ACCOUNT = '0010482620';
 
@@ -27,37 +27,18 @@ describe.each(sample(['0777', '0277'], 1))('psd2 with the umask %s', (umask) => 
   afterAll(() => psd2('sandbox', 'stop'));
 
   it(`with the umask ${umask}, only the owner can read and write the files that psd2 creates`, async () => {
-    await psd2('auth', 'login');
-    await psd2(
-      'consent',
-      'request',
-      '--category',
-      'ACCOUNT_INFO',
-      '--category',
-      'PAYMENTS',
-      '--all-accounts',
-    );
-    await psd2('accounts', 'export', ACCOUNT, '--format', 'csv', '--file', place('export.csv'));
-    await psd2('accounts', 'report', ACCOUNT, '--file', place('report.html'));
-    for (let round = 0; round < 2; round++)
-      await psd2(
-        'sync',
-        '--psu-ip',
-        '127.0.0.1',
-        '--out',
-        place('accounts'),
-        '--metrics-file',
-        place('psd2.prom'),
-      );
-    await psd2('cert', 'generate', '--out', place('certificates'));
-    await psd2(
-      'transfer',
-      'create',
-      '--yes',
-      ...['--from', ACCOUNT, '--to', 'DE89370400440532013000'],
-      ...['--name', 'Ada Lovelace', '--amount', '1.00'],
-    );
-    await psd2('log', 'bundle', '--file', place('bundle.json'));
+    const sync = words`sync --psu-ip 127.0.0.1 --out ${place('accounts')} --metrics-file ${place('psd2.prom')}`;
+    for (const args of [
+      words`auth login`,
+      words`consent request --category ACCOUNT_INFO --category PAYMENTS --all-accounts`,
+      words`accounts export ${ACCOUNT} --format csv --file ${place('export.csv')}`,
+      words`accounts report ${ACCOUNT} --file ${place('report.html')}`,
+      ...[sync, sync],
+      words`cert generate --out ${place('certificates')}`,
+      words`transfer create --yes --from ${ACCOUNT} --to DE89370400440532013000 --name Ada --amount 1.00`,
+      words`log bundle --file ${place('bundle.json')}`,
+    ])
+      await psd2(...args);
 
     const created = ['config', 'accounts', 'certificates'].flatMap((folder) => [
       place(folder),
