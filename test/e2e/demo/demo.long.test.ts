@@ -8,20 +8,26 @@ const STEPS = ['sandbox start', 'auth login', 'transfer'];
 
 // Each demo has its own folder, and mostly waits for the bank.
 describe.concurrent('psd2 demo', () => {
-  const [plain, json, closed] = [useOperator(), useOperator(), useOperator()];
+  const [plain, nextgen, json, closed] = [useOperator(), useOperator(), useOperator(), useOperator()];
   const interrupted = new Map(STEPS.map((step) => [step, useOperator()]));
 
-  it('psd2 demo shows every step to a settled transfer, and leaves nothing behind', async () => {
-    const { stdout, stderr } = await plain.succeeds(['demo']);
-    const steps = [...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step);
-    expect(steps).toEqual(words`${'sandbox start'} ${'auth login'} ${'consent request'} ${'accounts list'}
+  it.each([
+    [[], plain, 'is settled with the reference CRO.'],
+    [['--interface', 'nextgenpsd2'], nextgen, 'over NextGenPSD2 is settled.'],
+  ])(
+    'psd2 demo %j shows every step to a settled transfer, and leaves nothing behind',
+    async (more, who, end) => {
+      const { stdout, stderr } = await who.succeeds(['demo', ...more]);
+      const steps = [...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step);
+      expect(steps).toEqual(words`${'sandbox start'} ${'auth login'} ${'consent request'} ${'accounts list'}
       ${'accounts balance'} ${'accounts transactions'} transfer ${'accounts balance'} smoke`);
-    expect(stdout).toMatch(/^state\tsettled$/m);
-    const [, cro = ''] = /^cro\t(\d+)$/m.exec(stdout) ?? [];
-    expect(cro).not.toBe('');
-    expect(stderr).toContain(`The instant transfer is settled with the reference ${cro}.`);
-    await expectNothingLeft(plain);
-  });
+      expect(stdout).toMatch(/^state\tsettled$/m);
+      expect(stdout).toMatch(/^accountBalance\.amount\t[\d.]+$/m);
+      const [, cro = 'CRO'] = /^cro\t(\d+)$/m.exec(stdout) ?? [];
+      expect(stderr).toContain(`The instant transfer ${end.replace('CRO', cro)}`);
+      await expectNothingLeft(who);
+    },
+  );
 
   it('psd2 demo --json prints one document, and the steps on stderr', async () => {
     const shape = z.strictObject({

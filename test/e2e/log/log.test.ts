@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 import { readError } from '../support/errors.ts';
 import { keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
@@ -18,4 +21,10 @@ it('psd2 log --follow shows the last calls, and each new one once it has ended, 
     .filter(Boolean)
     .map((line) => JSON.parse(line).path);
   expect([code, paths]).toEqual([0, [last?.path, '/followed']]);
+});
+
+it('psd2 log bundle without --file makes a file with the time in its name', async () => {
+  const { file } = await operator.json(z.looseObject({ file: z.string() }), ['log', 'bundle']);
+  expect(file).toMatch(/^psd2-log-\d{8}-\d{6}\.json$/);
+  expect(existsSync(join(operator.folder, file))).toBe(true);
 });

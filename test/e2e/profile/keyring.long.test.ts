@@ -140,23 +140,6 @@ describe('a profile whose key is in the keyring', () => {
     expect(await onServer('profile', 'show')).toMatchObject({ code: 0 });
   });
 
-  it('a profile can move to a server with a passphrase, and back', async () => {
-    const PSD2_CONFIG_PASSPHRASE = 'correct horse battery staple';
-    const rewrap = await psd2(['profile', 'protect', '--passphrase'], {
-      env: { ...desktop, PSD2_CONFIG_PASSPHRASE },
-    });
-    expect(rewrap, rewrap.stderr).toMatchObject({ code: 0 });
-    const list = (env: Environment) => psd2(['accounts', 'list'], { env });
-    expect(await list({ PSD2_CONFIG_PASSPHRASE })).toMatchObject({ code: 0 });
-    expect(await list(desktop)).toMatchObject({ code: 3 });
-    const back = await psd2(['profile', 'protect', '--keyring'], {
-      env: { ...desktop, PSD2_CONFIG_PASSPHRASE },
-    });
-    expect(back, back.stderr).toMatchObject({ code: 0 });
-    expect(await list(desktop)).toMatchObject({ code: 0 });
-    expect(await list({ PSD2_CONFIG_PASSPHRASE })).toMatchObject({ code: 3 });
-  });
-
   it('psd2 profile unprotect writes the profile in clear, and the keyring forgets its key', async () => {
     const { id } = z
       .object({ id: z.string() })
@@ -198,7 +181,6 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
   });
   afterAll(() => server.stop());
 
-  const keep = (env: Environment) => psd2(['store', 'init', '--keyring', '--json'], { env });
   const list = (env: Environment) => psd2(['accounts', 'list', '--json'], { env });
 
   it('psd2 store init --keyring stores the passphrase, and copies and workers need no variable', async () => {
@@ -216,24 +198,6 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     const wrong = readError(await list({ ...worker, ...WRONG })).message;
     expect(wrong).toMatch(/^The passphrase does not open the tokens of sandbox at /);
     expect(await entriesOf(account)).toBe(1);
-  });
-
-  it('a worker without rights to the tables can remove and store the passphrase, but not a wrong one', async () => {
-    for (const wasThere of [1, 0]) {
-      expect(await entriesOf(account)).toBe(wasThere);
-      const removed = await psd2(['store', 'init', '--no-keyring'], { env: worker });
-      expect(removed, removed.stderr).toMatchObject({ code: 0 });
-    }
-    expect(readError(await list(worker)).message).toContain("the system's keyring has none for this store");
-    expect(readError(await keep({ ...worker, ...WRONG }))).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: expect.stringMatching(/^The passphrase does not open the tokens at .+\/bank$/),
-    });
-    expect(await entriesOf(account)).toBe(0);
-    const kept = await keep({ ...worker, PSD2_CONFIG_PASSPHRASE });
-    expect(kept, kept.stderr).toMatchObject({ code: 0 });
-    expect(await list(worker)).toMatchObject({ code: 0 });
   });
 });
 

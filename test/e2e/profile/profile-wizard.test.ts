@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { terminalOf } from '../support/in-terminal.ts';
 import { keepRunning, useSandbox } from '../support/psd2.ts';
@@ -32,8 +32,8 @@ beforeAll(async () => {
 });
 
 /** Runs the wizard and answers its questions in order. */
-async function wizard(name: string, answers: [question: RegExp, answer: string][]) {
-  const psd2 = await inTerminal(['profile', 'add', name], {
+async function wizard(verb: 'add' | 'edit', name: string, answers: [question: RegExp, answer: string][]) {
+  const psd2 = await inTerminal(['profile', verb, name], {
     columns: 80,
     env: { PSD2_REDIRECT_URI: redirectUri },
   });
@@ -66,34 +66,56 @@ const certificates = (): [RegExp, string][] => [
   [/QSealC key/, `${sandbox('qseal-key.pem')}\r`],
 ];
 
-describe('psd2 profile add without options', () => {
-  it('psd2 profile add asks for every setting, checks certificates as they are entered, and tries the connection', async () => {
-    const { code, screen } = await wizard('mybank', [
-      [/Which bank is it\?/, '\r'],
-      ...beginning(),
-      ...certificates(),
-      // The Tab key completes a path as far as it is unique.
-      [/CA bundle/, `${sandbox('ca.p')}\t\r`],
-      [/Signing certificate of the bank/, '\r'],
-      [/Redirect URI/, '\r'],
-      [/Largest amount/, '250.00\r'],
-    ]);
-    expect(code, screen).toBe(0);
-    expect(screen).toMatch(/ok +QWAC: valid until/);
-    expect(screen).toMatch(/ok +authorize: the bank accepts the application/);
-    expect(screen).toContain('[PRODUCTION mybank]');
-    expect(screen).not.toMatch(/sesame/);
-    expect(screen).not.toContain(bank.clientSecret);
-    expect(read('mybank')).toMatchObject({
-      environment: 'production',
-      clientSecret: bank.clientSecret,
-      redirectUri,
-      maxAmount: '250.00',
-      qwacCertificate: { pkcs12: readFileSync(qwac).toString('base64') },
-      qsealCertificate: { pem: readFileSync(sandbox('qseal.pem'), 'utf8') },
-    });
-    expect(read('mybank')).not.toHaveProperty('qwacKey');
-    const shown = await operator.psd2(['profile', 'show', 'mybank']);
-    expect(shown.stdout + shown.stderr).not.toContain(bank.clientSecret);
+it('psd2 profile add asks for every setting, checks certificates as they are entered, and tries the connection', async () => {
+  const { code, screen } = await wizard('add', 'mybank', [
+    [/Which bank is it\?/, '\r'],
+    ...beginning(),
+    ...certificates(),
+    // The Tab key completes a path as far as it is unique.
+    [/CA bundle/, `${sandbox('ca.p')}\t\r`],
+    [/Signing certificate of the bank/, '\r'],
+    [/Redirect URI/, '\r'],
+    [/Largest amount/, '250.00\r'],
+  ]);
+  expect(code, screen).toBe(0);
+  expect(screen).toMatch(/ok +QWAC: valid until/);
+  expect(screen).toMatch(/ok +authorize: the bank accepts the application/);
+  expect(screen).toContain('[PRODUCTION mybank]');
+  expect(screen).not.toMatch(/sesame/);
+  expect(screen).not.toContain(bank.clientSecret);
+  expect(read('mybank')).toMatchObject({
+    environment: 'production',
+    clientSecret: bank.clientSecret,
+    redirectUri,
+    maxAmount: '250.00',
+    qwacCertificate: { pkcs12: readFileSync(qwac).toString('base64') },
+    qsealCertificate: { pem: readFileSync(sandbox('qseal.pem'), 'utf8') },
   });
+  expect(read('mybank')).not.toHaveProperty('qwacKey');
+  const shown = await operator.psd2(['profile', 'show', 'mybank']);
+  expect(shown.stdout + shown.stderr).not.toContain(bank.clientSecret);
+});
+
+it('psd2 profile edit offers the current settings, and keeps what is not entered again', async () => {
+  const { ccClientId, ccClientSecret, ccApplicationName, ...before } = { ...read('sandbox'), redirectUri };
+  writeFileSync(stored('edited'), JSON.stringify(before), { mode: 0o600 });
+  const { code, screen } = await wizard('edit', 'edited', [
+    [/Which bank is it\?/, '\r'],
+    [/Bank: a bank file/, '\r'],
+    [/Base URL of the bank/, '\r'],
+    [/Client id/, '\r'],
+    [/Client secret \(empty: keep the stored one\)/, '\r'],
+    [/Application name/, '\r'],
+    [/application for client credentials\?/, '\r'],
+    [/Keep the QWAC certificate and its key\?/, '\r'],
+    [/Does a QSealC sign\?/, '\r'],
+    [/Keep the QSealC certificate and its key\?/, '\r'],
+    [/CA bundle[^?]*keep/, '\r'],
+    [/Signing certificate of the bank[^?]*keep/, '\r'],
+    [/Redirect URI/, '\r'],
+    [/Largest amount/, '75.00\r'],
+  ]);
+  expect(code, screen).toBe(0);
+  expect(screen).toMatch(/The profile edited has changed:\r\n.*maxAmount: not set → 75\.00/s);
+  expect(read('edited')).toEqual({ ...before, environment: 'sandbox', maxAmount: '75.00' });
 });

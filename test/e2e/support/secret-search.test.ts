@@ -3,6 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { newOperator, type Operator, useLoggedIn } from './psd2.ts';
+import { findSecrets, secretOf } from './secret-search.ts';
+
+const SECRET = 'dé/+ secret="of" the client';
 
 const loggedIn = useLoggedIn();
 // This makes psd2 print the most.
@@ -33,7 +36,7 @@ async function leaksOf(program: string, prepare: (operator: Operator) => void = 
   prepare(operator);
   const script = `const fs = require('node:fs'); const secret = process.env.PSD2_CLIENT_SECRET; ${program}`;
   const node = await operator.startProgram(process.execPath, ['--eval', script], {
-    PSD2_CLIENT_SECRET: 'dé/+ secret="of" the client',
+    PSD2_CLIENT_SECRET: SECRET,
     CONFIG: operator.config,
     HOME: operator.home,
   });
@@ -44,24 +47,24 @@ async function leaksOf(program: string, prepare: (operator: Operator) => void = 
 
 describe('a secret is found', () => {
   it.each([
-    ['in plain text', 'secret'],
-    ['in the middle of a line', '"x" + secret + "y"'],
-    ['percent-encoded', 'encodeURIComponent(secret)'],
-    ['in hex', 'Buffer.from(secret).toString("hex")'],
-    ['in HEX', 'Buffer.from(secret).toString("hex").toUpperCase()'],
-    ['as JSON', 'JSON.stringify({ secret })'],
-    ['in base64', 'Buffer.from(secret).toString("base64")'],
-    ['in base64 after one letter', 'Buffer.from("a" + secret + "b").toString("base64")'],
-    ['in base64 after two letters', 'Buffer.from("ab" + secret + "c").toString("base64")'],
-    ['in base64url', 'Buffer.from(secret).toString("base64url")'],
-    ['broken by a narrow terminal', 'secret.slice(0, 9) + "\\u001b[0m\\r\\n" + secret.slice(9)'],
-  ])('the search finds a secret %s', async (_form, expression) => {
-    expect(await leaksOf(`console.log(${expression})`)).toEqual([
-      expect.stringMatching(/^value of PSD2_CLIENT_SECRET in stdout of --eval/),
-    ]);
+    ['in plain text', SECRET],
+    ['in the middle of a line', `x${SECRET}y`],
+    ['percent-encoded', encodeURIComponent(SECRET)],
+    ['in hex', Buffer.from(SECRET).toString('hex')],
+    ['in HEX', Buffer.from(SECRET).toString('hex').toUpperCase()],
+    ['as JSON', JSON.stringify({ SECRET })],
+    ['in base64', Buffer.from(SECRET).toString('base64')],
+    ['in base64 after one letter', Buffer.from(`a${SECRET}b`).toString('base64')],
+    ['in base64 after two letters', Buffer.from(`ab${SECRET}c`).toString('base64')],
+    ['in base64url', Buffer.from(SECRET).toString('base64url')],
+    ['broken by a narrow terminal', `${SECRET.slice(0, 9)}\u001b[0m\r\n${SECRET.slice(9)}`],
+  ])('the search finds a secret %s', (_form, text) => {
+    const trace = { where: 'stdout', content: Buffer.from(text) };
+    expect(findSecrets(secretOf('client secret', SECRET), [trace])).toEqual(['client secret in stdout']);
   });
 
   it.each([
+    ['stdout', 'console.log(secret)', /^value of PSD2_CLIENT_SECRET in stdout of --eval/],
     ['stderr', 'console.error(secret)', /in stderr of --eval/],
     ['a log in the home folder', 'fs.writeFileSync(process.env.HOME + "/log", secret)', /in home\/log$/],
     ['a temporary file', 'fs.writeFileSync(process.env.TMPDIR + "/part", secret)', /in tmp\/part$/],
