@@ -237,11 +237,11 @@ describe("the report's chart", () => {
   it('with three first days of months the axis shows them, else as many days as fit', () => {
     const datesOf = (from: string, to: string) =>
       chartOf(report([], [from, to])).dates.map(({ date }) => date);
-    expect(datesOf('2026-01-01', '2026-03-31')).toEqual([
-      '2026-01-01',
-      '2026-02-01',
-      '2026-03-01',
-      '2026-03-31',
+    const quarter = ['2026-01-01', '2026-02-01', '2026-03-01', '2026-03-31'];
+    expect(datesOf('2026-01-01', '2026-03-31')).toEqual(quarter);
+    expect(datesOf('2026-01-01', '2026-12-31')).toEqual([
+      ...['2026-01-01', '2026-03-01', '2026-05-01', '2026-07-01', '2026-09-01', '2026-11-01'],
+      '2026-12-31',
     ]);
     expect(datesOf('2026-01-02', '2026-03-31')).toEqual([
       ...['2026-01-02', '2026-01-16', '2026-01-30', '2026-02-13', '2026-02-27', '2026-03-13', '2026-03-31'],
