@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { ACCESS_TOKEN, PRODUCT, useHostileBank, write, writeTokens } from '../hostile/hostile-bank.ts';
 import { useResident } from '../hostile/resident.ts';
+import { words } from '../support/words.ts';
 import { junk } from './damaged.ts';
 import { plausibleAnswer } from './plausible-bank.ts';
 import { expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
@@ -31,48 +32,19 @@ function* wordsOf(command: CommandUnknownOpts, path: string[] = []): Generator<W
   for (const child of command.commands) yield* wordsOf(child, [...path, child.name()]);
 }
 
-const words = [...wordsOf(await buildProgram('0'))];
-const globalOptions = words[0]?.options ?? [];
+const commands = [...wordsOf(await buildProgram('0'))];
+const globalOptions = commands[0]?.options ?? [];
 const sensible = fc.constantFrom(
-  ...[
-    PRODUCT,
-    'DE89370400440532013000',
-    '6.00',
-    '2026-11-30',
-    '1048262',
-    'ACCOUNT_INFO',
-    'Ada',
-    'EUR',
-    '{"a":1.50}',
-  ],
-  ...[
-    'json',
-    'ndjson',
-    'table',
-    'env',
-    'x',
-    '/private/x',
-    'GET',
-    'PUT',
-    'moneyTransfer',
-    'standingOrder',
-    '1',
-    '0.2',
-    'tr-',
-    'co-',
-    'it-IT',
-  ],
+  ...words`${PRODUCT} DE89370400440532013000 6.00 2026-11-30 1048262 ACCOUNT_INFO Ada EUR {"a":1.50}`,
+  ...words`json ndjson table env x /private/x GET PUT moneyTransfer standingOrder 1 0.2 tr- co- it-IT`,
 );
-const value: fc.Arbitrary<string> = fc.oneof(
-  { weight: 3, arbitrary: sensible },
-  { weight: 1, arbitrary: junk },
-);
+const value = fc.oneof({ weight: 3, arbitrary: sensible }, { weight: 1, arbitrary: junk });
 /** Where a command may write: below the folder of the test. */
 const place = fc.stringMatching(/^[a-z]{1,4}$/);
 
 const oneWord: fc.Arbitrary<string[]> = value.map((word) => [word]);
 
-const commandLine: fc.Arbitrary<string[]> = fc.constantFrom(...words).chain(({ command, options }) => {
+const commandLine: fc.Arbitrary<string[]> = fc.constantFrom(...commands).chain(({ command, options }) => {
   const option = fc
     .constantFrom(...options, ...globalOptions)
     .chain(({ flag, takes, writes }): fc.Arbitrary<string[]> => {
@@ -119,55 +91,16 @@ it('whatever its arguments, psd2 succeeds or exits with a documented error', {
   expect([...ends.keys()]).toEqual(expect.arrayContaining([0, 2]));
 });
 
-const VARIABLES = [
-  ...[
-    'PSD2_PROFILE',
-    'PSD2_CUSTOMER',
-    'PSD2_GRANT',
-    'PSD2_OUTPUT',
-    'PSD2_NO_INPUT',
-    'PSD2_DEBUG',
-    'PSD2_TIMEOUT',
-  ],
-  ...['PSD2_SCA_TIMEOUT', 'PSD2_PSU_IP', 'PSD2_LANG', 'PSD2_TRACE', 'PSD2_CLIENT_ID', 'PSD2_CLIENT_SECRET'],
-  ...[
-    'PSD2_APP_NAME',
-    'PSD2_CC_CLIENT_ID',
-    'PSD2_CC_CLIENT_SECRET',
-    'PSD2_CC_APP_NAME',
-    'PSD2_CC_DAILY_LIMIT',
-  ],
-  ...[
-    'PSD2_QWAC_CERT',
-    'PSD2_QWAC_KEY',
-    'PSD2_QSEAL_CERT',
-    'PSD2_QSEAL_KEY',
-    'PSD2_KEY_PASSPHRASE',
-    'PSD2_CA',
-  ],
-  ...[
-    'PSD2_CONFIG_PASSPHRASE',
-    'PSD2_ENVIRONMENT',
-    'PSD2_BANK_SIGNING_CERT',
-    'PSD2_REDIRECT_URI',
-    'PSD2_MAX_AMOUNT',
-    'NO_COLOR',
-    'FORCE_COLOR',
-    'NO_PROXY',
-  ],
-  ...['TERM', 'COLUMNS', 'LANG', 'LC_ALL', 'TZ', 'HOME', 'XDG_CONFIG_HOME', 'CI', 'NODE_ENV', 'DEBUG'],
-];
+const VARIABLES = words`
+  PSD2_PROFILE PSD2_CUSTOMER PSD2_GRANT PSD2_OUTPUT PSD2_NO_INPUT PSD2_DEBUG PSD2_TIMEOUT PSD2_SCA_TIMEOUT PSD2_PSU_IP
+  PSD2_LANG PSD2_TRACE PSD2_CLIENT_ID PSD2_CLIENT_SECRET PSD2_APP_NAME PSD2_CC_CLIENT_ID PSD2_CC_CLIENT_SECRET
+  PSD2_CC_APP_NAME PSD2_CC_DAILY_LIMIT PSD2_QWAC_CERT PSD2_QWAC_KEY PSD2_QSEAL_CERT PSD2_QSEAL_KEY PSD2_KEY_PASSPHRASE
+  PSD2_CA PSD2_CONFIG_PASSPHRASE PSD2_ENVIRONMENT PSD2_BANK_SIGNING_CERT PSD2_REDIRECT_URI PSD2_MAX_AMOUNT
+  NO_COLOR FORCE_COLOR NO_PROXY TERM COLUMNS LANG LC_ALL TZ HOME XDG_CONFIG_HOME CI NODE_ENV DEBUG`;
 /** With these values psd2 calls no other host, and writes to no other folder. */
 const URLS = [
-  '',
-  ' ',
-  'https://',
-  'https://[',
-  'http://127.0.0.1:1',
-  'https://a:b@127.0.0.1:1',
-  'https://x?y',
-  'x\ny',
-  '%',
+  ...words`https:// https://[ http://127.0.0.1:1 https://a:b@127.0.0.1:1 https://x?y %`,
+  ...['', ' ', 'x\ny'],
 ];
 const environment = fc
   .record(
@@ -185,14 +118,13 @@ it('whatever its environment, psd2 succeeds or exits with a documented error', {
   timeout: FUZZ_TIMEOUT_MS,
 }, async () => {
   const command = fc.constantFrom<string[][]>(
-    ['accounts', 'list'],
-    ['auth', 'login', '--client-credentials'],
-    ['auth', 'login'],
-    ['auth', 'status'],
-    ['api', 'GET', '/x', '--no-token'],
-    ['transfer', 'list'],
-    ['profile', 'list'],
-    ['customer', 'id', '--verbose'],
+    ...[words`accounts list`, words`auth login --client-credentials`, words`auth login`, words`auth status`],
+    ...[
+      words`api GET /x --no-token`,
+      words`transfer list`,
+      words`profile list`,
+      words`customer id --verbose`,
+    ],
     ['--help'],
   );
   await fuzz(fc.tuple(command, environment), async ([args, env]) => {

@@ -1,53 +1,24 @@
 import fc from 'fast-check';
 import { anyCharacter } from '../support/any-character.ts';
+import { words } from '../support/words.ts';
 
 /** Text that an operator, a script or an attacker may give where no NUL is possible. */
 export const junk = fc.oneof(
   fc.string({ maxLength: 20 }),
   fc.string({ unit: anyCharacter, maxLength: 20 }).map((text) => text.replaceAll('\0', '')),
   fc.constantFrom(
-    '',
-    ' ',
-    '-',
-    '--',
-    '=',
-    '@',
-    '@-',
-    '..',
-    '../../x',
-    '\n',
-    '0',
-    '-1',
-    '1e9',
-    '{}',
-    '[]',
-    'null',
-    '%00',
+    ...words`- -- = @ @- .. ../../x 0 -1 1e9 {} [] null %00 __proto__ constructor toString NaN true`,
   ),
-  fc.constantFrom(
-    '__proto__',
-    'constructor',
-    'toString',
-    "'; rm -rf /",
-    '\u001b[2J',
-    'NaN',
-    'true',
-    'x'.repeat(5000),
-  ),
+  fc.constantFrom('', ' ', '\n', "'; rm -rf /", '\u001b[2J', 'x'.repeat(5000)),
 );
 
 /** Replaces or removes one part of a JSON value, or cuts it short; sometimes gives arbitrary text instead. */
 export function damaged(value: unknown): fc.Arbitrary<string> {
   const parts = countParts(value);
+  const text = JSON.stringify(value);
   return fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record({ part: fc.nat(parts - 1), change: change }).map((how) => mutate(value, how)),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.nat(JSON.stringify(value).length).map((end) => JSON.stringify(value).slice(0, end)),
-    },
+    { weight: 6, arbitrary: fc.record({ part: fc.nat(parts - 1), change }).map((how) => mutate(value, how)) },
+    { weight: 1, arbitrary: fc.nat(text.length).map((end) => text.slice(0, end)) },
     { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 60 }) },
     { weight: 1, arbitrary: fc.json() },
   );
@@ -58,19 +29,8 @@ const change: fc.Arbitrary<unknown> = fc.oneof(
   fc.constant(REMOVED),
   fc.jsonValue(),
   junk,
-  fc.constantFrom(
-    null,
-    '\ud800',
-    'a\r\nb: c',
-    -0,
-    1e300,
-    '24:61',
-    '99/99/9999',
-    '2026-02-31',
-    [],
-    {},
-    '9'.repeat(400),
-  ),
+  fc.constantFrom(null, -0, 1e300, [], {}),
+  fc.constantFrom('\ud800', 'a\r\nb: c', '24:61', '99/99/9999', '2026-02-31', '9'.repeat(400)),
 );
 
 function countParts(value: unknown): number {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { CUSTOMER_ID, PRODUCT, useHostileBank, write, writeTokens } from '../hostile/hostile-bank.ts';
 import { useResident } from '../hostile/resident.ts';
+import { words } from '../support/words.ts';
 import { damaged } from './damaged.ts';
 import { plausibleAnswer } from './plausible-bank.ts';
 import { expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
@@ -11,11 +12,9 @@ import { expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
 const bank = useHostileBank();
 const { operator } = bank;
 const resident = useResident(operator);
-const TRANSFER = [
-  ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
-  ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
-];
-const CONSENT = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--account', PRODUCT, '--json'];
+const TRANSFER = words`transfer create --yes --from ${PRODUCT} --to DE89370400440532013000 --name ${'Ada Lovelace'}
+  --amount 6.00 --json`;
+const CONSENT = words`consent request --category ACCOUNT_INFO --account ${PRODUCT} --json`;
 
 /** The files as psd2 wrote them, by their paths in the configuration folder. */
 const whole: Record<string, string> = {};
@@ -25,19 +24,7 @@ beforeAll(async () => {
   Object.assign(operator.env, { PSD2_REDIRECT_URI: 'https://tpp.example/callback', PSD2_SCA_TIMEOUT: '0.2' });
   bank.behave((socket, heard) => write(socket, { body: JSON.stringify(plausibleAnswer(heard)) }));
   const { PSD2_QWAC_CERT: cert = '', PSD2_QWAC_KEY: key = '', PSD2_CA: ca = '' } = operator.env;
-  const add = [
-    'profile',
-    'add',
-    'p',
-    '--base-url',
-    bank.baseUrl,
-    '--qwac-cert',
-    cert,
-    '--qwac-key',
-    key,
-    '--ca',
-    ca,
-  ];
+  const add = words`profile add p --base-url ${bank.baseUrl} --qwac-cert ${cert} --qwac-key ${key} --ca ${ca}`;
   expect(await resident.run(add)).toMatchObject({ code: 0 });
   // The added profile is now the default, which psd2 uses without --profile.
   operator.env.PSD2_PROFILE = 'env';
@@ -74,21 +61,19 @@ const damage = fc.constantFrom(0, 1, 2, 3, 4, 5).chain((index) => {
 it('whatever a stored file contains, psd2 succeeds or exits with a documented error', {
   timeout: FUZZ_TIMEOUT_MS,
 }, async () => {
-  const command = fc.constantFrom<(() => string[])[]>(
-    () => ['profile', 'list'],
-    () => ['profile', 'show', 'p'],
-    () => ['--profile', 'p', 'api', 'GET', '/x', '--no-token'],
-    () => ['auth', 'status'],
-    () => ['auth', 'list'],
-    () => ['accounts', 'list'],
-    () => ['auth', 'refresh'],
-    () => ['transfer', 'list'],
-    () => ['transfer', 'show', flows.transfer, '--json'],
-    () => ['transfer', 'status', flows.transfer],
-    () => ['transfer', 'resume', flows.transfer, '--yes'],
-    () => ['consent', 'list', '--json'],
-    () => ['consent', 'show', flows.consent],
-    () => ['consent', 'resume', flows.consent],
+  const { transfer, consent } = flows;
+  const command = fc.constantFrom<string[][]>(
+    ...[words`profile list`, words`profile show p`, words`--profile p api GET /x --no-token`],
+    ...[
+      words`auth status`,
+      words`auth list`,
+      words`accounts list`,
+      words`auth refresh`,
+      words`transfer list`,
+    ],
+    ...[words`transfer show ${transfer} --json`, words`transfer status ${transfer}`],
+    ...[words`transfer resume ${transfer} --yes`, words`consent list --json`],
+    ...[words`consent show ${consent}`, words`consent resume ${consent}`],
   );
   const input = fc.tuple(
     fc.constant(null).chain(() => damage),
@@ -98,7 +83,7 @@ it('whatever a stored file contains, psd2 succeeds or exits with a documented er
     // A renewal leaves newer tokens than the damaged ones.
     rmSync(join(operator.config, 'tokens'), { recursive: true });
     for (const [name, right] of Object.entries(whole)) place(name, name === path ? content : right);
-    expectSoundEnd(await resident.run(args()));
+    expectSoundEnd(await resident.run(args));
     // A command may move a damaged file away. Every command works again with the file restored.
     if (!existsSync(join(operator.config, path))) place(path, whole[path] ?? '');
   });
