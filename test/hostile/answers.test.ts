@@ -88,31 +88,6 @@ describe('a call ends within --timeout', () => {
     const ended = await operator.psd2([...CALL, '--no-token', '--timeout', '0.3'], { env });
     expect(readError(ended).message).toBe('The bank could not be reached: it did not answer within 0.3 s');
   });
-
-  it.concurrent.each<[what: string, behaviour: (socket: Socket) => void, said: RegExp]>([
-    ['says nothing', () => {}, /did not answer within 0.3 s/],
-    [
-      'drips',
-      (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n');
-        endless(socket, 'X-A: b\r\n', 50);
-      },
-      /did not answer within 0.3 s/,
-    ],
-    ['talks without end', (socket) => endless(socket, 'HTTP/1.1 200 '.repeat(10_000)), /16 KiB of headers/],
-    ['talks nonsense', (socket) => socket.end('nonsense\r\n\r\n'), /its answer is not valid HTTP/],
-    [
-      'refuses',
-      (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'),
-      /the proxy .* refused the connection \(HTTP 407\)/,
-    ],
-  ])('a call through a proxy that %s ends within --timeout', async (_, behaviour, said) => {
-    const proxy = await bank.listenTcp(behaviour);
-    const ended = await operator.psd2([...CALL, '--timeout', '0.3'], {
-      env: { HTTPS_PROXY: `http://${proxy}` },
-    });
-    expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringMatching(said) });
-  });
 });
 
 describe('a call takes bounded memory', () => {
@@ -299,20 +274,12 @@ const until =
   };
 
 it.each<[what: string, execute: Behaviour]>([
-  [
-    'a redirect',
-    (socket) => write(socket, { status: 307, headers: { location: 'https://elsewhere.example/' } }),
-  ],
   ['less than it announced', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}')],
   [
     'two lengths',
     (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\n{}{}'),
   ],
   ['damaged gzip', (socket) => write(socket, { headers: { 'content-encoding': 'gzip' }, body: '{}' })],
-  [
-    'a web page',
-    (socket) => write(socket, { headers: { 'content-type': 'text/html' }, body: '<p>Welcome</p>' }),
-  ],
   ['JSON with 100 000 levels', (socket) => write(socket, { body: '['.repeat(100_000) })],
   [
     'an endless body',

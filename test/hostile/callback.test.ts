@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -26,9 +25,9 @@ function returnAddress(): URL {
 }
 
 /** Sends one request, as any program on this computer may send it. */
-function ask(url: URL, options: { method?: string; headers?: Record<string, string> } = {}) {
+function ask(url: URL, headers: Record<string, string> = {}) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
-    request(url, { ...options, agent: false }, (response) => {
+    request(url, { headers, agent: false }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     })
       .on('error', reject)
@@ -36,71 +35,33 @@ function ask(url: URL, options: { method?: string; headers?: Record<string, stri
   });
 }
 
-/** Attacks the listener in every way that must neither end nor fool its wait. */
+/** Attacks the listener in ways that must neither end nor fool its wait. test/callback/listener.test.ts has all of them. */
 async function attack(right: URL): Promise<Socket[]> {
-  const mark = '<img src=x onerror=alert(1)>"\'';
-  const changed = (change: (query: URLSearchParams) => void, path = right.pathname) => {
-    const url = new URL(right);
-    url.pathname = path;
-    change(url.searchParams);
-    return url;
-  };
-  const stolen = (state?: string) =>
-    changed((query) => {
-      query.set('code', 'stolen');
-      if (state === undefined) query.delete('state');
-      else query.set('state', state);
+  const state = right.searchParams.get('state') ?? '';
+  const stolen = (query: Record<string, string>, pathname = right.pathname) =>
+    Object.assign(new URL(right), {
+      pathname,
+      search: `${new URLSearchParams({ code: 'stolen', ...query })}`,
     });
-  const refused: [URL, number, { method?: string; headers?: Record<string, string> }?][] = [
-    [stolen(), 400],
-    [stolen(''), 400],
-    [stolen('00000000-0000-4000-8000-000000000000'), 400],
-    [stolen(mark), 400],
-    [changed((query) => query.append('state', 'other')), 400],
-    [changed((query) => query.set('error', 'access_denied'), '/'), 404],
-    [changed((query) => query.delete('state'), right.pathname), 400],
-    [changed((query) => query.set('code', mark), '/favicon.ico'), 204],
-    [changed((query) => query.set('code', mark), `/${encodeURIComponent(mark)}`), 404],
-    [stolen(right.searchParams.get('state') ?? ''), 421, { headers: { host: 'evil.example' } }],
-    [stolen(right.searchParams.get('state') ?? ''), 421, { headers: { host: `localhost:${right.port}` } }],
-    [stolen(right.searchParams.get('state') ?? ''), 405, { method: 'POST' }],
-    [
-      stolen(right.searchParams.get('state') ?? ''),
-      403,
-      {
-        headers: {
-          origin: 'https://evil.example',
-          'sec-fetch-site': 'cross-site',
-          'sec-fetch-dest': 'image',
-        },
-      },
-    ],
+  const refused: [URL, number, Record<string, string>?][] = [
+    [stolen({}), 400],
+    [stolen({ state: '00000000-0000-4000-8000-000000000000' }), 400],
+    [stolen({ state: 'wrong', error: 'access_denied' }), 400],
+    [stolen({ state, error: 'access_denied' }, '/'), 404],
+    [stolen({ state }), 421, { host: 'evil.example' }],
+    [stolen({ state }), 403, { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image' }],
   ];
-  const denied = changed((query) => query.set('error', 'access_denied'));
-  denied.searchParams.set('state', 'wrong');
-  refused.push([denied, 400]);
-  for (const [url, status, options] of refused) {
-    const answer = await ask(url, options);
+  for (const [url, status, headers = {}] of refused) {
+    const answer = await ask(url, headers);
     expect([url.href, answer.status]).toEqual([url.href, status]);
-    expect(answer.body).not.toMatch(/alert\(1\)|stolen|onerror/);
+    expect(answer.body).not.toContain('stolen');
   }
-  const held: Socket[] = [];
-  for (const bytes of [
-    '',
-    'GET /callback',
-    'POST / HTTP/1.1\r\nContent-Length: 999999999\r\n\r\nx',
-    '\x16\x03\x01junk',
-  ]) {
-    const socket = connect(Number(right.port), '127.0.0.1');
-    socket.on('error', () => {});
-    await once(socket, 'connect');
+  const held = ['', 'GET /callback', `GET /callback?state=${'x'.repeat(100_000)} HTTP/1.1\r\n`];
+  return held.map((bytes) => {
+    const socket = connect(Number(right.port), '127.0.0.1').on('error', () => {});
     socket.write(bytes);
-    held.push(socket);
-  }
-  const huge = connect(Number(right.port), '127.0.0.1').on('error', () => {});
-  huge.write(`GET /callback?state=${'x'.repeat(100_000)} HTTP/1.1\r\n`);
-  held.push(huge);
-  return held;
+    return socket;
+  });
 }
 
 it('a login under attack takes the right answer and no other', async () => {
@@ -122,7 +83,7 @@ it('a login under attack takes the right answer and no other', async () => {
   const { code, stdout, stderr } = await login.ended;
   expect(code, stderr).toBe(0);
   expect(z.object({ customerId: z.string() }).parse(JSON.parse(stdout))).toEqual({ customerId: '7' });
-  expect(stderr).not.toMatch(/stolen|the-right-code|alert/);
+  expect(stderr).not.toMatch(/stolen|the-right-code/);
   for (const socket of held) socket.destroy();
 });
 

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { readError } from '../e2e/support/errors.ts';
-import type { Environment } from '../e2e/support/psd2.ts';
+import { type Environment, PROGRAM } from '../e2e/support/psd2.ts';
 import { PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
 import { useResident } from './resident.ts';
 
@@ -124,4 +125,37 @@ it('a product id or a path cannot leave its place', async () => {
     expect([args, (await run([...args])).code]).toEqual([args, exitCode]);
   }
   expect(bank.heard.map(({ target }) => target)).toEqual(['//evil.example/x']);
+});
+
+describe('a limit on virtual memory that is too small for WebAssembly', () => {
+  const LIMIT = 'ulimit -v 8000000; exec';
+  const limited = async (env: Record<string, string>) => {
+    const words = ['-c', `${LIMIT} "$0" "$@"`, process.execPath, PROGRAM, ...CALL, '--json'];
+    const running = await bank.operator.startProgram('bash', words, env);
+    running.closeInput();
+    return running.ended;
+  };
+
+  it('psd2 names the limit and its remedy before it sends anything; newer Node.js needs less memory', async () => {
+    bank.behave((socket) => write(socket, success()));
+    const probe = ['-c', `${LIMIT} "$0" -e 'new WebAssembly.Memory({ initial: 1 })'`, process.execPath];
+    const fits = spawnSync('bash', probe).status === 0;
+    const ended = await limited({});
+    const error = {
+      code: 'config',
+      exitCode: 3,
+      message: 'The limit on virtual memory (ulimit -v) is too small for WebAssembly',
+      hint: 'Raise it to 16 GiB or more, or set NODE_OPTIONS=--disable-wasm-trap-handler.',
+    };
+    expect(ended.code).toBe(fits ? 0 : 3);
+    if (!fits) expect(readError(ended)).toMatchObject(error);
+    expect(bank.heard).toHaveLength(fits ? 1 : 0);
+  });
+
+  it('the remedy that the error names works', async () => {
+    bank.behave((socket) => write(socket, success()));
+    const ended = await limited({ NODE_OPTIONS: '--disable-wasm-trap-handler' });
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    expect(bank.heard).toHaveLength(1);
+  });
 });

@@ -42,23 +42,20 @@ const withSite =
     else write(socket, { status: 404 });
   };
 
-// One of each kind: test/terminal/browser.test.ts has all of them.
-const BAD: [what: string, address: string, inAHeader?: false][] = [
+// test/terminal/browser.test.ts has the others.
+const BAD = [
   ['a script', 'javascript:alert(1)'],
-  ['plain http', 'http://bank.example/login'],
   ['a user name', 'https://bank.example@evil.example/'],
-  ['a backslash', 'https://bank.example\\@evil.example/'],
   ['an option of the browser', '--load-extension=/tmp/evil'],
-  ['no host', '/customer-login'],
-  ['9000 characters', `https://bank.example/${'a'.repeat(9000)}`],
-  // These end a header, or make it invalid.
-  ['a line break', 'https://bank.example/\nSet-Cookie: x', false],
-  ['a NUL', 'https://bank.example/\0', false],
-  ['an escape sequence', 'https://bank.example/\u001b[2J', false],
-];
+] as const;
+/** These end a header, or make it invalid. */
+const BAD_IN_JSON = [
+  ['a line break', 'https://bank.example/\nSet-Cookie: x'],
+  ['an escape sequence', 'https://bank.example/\u001b[2J'],
+] as const;
 
 describe('psd2 opens only addresses of the bank that are web pages', () => {
-  it.each(BAD)('psd2 does not open a wrong address for SCA: %s', async (_, address) => {
+  it.each([...BAD, ...BAD_IN_JSON])('psd2 does not open a wrong address for SCA: %s', async (_, address) => {
     operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
     bank.behave(withSite(address));
     const ended = await run(TRANSFER);
@@ -83,17 +80,14 @@ describe('psd2 opens only addresses of the bank that are web pages', () => {
     expect(readFileSync(opened, 'utf8')).toBe('https://bank.example/sca?request=1\n');
   });
 
-  it.each(BAD.filter(([, , inAHeader]) => inAHeader !== false))(
-    'psd2 does not open a wrong address for a login: %s',
-    async (_, address) => {
-      operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
-      bank.behave(withSite(address));
-      const ended = await run(['auth', 'login', '--json']);
-      expect(readError(ended)).toMatchObject({ code: 'bank_answer', exitCode: 11 });
-      expect(ended.stderr).not.toContain(address);
-      expect(existsSync(opened)).toBe(false);
-    },
-  );
+  it.each(BAD)('psd2 does not open a wrong address for a login: %s', async (_, address) => {
+    operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
+    bank.behave(withSite(address));
+    const ended = await run(['auth', 'login', '--json']);
+    expect(readError(ended)).toMatchObject({ code: 'bank_answer', exitCode: 11 });
+    expect(ended.stderr).not.toContain(address);
+    expect(existsSync(opened)).toBe(false);
+  });
 
   it('a login fails if the bank gives no address, or two', async () => {
     for (const headers of ['', 'Location: https://a.example/\r\nLocation: https://b.example/\r\n']) {

@@ -9,50 +9,27 @@ const resident = useResident(bank.operator);
 
 /** One of each: text that moves the cursor, sets the title or the clipboard, forges a link, a column or a line, or hides. */
 const ATTACK = [
-  ...[
-    '\u001b[2J',
-    '\u001b]0;title\u0007',
-    '\u001b]52;c;ZXZpbA==\u0007',
-    '\u001b]8;;https://evil.example\u001b\\',
-  ],
-  ...[
-    '\u009b31m',
-    '\u009d',
-    '\u0085',
-    '\u0000',
-    '\u0008',
-    '\u007f',
-    '\r',
-    '\r\n',
-    '\n',
-    '\tFORGED\t',
-    '\v',
-    '\f',
-  ],
-  ...['\u202e', '\u2066', '\u200f', '\u200b', '\u200d', '\u2060', '\ufeff', '\u2028', '\u2029', '\u00ad'],
-  ...['\u{e0041}', '\ud800'],
+  ...['\u001b[2J', '\u001b]0;title\u0007', '\u001b]52;c;ZXZpbA==\u0007'],
+  ...['\u001b]8;;https://evil.example\u001b\\', '\u009b31m', '\u009d', '\u0085', '\u0000', '\u0008', '\u007f'],
+  ...['\r', '\r\n', '\n', '\tFORGED\t', '\v', '\f', '\u202e', '\u2066', '\u200f', '\u200b', '\u200d', '\u2060'],
+  ...['\ufeff', '\u2028', '\u2029', '\u00ad', '\u{e0041}', '\ud800'],
 ].join('x');
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
 const envelope = (data: Json, more: object = {}) => ({
   result: {
-    outcome: 'SUCCESS',
-    requestId: '012345678901234567890123',
-    flushMessages: true,
+    ...{ outcome: 'SUCCESS', requestId: '012345678901234567890123', flushMessages: true },
     messages: [{ code: 'W1', message: 'A warning', type: 'WARNING', detail: 'more' }],
   },
   data,
   ...more,
 });
-const error = {
-  result: {
-    outcome: 'ERROR',
-    requestId: '1',
-    messages: [{ code: 'E1', message: 'An error', type: 'ERROR', detail: 'more' }],
-  },
+const failed = (messages: Json) => ({
+  result: { outcome: 'ERROR', requestId: '1', messages },
   resources: { resourceId: 'r1' },
-};
+});
+const error = failed([{ code: 'E1', message: 'An error', type: 'ERROR', detail: 'more' }]);
 const approach = envelope({ chosenScaApproach: 'REDIRECT', scaRedirectURL: 'https://bank.example/sca' });
 const status = envelope({ authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' });
 const resources = {
@@ -63,6 +40,7 @@ const verified = envelope(
   { totalAmount: euros('6.50'), commissions: { commissions: '0.50', currency: 'EUR' }, bankName: 'A bank' },
   resources,
 );
+const paid = envelope({ cro: 'CRO1' }, resources);
 const transfer = words`transfer create --yes --from ${PRODUCT} --to DE89370400440532013000 --name
   ${'Ada Lovelace'} --amount 6.00`;
 
@@ -77,19 +55,17 @@ interface Case {
 }
 
 const ok = (body: object) => ({ body });
+const AUTHORISED = { '/verify': ok(verified), '/approach': ok(approach), '/status': ok(status) };
 const cases: Record<string, Case> = {
   'accounts list': {
-    args: ['accounts', 'list'],
+    args: words`accounts list`,
     answers: {
       '/accounts': ok(
         envelope({
           accounts: [
             {
-              accountId: PRODUCT,
-              product: { code: 'CA30', description: 'Current account' },
-              currency: 'EUR',
-              iban: 'IT60X0542811101000000123456',
-              name: 'Mine',
+              ...{ accountId: PRODUCT, product: { code: 'CA30', description: 'Current account' } },
+              ...{ currency: 'EUR', iban: 'IT60X0542811101000000123456', name: 'Mine' },
             },
             { accountId: '0000000002', currency: 'EUR', iban: 'IT60', name: 'Other' },
           ],
@@ -98,47 +74,47 @@ const cases: Record<string, Case> = {
     },
   },
   'accounts balance': {
-    args: ['accounts', 'balance', PRODUCT],
+    args: words`accounts balance ${PRODUCT}`,
     answers: {
       '/retrieve': ok(envelope({ accountBalance: euros('1.000'), date: '30/06/2024', hour: '10:15' })),
     },
   },
   'accounts transactions': {
-    args: ['accounts', 'transactions', PRODUCT],
+    args: words`accounts transactions ${PRODUCT}`,
     answers: {
       '/retrieve': ok(envelope({ transactionsAccounting: [row], transactionsNotAccounting: [row] })),
     },
   },
   'accounts show': {
-    args: ['accounts', 'show', PRODUCT],
+    args: words`accounts show ${PRODUCT}`,
     answers: { [PRODUCT]: ok(envelope({ name: 'Mine', holders: [{ name: 'Ada' }, 'Eve'] })) },
   },
   'customer id': {
-    args: ['customer', 'id'],
+    args: words`customer id`,
     answers: { 'customerid-info': ok(envelope({ customerid: '1048262' })) },
   },
   'auth login': {
-    args: ['auth', 'login', '--client-credentials'],
+    args: words`auth login --client-credentials`,
     answers: {
       '/token': ok(
         envelope({
-          access_token: 'abc',
-          token_type: 'Bearer',
-          expires_in: '600',
-          scope: 'oob',
-          refresh_token: 'd',
+          ...{
+            access_token: 'abc',
+            token_type: 'Bearer',
+            expires_in: '600',
+            scope: 'oob',
+            refresh_token: 'd',
+          },
         }),
       ),
     },
   },
   'transfer prepare': {
-    args: ['transfer', 'prepare', PRODUCT],
+    args: words`transfer prepare ${PRODUCT}`,
     answers: {
       '/prepare': ok(
         envelope({
-          abi: '03069',
-          today: '30/06/2024',
-          holidays: ['25/12/2024'],
+          ...{ abi: '03069', today: '30/06/2024', holidays: ['25/12/2024'] },
           currency: { selected: 'EUR', currencyList: [{ label: 'Euro', value: 'EUR', rate: '1' }] },
           countries: [{ label: 'Italy', value: 'IT' }],
         }),
@@ -148,67 +124,42 @@ const cases: Record<string, Case> = {
   'transfer create': {
     args: transfer,
     slow: true,
-    answers: {
-      '/verify': ok(verified),
-      '/approach': ok(approach),
-      '/status': ok(status),
-      '/execute': ok(envelope({ cro: 'CRO1' }, resources)),
-    },
+    answers: { ...AUTHORISED, '/execute': ok(paid) },
   },
   'transfer create that is KO': {
     args: transfer,
     slow: true,
     attacked: ['/execute'],
-    answers: {
-      '/verify': ok(verified),
-      '/approach': ok(approach),
-      '/status': ok(status),
-      '/execute': { status: 422, body: error },
-    },
+    answers: { ...AUTHORISED, '/execute': { status: 422, body: error } },
   },
   'operation run': {
-    args: ['operation', 'run', 'topUp', '--account', PRODUCT, '--data', '{}', '--yes'],
+    args: words`operation run topUp --account ${PRODUCT} --data {} --yes`,
     slow: true,
     attacked: ['/verify'],
-    answers: {
-      '/verify': ok(verified),
-      '/approach': ok(approach),
-      '/status': ok(status),
-      '/execute': ok(envelope({ cro: 'CRO1' }, resources)),
-    },
+    answers: { ...AUTHORISED, '/execute': ok(paid) },
   },
   'consent request': {
-    args: ['consent', 'request', '--category', 'PAYMENTS', '--account', PRODUCT],
+    args: words`consent request --category PAYMENTS --account ${PRODUCT}`,
     slow: true,
     attacked: ['/request', '/confirm'],
     answers: {
       '/request': ok(envelope({ categoriesOutcome: [{ name: 'PAYMENTS', outcome: true }] }, resources)),
-      '/approach': ok(approach),
-      '/status': ok(status),
-      '/confirm': ok(envelope({})),
+      ...{ '/approach': ok(approach), '/status': ok(status), '/confirm': ok(envelope({})) },
     },
   },
   'an error': {
-    args: ['customer', 'id'],
+    args: words`customer id`,
     answers: { 'customerid-info': { status: 400, body: error } },
   },
   'an error of OAuth': {
-    args: ['auth', 'login', '--client-credentials'],
+    args: words`auth login --client-credentials`,
     answers: { '/token': { status: 400, body: { error: 'invalid_client', error_description: 'Who?' } } },
   },
   'an SCA requirement': {
-    args: ['api', 'GET', '/private/x'],
-    answers: {
-      '/x': {
-        status: 403,
-        body: {
-          ...error,
-          result: { ...error.result, messages: [{ code: 'PSD2_SCA_REQUIRED', message: 'SCA' }] },
-        },
-      },
-    },
+    args: words`api GET /private/x`,
+    answers: { '/x': { status: 403, body: failed([{ code: 'PSD2_SCA_REQUIRED', message: 'SCA' }]) } },
   },
-  api: { args: ['api', 'GET', '/private/x'], answers: { '/x': ok(envelope({ name: 'Mine' }, resources)) } },
+  api: { args: words`api GET /private/x`, answers: { '/x': ok(envelope({ name: 'Mine' }, resources)) } },
 };
 
 /** The paths to each text of a JSON value, and to each name if `names` are attacked. */

@@ -134,21 +134,4 @@ describe('a handshake that breaks off', () => {
     });
     expect(connections).toBe(4);
   });
-
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'psd2 reports a bank that does not accept its QWAC, with %s',
-    async (version) => {
-      const asked: string[] = [];
-      const options = { ca: made.stranger.cert, minVersion: version, maxVersion: version };
-      const baseUrl = await bank.listenTls(options, (_, { target }) => asked.push(target));
-      const ended = await operator.psd2(CALL, { env: { PSD2_BASE_URL: baseUrl } });
-      expect(readError(ended)).toMatchObject({
-        exitCode: 11,
-        message: expect.stringMatching(
-          /it refused the TLS handshake with our QWAC|the connection (was lost|could not be made)/,
-        ),
-      });
-      expect(asked).toEqual([]);
-    },
-  );
 });

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readSeed } from '../../src/sandbox/seed/read-seed.ts';
-import { codeOf, type Json, useTestBank } from './tpp.ts';
+import { codeOf, order, useTestBank } from './tpp.ts';
 
 const ANNA = '1048262';
 const CURRENT = '0010482620';
@@ -43,32 +43,21 @@ const { sandbox, tpp } = await useTestBank({
   seed: await readSeed(seedFile({ customers: [DORA] }), 0),
 });
 
-async function order(method: string, path: string, body?: object) {
-  const { customerSiteUrl, controlToken } = sandbox.running;
-  const answer = await fetch(`${customerSiteUrl}/control${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${controlToken}` },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, json: jsonOf(await answer.text()) };
-}
-
-function jsonOf(text: string): Json {
-  return JSON.parse(text);
-}
+const give = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) =>
+  order(sandbox, method, path, body);
 
 async function tokenOf(customerId: string): Promise<string> {
-  return String((await order('POST', '/tokens', { customerId })).json.accessToken);
+  return String((await give('POST', '/tokens', { customerId })).json.accessToken);
 }
 
 describe('the orders to the bank', () => {
   test('the OpenAPI describes every order, and every real answer is as it says', async () => {
-    const { json: api } = await order('GET', '/openapi.json');
+    const { json: api } = await give('GET', '/openapi.json');
     expect(api.openapi).toBe('3.1.0');
     const described = Object.entries(api.paths ?? {}).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const calls: [method: string, path: string, real: string, body?: object][] = [
+    const calls: [method: 'GET' | 'POST' | 'DELETE', path: string, real: string, body?: object][] = [
       ['POST', '/faults', '/faults', { fault: 'delay=1', on: 'accounts', forSeconds: 5, customer: 'bruno' }],
       ['GET', '/faults', '/faults'],
       ['DELETE', '/faults/{id}', '/faults/1'],
@@ -90,14 +79,13 @@ describe('the orders to the bank', () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     for (const [method, path, real, body] of calls) {
-      const { status, json } = await order(method, real, body);
+      const { status, json } = await give(method, real, body);
       const described = api.paths?.[path]?.[method.toLowerCase()];
+      const what = `${method} ${path} ${status}`;
       const schema = described?.responses?.[String(status)]?.content?.['application/json']?.schema;
-      expect(schema, `${method} ${path} ${status}`).toBeDefined();
-      expect(
-        ajv.validate(JSON.parse(JSON.stringify(schema)), json),
-        `${method} ${path}: ${ajv.errorsText()}`,
-      ).toBe(true);
+      expect(schema, what).toBeDefined();
+      const isRight = ajv.validate(JSON.parse(JSON.stringify(schema)), json);
+      expect(isRight, `${what}: ${ajv.errorsText()}`).toBe(true);
       const bodySchema = described?.requestBody?.content?.['application/json']?.schema;
       if (body) expect(ajv.validate(JSON.parse(JSON.stringify(bodySchema)), body), path).toBe(true);
     }
@@ -108,60 +96,62 @@ describe('the orders to the bank', () => {
     ['GET', '/nothing'],
     ['DELETE', '/clock'],
     ['GET', ''],
-  ])('%s /control%s is refused in JSON, as the OpenAPI says', async (method, path) => {
-    expect(await order(method, path)).toEqual({
+  ] as const)('%s /control%s is refused in JSON, as the OpenAPI says', async (method, path) => {
+    expect(await give(method, path)).toEqual({
       status: 404,
       json: { error: `The sandbox control has no ${method} /control${path}` },
     });
   });
 
   test("the bank's time ends tokens and consents, and the client's own time still signs", async () => {
-    await order('POST', '/reset');
+    await give('POST', '/reset');
     const before = await tokenOf(ANNA);
     await tpp.giveConsent(before, ANNA, [{ name: 'ACCOUNT_INFO', products: [CURRENT] }]);
     expect((await tpp.send({ path: BALANCE, token: before })).status).toBe(200);
-    expect((await order('POST', '/clock', { forwardSeconds: 4000 })).json.aheadSeconds).toBe(4000);
+    expect((await give('POST', '/clock', { forwardSeconds: 4000 })).json.aheadSeconds).toBe(4000);
     expect(codeOf(await tpp.send({ path: BALANCE, token: before }))).toBe('TOKEN_EXPIRED');
     const renewed = await tokenOf(ANNA);
     expect((await tpp.send({ path: BALANCE, token: renewed })).status).toBe(200);
-    await order('POST', '/clock', { time: '2027-12-24T23:30:00+01:00' });
+    await give('POST', '/clock', { time: '2027-12-24T23:30:00+01:00' });
     const later = await tokenOf(ANNA);
     expect(codeOf(await tpp.send({ path: BALANCE, token: later }))).toBe('CONSENT_MISSING');
-    const back = await order('POST', '/clock', { time: '2027-12-24T10:00:00Z' });
+    const back = await give('POST', '/clock', { time: '2027-12-24T10:00:00Z' });
     expect([back.status, back.json.error]).toEqual([400, expect.stringContaining('only moves forward')]);
-    await order('POST', '/reset');
-    expect((await order('GET', '/clock')).json.aheadSeconds).toBe(0);
+    await give('POST', '/reset');
+    expect((await give('GET', '/clock')).json.aheadSeconds).toBe(0);
   });
 
   test('a reset of a customer ends what is theirs, and leaves the others alone', async () => {
-    await order('POST', '/reset');
+    await give('POST', '/reset');
     const [anna, bruno] = [await tokenOf(ANNA), await tokenOf('2073915')];
     await tpp.giveConsent(anna, ANNA, [{ name: 'ACCOUNT_INFO', products: [CURRENT] }]);
     const name = { path: '/private/customers/customerid-info' };
-    expect((await order('POST', '/customers/anna/reset')).status).toBe(200);
+    expect((await give('POST', '/customers/anna/reset')).status).toBe(200);
     expect(codeOf(await tpp.send({ ...name, token: anna }))).toBe('TOKEN_INVALID');
     expect((await tpp.send({ ...name, token: bruno })).status).toBe(200);
     expect(codeOf(await tpp.send({ path: BALANCE, token: await tokenOf(ANNA) }))).toBe('CONSENT_MISSING');
-    expect((await order('POST', '/customers/nobody/reset')).json.error).toBe('There is no customer nobody');
+    expect((await give('POST', '/customers/nobody/reset')).json.error).toBe('There is no customer nobody');
   });
 
   test('a fault of one customer leaves the others alone, and ends by the time of the bank', async () => {
-    await order('POST', '/reset');
+    await give('POST', '/reset');
     const [anna, bruno] = [await tokenOf(ANNA), await tokenOf('2073915')];
-    await order('POST', '/faults', { fault: 'status=503', customer: 'bruno', forSeconds: 60 });
+    await give('POST', '/faults', { fault: 'status=503', customer: 'bruno', forSeconds: 60 });
     const read = async (token: string) =>
       (await tpp.send({ path: '/private/customers/customerid-info', token })).status;
     expect([await read(anna), await read(bruno)]).toEqual([200, 503]);
-    await order('POST', '/clock', { forwardSeconds: 61 });
-    expect([await read(bruno), (await order('GET', '/faults')).json]).toEqual([200, []]);
-    expect((await order('POST', '/faults', { fault: 'empty', customer: 'nobody' })).status).toBe(404);
+    await give('POST', '/clock', { forwardSeconds: 61 });
+    expect([await read(bruno), (await give('GET', '/faults')).json]).toEqual([200, []]);
+    expect((await give('POST', '/faults', { fault: 'empty', customer: 'nobody' })).status).toBe(404);
   });
 });
 
 describe('a seed', () => {
+  const doraBut = (...all: object[]) => ({ customers: all.map((changes) => ({ ...DORA, ...changes })) });
+
   test('its customers have their accounts, transactions and consents, at both doors', async () => {
-    await order('POST', '/reset');
-    const { json } = await order('GET', '/customers');
+    await give('POST', '/reset');
+    const { json } = await give('GET', '/customers');
     const dora = Object.values(json).find(({ user }) => String(user) === 'dora');
     expect(dora).toMatchObject({ customerId: '6000001', accounts: ['0060000010', '0160000011'] });
     const token = await tokenOf('6000001');
@@ -171,7 +161,7 @@ describe('a seed', () => {
       accountBalance: { amount: '87.500' },
       availableBalance: { amount: '86.500' },
     });
-    expect((await order('POST', '/customers/dora/revoke-consents')).json).toEqual({ revoked: 3 });
+    expect((await give('POST', '/customers/dora/revoke-consents')).json).toEqual({ revoked: 3 });
     expect(codeOf(await tpp.send({ path: `${product}/balance/retrieve`, token }))).toBe('CONSENT_MISSING');
   });
 
@@ -181,26 +171,23 @@ describe('a seed', () => {
     [{ customers: 5 }, 'customers: must be a list'],
     [{ customers: [{}] }, 'customers[0].user: must be a text'],
     [
-      { customers: [{ user: 'dora', accounts: [{ kind: 'cheque' }] }] },
-      'customers[0].accounts[0].kind: must be "current" or "savings" or "card"',
+      doraBut({ accounts: [{ kind: 'cheque' }] }),
+      'accounts[0].kind: must be "current" or "savings" or "card"',
     ],
-    [{ customers: [{ user: 'Dora' }] }, 'customers[0].user: must be 1 to 40 small letters'],
-    [{ customers: [{ user: 'dora', acounts: [] }] }, 'customers[0].acounts is not a field of a seed'],
-    [{ customers: [{ user: 'anna' }] }, 'customers[0].user: the bank already has a customer anna'],
+    [doraBut({ user: 'Dora' }), 'customers[0].user: must be 1 to 40 small letters'],
+    [doraBut({ acounts: [] }), 'customers[0].acounts is not a field of a seed'],
+    [doraBut({ user: 'anna' }), 'customers[0].user: the bank already has a customer anna'],
+    [doraBut({}, { user: 'emil', customerId: '6000001' }), 'customers[1].customerId: the bank'],
     [
-      { customers: [DORA, { ...DORA, user: 'emil', customerId: '6000001' }] },
-      'customers[1].customerId: the bank',
-    ],
-    [
-      { customers: [{ user: 'dora', accounts: [{ kind: 'current', productId: CURRENT }] }] },
+      doraBut({ accounts: [{ kind: 'current', productId: CURRENT }] }),
       `customers[0].accounts[0].productId: the bank already has an account ${CURRENT}`,
     ],
     [
-      { customers: [{ ...DORA, consents: [{ category: 'PAYMENTS', products: [CURRENT] }] }] },
+      doraBut({ consents: [{ category: 'PAYMENTS', products: [CURRENT] }] }),
       `customers[0].consents[0].products[0]: the customer has no account ${CURRENT}`,
     ],
     [
-      { customers: [{ ...DORA, accounts: [{ kind: 'current', opening: '1,00' }] }] },
+      doraBut({ accounts: [{ kind: 'current', opening: '1,00' }] }),
       'customers[0].accounts[0].opening: must be an amount with two decimals',
     ],
   ])('a bad seed is refused with the path of what is wrong: %j', async (content, message) => {

@@ -6,7 +6,7 @@ import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { addDays } from '../../src/sandbox/ledger/bank-time.ts';
 import { GeneratedHistory } from '../../src/sandbox/ledger/generated-history.ts';
 import { defaultRules } from '../../src/sandbox/rules.ts';
-import { openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { openTestBank, order, type Reply, type TestBank } from './tpp.ts';
 
 const today = new Date('2026-11-20T11:00:00Z');
 const whole = { from: undefined, to: undefined };
@@ -129,13 +129,7 @@ describe('a sandbox with many customers and transactions', () => {
   afterAll(() => bank.close());
 
   async function tokenOf(customerId: string): Promise<string> {
-    const { customerSiteUrl, controlToken } = bank.sandbox.running;
-    const response = await fetch(`${customerSiteUrl}/control/tokens`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${controlToken}` },
-      body: JSON.stringify({ customerId }),
-    });
-    return String(Object(await response.json()).accessToken);
+    return String((await order(bank.sandbox, 'POST', '/tokens', { customerId })).json.accessToken);
   }
 
   const retrieve = (query: string, productId = '0050077770', id = '5007777'): Promise<Reply> =>

@@ -11,7 +11,7 @@ import { loadOrCreateRegistration } from '../../src/sandbox/folder/registration.
 import { openStateFolder } from '../../src/sandbox/folder/state-folder.ts';
 import { doorOf } from '../../src/sandbox/nextgenpsd2/door-state.ts';
 import { defaultRules } from '../../src/sandbox/rules.ts';
-import { codeOf, openTestBank, type TestBank } from './tpp.ts';
+import { codeOf, openTestBank, order, type TestBank } from './tpp.ts';
 
 const ANNA = '1048262';
 const CURRENT = '0010482620';
@@ -34,16 +34,6 @@ async function killAndRestart(bank: TestBank): Promise<TestBank> {
   await cp(left, folder, { recursive: true });
   await rm(left, { recursive: true });
   return openTestBank({ state: folder, consents: 'enforced' });
-}
-
-async function control(bank: TestBank, method: string, path: string, body?: object) {
-  const { customerSiteUrl, controlToken } = bank.sandbox.running;
-  const answer = await fetch(`${customerSiteUrl}/control${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${controlToken}` },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, json: await answer.json() };
 }
 
 describe('a sandbox with a state folder', () => {
@@ -83,11 +73,11 @@ describe('a sandbox with a state folder', () => {
     const pay = { method: 'PUT', path: execute, token: accessToken, body: '{}' } as const;
     expect((await before.tpp.send(pay)).status).toBe(200);
     const balance = (await before.tpp.send({ path: BALANCE, token: accessToken })).json.data;
-    await control(before, 'POST', '/customers', { user: 'dora' });
-    await control(before, 'POST', '/faults', { fault: 'status=503', on: 'accounts', forSeconds: 7200 });
-    await control(before, 'POST', '/clock', { forwardSeconds: 600 });
-    const faults = (await control(before, 'GET', '/faults')).json;
-    const customers = (await control(before, 'GET', '/customers')).json;
+    await order(before.sandbox, 'POST', '/customers', { user: 'dora' });
+    await order(before.sandbox, 'POST', '/faults', { fault: 'status=503', on: 'accounts', forSeconds: 7200 });
+    await order(before.sandbox, 'POST', '/clock', { forwardSeconds: 600 });
+    const faults = (await order(before.sandbox, 'GET', '/faults')).json;
+    const customers = (await order(before.sandbox, 'GET', '/customers')).json;
     const token = before.sandbox.running.controlToken;
 
     const after = await killAndRestart(before);
@@ -95,9 +85,9 @@ describe('a sandbox with a state folder', () => {
     const again = (await after.tpp.send({ path: BALANCE, token: accessToken })).json.data;
     expect(again?.availableBalance).toEqual(balance?.availableBalance);
     expect(codeOf(await after.tpp.send(pay))).toBe('ALREADY_EXECUTED');
-    expect((await control(after, 'GET', '/faults')).json).toEqual(faults);
-    expect((await control(after, 'GET', '/customers')).json).toEqual(customers);
-    expect((await control(after, 'GET', '/clock')).json).toEqual({
+    expect((await order(after.sandbox, 'GET', '/faults')).json).toEqual(faults);
+    expect((await order(after.sandbox, 'GET', '/customers')).json).toEqual(customers);
+    expect((await order(after.sandbox, 'GET', '/clock')).json).toEqual({
       time: '2026-11-20T11:10:00.000Z',
       aheadSeconds: 600,
     });
@@ -174,7 +164,7 @@ describe('a sandbox with a state folder', () => {
   test('two sandboxes cannot use one state folder: the first one says so instead of losing what the other wrote', async () => {
     const first = await openTestBank({ state: folder });
     const second = await openTestBank({ state: folder });
-    expect((await control(second, 'POST', '/clock', { forwardSeconds: 60 })).status).toBe(200);
+    expect((await order(second.sandbox, 'POST', '/clock', { forwardSeconds: 60 })).status).toBe(200);
     const refused = await first.tpp.send({ path: first.tpp.authorizePath() });
     expect([refused.status, refused.text]).toEqual([500, expect.stringContaining('Another sandbox uses')]);
     await first.close();

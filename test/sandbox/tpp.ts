@@ -96,34 +96,25 @@ export class Tpp {
     };
   }
 
+  /** Makes the token call with these fields, and the id and secret of an application. */
+  tokenCall(
+    fields: Record<string, string>,
+    application = this.registration.applications.authorizationCode,
+  ): Promise<Reply> {
+    const client = { client_id: application.clientId, client_secret: application.clientSecret };
+    const path = '/auth/oauth/v2/token';
+    return this.send({ method: 'POST', path, body: { ...client, ...fields }, application });
+  }
+
   /** Renews the tokens. @returns the answer */
   refresh(refreshToken: string): Promise<Reply> {
-    const { clientId, clientSecret } = this.registration.applications.authorizationCode;
-    return this.send({
-      method: 'POST',
-      path: '/auth/oauth/v2/token',
-      body: {
-        grant_type: 'refresh_token',
-        client_id: clientId,
-        client_secret: clientSecret,
-        refresh_token: refreshToken,
-      },
-    });
+    return this.tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken });
   }
 
   /** Gets a token with client credentials, for calls under that application's own name. */
   async clientCredentials(): Promise<Pick<Call, 'token' | 'application'>> {
     const application = this.registration.applications.clientCredentials;
-    const { json } = await this.send({
-      method: 'POST',
-      path: '/auth/oauth/v2/token',
-      body: {
-        grant_type: 'client_credentials',
-        client_id: application.clientId,
-        client_secret: application.clientSecret,
-      },
-      application,
-    });
+    const { json } = await this.tokenCall({ grant_type: 'client_credentials' }, application);
     return { token: String(json.data?.access_token), application };
   }
 
@@ -236,11 +227,8 @@ export class Tpp {
       ...(body !== undefined && { 'content-type': 'application/json', digest: digestOf(body) }),
       ...call.signedValues,
     };
-    const list =
-      call.signedHeaders ??
-      (body === undefined
-        ? '(request-target) tpp-request-id date'
-        : '(request-target) digest tpp-request-id date');
+    const prescribed = `(request-target) ${body === undefined ? '' : 'digest '}tpp-request-id date`;
+    const list = call.signedHeaders ?? prescribed;
     const signingString = list
       .split(' ')
       .map((name) =>
@@ -249,11 +237,8 @@ export class Tpp {
           : `${name}: ${headers[name]}`,
       )
       .join('\n');
-    const signature = sign(
-      'RSA-SHA256',
-      Buffer.from(signingString),
-      call.signingKey ?? this.read('qsealKeyFile'),
-    );
+    const key = call.signingKey ?? this.read('qsealKeyFile');
+    const signature = sign('RSA-SHA256', Buffer.from(signingString), key);
     headers.signature = `keyId="${application.applicationName}",algorithm="rsa-sha256",headers="${list}",signature="${signature.toString('base64')}"`;
     const changed = new Map<string, string | string[] | null>(Object.entries(headers));
     for (const [name, value] of Object.entries(call.headers ?? {})) changed.set(name.toLowerCase(), value);
@@ -368,32 +353,44 @@ export async function newTestBank(options?: Partial<SandboxOptions>): Promise<Te
   return bank;
 }
 
-/** Starts a sandbox on free ports in its own folder, by default at noon on 20 November 2026 (a Friday) in Rome. */
-export async function openTestBank(
-  options: Partial<SandboxOptions> = {},
-  at = '2026-11-20T11:00:00Z',
-): Promise<TestBank> {
+/** Starts a test bank in its own folder. Most tests are about other rules than consents, which permission.test.ts tests. */
+export async function openTestBank(options: Partial<SandboxOptions> = {}, at?: string): Promise<TestBank> {
+  const { sandbox, clock, close } = await openSandbox({ consents: 'recorded', ...options }, at);
+  const tpp = new Tpp(sandbox, clock.now);
+  return {
+    ...{ sandbox, tpp, clock },
+    close: async () => {
+      tpp.close();
+      await close();
+    },
+  };
+}
+
+/** Starts a strict sandbox on free ports in its own folder, by default at noon on 20 November 2026 (a Friday) in Rome. */
+export async function openSandbox(options: Partial<SandboxOptions>, at = '2026-11-20T11:00:00Z') {
   const folder = await mkdtemp(join(tmpdir(), 'psd2-sandbox-'));
   await cp(inject('registration'), folder, { recursive: true });
   const clock = new TestClock(at);
-  // Most tests are about other rules. permission.test.ts tests consents.
-  const sandbox = await startSandbox({
-    folder,
-    port: 0,
-    now: clock.now,
-    consents: 'recorded',
-    strict: true,
-    ...options,
-  });
-  const tpp = new Tpp(sandbox, clock.now);
-  return {
-    sandbox,
-    tpp,
-    clock,
-    close: async () => {
-      tpp.close();
-      await sandbox.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+  const sandbox = await startSandbox({ folder, port: 0, now: clock.now, strict: true, ...options });
+  const close = async () => {
+    await sandbox.close();
+    await rm(folder, { recursive: true, force: true });
   };
+  return { sandbox, clock, close };
+}
+
+/** Gives the sandbox an order, as a script does with the control token. */
+export async function order(
+  { running }: Sandbox,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; json: Json }> {
+  const answer = await fetch(`${running.customerSiteUrl}/control${path}`, {
+    method,
+    headers: { authorization: `Bearer ${running.controlToken}`, ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, json: JSON.parse(await answer.text()) };
 }
