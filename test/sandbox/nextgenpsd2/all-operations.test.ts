@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
-import { askConsent, authorisationOf, useDoor } from './door-client.ts';
-import { approve, initiate, linkOf, pay, START } from './payment-client.ts';
+import {
+  askConsent,
+  authorisationOf,
+  CALLBACK,
+  type DoorReply,
+  linkOf,
+  START,
+  useDoor,
+} from './door-client.ts';
+import { approve, initiate, pay } from './payment-client.ts';
 
 // The operations and headers of the standard that psd2 itself does not use.
 
@@ -8,52 +16,42 @@ const door = await useDoor({ payments: { futureDays: 30 } }, ['confirmation-code
 const authorisationsAt = async (path: string): Promise<unknown> =>
   Object(await door.client.get(path).then(({ json }) => json)).authorisationIds;
 
+/** Starts the authorisation that an answer has a link for. */
+function start(reply: DoorReply): Promise<DoorReply> {
+  const path = linkOf(reply, 'startAuthorisation');
+  return door.client.send({ method: 'POST', path, body: {}, headers: { 'tpp-redirect-uri': CALLBACK } });
+}
+
+/** Sends the code that the browser brought back. */
+function confirm(reply: DoorReply, confirmationCode: string | null | undefined): Promise<DoorReply> {
+  return door.client.send({ method: 'PUT', path: linkOf(reply, 'confirmation'), body: { confirmationCode } });
+}
+
 test('a cancellation takes the code that the browser brings back', async () => {
   const reply = await initiate(door, { requestedExecutionDate: '2026-11-27' });
   const code = approve(door, reply)?.searchParams.get('confirmationCode');
-  const path = linkOf(reply, 'confirmation');
-  await door.client.send({ method: 'PUT', path, body: { confirmationCode: code } });
+  await confirm(reply, code);
   const asked = await door.client.send({ method: 'DELETE', path: linkOf(reply, 'self') });
   expect(asked.status).toBe(202);
-  const started = await door.client.send({
-    ...{ method: 'POST', path: linkOf(asked, 'startAuthorisation'), body: {} },
-    headers: { 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback' },
-  });
+  const started = await start(asked);
   const other = approve(door, started)?.searchParams.get('confirmationCode');
-  const put = {
-    method: 'PUT',
-    path: linkOf(started, 'confirmation'),
-    body: { confirmationCode: other },
-  } as const;
-  expect((await door.client.send(put)).json.scaStatus).toBe('finalised');
+  expect((await confirm(started, other)).json.scaStatus).toBe('finalised');
   expect((await door.client.get(linkOf(reply, 'status'))).json.transactionStatus).toBe('CANC');
 });
 
 test('a basket has payments, a status and authorisations', async () => {
-  const one = await initiate(
-    door,
-    { endToEndIdentification: 'B-1' },
-    {
-      headers: { 'tpp-explicit-authorisation-preferred': 'true' },
-    },
-  );
-  const basket = await door.client.send({
-    ...{ method: 'POST', path: '/v1/signing-baskets', body: { paymentIds: [one.json.paymentId] } },
-    headers: { ...START, 'tpp-explicit-authorisation-preferred': 'true' },
-  });
+  const headers = { ...START, 'tpp-explicit-authorisation-preferred': 'true' };
+  const one = await initiate(door, { endToEndIdentification: 'B-1' }, { headers });
+  const body = { paymentIds: [one.json.paymentId] };
+  const basket = await door.client.send({ method: 'POST', path: '/v1/signing-baskets', body, headers });
   const self = linkOf(basket, 'self');
   expect((await door.client.get(self)).json).toMatchObject({ transactionStatus: 'RCVD' });
   expect((await door.client.get(`${self}/status`)).json).toEqual({ transactionStatus: 'RCVD' });
-  const started = await door.client.send({
-    ...{ method: 'POST', path: linkOf(basket, 'startAuthorisation'), body: {} },
-    headers: { 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback' },
-  });
+  const started = await start(basket);
   expect(await authorisationsAt(`${self}/authorisations`)).toEqual([authorisationOf(started)]);
   expect((await door.client.get(linkOf(started, 'scaStatus'))).json.scaStatus).toBe('received');
   const code = approve(door, started)?.searchParams.get('confirmationCode');
-  const path = linkOf(started, 'confirmation');
-  const put = await door.client.send({ method: 'PUT', path, body: { confirmationCode: code } });
-  expect(put.json.scaStatus).toBe('finalised');
+  expect((await confirm(started, code)).json.scaStatus).toBe('finalised');
   expect((await door.client.get(`${self}/status`)).json.transactionStatus).toBe('ACTC');
 });
 

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { companyCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
-import { askConsent, authorisationOf, type DoorReply, refusalOf, useDoor } from './door-client.ts';
-import { initiate, linkOf, SCT } from './payment-client.ts';
+import {
+  askConsent,
+  authorisationOf,
+  CALLBACK,
+  type DoorReply,
+  linkOf,
+  refusalOf,
+  useDoor,
+} from './door-client.ts';
+import { initiate, SCT } from './payment-client.ts';
 
 const [dora, emil] = companyCustomers.map(({ customerId }) => customerId);
 const iban = companyCustomers[0]?.products[0]?.iban;
@@ -11,7 +19,7 @@ const { client, sandbox } = door;
 
 /** Begins the authorisation of a person. */
 function begin(path: string, psuId: string): Promise<DoorReply> {
-  const headers = { 'psu-id': psuId, 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback' };
+  const headers = { 'psu-id': psuId, 'tpp-redirect-uri': CALLBACK };
   return client.send({ method: 'POST', path: `${path}/authorisations`, body: {}, headers });
 }
 

@@ -1,13 +1,11 @@
-import { createServer } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
+import { serve } from '../fake-bank.ts';
 import { useQuietPages } from '../quiet-pages.ts';
 import { askConsent, authorisationOf, type DoorReply, SAVINGS, useDoor } from './door-client.ts';
 
-const tpp = createServer((_, response) => void response.end('<title>Back</title>'));
-await new Promise<void>((resolve) => tpp.listen(0, '127.0.0.1', resolve));
-afterAll(() => void tpp.close());
-const address = tpp.address();
-const CALLBACK = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/callback`;
+const tpp = await serve((_, response) => response.end('<title>Back</title>'));
+afterAll(() => tpp.close());
+const CALLBACK = `${tpp.origin}/callback`;
 
 const door = await useDoor({ sca: { approaches: ['redirect', 'decoupled'] } });
 

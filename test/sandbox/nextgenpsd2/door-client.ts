@@ -1,16 +1,13 @@
-import { createHash, randomUUID, sign, X509Certificate } from 'node:crypto';
+import { randomUUID, sign, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request as httpsRequest } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, inject, onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { type BankFile, bankFile } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Registration } from '../../../src/sandbox/folder/registration.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server/server.ts';
-import { type Json, TestClock } from '../tpp.ts';
+import type { Sandbox, SandboxOptions } from '../../../src/sandbox/server/server.ts';
+import { digestOf, type Json, openSandbox, type TestClock } from '../tpp.ts';
 
 /** A signed call of the second door. Everything that is not given is what the standard says. */
 export interface DoorRequest {
@@ -84,17 +81,14 @@ export class DoorClient {
   }
 
   /** `POST` of a form to the token endpoint. */
-  form(
-    path: string,
-    fields: Record<string, string>,
-    headers: Record<string, string> = {},
-  ): Promise<DoorReply> {
-    return this.exchange(
-      'POST',
-      path,
-      { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-      new URLSearchParams(fields).toString(),
-    );
+  form(path: string, fields: Record<string, string>, more: Record<string, string> = {}): Promise<DoorReply> {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...more };
+    return this.exchange('POST', path, headers, new URLSearchParams(fields).toString());
+  }
+
+  /** The files of a TLS connection that the bank serves. */
+  get tls(): { ca: string; cert: string; key: string } {
+    return { ca: this.read('caFile'), cert: this.read('qwacCertFile'), key: this.read('qwacKeyFile') };
   }
 
   close(): void {
@@ -109,9 +103,7 @@ export class DoorClient {
       'x-request-id': randomUUID(),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(!call.unsigned && {
-        digest: `SHA-256=${createHash('sha256')
-          .update(body ?? '')
-          .digest('base64')}`,
+        digest: digestOf(body ?? ''),
         'tpp-signature-certificate': this.seal.raw.toString('base64'),
       }),
     };
@@ -125,11 +117,8 @@ export class DoorClient {
           return `${name}: ${name === '(request-target)' ? target : headers[name]}`;
         })
         .join('\n');
-      const signature = sign(
-        call.hash ?? 'RSA-SHA256',
-        Buffer.from(text),
-        call.key ?? this.read('qsealKeyFile'),
-      );
+      const key = call.key ?? this.read('qsealKeyFile');
+      const signature = sign(call.hash ?? 'RSA-SHA256', Buffer.from(text), key);
       const issuer = 'CN=psd2 sandbox CA - not for production,C=IT';
       const keyId = call.keyId ?? `SN=${this.serial},CA=${issuer}`;
       headers.signature = `keyId="${keyId}",algorithm="${call.algorithm ?? 'rsa-sha256'}",headers="${names.join(' ')}",signature="${signature.toString('base64')}"`;
@@ -147,12 +136,7 @@ export class DoorClient {
     body: string | undefined,
   ): Promise<DoorReply> {
     const { hostname, port } = new URL(this.#sandbox.baseUrl);
-    this.#agent ??= new Agent({
-      ca: this.read('caFile'),
-      cert: this.read('qwacCertFile'),
-      key: this.read('qwacKeyFile'),
-      keepAlive: true,
-    });
+    this.#agent ??= new Agent({ ...this.tls, keepAlive: true });
     const agent = this.#agent;
     return new Promise((resolve, reject) => {
       const request = httpsRequest(
@@ -194,29 +178,15 @@ export async function openDoor(
   variations: readonly Variation[] = [],
   options: Partial<SandboxOptions> = {},
 ): Promise<TestDoor> {
-  const folder = await mkdtemp(join(tmpdir(), 'psd2-door-'));
-  await cp(inject('registration'), folder, { recursive: true });
-  const clock = new TestClock('2026-11-20T11:00:00Z');
   const own = { interface: 'nextgenpsd2', ...bank } as const;
-  const sandbox = await startSandbox({
-    folder,
-    port: 0,
-    now: clock.now,
-    own,
-    description: bankFile.parse(own),
-    variations,
-    strict: true,
-    ...options,
-  });
+  const description = bankFile.parse(own);
+  const { sandbox, clock, close } = await openSandbox({ own, description, variations, ...options });
   const client = new DoorClient(sandbox);
   return {
-    sandbox,
-    client,
-    clock,
+    ...{ sandbox, client, clock },
     close: async () => {
       client.close();
-      await sandbox.close();
-      await rm(folder, { recursive: true, force: true });
+      await close();
     },
   };
 }
@@ -240,6 +210,10 @@ export const CURRENT = '0010482620';
 export const SAVINGS = '0010482638';
 export const CARD = '0000093017';
 
+/** The headers of a call for which the customer goes back to `CALLBACK`. */
+export const CALLBACK = 'http://127.0.0.1:8910/callback';
+export const START = { 'psu-ip-address': '192.0.2.10', 'tpp-redirect-uri': CALLBACK };
+
 /** The body of a consent. The default is a recurring one for everything. */
 export function consentBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
@@ -252,7 +226,7 @@ export function consentBody(changes: Record<string, unknown> = {}): Record<strin
   };
 }
 
-/** Asks for a consent. The customer goes back to `http://127.0.0.1:8910/callback`. */
+/** Asks for a consent. The customer goes back to `CALLBACK`. */
 export function askConsent(
   { client }: TestDoor,
   changes: Record<string, unknown> = {},
@@ -262,17 +236,18 @@ export function askConsent(
     method: 'POST',
     path: '/v1/consents',
     body: consentBody(changes),
-    headers: {
-      'psu-ip-address': '192.0.2.10',
-      'tpp-redirect-uri': 'http://127.0.0.1:8910/callback',
-      ...headers,
-    },
+    headers: { ...START, ...headers },
   });
 }
 
+/** The address of a link of an answer. */
+export function linkOf({ json }: DoorReply, name: string): string {
+  return String(json._links?.[name]?.href);
+}
+
 /** The authorisation of an answer. */
-export function authorisationOf({ json }: DoorReply): string {
-  return String(json._links?.scaStatus?.href).split('/').at(-1) ?? '';
+export function authorisationOf(reply: DoorReply): string {
+  return linkOf(reply, 'scaStatus').split('/').at(-1) ?? '';
 }
 
 /** A consent that a customer gave. @returns its id */

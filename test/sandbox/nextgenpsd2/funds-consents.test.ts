@@ -3,15 +3,16 @@ import { companyCustomers } from '../../../src/sandbox/customers/seed-customers.
 import {
   ANNA,
   authorisationOf,
+  CALLBACK,
   CARD,
   CURRENT,
   type DoorReply,
   giveConsent,
+  linkOf,
   newDoor,
   refusalOf,
   useDoor,
 } from './door-client.ts';
-import { linkOf } from './payment-client.ts';
 
 const PATH = '/v2/consents/confirmation-of-funds';
 const IBAN = 'IT89F0999001600000010482620';
@@ -20,7 +21,7 @@ const door = await useDoor({}, ['funds-consents', 'company-account', 'multiple-c
 function ask(account: object, more: object = {}, at = door, headers: Record<string, string> = {}) {
   return at.client.send({
     ...{ method: 'POST', path: PATH, body: { account, ...more } },
-    headers: { 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback', ...headers },
+    headers: { 'tpp-redirect-uri': CALLBACK, ...headers },
   });
 }
 
@@ -79,7 +80,7 @@ test('its authorisations are at its own path', async () => {
   const path = `${PATH}/${reply.json.consentId}`;
   sandbox.access.approve(authorisationOf(reply), dora ?? '');
   expect((await client.get(`${path}/status`)).json).toEqual({ consentStatus: 'partiallyAuthorised' });
-  const headers = { 'psu-id': 'emil', 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback' };
+  const headers = { 'psu-id': 'emil', 'tpp-redirect-uri': CALLBACK };
   const second = await client.send({ method: 'POST', path: `${path}/authorisations`, body: {}, headers });
   expect((await client.get(linkOf(second, 'scaStatus'))).json.scaStatus).toBe('psuIdentified');
   sandbox.access.approve(authorisationOf(second), emil ?? '');
@@ -99,7 +100,7 @@ test.each([
   [{ account: { iban: IBAN }, access: {} }, 'access'],
   [{ account: { iban: IBAN }, cardInformation: 'x'.repeat(141) }, 'cardInformation'],
 ])('%j is no such request', async (body, path) => {
-  const headers = { 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback' };
+  const headers = { 'tpp-redirect-uri': CALLBACK };
   const reply = await door.client.send({ method: 'POST', path: PATH, body, headers });
   expect(refusalOf(reply)).toBe(`400 FORMAT_ERROR ${path}`);
 });

@@ -153,11 +153,8 @@ describe('paths', () => {
 test('only the registered QWAC may call', async () => {
   const { hostname, port } = new URL(door.sandbox.baseUrl);
   const status = await new Promise((resolve, reject) => {
-    const tls = {
-      ca: door.client.read('caFile'),
-      cert: door.client.read('qsealCertFile'),
-      key: door.client.read('qsealKeyFile'),
-    };
+    const { ca } = door.client.tls;
+    const tls = { ca, cert: door.client.read('qsealCertFile'), key: door.client.read('qsealKeyFile') };
     get({ hostname, port, path: `/nextgenpsd2${PATH}`, ...tls, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode);
@@ -169,11 +166,7 @@ test('only the registered QWAC may call', async () => {
 test('a client that hangs up while it sends a body does not stop the bank', async () => {
   const { hostname, port } = new URL(door.sandbox.baseUrl);
   await new Promise<void>((resolve) => {
-    const tls = {
-      ca: door.client.read('caFile'),
-      cert: door.client.read('qwacCertFile'),
-      key: door.client.read('qwacKeyFile'),
-    };
+    const { tls } = door.client;
     const headers = { 'content-length': 100 };
     const path = '/nextgenpsd2/v1/consents';
     const sent = request({ hostname, port, path, method: 'POST', headers, ...tls, agent: false });

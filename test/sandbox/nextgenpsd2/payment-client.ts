@@ -1,6 +1,15 @@
 import * as z from 'zod/mini';
 import { seedCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
-import { ANNA, authorisationOf, type DoorReply, type DoorRequest, type TestDoor } from './door-client.ts';
+import { order } from '../tpp.ts';
+import {
+  ANNA,
+  authorisationOf,
+  type DoorReply,
+  type DoorRequest,
+  linkOf,
+  START,
+  type TestDoor,
+} from './door-client.ts';
 
 /** The accounts of a seeded customer: the current account and the savings. */
 export function ibansOf(user: string): string[] {
@@ -27,11 +36,6 @@ export function paymentBody(changes: Record<string, unknown> = {}): Record<strin
   };
 }
 
-export const START = {
-  'psu-ip-address': '192.0.2.10',
-  'tpp-redirect-uri': 'http://127.0.0.1:8910/callback',
-};
-
 /** Initiates a payment. */
 export function initiate(
   { client }: TestDoor,
@@ -45,10 +49,6 @@ export function initiate(
     headers: { ...START, ...headers },
     ...more,
   });
-}
-
-export function linkOf({ json }: DoorReply, name: string): string {
-  return String(json._links?.[name]?.href);
 }
 
 /** The customer approves what an answer asks for. */
@@ -91,10 +91,7 @@ const listing = z.array(
 
 /** What the control site says of all payments. */
 export async function listed({ sandbox }: TestDoor): Promise<z.infer<typeof listing>> {
-  const answer = await fetch(`${sandbox.customerSiteUrl}/control/nextgenpsd2/payments`, {
-    headers: { Authorization: `Bearer ${sandbox.running.controlToken}` },
-  });
-  return listing.parse(await answer.json());
+  return listing.parse((await order(sandbox, 'GET', '/nextgenpsd2/payments')).json);
 }
 
 /** How often the ledger has the debit of a reference. */

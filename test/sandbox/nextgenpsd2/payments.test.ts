@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { order } from '../tpp.ts';
 import {
   authorisationOf,
   type DoorReply,
+  linkOf,
   newDoor,
   refusalOf,
+  START,
   type TestDoor,
   useDoor,
 } from './door-client.ts';
@@ -12,13 +15,11 @@ import {
   debitsOf,
   INSTANT,
   initiate,
-  linkOf,
   listed,
   PAYEE,
   pay,
   paymentBody,
   SCT,
-  START,
   statusOf,
 } from './payment-client.ts';
 
@@ -28,12 +29,8 @@ const EXPLICIT = { 'tpp-explicit-authorisation-preferred': 'true' };
 
 /** Starts the authorisation that an answer asks for. */
 function begin(at: TestDoor, reply: DoorReply): Promise<DoorReply> {
-  return at.client.send({
-    method: 'POST',
-    path: linkOf(reply, 'startAuthorisation'),
-    body: {},
-    headers: START,
-  });
+  const path = linkOf(reply, 'startAuthorisation');
+  return at.client.send({ method: 'POST', path, body: {}, headers: START });
 }
 
 describe('a payment', () => {
@@ -84,11 +81,8 @@ describe('a payment', () => {
     expect(await statusOf(at, reply)).toBe('ACSP');
     at.clock.advance(600);
     expect(await statusOf(at, reply)).toBe('ACCC');
-    const failed = await pay(
-      at,
-      { creditorName: 'INSTANT KO', endToEndIdentification: 'KO-1' },
-      { path: INSTANT },
-    );
+    const ko = { creditorName: 'INSTANT KO', endToEndIdentification: 'KO-1' };
+    const failed = await pay(at, ko, { path: INSTANT });
     at.clock.advance(600);
     expect([await statusOf(at, failed), await debitsOf(at, 'KO-1')]).toEqual(['RJCT', 0]);
   });
@@ -257,11 +251,8 @@ describe('a payment that comes twice', () => {
 
 describe('a bank that does as it likes', () => {
   test('executes without SCA, by a variation or a fault', async () => {
-    const reply = await initiate(
-      door,
-      { endToEndIdentification: 'FREE-1' },
-      { headers: { 'x-sandbox-fault': 'no-sca' } },
-    );
+    const headers = { 'x-sandbox-fault': 'no-sca' };
+    const reply = await initiate(door, { endToEndIdentification: 'FREE-1' }, { headers });
     expect([reply.json.transactionStatus, reply.json.scaStatus]).toEqual(['ACSP', 'exempted']);
     expect(await debitsOf(door, 'FREE-1')).toBe(1);
   });
@@ -270,11 +261,7 @@ describe('a bank that does as it likes', () => {
     const at = await newDoor({}, ['executes-late']);
     const [first, second] = [await pay(at), await pay(at, { endToEndIdentification: 'E2E-2' })];
     expect([await statusOf(at, first), await debitsOf(at, 'E2E-1')]).toEqual(['ACTC', 0]);
-    await fetch(`${at.sandbox.customerSiteUrl}/control/nextgenpsd2/execute`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
-      body: JSON.stringify({ paymentId: second.json.paymentId }),
-    });
+    await order(at.sandbox, 'POST', '/nextgenpsd2/execute', { paymentId: second.json.paymentId });
     expect([await debitsOf(at, 'E2E-1'), await debitsOf(at, 'E2E-2')]).toEqual([0, 1]);
     at.clock.advance(60 * MINUTE);
     expect([await statusOf(at, first), await debitsOf(at, 'E2E-1')]).toEqual(['ACSP', 1]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../tpp.ts';
+import { type Json, order } from '../tpp.ts';
 import { CARD, CURRENT, giveConsent, newDoor, refusalOf, type TestDoor, useDoor } from './door-client.ts';
 
 const PRESENT = { 'psu-ip-address': '192.0.2.1' };
@@ -244,12 +244,7 @@ describe('faults', () => {
   test('a fault applies to an operation of the door by its operationId', async () => {
     const at = await newDoor();
     const id = await giveConsent(at);
-    const add = (fault: string, on: string) =>
-      fetch(`${at.sandbox.customerSiteUrl}/control/faults`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
-        body: JSON.stringify({ fault, on, times: 1 }),
-      });
+    const add = (fault: string, on: string) => order(at.sandbox, 'POST', '/faults', { fault, on, times: 1 });
     await add('status=503', 'getBalances');
     await add('cut-after-effect', 'createConsent');
     expect((await read('/v1/accounts', at, id)).status).toBe(200);
@@ -284,10 +279,7 @@ describe('faults', () => {
   test('a reset forgets the consents', async () => {
     const at = await newDoor();
     const id = await giveConsent(at);
-    await fetch(`${at.sandbox.customerSiteUrl}/control/reset`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
-    });
+    await order(at.sandbox, 'POST', '/reset');
     expect(refusalOf(await read('/v1/accounts', at, id))).toBe('400 CONSENT_UNKNOWN Consent-ID');
   });
 });

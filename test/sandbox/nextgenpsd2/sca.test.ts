@@ -1,6 +1,7 @@
-import { createServer } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { playCustomer } from '../../../src/sandbox/player/play-customer.ts';
+import { serve } from '../fake-bank.ts';
+import { order } from '../tpp.ts';
 import {
   ANNA,
   askConsent,
@@ -8,6 +9,7 @@ import {
   type Bank,
   CURRENT,
   type DoorReply,
+  linkOf,
   newDoor,
   refusalOf,
   SAVINGS,
@@ -16,32 +18,17 @@ import {
 
 /** Where the customer goes back to: a TPP that remembers the addresses. */
 const visits: string[] = [];
-const tpp = createServer((request, response) => {
+const tpp = await serve((request, response) => {
   visits.push(request.url ?? '');
   response.end('<title>Back at the TPP</title>');
 });
-await new Promise<void>((resolve) => tpp.listen(0, '127.0.0.1', resolve));
-afterAll(() => void tpp.close());
-const address = tpp.address();
-const CALLBACK = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/callback`;
-
-function linkOf({ json }: DoorReply, name: string): string {
-  return String(json._links?.[name]?.href);
-}
+afterAll(() => tpp.close());
+const CALLBACK = `${tpp.origin}/callback`;
 
 async function statusesOf(at: TestDoor, reply: DoorReply): Promise<unknown[]> {
   const sca = await at.client.get(linkOf(reply, 'scaStatus'));
   const consent = await at.client.get(linkOf(reply, 'status'));
   return [sca.json.scaStatus, consent.json.consentStatus];
-}
-
-/** A call that plays the customer by script. */
-function decide(at: TestDoor, order: object): Promise<Response> {
-  return fetch(`${at.sandbox.customerSiteUrl}/control/nextgenpsd2/decide`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
-    body: JSON.stringify(order),
-  });
 }
 
 describe('the pages of the customer, without a browser', () => {
@@ -102,12 +89,13 @@ describe('the pages of the customer, without a browser', () => {
   test('a script decides with the control token', async () => {
     const at = await newDoor();
     const [approved, refused] = [await ask(at), await ask(at)];
-    const answer = await decide(at, { id: authorisationOf(approved), decision: 'approve', user: 'anna' });
-    expect(await answer.json()).toEqual({ returnTo: CALLBACK });
-    await decide(at, { id: authorisationOf(refused), decision: 'refuse' });
+    const decide = (body: object) => order(at.sandbox, 'POST', '/nextgenpsd2/decide', body);
+    const answer = await decide({ id: authorisationOf(approved), decision: 'approve', user: 'anna' });
+    expect(answer.json).toEqual({ returnTo: CALLBACK });
+    await decide({ id: authorisationOf(refused), decision: 'refuse' });
     expect(await statusesOf(at, approved)).toEqual(['finalised', 'valid']);
     expect(await statusesOf(at, refused)).toEqual(['failed', 'rejected']);
-    const again = await decide(at, { id: authorisationOf(approved), decision: 'refuse' });
+    const again = await decide({ id: authorisationOf(approved), decision: 'refuse' });
     expect(again.status).toBe(404);
   });
 });
@@ -242,11 +230,7 @@ test('the customer withdraws a consent by script', async () => {
   const at = await newDoor();
   const reply = await askConsent(at);
   at.sandbox.access.approve(authorisationOf(reply), ANNA, [CURRENT, SAVINGS]);
-  const revoke = await fetch(`${at.sandbox.customerSiteUrl}/control/nextgenpsd2/revoke`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${at.sandbox.running.controlToken}` },
-    body: JSON.stringify({ consentId: reply.json.consentId }),
-  });
-  expect(await revoke.json()).toEqual({ revoked: true });
+  const revoked = await order(at.sandbox, 'POST', '/nextgenpsd2/revoke', { consentId: reply.json.consentId });
+  expect(revoked.json).toEqual({ revoked: true });
   expect((await statusesOf(at, reply))[1]).toBe('revokedByPsu');
 });

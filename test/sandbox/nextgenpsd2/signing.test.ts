@@ -13,6 +13,7 @@ import {
 /** A reading of an unknown consent: if the error is about the consent, everything before it was right. */
 const PATH = '/v1/consents/unknown/status';
 const RIGHT = '403 CONSENT_UNKNOWN';
+const CERTIFICATE = 'tpp-signature-certificate';
 const WRONG = '401 SIGNATURE_INVALID Signature';
 
 const door = await useDoor();
@@ -41,11 +42,8 @@ test.each(['not-a-uuid', '019a9c2e-7d1a-7c1e-8b1a-0123456789ab', null])(
 
 test('a wrong signature gets the signing string that the bank expected', async () => {
   const id = randomUUID();
-  const reply = await door.client.send({
-    path: PATH,
-    headers: { 'x-request-id': id },
-    key: door.client.read('qwacKeyFile'),
-  });
+  const headers = { 'x-request-id': id };
+  const reply = await door.client.send({ path: PATH, headers, key: door.client.tls.key });
   expect(refusalOf(reply)).toBe(WRONG);
   const digest = 'SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=';
   expect(textOf(reply)).toMatch(
@@ -58,12 +56,12 @@ test.each<[string, Omit<DoorRequest, 'path'>, string]>([
   ['no Signature', { spoiled: { signature: null } }, '401 SIGNATURE_MISSING Signature'],
   [
     'no certificate',
-    { spoiled: { 'tpp-signature-certificate': null } },
+    { spoiled: { [CERTIFICATE]: null } },
     '401 CERTIFICATE_MISSING TPP-Signature-Certificate',
   ],
   [
-    'another certificate',
-    { spoiled: { 'tpp-signature-certificate': 'AAAA' } },
+    'another one',
+    { spoiled: { [CERTIFICATE]: 'AAAA' } },
     '401 CERTIFICATE_INVALID TPP-Signature-Certificate',
   ],
   ['no Digest', { spoiled: { digest: null } }, '400 FORMAT_ERROR Digest'],
@@ -79,36 +77,25 @@ test.each<[string, Omit<DoorRequest, 'path'>, string]>([
 
 describe('signing.keyId', () => {
   const issuer = 'CN=psd2 sandbox CA - not for production,C=IT';
-  const forms: [Bank, (client: DoorClient) => string][] = [
-    [{ signing: { keyId: { form: 'sn' } } }, ({ serial }) => `SN=${serial}`],
-    [{ signing: { keyId: { case: 'upper' } } }, ({ serial }) => `SN=${serial.toUpperCase()},CA=${issuer}`],
-    [
-      { signing: { keyId: { serial: 'decimal' } } },
-      ({ serial }) => `SN=${BigInt(`0x${serial}`)},CA=${issuer}`,
-    ],
-    [{ signing: { keyId: { separator: ', ' } } }, ({ serial }) => `SN=${serial}, CA=${issuer}`],
-    [
-      { signing: { keyId: { spaces: 'percent' } } },
-      ({ serial }) => `SN=${serial},CA=${issuer.replaceAll(' ', '%20')}`,
-    ],
-    [
-      { signing: { keyId: { spaces: 'strip' } } },
-      ({ serial }) => `SN=${serial},CA=${issuer.replaceAll(' ', '')}`,
-    ],
-    [
-      { signing: { keyId: { format: 'rfc1779' } } },
-      ({ serial }) => `SN=${serial},CA=CN=psd2 sandbox CA - not for production, C=IT`,
-    ],
-    [{ signing: { keyId: { form: 'organization-id' } } }, () => 'PSDIT-BI-12345'],
-    [{ signing: { keyId: { form: 'our-client' } } }, () => 'our-client'],
+  type KeyId = NonNullable<NonNullable<Bank['signing']>['keyId']>;
+  const forms: [KeyId, (serial: string) => string][] = [
+    [{ form: 'sn' }, (serial) => `SN=${serial}`],
+    [{ case: 'upper' }, (serial) => `SN=${serial.toUpperCase()},CA=${issuer}`],
+    [{ serial: 'decimal' }, (serial) => `SN=${BigInt(`0x${serial}`)},CA=${issuer}`],
+    [{ separator: ', ' }, (serial) => `SN=${serial}, CA=${issuer}`],
+    [{ spaces: 'percent' }, (serial) => `SN=${serial},CA=${issuer.replaceAll(' ', '%20')}`],
+    [{ spaces: 'strip' }, (serial) => `SN=${serial},CA=${issuer.replaceAll(' ', '')}`],
+    [{ format: 'rfc1779' }, (serial) => `SN=${serial},CA=${issuer.replace(',', ', ')}`],
+    [{ form: 'organization-id' }, () => 'PSDIT-BI-12345'],
+    [{ form: 'our-client' }, () => 'our-client'],
   ];
-  test.each(forms)('%j: that form is right, and every other one is refused', async (bank, keyIdOf) => {
-    const { client } = await newDoor(bank);
-    expect(await ask(client, { keyId: keyIdOf(client) })).toBe(RIGHT);
+  test.each(forms)('%j: that form is right, and every other one is refused', async (keyId, write) => {
+    const { client } = await newDoor({ signing: { keyId } });
+    const right = write(client.serial);
+    expect(await ask(client, { keyId: right })).toBe(RIGHT);
     expect(await ask(client)).toBe(WRONG);
-    for (const [, other] of forms) {
-      if (other(client) !== keyIdOf(client)) expect(await ask(client, { keyId: other(client) })).toBe(WRONG);
-    }
+    for (const other of forms.map(([, each]) => each(client.serial)))
+      if (other !== right) expect(await ask(client, { keyId: other })).toBe(WRONG);
   });
 
   const DER = `0c0e${Buffer.from('PSDIT-BI-12345').toString('hex')}`;
@@ -147,12 +134,8 @@ describe('the other fields of signing', () => {
     const { client } = await newDoor({ signing: { when: 'with-body' } });
     expect(await ask(client, { unsigned: true })).toBe(RIGHT);
     expect(await ask(client)).toBe('400 FORMAT_ERROR Digest');
-    const post = {
-      method: 'POST',
-      path: '/v1/consents',
-      body: {},
-      headers: { 'psu-ip-address': '192.0.2.1' },
-    } as const;
+    const present = { headers: { 'psu-ip-address': '192.0.2.1' } };
+    const post = { method: 'POST', path: '/v1/consents', body: {}, ...present } as const;
     expect(refusalOf(await client.send({ ...post, unsigned: true }))).toBe('401 SIGNATURE_MISSING Signature');
     expect((await client.send(post)).status).toBe(400);
   });
@@ -187,20 +170,21 @@ describe('the other fields of signing', () => {
     expect(await ask(client, { algorithm: 'SHA-512', hash: 'RSA-SHA512' })).toBe('400 FORMAT_ERROR Digest');
   });
 
-  test.each([
-    ['der', (_pem: string, der: string) => der],
-    ['pem', (pem: string) => Buffer.from(pem).toString('base64')],
-    ['pem-line', (pem: string) => pem.replaceAll('\n', '')],
-  ] as const)(
+  test.each(['der', 'pem', 'pem-line'] as const)(
     'certificate %s: that form is right, and the others are refused',
-    async (certificate, write) => {
+    async (certificate) => {
       const { client } = await newDoor({ signing: { certificate } });
       const pem = client.read('qsealCertFile');
-      const der = client.seal.raw.toString('base64');
-      const right = write(pem, der);
-      for (const value of [der, Buffer.from(pem).toString('base64'), pem.replaceAll('\n', '')]) {
-        const answer = await ask(client, { spoiled: { 'tpp-signature-certificate': value } });
-        expect(answer).toEqual(value === right ? RIGHT : '401 CERTIFICATE_INVALID TPP-Signature-Certificate');
+      const forms = {
+        der: client.seal.raw.toString('base64'),
+        pem: Buffer.from(pem).toString('base64'),
+        'pem-line': pem.replaceAll('\n', ''),
+      };
+      for (const [form, value] of Object.entries(forms)) {
+        const answer = await ask(client, { spoiled: { [CERTIFICATE]: value } });
+        expect(answer).toBe(
+          form === certificate ? RIGHT : '401 CERTIFICATE_INVALID TPP-Signature-Certificate',
+        );
       }
     },
   );

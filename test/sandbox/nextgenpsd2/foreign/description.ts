@@ -1,3 +1,5 @@
+import { words } from '../../../support/words.ts';
+
 /**
  * A small OpenAPI description of the calls that a client of another hand makes. It states facts of the standard (NextGenPSD2
  * 1.3.11) in words of its own: which parameters a call has, and what an answer may have. A client is made of it, and each
@@ -41,43 +43,19 @@ const messages = (category: string): Schema => ({
 const notice = { psuMessage: text(500), tppMessages: messages('WARNING') };
 
 const consentStatus = oneOf(
-  ...['received', 'rejected', 'valid', 'revokedByPsu', 'expired', 'terminatedByTpp', 'partiallyAuthorised'],
+  ...words`received rejected valid revokedByPsu expired terminatedByTpp partiallyAuthorised`,
 );
 const scaStatus = oneOf(
-  ...['received', 'psuIdentified', 'psuAuthenticated', 'scaMethodSelected', 'started', 'unconfirmed'],
-  ...['finalised', 'failed', 'exempted'],
+  ...words`received psuIdentified psuAuthenticated scaMethodSelected started unconfirmed finalised failed exempted`,
 );
 const transactionStatus = oneOf(
-  ...[
-    'ACCC',
-    'ACCP',
-    'ACSC',
-    'ACSP',
-    'ACTC',
-    'ACWC',
-    'ACWP',
-    'RCVD',
-    'PDNG',
-    'RJCT',
-    'CANC',
-    'ACFC',
-    'PATC',
-    'PART',
-  ],
+  ...words`ACCC ACCP ACSC ACSP ACTC ACWC ACWP RCVD PDNG RJCT CANC ACFC PATC PART`,
 );
 
 const balance = record({
   'balanceAmount!': amount,
   'balanceType!': oneOf(
-    ...[
-      'closingBooked',
-      'expected',
-      'openingBooked',
-      'interimAvailable',
-      'interimBooked',
-      'forwardAvailable',
-    ],
-    'nonInvoiced',
+    ...words`closingBooked expected openingBooked interimAvailable interimBooked forwardAvailable nonInvoiced`,
   ),
   creditLimitIncluded: flag,
   lastChangeDateTime: { type: 'string', format: 'date-time' },
@@ -114,6 +92,8 @@ const transaction = record({
   bankTransactionCode: { type: 'string', pattern: '^[A-Z]{4}-[A-Z]{4}-[A-Z]{4}$' },
   proprietaryBankTransactionCode: text(35),
 });
+
+const report = record({ booked: listOf(transaction), pending: listOf(transaction), '_links!': links });
 
 const json = (description: string, schema: Schema) => ({
   description,
@@ -161,31 +141,15 @@ export const CALLS: Record<string, Described> = {
   getTransactionList: {
     ...{ path: '/v1/accounts/{account-id}/transactions', method: 'get', headers: ['Consent-ID'] },
     query: ['bookingStatus', 'dateFrom'],
-    answers: [
-      '200',
-      record({
-        account: reference,
-        'transactions!': record({
-          booked: listOf(transaction),
-          pending: listOf(transaction),
-          '_links!': links,
-        }),
-        balances: listOf(balance),
-      }),
-    ],
+    answers: ['200', record({ account: reference, 'transactions!': report, balances: listOf(balance) })],
   },
   initiatePayment: {
     ...{ path: '/v1/payments/{payment-product}', method: 'post', headers: SCA },
     answers: [
       '201',
       record({
-        'transactionStatus!': transactionStatus,
-        'paymentId!': text(100),
-        transactionFees: amount,
-        transactionFeeIndicator: flag,
-        scaStatus,
-        '_links!': links,
-        ...notice,
+        ...{ 'transactionStatus!': transactionStatus, 'paymentId!': text(100), '_links!': links },
+        ...{ transactionFees: amount, transactionFeeIndicator: flag, scaStatus, ...notice },
       }),
     ],
   },

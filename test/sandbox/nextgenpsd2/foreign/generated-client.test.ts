@@ -1,12 +1,15 @@
-import { createHash, sign } from 'node:crypto';
+import { createHash, randomUUID, sign } from 'node:crypto';
 import { Agent } from 'node:https';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
 import axios, { AxiosHeaders, type InternalAxiosRequestConfig } from 'axios';
 import { OpenAPIClientAxios } from 'openapi-client-axios';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { type TestDoor, useDoor } from '../door-client.ts';
-import { descriptionAt } from './description.ts';
-import { type Call, readAndPay } from './walk.ts';
+import { playCustomer } from '../../../../src/sandbox/player/play-customer.ts';
+import { CURRENT, consentBody, type TestDoor, useDoor } from '../door-client.ts';
+import { paymentBody } from '../payment-client.ts';
+import { CALLS, descriptionAt, REFUSAL } from './description.ts';
 
 const door = await useDoor({}, [], { strict: false });
 
@@ -36,6 +39,85 @@ function signed(config: InternalAxiosRequestConfig, { client }: TestDoor): Inter
   return { ...config, headers };
 }
 
+/** An answer of the sandbox, as a client of another hand got it. */
+interface Answer {
+  status: number;
+  body: unknown;
+}
+
+/**
+ * Makes a call of the description.
+ *
+ * @param values of the parameters, wherever they belong
+ */
+type Call = (operationId: string, values: Record<string, string>, body?: object) => Promise<Answer>;
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+addFormats.default(ajv);
+
+/** Makes a call, and holds the answer against the standard. */
+function checked(call: Call): Call {
+  return async (operationId, values, body) => {
+    const answer = await call(operationId, { 'X-Request-ID': randomUUID(), ...values }, body);
+    const [status, schema] = CALLS[operationId]?.answers ?? [];
+    const validate = ajv.compile(String(answer.status) === status ? (schema ?? false) : REFUSAL);
+    expect([validate(answer.body), validate.errors], `${operationId} ${JSON.stringify(answer)}`).toEqual([
+      true,
+      null,
+    ]);
+    return answer;
+  };
+}
+
+const started = z.looseObject({
+  consentId: z.optional(z.string()),
+  paymentId: z.optional(z.string()),
+  _links: z.looseObject({
+    scaRedirect: z.object({ href: z.string() }),
+    scaStatus: z.object({ href: z.string() }),
+  }),
+});
+
+/** Has the customer authorise what an answer asks for. Nobody listens where the browser would go. */
+async function authorise({ body }: Answer) {
+  const answer = started.parse(body);
+  const { finalUrl } = await playCustomer(answer._links.scaRedirect.href, { user: 'anna' });
+  expect(finalUrl).toBe(RETURN['TPP-Redirect-URI']);
+  return answer;
+}
+
+const RETURN = { 'PSU-IP-Address': '192.0.2.10', 'TPP-Redirect-URI': 'https://tpp.example/back' };
+
+/** Reads accounts and pays, with the defaults of the client's library. */
+async function readAndPay(client: Call): Promise<void> {
+  const call = checked(client);
+  const consent = await authorise(await call('createConsent', RETURN, consentBody()));
+  const consentId = consent.consentId ?? '';
+  expect((await call('getConsentStatus', { consentId })).body).toEqual({ consentStatus: 'valid' });
+
+  const reading = { 'Consent-ID': consentId };
+  // This call does not use PSU-ID.
+  const list = await call('getAccountList', { ...reading, 'PSU-ID': 'anna', withBalance: 'true' });
+  expect(list.body).toMatchObject({ accounts: [{ resourceId: CURRENT }, {}] });
+  const account = { ...reading, 'account-id': CURRENT };
+  expect((await call('getBalances', account)).status).toBe(200);
+  const rows = await call('getTransactionList', {
+    ...account,
+    bookingStatus: 'both',
+    dateFrom: '2026-10-01',
+  });
+  expect(rows.status).toBe(200);
+  expect((await call('getBalances', { ...account, 'Consent-ID': 'unknown' })).status).toBe(400);
+
+  const product = { 'payment-product': 'sepa-credit-transfers' };
+  const begun = await authorise(await call('initiatePayment', { ...RETURN, ...product }, paymentBody()));
+  const payment = { ...product, paymentId: begun.paymentId ?? '' };
+  const authorisationId = begun._links.scaStatus.href.split('/').at(-1) ?? '';
+  const sca = await call('getPaymentInitiationScaStatus', { ...payment, authorisationId });
+  expect(sca.body).toEqual({ scaStatus: 'finalised' });
+  expect((await call('getPaymentInitiationStatus', payment)).body).toEqual({ transactionStatus: 'ACSP' });
+}
+
 const operations = z.record(
   z.string(),
   z.custom<(...call: unknown[]) => Promise<unknown>>((one) => typeof one === 'function'),
@@ -43,11 +125,7 @@ const operations = z.record(
 
 test('a client that a generator makes of an OpenAPI description reads accounts and pays', async () => {
   const { client, sandbox } = door;
-  const httpsAgent = new Agent({
-    ca: client.read('caFile'),
-    cert: client.read('qwacCertFile'),
-    key: client.read('qwacKeyFile'),
-  });
+  const httpsAgent = new Agent(client.tls);
   const http = axios.getAdapter('http');
   const api = new OpenAPIClientAxios({
     definition: descriptionAt(`${sandbox.baseUrl}/nextgenpsd2`),
