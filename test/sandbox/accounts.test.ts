@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { codeOf, detailOf, type Json, newTestBank, type Reply, refusalOf, useTestBank } from './tpp.ts';
+import {
+  cents,
+  codeOf,
+  detailOf,
+  type Json,
+  list,
+  newTestBank,
+  type Reply,
+  refusalOf,
+  useTestBank,
+} from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CURRENT = `${CUSTOMER}/products/0010482620`;
@@ -11,13 +21,6 @@ const { accessToken: token } = await bank.tpp.login();
 
 function get(path: string): Promise<Reply> {
   return bank.tpp.send({ path, token });
-}
-
-/** Returns an amount of three decimals in cents. The last decimal must be 0. */
-function cents(amount: Json | undefined): number {
-  const text = String(amount?.amount);
-  expect(text).toMatch(/^-?\d+\.\d\d0$/);
-  return Number(text.slice(0, -1).replace('.', ''));
 }
 
 interface Rows {
@@ -32,29 +35,21 @@ async function readAll(product: string, query = ''): Promise<Rows> {
   let next: Json | undefined;
   do {
     const cursor = next === undefined ? '' : `nextAccounting=${next}`;
-    const { json } = await get(
-      `${product}/transactions/retrieve?${[query, cursor].filter(Boolean).join('&')}`,
-    );
+    const parameters = [query, cursor].filter(Boolean).join('&');
+    const { json } = await get(`${product}/transactions/retrieve?${parameters}`);
     rows.pages.push(json.data ?? {});
-    rows.booked.push(...array(json.data?.transactionsAccounting));
-    if (rows.pages.length === 1) rows.pending.push(...array(json.data?.transactionsNotAccounting));
+    rows.booked.push(...list(json.data?.transactionsAccounting));
+    if (rows.pages.length === 1) rows.pending.push(...list(json.data?.transactionsNotAccounting));
     next = json.data?.nextAccounting;
   } while (next !== undefined);
   return rows;
-}
-
-function array(value: Json | undefined): Json[] {
-  return Array.isArray(value) ? value : [];
 }
 
 test("customerid-info has the customer's id, an extra result, and no links", async () => {
   const { json } = await get('/private/customers/customerid-info');
   expect(json).toEqual({
     result: {
-      outcome: 'SUCCESS',
-      requestId: expect.any(String),
-      flushMessages: true,
-      messages: [],
+      ...{ outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
       result: true,
     },
     data: { customerid: '1048262' },
@@ -63,29 +58,15 @@ test("customerid-info has the customer's id, an extra result, and no links", asy
 
 test('the accounts are a current account, a savings account, and a card with the IBAN of the current account', async () => {
   const { json } = await get(`${CUSTOMER}/accounts`);
+  const account = (accountId: string, code: string, description: string, iban: string, name: string) => ({
+    ...{ accountId, product: { code, description }, currency: 'EUR', iban, name },
+  });
+  const [current, savings] = ['IT89F0999001600000010482620', 'IT31P0999001600000010482638'];
   expect(json.data).toEqual({
     accounts: [
-      {
-        accountId: '0010482620',
-        product: { code: 'AZIM', description: 'CONTO CORRENTE' },
-        currency: 'EUR',
-        iban: 'IT89F0999001600000010482620',
-        name: 'Conto di casa',
-      },
-      {
-        accountId: '0010482638',
-        product: { code: '0650', description: 'CONTO RISPARMIO' },
-        currency: 'EUR',
-        iban: 'IT31P0999001600000010482638',
-        name: 'Risparmi',
-      },
-      {
-        accountId: '0000093017',
-        product: { code: 'CA30', description: 'CARTA DI CREDITO' },
-        currency: 'EUR',
-        iban: 'IT89F0999001600000010482620',
-        name: '',
-      },
+      account('0010482620', 'AZIM', 'CONTO CORRENTE', current, 'Conto di casa'),
+      account('0010482638', '0650', 'CONTO RISPARMIO', savings, 'Risparmi'),
+      account('0000093017', 'CA30', 'CARTA DI CREDITO', current, ''),
     ],
   });
   expect(json._links).toEqual({
@@ -103,23 +84,15 @@ test('the products endpoint gives the same list, and a single product is the sam
 });
 
 test("the customer details have the customer's name", async () => {
-  expect((await get(CUSTOMER)).json.data).toEqual({
-    customerid: '1048262',
-    name: 'Anna',
-    surname: 'Esposito',
-  });
+  const details = { customerid: '1048262', name: 'Anna', surname: 'Esposito' };
+  expect((await get(CUSTOMER)).json.data).toEqual(details);
 });
 
 describe('the balance', () => {
   test('only the balance of a card has an available credit', async () => {
     const account = (await get(`${CURRENT}/balance/retrieve`)).json;
     expect(Object.keys(account.data ?? {})).toEqual([
-      'accountBalance',
-      'availableBalance',
-      'accountAvailability',
-      'date',
-      'hour',
-      'isPocketAccount',
+      ...['accountBalance', 'availableBalance', 'accountAvailability', 'date', 'hour', 'isPocketAccount'],
     ]);
     expect(account.data).toMatchObject({ date: '20/11/2026', hour: '12:00', isPocketAccount: false });
     expect(account._links?.self).toEqual({ href: 'retrieve', method: 'GET' });
@@ -142,7 +115,7 @@ describe('the balance', () => {
 });
 
 describe('transactions', () => {
-  test('a page has ten booked rows, each row comes once, and the cursors are 11, 21, ... with none on the last page', async () => {
+  test('a page has ten booked rows of 14 months up to yesterday, each once, and the cursors are 11, 21, ... with none on the last page', async () => {
     const { booked, pages } = await readAll(CURRENT);
     const count = Number(pages[0]?.numberTransactionsAccounting);
     expect(booked).toHaveLength(count);
@@ -150,15 +123,27 @@ describe('transactions', () => {
     expect(pages).toHaveLength(Math.ceil(count / 10));
     pages.forEach((page, index) => {
       const last = index === pages.length - 1;
-      expect(array(page.transactionsAccounting)).toHaveLength(last ? count - 10 * index : 10);
+      expect(list(page.transactionsAccounting)).toHaveLength(last ? count - 10 * index : 10);
       expect(page.nextAccounting).toBe(last ? undefined : 10 * (index + 1) + 1);
       expect(Object.hasOwn(page, 'nextAccounting')).toBe(!last);
     });
     const dates = booked.map((one) => String(one.dateAccountingCurrency));
     expect(dates).toEqual(dates.toSorted().toReversed());
+    expect((dates[0] ?? '') <= '20261119T00:00:00').toBe(true);
+    expect(dates.at(-1)).toMatch(/^202509(?:2\d|30)T00:00:00$/);
     // A few rows may look the same, but not more than that.
     const distinct = new Set(booked.map(({ index: _index, ...rest }) => JSON.stringify(rest)));
     expect(distinct.size).toBeGreaterThan(count - 5);
+  });
+
+  test('every page has the pending list again, and the index numbers its rows from 1, so it is not an id', async () => {
+    const { pages } = await readAll(CURRENT);
+    const pending = pages[0]?.transactionsNotAccounting;
+    expect(list(pending).map(({ index }) => index)).toEqual(['N1', 'N2', 'N3']);
+    for (const page of pages) {
+      expect(page.transactionsNotAccounting).toEqual(pending);
+      expect(list(page.transactionsAccounting)[0]?.index).toBe('A1');
+    }
   });
 
   test.each([0, 1])(
@@ -177,28 +162,9 @@ describe('transactions', () => {
     },
   );
 
-  test('every page of booked rows has the pending list again from its start', async () => {
-    const { pages } = await readAll(CURRENT);
-    expect(array(pages[0]?.transactionsNotAccounting)).toHaveLength(3);
-    for (const page of pages)
-      expect(page.transactionsNotAccounting).toEqual(pages[0]?.transactionsNotAccounting);
-  });
-
-  test('the index numbers the rows of each answer from 1, so it is not an id', async () => {
-    const { pages } = await readAll(CURRENT);
-    for (const page of pages) expect(array(page.transactionsAccounting)[0]?.index).toBe('A1');
-    expect(array(pages[0]?.transactionsNotAccounting).map(({ index }) => index)).toEqual(['N1', 'N2', 'N3']);
-  });
-
-  test('the transactions cover 14 months up to yesterday', async () => {
-    const { booked } = await readAll(CURRENT);
-    expect(String(booked[0]?.dateAccountingCurrency) <= '20261119T00:00:00').toBe(true);
-    expect(String(booked.at(-1)?.dateAccountingCurrency)).toMatch(/^202509(?:2\d|30)T00:00:00$/);
-  });
-
   test('a booked row and a pending row have all their fields', async () => {
     const { data } = (await get(`${CURRENT}/transactions/retrieve?dateFrom=01%2F11%2F2026`)).json;
-    const rent = array(data?.transactionsAccounting).find((row) =>
+    const rent = list(data?.transactionsAccounting).find((row) =>
       String(row.extendedDescription).startsWith('AFFITTO'),
     );
     expect(rent).toEqual({
@@ -212,7 +178,7 @@ describe('transactions', () => {
       idMoneyTransfer: expect.stringMatching(/^\d{11}$/),
       isFeeCharge: false,
     });
-    expect(array(data?.transactionsNotAccounting)[0]).toEqual({
+    expect(list(data?.transactionsNotAccounting)[0]).toEqual({
       index: 'N1',
       shortDescription: '',
       extendedDescription: '',
@@ -223,7 +189,7 @@ describe('transactions', () => {
       preAuthorized: true,
     });
     expect(data?.showNotAccounting).toBe(true);
-    expect(array(data?.transactionDescriptions)).toContainEqual({
+    expect(list(data?.transactionDescriptions)).toContainEqual({
       value: '26',
       label: 'VOSTRA DISPOSIZIONE',
     });
@@ -236,7 +202,7 @@ describe('transactions', () => {
     const plain = (rows: Json[]): object[] => rows.map(({ index: _, ...row }) => row);
     expect(plain(booked)).toEqual(plain(wanted));
     const amounts = wanted.map(({ amountTransaction }) => cents(amountTransaction));
-    const sum = (list: number[]): number => list.reduce((a, b) => a + b, 0);
+    const sum = (all: number[]): number => all.reduce((a, b) => a + b, 0);
     expect(cents(pages[0]?.totalOutput)).toBe(sum(amounts.filter((amount) => amount < 0)));
     expect(cents(pages[0]?.totalEnter)).toBe(sum(amounts.filter((amount) => amount > 0)));
     expect(pages[0]?.numberTransactionsAccounting).toBe(wanted.length);
@@ -272,17 +238,15 @@ describe('transactions', () => {
     });
   });
 
+  const PARAMETERS = 'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType.';
   test.each([
     ['dateFrom=2026-10-01', 'Expected: DD/MM/YYYY. Received: "2026-10-01".'],
     ['dateTo=31%2F02%2F2026', 'Expected: DD/MM/YYYY. Received: "31/02/2026".'],
     ['dateFrom=02%2F10%2F2026&dateTo=01%2F10%2F2026', 'Expected: at most 01/10/2026. Received: 02/10/2026.'],
     ['nextAccounting=0', 'Expected: a whole number from 1. Received: "0".'],
     ['nextNotAccounting=A1', 'Expected: a whole number from 1. Received: "A1".'],
-    ['page=2', 'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType. Received: page.'],
-    [
-      'text=rent',
-      'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType. Received: text.',
-    ],
+    ['page=2', `${PARAMETERS} Received: page.`],
+    ['text=rent', `${PARAMETERS} Received: text.`],
   ])('the bank refuses transactions with ?%s', async (query, detail) => {
     const reply = await get(`${CURRENT}/transactions/retrieve?${query}`);
     expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([417, 'FIELD_INVALID', detail]);
@@ -291,34 +255,19 @@ describe('transactions', () => {
 
 describe('the customer and product in the path', () => {
   test.each([
-    ['a customer of another token', '/private/customers/2073915/accounts', 403, 'NOT_ALLOWED'],
-    ['a customer id of another form', '/private/customers/12345/accounts', 417, 'FIELD_INVALID'],
-    [
-      'a product of another customer',
-      `${CUSTOMER}/products/0020739150/balance/retrieve`,
-      412,
-      'PRODUCT_UNKNOWN',
-    ],
-    [
-      'a product id without its leading zeros',
-      `${CUSTOMER}/products/10482620/balance/retrieve`,
-      417,
-      'FIELD_INVALID',
-    ],
-    ['an unknown product', `${CUSTOMER}/products/0010482621`, 412, 'PRODUCT_UNKNOWN'],
-  ])('the bank refuses %s', async (_name, path, status, code) => {
-    expect(refusalOf(await get(path))).toBe(`${status} ${code}`);
+    ['a customer of another token', '2073915/accounts', '403 NOT_ALLOWED'],
+    ['a customer id of another form', '12345/accounts', '417 FIELD_INVALID'],
+    ['a product of another customer', '1048262/products/0020739150', '412 PRODUCT_UNKNOWN'],
+    ['a product id without its leading zeros', '1048262/products/10482620', '417 FIELD_INVALID'],
+    ['an unknown product', '1048262/products/0010482621/balance/retrieve', '412 PRODUCT_UNKNOWN'],
+  ])('the bank refuses %s', async (_name, path, refusal) => {
+    expect(refusalOf(await get(`/private/customers/${path}`))).toBe(refusal);
   });
 
   test('the bank refuses an unknown customer to a token without a customer', async () => {
-    expect(
-      refusalOf(
-        await bank.tpp.send({
-          path: '/private/customers/7777777/accounts',
-          ...(await bank.tpp.clientCredentials()),
-        }),
-      ),
-    ).toBe('412 CUSTOMER_UNKNOWN');
+    const credentials = await bank.tpp.clientCredentials();
+    const reply = await bank.tpp.send({ path: '/private/customers/7777777/accounts', ...credentials });
+    expect(refusalOf(reply)).toBe('412 CUSTOMER_UNKNOWN');
   });
 });
 

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { codeOf, detailOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
+import { codeOf, detailOf, type Reply, refusalOf, resourceOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const MINUTE = 60_000;
 const RETURN = 'http://127.0.0.1:8910/callback?state=a%2Fb&flow=1';
+
+const SUCCESS = { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] };
 
 const bank = await useTestBank();
 const { accessToken: token } = await bank.tpp.login();
@@ -19,8 +21,7 @@ function request(categories: object[]): Promise<Reply> {
 }
 
 async function requested(): Promise<string> {
-  const { json } = await request([{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
-  return String(json.resources?.resourceId);
+  return resourceOf(await request([{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]));
 }
 
 function approach(id: string, redirectUri: string | null = RETURN): Promise<Reply> {
@@ -45,9 +46,10 @@ describe('a consent', () => {
       { name: 'ACCOUNT_INFO', products: ['0010482620', '0010482638', '0000093017'] },
       { name: 'PAYMENTS', products: ['0010482620'] },
     ]);
-    const id = String(reply.json.resources?.resourceId);
+    const id = resourceOf(reply);
+    const curies = [{ href: `${bank.sandbox.baseUrl}${CUSTOMER}/consent/{rel}`, name: 'consent' }];
     expect(reply.json).toEqual({
-      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      result: SUCCESS,
       data: {
         categoriesOutcome: [
           { name: 'ACCOUNT_INFO', outcome: true },
@@ -58,50 +60,32 @@ describe('a consent', () => {
       _links: {
         self: { href: 'request', method: 'POST' },
         next: { href: `request/${id}/confirm`, method: 'PUT' },
-        curies: [{ href: `${bank.sandbox.baseUrl}${CUSTOMER}/consent/{rel}`, name: 'consent' }],
+        curies,
       },
     });
 
     const sca = await approach(id);
     expect(sca.json).toEqual({
-      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      result: SUCCESS,
       data: {
         scaRedirectURL: `${bank.sandbox.customerSiteUrl}/sca-authorize/?resourceId=${id}`,
         chosenScaApproach: 'REDIRECT',
       },
       resources: { resourceId: id },
     });
+    const [current, savings, card] = [
+      { productId: '0010482620', description: 'CONTO CORRENTE', iban: 'IT89F0999001600000010482620' },
+      { productId: '0010482638', description: 'CONTO RISPARMIO', iban: 'IT31P0999001600000010482638' },
+      { productId: '0000093017', description: 'CARTA DI CREDITO', iban: 'IT89F0999001600000010482620' },
+    ];
     expect(bank.sandbox.customers.scaRequest(id)).toEqual({
       state: 'PENDING',
       request: {
-        kind: 'consent',
-        until: '2027-05-19',
-        resourceId: id,
-        tppName: 'Sandbox TPP',
-        customerName: 'Anna Esposito',
+        ...{ kind: 'consent', until: '2027-05-19', resourceId: id },
+        ...{ tppName: 'Sandbox TPP', customerName: 'Anna Esposito' },
         categories: [
-          {
-            name: 'ACCOUNT_INFO',
-            products: [
-              { productId: '0010482620', description: 'CONTO CORRENTE', iban: 'IT89F0999001600000010482620' },
-              {
-                productId: '0010482638',
-                description: 'CONTO RISPARMIO',
-                iban: 'IT31P0999001600000010482638',
-              },
-              {
-                productId: '0000093017',
-                description: 'CARTA DI CREDITO',
-                iban: 'IT89F0999001600000010482620',
-              },
-            ],
-          },
-          {
-            name: 'PAYMENTS',
-            products: [
-              { productId: '0010482620', description: 'CONTO CORRENTE', iban: 'IT89F0999001600000010482620' },
-            ],
-          },
+          { name: 'ACCOUNT_INFO', products: [current, savings, card] },
+          { name: 'PAYMENTS', products: [current] },
         ],
       },
     });
@@ -109,12 +93,12 @@ describe('a consent', () => {
 
     const confirmed = await confirm(id);
     expect(confirmed.json).toEqual({
-      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      result: SUCCESS,
       data: {},
       resources: { resourceId: id },
       _links: {
         self: { href: `request/${id}/confirm`, method: 'PUT' },
-        curies: [{ href: `${bank.sandbox.baseUrl}${CUSTOMER}/consent/{rel}`, name: 'consent' }],
+        curies,
       },
     });
     expect((await status(id)).json.data).toMatchObject({
@@ -136,36 +120,26 @@ describe('a consent', () => {
     expect(codeOf(await confirm(id, '{"data":{}}'))).toBe('FIELD_INVALID');
   });
 
+  const [payments, savings] = ['0010482620', '0010482638'].map((id) => ({
+    name: 'PAYMENTS',
+    products: [id],
+  }));
   test.each([
-    [[], 417, 'FIELD_INVALID'],
-    [[{ name: 'ACCOUNT_INFO', products: [] }], 417, 'FIELD_INVALID'],
-    [[{ name: 'ACCOUNTS', products: ['0010482620'] }], 417, 'FIELD_INVALID'],
-    [[{ name: 'PAYMENTS', products: ['10482620'] }], 417, 'FIELD_INVALID'],
-    [[{ name: 'PAYMENTS', products: ['0020739150'] }], 412, 'PRODUCT_UNKNOWN'],
-    [[{ name: 'PAYMENTS', products: ['0010482620', '0010482620'] }], 417, 'FIELD_INVALID'],
-    [
-      [
-        { name: 'PAYMENTS', products: ['0010482620'] },
-        { name: 'PAYMENTS', products: ['0010482638'] },
-      ],
-      417,
-      'FIELD_INVALID',
-    ],
-  ])('the bank refuses a consent for %j', async (categories, httpStatus, code) => {
-    expect(refusalOf(await request(categories))).toBe(`${httpStatus} ${code}`);
+    [[], '417 FIELD_INVALID'],
+    [[{ name: 'ACCOUNT_INFO', products: [] }], '417 FIELD_INVALID'],
+    [[{ name: 'ACCOUNTS', products: ['0010482620'] }], '417 FIELD_INVALID'],
+    [[{ name: 'PAYMENTS', products: ['10482620'] }], '417 FIELD_INVALID'],
+    [[{ name: 'PAYMENTS', products: ['0020739150'] }], '412 PRODUCT_UNKNOWN'],
+    [[{ name: 'PAYMENTS', products: ['0010482620', '0010482620'] }], '417 FIELD_INVALID'],
+    [[{ ...payments }, { ...savings }], '417 FIELD_INVALID'],
+  ])('the bank refuses a consent for %j', async (categories, refusal) => {
+    expect(refusalOf(await request(categories))).toBe(refusal);
   });
 
   test('the bank refuses a consent request with client credentials', async () => {
-    expect(
-      refusalOf(
-        await bank.tpp.send({
-          method: 'POST',
-          path: `${CUSTOMER}/consent/request`,
-          ...(await bank.tpp.clientCredentials()),
-          body: { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } },
-        }),
-      ),
-    ).toBe('403 NOT_ALLOWED');
+    const body = { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } };
+    const call = { path: `${CUSTOMER}/consent/request`, body, ...(await bank.tpp.clientCredentials()) };
+    expect(refusalOf(await bank.tpp.send({ method: 'POST', ...call }))).toBe('403 NOT_ALLOWED');
   });
 });
 
@@ -175,7 +149,7 @@ describe('SCA', () => {
     expect(bank.sandbox.customers.scaRequest(id)).toBeUndefined();
     await approach(id);
     expect((await status(id)).json).toEqual({
-      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      result: SUCCESS,
       data: {
         creationTimestamp: '2026-11-20T12:00:00',
         authorizationStatus: 'PENDING',
@@ -230,19 +204,17 @@ describe('SCA', () => {
 
 describe('a resource', () => {
   test.each([
-    ['an unknown id', randomUUID(), 412, 'RESOURCE_UNKNOWN'],
-    ['an id of the wrong form', 'latest', 417, 'FIELD_INVALID'],
-  ])('the bank refuses a resource with %s', async (_name, id, httpStatus, code) => {
-    for (const reply of [await status(id), await approach(id), await confirm(id)]) {
-      expect(refusalOf(reply)).toBe(`${httpStatus} ${code}`);
-    }
+    ['an unknown id', randomUUID(), '412 RESOURCE_UNKNOWN'],
+    ['an id of the wrong form', 'latest', '417 FIELD_INVALID'],
+  ])('the bank refuses a resource with %s', async (_name, id, refusal) => {
+    for (const reply of [await status(id), await approach(id), await confirm(id)])
+      expect(refusalOf(reply)).toBe(refusal);
   });
 
   test("the bank answers for another customer's resource as for an unknown one", async () => {
     const id = await requested();
     const other = (await bank.tpp.login('bruno')).accessToken;
-    expect(refusalOf(await bank.tpp.send({ path: `/private/operations/${id}/status`, token: other }))).toBe(
-      '412 RESOURCE_UNKNOWN',
-    );
+    const reply = await bank.tpp.send({ path: `/private/operations/${id}/status`, token: other });
+    expect(refusalOf(reply)).toBe('412 RESOURCE_UNKNOWN');
   });
 });

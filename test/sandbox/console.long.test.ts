@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { useQuietPages } from './quiet-pages.ts';
-import { openTestBank, type TestBank } from './tpp.ts';
+import { openTestBank, resourceOf, type TestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 const HOSTILE = '<img src=x onerror=alert(1)>';
@@ -27,8 +27,7 @@ afterEach(() => bank.close());
 const consoleUrl = () => `${bank.sandbox.customerSiteUrl}/console`;
 
 async function verifyTransfer(): Promise<string> {
-  const { json } = await bank.tpp.verifyTransfer(token, { amount: '12.50' });
-  return String(json.resources?.resourceId);
+  return resourceOf(await bank.tpp.verifyTransfer(token, { amount: '12.50' }));
 }
 
 async function scaState(id: string): Promise<unknown> {
@@ -73,9 +72,8 @@ describe('the console in Chromium', () => {
     const computed = await detail().getByLabel('What the bank computed').innerText();
     // The reason and the bodies come before the signing strings.
     const text = await detail().innerText();
-    const places = ['percent-decoded', 'Request', 'Answer', 'Signing string'].map((part) =>
-      text.indexOf(part),
-    );
+    const parts = ['percent-decoded', 'Request', 'Answer', 'Signing string'];
+    const places = parts.map((part) => text.indexOf(part));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(computed).toContain(`(request-target): get ${path}\ntpp-request-id: `);
   });
@@ -109,13 +107,8 @@ describe('the console in Chromium', () => {
     await bank.tpp.send({ path: `${CURRENT}/transactions/retrieve?nextAccounting=31`, token });
     await bank.tpp.send({ path: '/nowhere', token });
     await rows().nth(4).waitFor();
-    expect(await page.locator('#calls .title').allInnerTexts()).toEqual([
-      '/nowhere',
-      'transactions page 4',
-      'verify moneyTransfer',
-      'token authorization_code',
-      'authorise',
-    ]);
+    const titles = ['/nowhere', 'transactions page 4', 'verify moneyTransfer', 'token authorization_code'];
+    expect(await page.locator('#calls .title').allInnerTexts()).toEqual([...titles, 'authorise']);
     for (const time of await page.locator('#calls time').allInnerTexts())
       expect(time).toMatch(/^\d\d:\d\d:\d\d$/);
   });
@@ -284,10 +277,8 @@ describe('the console in Chromium', () => {
     await rows().nth(4).waitFor();
     await page.keyboard.press('j');
     await detail().getByText('PSDIT-BI-12345').first().waitFor();
-    const widest = () =>
-      page.evaluate(
-        "Math.max(...[document.documentElement, ...document.querySelectorAll('[role=tabpanel], #detail')].map((box) => box.scrollWidth))",
-      );
+    const boxes = "[document.documentElement, ...document.querySelectorAll('[role=tabpanel], #detail')]";
+    const widest = () => page.evaluate(`Math.max(...${boxes}.map((box) => box.scrollWidth))`);
     for (const [view, shown] of [
       ['calls', 'The selected call'],
       ['flows', 'Approve'],
@@ -343,42 +334,28 @@ describe('access to the console', () => {
   }
 
   test('payments of one account that follow each other are shown together, with their sum', async () => {
-    const together = async () => {
-      const { together: found } = z
-        .looseObject({ together: z.unknown() })
-        .parse(await (await fetch(`${consoleUrl()}/flows`)).json());
-      return found;
-    };
+    const flows = z.looseObject({ together: z.unknown() });
+    const together = async () => flows.parse(await (await fetch(`${consoleUrl()}/flows`)).json()).together;
     await bank.tpp.verifyTransfer(token, { amount: '12.50' });
     expect(await together()).toEqual([]);
     await bank.tpp.verifyTransfer(token, { amount: '7.25' });
-    expect(await together()).toEqual([
-      expect.objectContaining({
-        ...{ account: '0010482620', total: '19.75' },
-        payments: [
-          expect.objectContaining({ amount: '12.50', state: 'not executed' }),
-          expect.objectContaining({ amount: '7.25', state: 'not executed' }),
-        ],
-      }),
-    ]);
+    const payments = ['12.50', '7.25'].map((amount) => ({ amount, state: 'not executed' }));
+    expect(await together()).toMatchObject([{ account: '0010482620', total: '19.75', payments }]);
   });
 
   test.each(['', '/console.js', '/events', '/flows', '/accounts', '/calls/1', '/faults'])(
     'the console refuses GET %s under another name (DNS rebinding)',
     async (path) => {
-      expect(await send(path, { headers: { host: 'evil.example' } })).toBe(403);
-      expect(await send(path, { headers: { origin: 'http://evil.example' } })).toBe(403);
-      expect(
-        await send(path, { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' } }),
-      ).toBe(403);
+      const crossSite = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
+      for (const headers of [{ host: 'evil.example' }, { origin: 'http://evil.example' }, crossSite])
+        expect(await send(path, { headers })).toBe(403);
       expect(await send(path)).toBe(200);
     },
   );
 
   test('a link from anywhere opens the console', async () => {
-    expect(
-      await send('', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } }),
-    ).toBe(200);
+    const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    expect(await send('', { headers })).toBe(200);
     expect(await send('/')).toBe(302);
   });
 
@@ -391,9 +368,8 @@ describe('access to the console', () => {
     ['POST', '/reset'],
   ])("%s %s needs the token of the console's page", async (method, path) => {
     expect(await send(path, { method })).toBe(403);
-    expect(
-      await send(path, { method, headers: { 'x-console-token': bank.sandbox.running.controlToken } }),
-    ).toBe(403);
+    const headers = { 'x-console-token': bank.sandbox.running.controlToken };
+    expect(await send(path, { method, headers })).toBe(403);
   });
 
   test.each([
@@ -402,11 +378,8 @@ describe('access to the console', () => {
     ['/login', '{"id":"1","user":null,"more":"secret"}', 'login are not valid: more'],
     ['/faults', '{"fault":5}', 'fault are not valid: fault'],
   ])('the answer of %s to %s names the fields, but not the values', async (path, body, invalid) => {
-    const answer = await fetch(`${consoleUrl()}${path}`, {
-      method: 'POST',
-      headers: { 'x-console-token': await pageToken() },
-      body,
-    });
+    const headers = { 'x-console-token': await pageToken() };
+    const answer = await fetch(`${consoleUrl()}${path}`, { method: 'POST', headers, body });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({ error: `These fields of the ${invalid}` });
   });
@@ -427,14 +400,9 @@ test('the call log keeps the last 500 calls and the beginning of each body', asy
   const body = Buffer.alloc(100_000, 'a');
   for (let call = 0; call < 600; call += 1) {
     log.addCall({
-      at: new Date(),
-      milliseconds: 1,
+      ...{ at: new Date(), milliseconds: 1, faults: [], warnings: [] },
+      ...{ refusal: undefined, caller: undefined, title: undefined },
       request: { method: 'PUT', target: '/', headers: [], body, clientCertificate: undefined },
-      faults: [],
-      refusal: undefined,
-      caller: undefined,
-      title: undefined,
-      warnings: [],
       answer: { status: 200, headers: new Headers(), body },
     });
   }

@@ -158,27 +158,22 @@ interface Answer {
 
 async function send(
   path: string,
-  options: { form?: Record<string, string>; cookie?: string } = {},
+  { form, cookie = '' }: { form?: Record<string, string>; cookie?: string } = {},
 ): Promise<Answer> {
-  const { form, cookie = '' } = options;
-  const response = await fetch(new URL(path, site.origin), {
-    method: form ? 'POST' : 'GET',
-    redirect: 'manual',
-    headers: { cookie },
-    ...(form ? { body: new URLSearchParams(form) } : {}),
+  const answer = await fetch(new URL(path, site.origin), {
+    ...{ redirect: 'manual', headers: { cookie } },
+    ...(form && { method: 'POST', body: new URLSearchParams(form) }),
   });
-  return {
-    status: response.status,
-    headers: response.headers,
-    html: await response.text(),
-    cookie: response.headers.getSetCookie().join().split(';')[0] || cookie,
-  };
+  const { status, headers } = answer;
+  const [set] = headers.getSetCookie().join().split(';');
+  return { status, headers, html: await answer.text(), cookie: set || cookie };
 }
 
 function tokenOf({ html }: Answer): string {
   return parse(html).querySelector('input[name=token]')?.getAttribute('value') ?? '';
 }
 
+const SCA = `/sca-authorize/?resourceId=${RESOURCE}`;
 const anna = { user: 'anna', password: 'anna-sandbox', decision: 'login', request: 'L1' };
 
 /** Logs Anna in and returns her browser session at the access page. */
@@ -191,27 +186,18 @@ async function loggedIn(): Promise<Answer> {
 
 describe('the customer site over HTTP', () => {
   it('every page has headers that forbid scripts, frames, caching and the referrer', async () => {
-    const answers = await Promise.all(
-      [
-        '/login?request=L1',
-        '/login?request=L2',
-        '/login',
-        `/sca-authorize/?resourceId=${RESOURCE}`,
-        '/',
-        '/x',
-      ].map((path) => send(path)),
-    );
+    const paths = ['/login?request=L1', '/login?request=L2', '/login', SCA, '/', '/x'];
+    const answers = await Promise.all(paths.map((path) => send(path)));
     answers.push(await loggedIn());
     for (const { headers, html } of answers) {
       expect(headers.get('content-type')).toMatch(/^text\/html; charset=utf-8/i);
       expect(headers.get('content-security-policy')).toMatch(
-        /^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /,
+        /^default-src 'none'; style-src 'sha256-[\w+/]+=*'; .*frame-ancestors 'none'/,
       );
-      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
-      expect(headers.get('x-frame-options')).toBe('DENY');
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('referrer-policy')).toBe('no-referrer');
-      expect(headers.get('cache-control')).toBe('no-store');
+      expect(Object.fromEntries(headers)).toMatchObject({
+        ...{ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' },
+        ...{ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' },
+      });
       const page = parse(html);
       expect(page.querySelector('html')?.getAttribute('lang')).toBe('en');
       expect(page.querySelectorAll('h1')).toHaveLength(1);
@@ -226,30 +212,21 @@ describe('the customer site over HTTP', () => {
 
   it('the pages show an inquiry for older transactions, and a standing order, in plain words', async () => {
     const text = async (): Promise<string> => {
-      const { html } = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+      const { html } = await send(SCA);
       expect(html).not.toContain('<account>');
       return parse(html).querySelector('main')?.text.replace(/\s+/g, ' ') ?? '';
     };
     const common = { resourceId: RESOURCE, tppName: 'Fintrek S.r.l.', customerName: 'Anna Esposito' };
-    bank.sca = {
-      state: 'PENDING',
-      request: {
-        ...common,
-        kind: 'inquiry',
-        product: { productId: '0010482620', description: 'Current <account>', iban: 'IT12A0999001600000' },
-        from: '2026-01-31',
-      },
-    };
+    const product = { productId: '0010482620', description: 'Current <account>', iban: 'IT12A0999001600000' };
+    bank.sca.request = { ...common, kind: 'inquiry', product, from: '2026-01-31' };
     const inquiry = await text();
     expect(inquiry).toContain('Confirm that it is you');
     expect(inquiry).toContain('AccountCurrent <account> · 0010482620 IT12 A099 9001 6000 00');
     expect(inquiry).toContain('Transactions from31 January 2026');
     expect(inquiry).toContain('Show older transactions Refuse');
 
-    bank.sca = {
-      state: 'PENDING',
-      request: { ...payment, operation: 'standingOrder', instant: false, schedule: 'MONTHLY, 3 times' },
-    };
+    const standing = { operation: 'standingOrder', instant: false, schedule: 'MONTHLY, 3 times' };
+    bank.sca.request = { ...payment, ...standing };
     const order = await text();
     expect(order).toContain('Authorise a standing order');
     expect(order).toContain('ScheduleMONTHLY, 3 times');
@@ -268,8 +245,9 @@ describe('the customer site over HTTP', () => {
   });
 
   it('the site redirects with 303 after a decision', async () => {
-    const { cookie, ...access } = await loggedIn();
-    const form = { request: 'L1', decision: 'allow', token: tokenOf({ cookie, ...access }) };
+    const access = await loggedIn();
+    const { cookie } = access;
+    const form = { request: 'L1', decision: 'allow', token: tokenOf(access) };
     const { status, headers } = await send('/login/access', { cookie, form });
     expect(status).toBe(303);
     expect(headers.get('location')).toBe(`${callback.origin}/callback?code=the-code&state=the-state`);
@@ -286,28 +264,20 @@ describe('the customer site over HTTP', () => {
     const path = `/login?${new URLSearchParams({ request: hostile })}`;
     const login = await send(path);
     const form = { request: hostile, token: tokenOf(login), decision: 'login' };
-    const wrong = await send('/login', {
-      cookie: login.cookie,
-      form: { ...form, user: `${hostile}7`, password: 'x' },
-    });
+    const { cookie } = login;
+    const wrong = await send('/login', { cookie, form: { ...form, user: `${hostile}7`, password: 'x' } });
     expect(wrong.status).toBe(422);
     const right = { ...form, user: `${hostile}3`, password: `${hostile}4` };
-    await send('/login', { cookie: login.cookie, form: right });
-    const access = await send(path, { cookie: login.cookie });
+    await send('/login', { cookie, form: right });
+    const access = await send(path, { cookie });
     const pages = [login, wrong, access];
     const text = { tppName: `${hostile}1`, customerName: `${hostile}2`, resourceId: hostile };
     const sca = `/sca-authorize/?${new URLSearchParams({ resourceId: hostile })}`;
     const money = { amount: hostile, currency: hostile };
     bank.sca.request = {
-      ...payment,
-      ...text,
-      operation: `${hostile}3`,
-      beneficiaryName: `${hostile}4`,
-      beneficiaryIban: hostile,
-      description: `${hostile}5`,
-      amount: money,
-      commissions: money,
-      total: money,
+      ...{ ...payment, ...text, operation: `${hostile}3` },
+      ...{ beneficiaryName: `${hostile}4`, beneficiaryIban: hostile, description: `${hostile}5` },
+      ...{ amount: money, commissions: money, total: money },
       debitAccount: { productId: `${hostile}6`, iban: hostile },
     };
     pages.push(await send(sca));
@@ -342,22 +312,21 @@ describe('the customer site over HTTP', () => {
   describe("the customer site's forms", () => {
     it.each(['', 'x', 'A'.repeat(43)])('the site refuses the form token %j', async (token) => {
       const { cookie } = await loggedIn();
-      const sca = { resourceId: RESOURCE, token };
-      const answers = [
-        await send('/login', { cookie, form: { ...anna, token } }),
-        await send('/login', { cookie, form: { request: 'L1', decision: 'refuse', token } }),
-        await send('/login/access', { cookie, form: { request: 'L1', decision: 'allow', token } }),
-        await send('/login/access', { cookie, form: { request: 'L1', decision: 'refuse', token } }),
-        await send('/sca-authorize/', { cookie, form: { ...sca, decision: 'approve' } }),
-        await send('/sca-authorize/', { cookie, form: { ...sca, decision: 'refuse' } }),
-      ];
-      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
+      for (const [path, form] of [
+        ['/login', anna],
+        ['/login', { request: 'L1', decision: 'refuse' }],
+        ['/login/access', { request: 'L1', decision: 'allow' }],
+        ['/login/access', { request: 'L1', decision: 'refuse' }],
+        ['/sca-authorize/', { resourceId: RESOURCE, decision: 'approve' }],
+        ['/sca-authorize/', { resourceId: RESOURCE, decision: 'refuse' }],
+      ] as const)
+        expect((await send(path, { cookie, form: { ...form, token } })).status).toBe(403);
       expect(bank.decisions).toEqual([]);
     });
 
     it("the site refuses a form with another session's token or without a session", async () => {
-      const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
-      const other = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+      const sca = await send(SCA);
+      const other = await send(SCA);
       const form = { resourceId: RESOURCE, decision: 'approve', token: tokenOf(sca) };
       expect((await send('/sca-authorize/', { cookie: other.cookie, form })).status).toBe(403);
       expect((await send('/sca-authorize/', { form })).status).toBe(403);
@@ -366,8 +335,9 @@ describe('the customer site over HTTP', () => {
     });
 
     it('the site refuses a form token that was issued for something else', async () => {
-      const { cookie, ...access } = await loggedIn();
-      const token = tokenOf({ cookie, ...access });
+      const access = await loggedIn();
+      const { cookie } = access;
+      const token = tokenOf(access);
       const form = { resourceId: RESOURCE, decision: 'approve', token };
       expect((await send('/sca-authorize/', { cookie, form })).status).toBe(403);
       expect((await send('/login', { cookie, form: { ...anna, token } })).status).toBe(403);
@@ -375,7 +345,7 @@ describe('the customer site over HTTP', () => {
     });
 
     it('only the browser that logged in sees the access page', async () => {
-      const { cookie, ...access } = await loggedIn();
+      const access = await loggedIn();
       expect(access.html).toContain('Anna Esposito');
       const other = await send('/login?request=L1');
       expect(other.html).toContain('Log in to your bank');
@@ -386,8 +356,9 @@ describe('the customer site over HTTP', () => {
   });
 
   it('the site answers 404 to unknown requests and to a login that is already decided', async () => {
-    const { cookie, ...access } = await loggedIn();
-    const form = { request: 'L1', decision: 'allow', token: tokenOf({ cookie, ...access }) };
+    const access = await loggedIn();
+    const { cookie } = access;
+    const form = { request: 'L1', decision: 'allow', token: tokenOf(access) };
     await send('/login/access', { cookie, form });
     const answers = await Promise.all([
       send('/login?request=L1', { cookie }),
@@ -409,9 +380,9 @@ describe('the customer site over HTTP', () => {
     ['NOT_AUTHORIZED', 'You already decided this'],
     ['EXPIRED', 'This request has expired'],
   ] as const)('the site answers 410 to an SCA that is %s, and records no decision', async (state, title) => {
-    const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+    const sca = await send(SCA);
     bank.sca.state = state;
-    const again = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+    const again = await send(SCA);
     expect([again.status, parse(again.html).querySelector('h1')?.text]).toEqual([410, title]);
     const form = { resourceId: RESOURCE, decision: 'approve', token: tokenOf(sca) };
     expect((await send('/sca-authorize/', { cookie: sca.cookie, form })).status).toBe(410);
@@ -419,8 +390,9 @@ describe('the customer site over HTTP', () => {
   });
 
   it('the site answers 400 to addresses and forms that are incomplete or contain no decision', async () => {
-    const { cookie, ...access } = await loggedIn();
-    const token = tokenOf({ cookie, ...access });
+    const access = await loggedIn();
+    const { cookie } = access;
+    const token = tokenOf(access);
     const answers = [
       await send('/login'),
       await send('/sca-authorize/'),

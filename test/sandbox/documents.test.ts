@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { textPdf } from '../../src/sandbox/documents/pdf.ts';
 import { workbook } from '../../src/sandbox/documents/statement.ts';
-import { codeOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
+import { codeOf, type Reply, refusalOf, resourceOf, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 
@@ -79,22 +79,16 @@ describe('the export of transactions', () => {
 describe('the printer document', () => {
   async function verified(): Promise<string> {
     const order = { amount: '12.34', name: 'Mario Rossi', description: 'invoice (7)', instant: false };
-    const { json } = await bank.tpp.verifyTransfer(token, order);
-    return String(json.resources?.resourceId);
+    return resourceOf(await bank.tpp.verifyTransfer(token, order));
   }
 
   test('the printer document of an executed transfer is its receipt', async () => {
     const id = await verified();
-    expect(refusalOf(await bank.tpp.send({ path: `${CURRENT}/common/printer/${id}/retrieve`, token }))).toBe(
-      '400 NOT_EXECUTED',
-    );
+    const early = await bank.tpp.send({ path: `${CURRENT}/common/printer/${id}/retrieve`, token });
+    expect(refusalOf(early)).toBe('400 NOT_EXECUTED');
     await bank.tpp.authorise(token, id);
-    const executed = await bank.tpp.send({
-      method: 'PUT',
-      path: `${CURRENT}/moneyTransfer/${id}/execute`,
-      token,
-      body: '{}',
-    });
+    const path = `${CURRENT}/moneyTransfer/${id}/execute`;
+    const executed = await bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
     const href = new URL(String(executed.json._embedded?.printer?.href));
     const reply = await bank.tpp.send({ path: href.pathname, token });
     expect([reply.status, reply.headers['content-type']]).toEqual([200, 'application/pdf']);

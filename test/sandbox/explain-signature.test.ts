@@ -87,139 +87,108 @@ test.each([{}, { method: 'POST', body: BODY }])(
   },
 );
 
-const REVERSED = (text: string) => text.split('\n').toReversed().join('\n');
+/** Makes another text of the right one. */
+type Text = (right: string) => string;
+const REVERSED: Text = (text) => text.split('\n').toReversed().join('\n');
 const sha = (text: string) => createHash('sha256').update(text);
 const POST = { method: 'POST', body: BODY };
 /** The digest of a signing string. */
 const DIGEST = /SHA-256=.*/;
 
 describe('the explanation names one mistake and where the two texts first differ', () => {
-  test.each<[says: string, Signing]>([
+  const LINES = '(request-target), tpp-request-id, date';
+  const TRANSACTION = '00000000-0000-4000-8000-000000000000';
+  const without = /\ntpp-request-id.*/;
+  const digestIs = (text: string) => (t: string) => t.replace(DIGEST, text);
+
+  test.each<[says: string, text: Text, more?: Signing]>([
     // the lines
+    [`The lines are date, tpp-request-id, (request-target), not ${LINES}`, REVERSED],
+    [`The lines are date, not ${LINES}`, () => `date: ${DATE}`],
     [
-      'The lines are date, tpp-request-id, (request-target), not (request-target), tpp-request-id, date',
-      { text: REVERSED },
+      `The lines are ${LINES}, not (request-target), digest, tpp-request-id, date`,
+      (t) => t.replace(/\ndigest: .*/, ''),
+      POST,
     ],
-    ['The lines are date, not (request-target), tpp-request-id, date', { text: () => `date: ${DATE}` }],
-    [
-      'The lines are (request-target), tpp-request-id, date, not (request-target), digest, tpp-request-id, date',
-      { ...POST, text: (t) => t.replace(/\ndigest: .*/, '') },
-    ],
-    ...[
-      'host: 127.0.0.1:8443',
-      'tpp-transaction-id: 00000000-0000-4000-8000-000000000000',
-      'content-type: ',
-      'psu-ip-address: ',
-    ]
+    ...['host: 127.0.0.1:8443', `tpp-transaction-id: ${TRANSACTION}`, 'content-type: ', 'psu-ip-address: ']
       .concat(`tpp-certificate: ${registered.qseal.raw.toString('base64')}`)
-      .map((line): [string, Signing] => [
-        `The lines are (request-target), tpp-request-id, date, ${line.split(':')[0]}, not (request-target), tpp-request-id, date`,
-        { text: (t) => `${t}\n${line}` },
+      .map((line): [string, Text] => [
+        `The lines are ${LINES}, ${line.split(':')[0]}, not ${LINES}`,
+        (t) => `${t}\n${line}`,
       ]),
     [
-      'The lines are (request-target), date, x-own, not (request-target), tpp-request-id, date',
-      {
-        text: (t) => `${t.replace(/\ntpp-request-id.*/, '')}\nx-own: 7`,
-        declared: '(request-target) date x-own',
-        headers: [['X-Own', '7']],
-      },
+      `The lines are (request-target), date, x-own, not ${LINES}`,
+      (t) => `${t.replace(without, '')}\nx-own: 7`,
+      { declared: '(request-target) date x-own', headers: [['X-Own', '7']] },
     ],
     // the request target
-    ['(request-target) has no query', { text: (t) => t.replace(/\?\S+/, '') }],
-    ['(request-target) has its method in capitals', { text: (t) => t.replace('get /', 'GET /') }],
-    ['(request-target) is percent-decoded', { text: (t) => decodeURIComponent(t) }],
-    ['(request-target) has its percent-encoding in lower case', { text: (t) => t.replaceAll('%2F', '%2f') }],
+    ['(request-target) has no query', (t) => t.replace(/\?\S+/, '')],
+    ['(request-target) has its method in capitals', (t) => t.replace('get /', 'GET /')],
+    ['(request-target) is percent-decoded', (t) => decodeURIComponent(t)],
+    ['(request-target) has its percent-encoding in lower case', (t) => t.replaceAll('%2F', '%2f')],
     [
       '(request-target) has its percent-encoding in capitals',
-      { target: '/private/x?a=%e2%82%acuro', text: (t) => t.replace('%e2%82%ac', '%E2%82%AC') },
+      (t) => t.replace('%e2%82%ac', '%E2%82%AC'),
+      { target: '/private/x?a=%e2%82%acuro' },
     ],
     [
       '(request-target) has another percent-encoding',
-      { target: '/private/x?a=1%202&b=*', text: (t) => t.replace('%20', '+') },
+      (t) => t.replace('%20', '+'),
+      { target: '/private/x?a=1%202&b=*' },
     ],
     [
       '(request-target) has another percent-encoding',
-      { target: "/private/a b's%20c%C3%A8", text: (t) => t.replace(' b', '%20b') },
+      (t) => t.replace(' b', '%20b'),
+      { target: "/private/a b's%20c%C3%A8" },
     ],
-    ['(request-target) has no method', { text: (t) => t.replace('get /', '/') }],
-    ['(request-target) has no space after the method', { text: (t) => t.replace('get /', 'get/') }],
-    [
-      '(request-target) is the whole address',
-      { text: (t) => t.replace('get ', 'get https://127.0.0.1:8443') },
-    ],
-    ['(request-target) does not have the first part of the path', { text: (t) => t.replace('/private', '') }],
-    [
-      '(request-target) does not have the first slash of the path',
-      { text: (t) => t.replace('/private', 'private') },
-    ],
-    ['(request-target) has a slash after the path', { text: (t) => t.replace('?', '/?') }],
-    ['(request-target) ends with HTTP/1.1', { text: (t) => t.replace('2026\n', '2026 HTTP/1.1\n') }],
-    ['(request-target) has the method get', { ...POST, text: (t) => t.replace('post /', 'get /') }],
-    ...['post', 'put', 'delete'].map((verb): [string, Signing] => [
+    ['(request-target) has no method', (t) => t.replace('get /', '/')],
+    ['(request-target) has no space after the method', (t) => t.replace('get /', 'get/')],
+    ['(request-target) is the whole address', (t) => t.replace('get ', 'get https://127.0.0.1:8443')],
+    ['(request-target) does not have the first part of the path', (t) => t.replace('/private', '')],
+    ['(request-target) does not have the first slash of the path', (t) => t.replace('/private', 'private')],
+    ['(request-target) has a slash after the path', (t) => t.replace('?', '/?')],
+    ['(request-target) ends with HTTP/1.1', (t) => t.replace('2026\n', '2026 HTTP/1.1\n')],
+    ['(request-target) has the method get', (t) => t.replace('post /', 'get /'), POST],
+    ...['post', 'put', 'delete'].map((verb): [string, Text] => [
       `(request-target) has the method ${verb}`,
-      { text: (t) => t.replace('get /', `${verb} /`) },
+      (t) => t.replace('get /', `${verb} /`),
     ]),
     // the form of the lines
-    ['A line break follows the last line', { text: (t) => `${t}\n` }],
-    ['CR LF follows the last line', { target: '/%ZZ', without: 'Host', text: (t) => `${t}\r\n` }],
-    ['CR LF follows the last line', { text: (t) => `${t}\r\n` }],
-    ['The lines are separated by CR LF, not LF', { text: (t) => t.replaceAll('\n', '\r\n') }],
-    ['Nothing separates the lines', { text: (t) => t.replaceAll('\n', '') }],
-    ['A space separates the lines, not LF', { text: (t) => t.replaceAll('\n', ' ') }],
-    ['A backslash and an n separate the lines, not LF', { text: (t) => t.replaceAll('\n', '\\n') }],
-    ['No space follows the colons', { text: (t) => t.replaceAll(': ', ':') }],
-    ['A space is before the colons', { text: (t) => t.replaceAll(': ', ' : ') }],
-    ['The names are not in lower case', { text: (t) => t.replace('tpp-request-id', 'TPP-Request-ID') }],
+    ['A line break follows the last line', (t) => `${t}\n`],
+    ['CR LF follows the last line', (t) => `${t}\r\n`, { target: '/%ZZ', without: 'Host' }],
+    ['CR LF follows the last line', (t) => `${t}\r\n`],
+    ['The lines are separated by CR LF, not LF', (t) => t.replaceAll('\n', '\r\n')],
+    ['Nothing separates the lines', (t) => t.replaceAll('\n', '')],
+    ['A space separates the lines, not LF', (t) => t.replaceAll('\n', ' ')],
+    ['A backslash and an n separate the lines, not LF', (t) => t.replaceAll('\n', '\\n')],
+    ['No space follows the colons', (t) => t.replaceAll(': ', ':')],
+    ['A space is before the colons', (t) => t.replaceAll(': ', ' : ')],
+    ['The names are not in lower case', (t) => t.replace('tpp-request-id', 'TPP-Request-ID')],
     [
       'The names are not in lower case',
-      {
-        ...POST,
-        text: (t) =>
-          t
-            .replace('tpp-request-id', 'TPP-Request-ID')
-            .replace('date:', 'Date:')
-            .replace('digest:', 'Digest:'),
-      },
+      (t) => t.replace('tpp-request-id', 'TPP-Request-ID').replace(/^d/gm, 'D'),
+      POST,
     ],
     // the digest
-    ['The digest has no SHA-256= before it', { ...POST, text: (t) => t.replace('SHA-256=', '') }],
-    ['The digest has sha-256= in lower case', { ...POST, text: (t) => t.replace('SHA-256=', 'sha-256=') }],
-    [
-      'The digest is in hexadecimal',
-      { ...POST, text: (t) => t.replace(DIGEST, `SHA-256=${sha(BODY).digest('hex')}`) },
-    ],
-    [
-      'The digest is in hexadecimal, without SHA-256=',
-      { ...POST, text: (t) => t.replace(DIGEST, sha(BODY).digest('hex')) },
-    ],
-    [
-      'The digest is that of an empty body',
-      { ...POST, text: (t) => t.replace(DIGEST, `SHA-256=${sha('').digest('base64')}`) },
-    ],
-    [
-      'The digest is that of the body {}',
-      { ...POST, text: (t) => t.replace(DIGEST, `SHA-256=${sha('{}').digest('base64')}`) },
-    ],
+    ['The digest has no SHA-256= before it', (t) => t.replace('SHA-256=', ''), POST],
+    ['The digest has sha-256= in lower case', (t) => t.replace('SHA-256=', 'sha-256='), POST],
+    ['The digest is in hexadecimal', digestIs(`SHA-256=${sha(BODY).digest('hex')}`), POST],
+    ['The digest is in hexadecimal, without SHA-256=', digestIs(sha(BODY).digest('hex')), POST],
+    ['The digest is that of an empty body', digestIs(`SHA-256=${sha('').digest('base64')}`), POST],
+    ['The digest is that of the body {}', digestIs(`SHA-256=${sha('{}').digest('base64')}`), POST],
     // other values
-    ['The date is written in ISO 8601', { text: (t) => t.replace(DATE, '2026-11-20T11:00:00.000Z') }],
-    ['The date is that of 2 s before the Date header', { text: (t) => t.replace('11:00:00', '10:59:58') }],
-    ['The date is that of 1 s before the Date header', { text: (t) => t.replace('11:00:00', '10:59:59') }],
-    ['The date is that of 1 s after the Date header', { text: (t) => t.replace('11:00:00', '11:00:01') }],
-    ['The date is that of 2 s after the Date header', { text: (t) => t.replace('11:00:00', '11:00:02') }],
-    ['TPP-Request-ID is in capitals', { text: (t) => t.replace(ID, ID.toUpperCase()) }],
-    [
-      'TPP-Request-ID is in lower case',
-      { id: ID.toUpperCase(), text: (t) => t.replace(ID.toUpperCase(), ID) },
-    ],
-    [
-      'TPP-Transaction-ID is in the place of TPP-Request-ID',
-      { text: (t) => t.replace(ID, '00000000-0000-4000-8000-000000000000') },
-    ],
-  ])('the explanation names the mistake: %s', (says, signing) => {
-    const { verdict, says: said, computed, received, differsAt } = explain(signing);
+    ['The date is written in ISO 8601', (t) => t.replace(DATE, '2026-11-20T11:00:00.000Z')],
+    ['The date is that of 2 s before the Date header', (t) => t.replace('11:00:00', '10:59:58')],
+    ['The date is that of 1 s before the Date header', (t) => t.replace('11:00:00', '10:59:59')],
+    ['The date is that of 1 s after the Date header', (t) => t.replace('11:00:00', '11:00:01')],
+    ['The date is that of 2 s after the Date header', (t) => t.replace('11:00:00', '11:00:02')],
+    ['TPP-Request-ID is in capitals', (t) => t.replace(ID, ID.toUpperCase())],
+    ['TPP-Request-ID is in lower case', (t) => t.replace(ID.toUpperCase(), ID), { id: ID.toUpperCase() }],
+    ['TPP-Transaction-ID is in the place of TPP-Request-ID', (t) => t.replace(ID, TRANSACTION)],
+  ])('the explanation names the mistake: %s', (says, text, more) => {
+    const { verdict, says: said, computed, received, differsAt } = explain({ ...more, text });
     expect([verdict, said]).toEqual(['found', [`${says}.`]]);
-    const text = signing.text?.(computed);
-    expect(received).toBe(text);
+    expect(received).toBe(text(computed));
     const at = differsAt ?? Number.NaN;
     expect(computed.slice(0, at)).toBe(received?.slice(0, at));
     expect(computed[at]).not.toBe(received?.[at]);

@@ -30,26 +30,19 @@ export const payment: Extract<ScaRequest, { kind: 'payment' }> = {
   debitAccount: { productId: '0010482620', iban: 'IT12A0999001600000010482620' },
 };
 
+const current = {
+  productId: '0010482620',
+  description: 'Current account',
+  iban: 'IT12A0999001600000010482620',
+};
+const card = { productId: '0000093017', description: 'Credit card', iban: 'IT12A0999001600000010482620' };
+
 export const consent: Extract<ScaRequest, { kind: 'consent' }> = {
-  kind: 'consent',
-  resourceId: RESOURCE,
-  tppName: 'Fintrek S.r.l.',
-  customerName: 'Anna Esposito',
-  until: '2027-05-20',
+  ...{ kind: 'consent', resourceId: RESOURCE, until: '2027-05-20' },
+  ...{ tppName: 'Fintrek S.r.l.', customerName: 'Anna Esposito' },
   categories: [
-    {
-      name: 'ACCOUNT_INFO',
-      products: [
-        { productId: '0010482620', description: 'Current account', iban: 'IT12A0999001600000010482620' },
-        { productId: '0000093017', description: 'Credit card', iban: 'IT12A0999001600000010482620' },
-      ],
-    },
-    {
-      name: 'PAYMENTS',
-      products: [
-        { productId: '0010482620', description: 'Current account', iban: 'IT12A0999001600000010482620' },
-      ],
-    },
+    { name: 'ACCOUNT_INFO', products: [current, card] },
+    { name: 'PAYMENTS', products: [current] },
   ],
 };
 

@@ -6,7 +6,7 @@ import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { addDays } from '../../src/sandbox/ledger/bank-time.ts';
 import { GeneratedHistory } from '../../src/sandbox/ledger/generated-history.ts';
 import { defaultRules } from '../../src/sandbox/rules.ts';
-import { openTestBank, order, type Reply, type TestBank } from './tpp.ts';
+import { openTestBank, order, type Reply, resourceOf, type TestBank } from './tpp.ts';
 
 const today = new Date('2026-11-20T11:00:00Z');
 const whole = { from: undefined, to: undefined };
@@ -53,11 +53,7 @@ describe('a generated customer', () => {
     expect(few.byProduct('0050000040')).toBeUndefined();
     expect(few.accountByIban('DE89370400440532013000')).toBeUndefined();
     expect(few.shown.map(({ user }) => user)).toEqual([
-      'anna',
-      'bruno',
-      'carla',
-      'customer-000001',
-      'customer-000003',
+      ...['anna', 'bruno', 'carla', 'customer-000001', 'customer-000003'],
     ]);
   });
 });
@@ -92,12 +88,8 @@ describe('a generated history', () => {
         const history = new GeneratedHistory(product, count, today);
         const all = history.rows(whole).slice(0, count);
         expect(all.reduce((sum, { amount }) => sum + amount, 0)).toBe(history.total);
-        expect(all.map(({ bookingDay }) => bookingDay)).toEqual(
-          all
-            .map(({ bookingDay }) => bookingDay)
-            .toSorted()
-            .toReversed(),
-        );
+        const days = all.map(({ bookingDay }) => bookingDay);
+        expect(days).toEqual(days.toSorted().toReversed());
         expect((all[0]?.bookingDay ?? '') <= '2026-11-19').toBe(true);
         expect((all.at(-1)?.bookingDay ?? '') >= '2025-09-20').toBe(true);
         expect(new Set(all.map(({ extendedDescription }) => extendedDescription)).size).toBe(count);
@@ -160,17 +152,12 @@ describe('a sandbox with many customers and transactions', () => {
     const before = await balance();
     const base = '/private/customers/5007777/products/0050077770/moneyTransfer';
     const iban = new Customers({ ...defaultRules, customers: 10_000 }).find('5000001')?.products[0]?.iban;
-    const verified = await bank.tpp.verifyTransfer(token, {
-      productId: '0050077770',
-      customerId: '5007777',
-      iban: String(iban),
-      description: 'to a neighbour',
-    });
-    const id = String(verified.json.resources?.resourceId);
+    const payment = { iban: String(iban), description: 'to a neighbour' };
+    const from = { productId: '0050077770', customerId: '5007777' };
+    const id = resourceOf(await bank.tpp.verifyTransfer(token, { ...from, ...payment }));
     await bank.tpp.authorise(token, id);
-    expect(
-      (await bank.tpp.send({ method: 'PUT', path: `${base}/${id}/execute`, token, body: '{}' })).status,
-    ).toBe(200);
+    const execute = { method: 'PUT', path: `${base}/${id}/execute`, token, body: '{}' } as const;
+    expect((await bank.tpp.send(execute)).status).toBe(200);
     bank.clock.advance(2000);
     expect(await balance()).toBeCloseTo(before - 1.5, 2);
     const { json } = await retrieve('');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Call, codeOf, detailOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
+import { codeOf, detailOf, type Reply, refusalOf, useTestBank } from './tpp.ts';
 
 const MINUTE = 60_000;
 const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -17,19 +17,9 @@ async function startLogin(changes: Record<string, string> = {}): Promise<string>
   return new URL(String(reply.headers.location)).searchParams.get('request') ?? '';
 }
 
-function tokenCall(fields: Record<string, string>, changes: Partial<Call> = {}): Promise<Reply> {
-  const { clientId, clientSecret } = bank.tpp.registration.applications.authorizationCode;
-  const body = { client_id: clientId, client_secret: clientSecret, ...fields };
-  return bank.tpp.send({ method: 'POST', path: '/auth/oauth/v2/token', body, ...changes });
-}
-
 function clientCredentials(): Promise<Reply> {
   const application = bank.tpp.registration.applications.clientCredentials;
-  const { clientId, clientSecret } = application;
-  return tokenCall(
-    { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
-    { application },
-  );
+  return bank.tpp.tokenCall({ grant_type: 'client_credentials' }, application);
 }
 
 async function isAccepted(token: string): Promise<boolean> {
@@ -53,51 +43,39 @@ describe('authorize', () => {
   });
 
   test('authorize needs no bearer token and no digest, and is signed like a GET', async () => {
-    const reply = await bank.tpp.send({
-      path: bank.tpp.authorizePath(),
-      signedTarget: 'get /auth/oauth/v2/authorize',
-    });
+    const signedTarget = 'get /auth/oauth/v2/authorize';
+    const reply = await bank.tpp.send({ path: bank.tpp.authorizePath(), signedTarget });
     expect(codeOf(reply)).toBe('SIGNATURE_INVALID');
   });
 
   test.each([
-    [{ response_type: 'token' }, 400, 'PARAMETER_INVALID'],
-    [{ response_type: '' }, 400, 'PARAMETER_INVALID'],
-    [{ redirect_uri: '' }, 400, 'PARAMETER_INVALID'],
-    [{ redirect_uri: 'http://tpp.example/callback' }, 400, 'REDIRECT_URI_INVALID'],
-    [{ client_id: 'unknown' }, 400, 'CLIENT_INVALID'],
-  ])('authorize refuses %o', async (changes, status, code) => {
-    expect(refusalOf(await bank.tpp.send({ path: bank.tpp.authorizePath(changes) }))).toBe(
-      `${status} ${code}`,
-    );
+    [{ response_type: 'token' }, 'PARAMETER_INVALID'],
+    [{ response_type: '' }, 'PARAMETER_INVALID'],
+    [{ redirect_uri: '' }, 'PARAMETER_INVALID'],
+    [{ redirect_uri: 'http://tpp.example/callback' }, 'REDIRECT_URI_INVALID'],
+    [{ client_id: 'unknown' }, 'CLIENT_INVALID'],
+  ])('authorize refuses %o', async (changes, code) => {
+    const reply = await bank.tpp.send({ path: bank.tpp.authorizePath(changes) });
+    expect(refusalOf(reply)).toBe(`400 ${code}`);
   });
 
   test('authorize refuses the client_credentials application', async () => {
     const application = bank.tpp.registration.applications.clientCredentials;
-    expect(
-      refusalOf(
-        await bank.tpp.send({
-          path: bank.tpp.authorizePath({ client_id: application.clientId }),
-          application,
-        }),
-      ),
-    ).toBe('403 NOT_ALLOWED');
+    const path = bank.tpp.authorizePath({ client_id: application.clientId });
+    expect(refusalOf(await bank.tpp.send({ path, application }))).toBe('403 NOT_ALLOWED');
   });
 
   test("authorize must be signed under the application's own name", async () => {
-    const { clientCredentials: other } = bank.tpp.registration.applications;
-    expect(codeOf(await bank.tpp.send({ path: bank.tpp.authorizePath(), application: other }))).toBe(
-      'SIGNATURE_KEY_ID',
-    );
+    const application = bank.tpp.registration.applications.clientCredentials;
+    const reply = await bank.tpp.send({ path: bank.tpp.authorizePath(), application });
+    expect(codeOf(reply)).toBe('SIGNATURE_KEY_ID');
   });
 });
 
 describe('the return from the login page', () => {
   test('the return keeps the query of the redirect URI, and adds code and state', async () => {
-    const id = await startLogin({
-      redirect_uri: 'http://127.0.0.1:8910/callback?profile=a',
-      state: 's t&a=te',
-    });
+    const uri = 'http://127.0.0.1:8910/callback?profile=a';
+    const id = await startLogin({ redirect_uri: uri, state: 's t&a=te' });
     const url = bank.sandbox.customers.allowLogin(id, '1048262');
     expect(url.origin + url.pathname).toBe('http://127.0.0.1:8910/callback');
     expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -153,18 +131,12 @@ describe('the token call for a code', () => {
     expect(reply.status).toBe(200);
     expect(reply.json).toEqual({
       result: {
-        outcome: 'SUCCESS',
-        requestId: expect.stringMatching(/^\d{24}$/),
-        flushMessages: true,
-        messages: [],
+        ...{ outcome: 'SUCCESS', requestId: expect.stringMatching(/^\d{24}$/) },
+        ...{ flushMessages: true, messages: [] },
       },
       data: {
-        access_token: expect.stringMatching(UUID_FORM),
-        token_type: 'Bearer',
-        expires_in: 3500,
-        refresh_token: expect.stringMatching(UUID_FORM),
-        rt_expires_in: 2592000,
-        scope: 'oob',
+        ...{ access_token: expect.stringMatching(UUID_FORM), token_type: 'Bearer', expires_in: 3500 },
+        ...{ refresh_token: expect.stringMatching(UUID_FORM), rt_expires_in: 2592000, scope: 'oob' },
       },
     });
     expect(reply.headers['cache-control']).toBe('no-store');
@@ -173,25 +145,12 @@ describe('the token call for a code', () => {
 
   test('the token call accepts a form as well', async () => {
     const { body, ...call } = bank.tpp.codeCall(await authorize());
-    const reply = await bank.tpp.send({
-      ...call,
-      body: new URLSearchParams(Object.entries(body ?? {})).toString(),
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-    });
+    const form = new URLSearchParams(Object.entries(body ?? {})).toString();
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const reply = await bank.tpp.send({ ...call, body: form, headers });
     expect(reply.json.data?.access_token).toMatch(UUID_FORM);
-  });
-
-  test('the token call refuses a form with a repeated field', async () => {
-    expect(
-      refusalOf(
-        await bank.tpp.send({
-          method: 'POST',
-          path: '/auth/oauth/v2/token',
-          body: 'grant_type=refresh_token&grant_type=client_credentials',
-          headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-        }),
-      ),
-    ).toBe('400 BODY_MALFORMED');
+    const repeated = await bank.tpp.send({ ...call, body: `${form}&grant_type=x`, headers });
+    expect(refusalOf(repeated)).toBe('400 BODY_MALFORMED');
   });
 
   test('a code works once, and its second use ends the tokens of the first', async () => {
@@ -215,33 +174,26 @@ describe('the token call for a code', () => {
 
   test('the token call must repeat the redirect URI exactly', async () => {
     const code = await authorize();
-    expect(
-      refusalOf(
-        await bank.tpp.send(bank.tpp.codeCall(code, { redirect_uri: 'http://127.0.0.1:8910/callback/' })),
-      ),
-    ).toBe('400 REDIRECT_URI_INVALID');
+    const other = bank.tpp.codeCall(code, { redirect_uri: 'http://127.0.0.1:8910/callback/' });
+    expect(refusalOf(await bank.tpp.send(other))).toBe('400 REDIRECT_URI_INVALID');
     expect((await bank.tpp.send(bank.tpp.codeCall(code))).status).toBe(200);
   });
 
   test.each([
-    [{ client_secret: 'wrong' }, 400, 'CLIENT_INVALID'],
-    [{ client_id: 'wrong' }, 400, 'CLIENT_INVALID'],
-    [{ code: 'wrong' }, 400, 'GRANT_INVALID'],
-    [{ grant_type: 'password' }, 400, 'PARAMETER_INVALID'],
-  ])('the token call refuses %o, and repeats no secret', async (changes, status, code) => {
-    const call = bank.tpp.codeCall(await authorize(), changes);
-    const reply = await bank.tpp.send(call);
-    expect(refusalOf(reply)).toBe(`${status} ${code}`);
+    [{ client_secret: 'wrong' }, 'CLIENT_INVALID'],
+    [{ client_id: 'wrong' }, 'CLIENT_INVALID'],
+    [{ code: 'wrong' }, 'GRANT_INVALID'],
+    [{ grant_type: 'password' }, 'PARAMETER_INVALID'],
+  ])('the token call refuses %o, and repeats no secret', async (changes, code) => {
+    const reply = await bank.tpp.send(bank.tpp.codeCall(await authorize(), changes));
+    expect(refusalOf(reply)).toBe(`400 ${code}`);
     expect(reply.text).not.toContain(bank.tpp.registration.applications.authorizationCode.clientSecret);
   });
 
   test('the token call names a missing field', async () => {
-    const reply = await tokenCall({ grant_type: 'authorization_code', code: 'x' });
-    expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([
-      417,
-      'FIELD_INVALID',
-      'redirect_uri is missing.',
-    ]);
+    const reply = await bank.tpp.tokenCall({ grant_type: 'authorization_code', code: 'x' });
+    expect(refusalOf(reply)).toBe('417 FIELD_INVALID');
+    expect(detailOf(reply)).toBe('redirect_uri is missing.');
   });
 });
 
@@ -250,21 +202,20 @@ test('an access token is valid for 3500 seconds', async () => {
   bank.clock.advance(3_499_999);
   expect(await isAccepted(accessToken)).toBe(true);
   bank.clock.advance(1);
-  expect(
-    refusalOf(await bank.tpp.send({ path: '/private/customers/customerid-info', token: accessToken })),
-  ).toBe('401 TOKEN_EXPIRED');
+  const late = await bank.tpp.send({ path: '/private/customers/customerid-info', token: accessToken });
+  expect(refusalOf(late)).toBe('401 TOKEN_EXPIRED');
 });
 
 describe('refresh', () => {
   test('a refresh gives new tokens, ends the old refresh token, and keeps the old access token', async () => {
     const old = await bank.tpp.login();
-    const reply = await tokenCall({ grant_type: 'refresh_token', refresh_token: old.refreshToken });
+    const reply = await bank.tpp.refresh(old.refreshToken);
     const { access_token: access, refresh_token: refresh } = reply.json.data ?? {};
     expect(access).not.toBe(old.accessToken);
     expect(refresh).not.toBe(old.refreshToken);
     expect(await isAccepted(String(access))).toBe(true);
     expect(await isAccepted(old.accessToken)).toBe(true);
-    const again = await tokenCall({ grant_type: 'refresh_token', refresh_token: old.refreshToken });
+    const again = await bank.tpp.refresh(old.refreshToken);
     expect(refusalOf(again)).toBe('400 GRANT_INVALID');
     expect(again.text).not.toContain(old.refreshToken);
   });
@@ -272,16 +223,12 @@ describe('refresh', () => {
   test('a refresh token is valid for 30 days', async () => {
     const { refreshToken } = await bank.tpp.login();
     bank.clock.advance(2_592_000_000);
-    expect(codeOf(await tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken }))).toBe(
-      'GRANT_INVALID',
-    );
+    expect(codeOf(await bank.tpp.refresh(refreshToken))).toBe('GRANT_INVALID');
   });
 
   test('a refresh needs a refresh token, not an access token', async () => {
     const { accessToken } = await bank.tpp.login();
-    expect(codeOf(await tokenCall({ grant_type: 'refresh_token', refresh_token: accessToken }))).toBe(
-      'GRANT_INVALID',
-    );
+    expect(codeOf(await bank.tpp.refresh(accessToken))).toBe('GRANT_INVALID');
   });
 });
 
@@ -301,22 +248,23 @@ describe('client credentials', () => {
     const application = bank.tpp.registration.applications.clientCredentials;
     const accounts = await bank.tpp.send({ path: '/private/customers/2073915/accounts', token, application });
     expect(accounts.status).toBe(200);
-    expect(
-      refusalOf(await bank.tpp.send({ path: '/private/customers/customerid-info', token, application })),
-    ).toBe('403 NOT_ALLOWED');
-    expect(codeOf(await bank.tpp.send({ path: '/private/customers/2073915/accounts', token }))).toBe(
-      'SIGNATURE_KEY_ID',
-    );
+    const own = await bank.tpp.send({ path: '/private/customers/customerid-info', token, application });
+    expect(refusalOf(own)).toBe('403 NOT_ALLOWED');
+    const misnamed = await bank.tpp.send({ path: '/private/customers/2073915/accounts', token });
+    expect(codeOf(misnamed)).toBe('SIGNATURE_KEY_ID');
   });
 
   test('the authorization_code application cannot use client credentials', async () => {
-    expect(refusalOf(await tokenCall({ grant_type: 'client_credentials' }))).toBe('403 NOT_ALLOWED');
+    expect(refusalOf(await bank.tpp.tokenCall({ grant_type: 'client_credentials' }))).toBe('403 NOT_ALLOWED');
   });
 });
 
 describe('revoke', () => {
   function revoke(token: string, hint: string): Promise<Reply> {
-    return tokenCall({ token, token_type_hint: hint }, { path: '/auth/oauth/v2/token/revoke' });
+    const { clientId, clientSecret } = bank.tpp.registration.applications.authorizationCode;
+    const client = { client_id: clientId, client_secret: clientSecret };
+    const path = '/auth/oauth/v2/token/revoke';
+    return bank.tpp.send({ method: 'POST', path, body: { ...client, token, token_type_hint: hint } });
   }
 
   test('revoking the access token leaves the refresh token', async () => {
@@ -324,7 +272,7 @@ describe('revoke', () => {
     const reply = await revoke(accessToken, 'access_token');
     expect(reply.json.data).toEqual({ tokenType: 'access_token', operationOutcome: 'revoked' });
     expect(await isAccepted(accessToken)).toBe(false);
-    expect((await tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken })).status).toBe(200);
+    expect((await bank.tpp.refresh(refreshToken)).status).toBe(200);
   });
 
   test('revoking the refresh token also ends the access token', async () => {
@@ -332,9 +280,7 @@ describe('revoke', () => {
     const reply = await revoke(refreshToken, 'refresh_token');
     expect(reply.json.data).toEqual({ tokenType: 'refresh_token', operationOutcome: 'revoked' });
     expect(await isAccepted(accessToken)).toBe(false);
-    expect(codeOf(await tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken }))).toBe(
-      'GRANT_INVALID',
-    );
+    expect(codeOf(await bank.tpp.refresh(refreshToken))).toBe('GRANT_INVALID');
   });
 
   test('revoking a token leaves the tokens of other logins alone', async () => {
@@ -348,14 +294,11 @@ describe('revoke', () => {
     expect(reply.json.data).toEqual({ tokenType: 'refresh_token', operationOutcome: 'revoked' });
   });
 
-  test("the bank refuses to revoke another application's token", async () => {
+  test("the bank revokes only access tokens and refresh tokens, and not another application's", async () => {
     const token = String((await clientCredentials()).json.data?.access_token);
+    expect(codeOf(await revoke('x', 'id_token'))).toBe('FIELD_INVALID');
     const reply = await revoke(token, 'access_token');
     expect(refusalOf(reply)).toBe('400 GRANT_INVALID');
     expect(reply.text).not.toContain(token);
-  });
-
-  test('the bank revokes only access tokens and refresh tokens', async () => {
-    expect(codeOf(await revoke('x', 'id_token'))).toBe('FIELD_INVALID');
   });
 });

@@ -72,14 +72,11 @@ test('another site cannot give orders with the browser of someone who has opened
   const opened = await call(`/console?token=${running.controlToken}`);
   const headers = { Cookie: opened.cookie.split(';', 1)[0] ?? '', 'Content-Type': 'application/json' };
   const order = { method: 'POST', body: '{"forwardSeconds":60}' };
-  for (const origin of ['https://evil.example', 'null'])
-    expect((await call('/console/clock', { ...order, headers: { ...headers, Origin: origin } })).status).toBe(
-      403,
-    );
   // Its own origin is not enough: the page has a token of its own.
-  expect(
-    (await call('/console/clock', { ...order, headers: { ...headers, Origin: site.origin } })).status,
-  ).toBe(403);
+  for (const Origin of ['https://evil.example', 'null', site.origin]) {
+    const answer = await call('/console/clock', { ...order, headers: { ...headers, Origin } });
+    expect([Origin, answer.status]).toEqual([Origin, 403]);
+  }
 });
 
 test('on this computer the commands still use plain HTTP on the loopback interface', async () => {

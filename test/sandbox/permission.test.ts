@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TppRole } from '../../src/sandbox/rules.ts';
-import { codeOf, detailOf, newTestBank, openTestBank, type Reply, refusalOf, type TestBank } from './tpp.ts';
+import {
+  codeOf,
+  detailOf,
+  newTestBank,
+  openTestBank,
+  type Reply,
+  refusalOf,
+  resourceOf,
+  type TestBank,
+} from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CURRENT = `${CUSTOMER}/products/0010482620`;
@@ -32,9 +41,8 @@ describe('enforced consents', () => {
 
   test("without a consent, client credentials cannot even list a customer's accounts", async () => {
     const credentials = await bank.tpp.clientCredentials();
-    expect(refusalOf(await bank.tpp.send({ path: `${CUSTOMER}/accounts`, ...credentials }))).toBe(
-      '403 CONSENT_MISSING',
-    );
+    const reply = await bank.tpp.send({ path: `${CUSTOMER}/accounts`, ...credentials });
+    expect(refusalOf(reply)).toBe('403 CONSENT_MISSING');
   });
 
   test('a refusal names the category, the product and the command that requests the consent', async () => {
@@ -42,17 +50,15 @@ describe('enforced consents', () => {
     expect(reply.json.result?.messages?.[0]?.message).toBe(
       'The customer 1048262 has given no consent PAYMENTS for the product 0010482620',
     );
-    expect(detailOf(reply)).toBe(
-      'Get it with: psd2 consent request --category PAYMENTS --account 0010482620',
-    );
+    const remedy = 'psd2 consent request --category PAYMENTS --account 0010482620';
+    expect(detailOf(reply)).toBe(`Get it with: ${remedy}`);
   });
 
   test('a consent covers only its category and product, for client credentials too', async () => {
     await bank.tpp.giveConsent(token, '1048262', [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
     expect(await answersOf(bank, token, INQUIRIES)).toEqual(['OK', 'OK', 'OK']);
-    expect(await answersOf(bank, token, [`${SAVINGS}/balance/retrieve`, ...PAYMENTS])).toEqual(
-      Array(3).fill('403 CONSENT_MISSING'),
-    );
+    const others = [`${SAVINGS}/balance/retrieve`, ...PAYMENTS];
+    expect(await answersOf(bank, token, others)).toEqual(Array(3).fill('403 CONSENT_MISSING'));
     const credentials = await bank.tpp.clientCredentials();
     const balance = await bank.tpp.send({ path: `${CURRENT}/balance/retrieve`, ...credentials });
     expect(balance.status).toBe(200);
@@ -63,8 +69,7 @@ describe('enforced consents', () => {
   test('a consent counts only after it is confirmed', async () => {
     const path = `${CUSTOMER}/consent/request`;
     const body = { data: { categories: [{ name: 'PAYMENTS', products: ['0010482620'] }] } };
-    const { json } = await bank.tpp.send({ method: 'POST', path, token, body });
-    const id = String(json.resources?.resourceId);
+    const id = resourceOf(await bank.tpp.send({ method: 'POST', path, token, body }));
     await bank.tpp.authorise(token, id);
     expect(await answersOf(bank, token, PAYMENTS)).toEqual(Array(2).fill('403 CONSENT_MISSING'));
     await bank.tpp.send({ method: 'PUT', path: `${path}/${id}/confirm`, token, body: '{}' });
@@ -111,20 +116,16 @@ describe.each<[TppRole, readonly string[], readonly string[], readonly string[]]
   afterAll(() => bank.close());
 
   test('a TPP can make only the calls of its role', async () => {
-    expect(await answersOf(bank, token, [...OPEN, ...allowed])).toEqual(
-      [...OPEN, ...allowed].map(() => 'OK'),
-    );
+    const open = [...OPEN, ...allowed];
+    expect(await answersOf(bank, token, open)).toEqual(open.map(() => 'OK'));
     expect(await answersOf(bank, token, refused)).toEqual(refused.map(() => '403 ROLE_MISSING'));
   });
 
   test('a TPP can request only the categories of its role', async () => {
     for (const name of ['ACCOUNT_INFO', 'PAYMENTS', 'FUNDS_AVAILABILITY']) {
-      const reply = await bank.tpp.send({
-        method: 'POST',
-        path: `${CUSTOMER}/consent/request`,
-        token,
-        body: { data: { categories: [{ name, products: ['0010482620'] }] } },
-      });
+      const body = { data: { categories: [{ name, products: ['0010482620'] }] } };
+      const path = `${CUSTOMER}/consent/request`;
+      const reply = await bank.tpp.send({ method: 'POST', path, token, body });
       expect([name, reply.status]).toEqual([name, categories.includes(name) ? 200 : 403]);
     }
   });

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type Json, type Reply, refusalOf, useTestBank } from './tpp.ts';
+import { digestOf, type Json, list, type Reply, refusalOf, resourceOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CURRENT = `${CUSTOMER}/products/0010482620`;
@@ -13,10 +12,6 @@ const { accessToken: token } = await bank.tpp.login();
 
 function get(path: string): Promise<Reply> {
   return bank.tpp.send({ path, token });
-}
-
-function list(value: Json | undefined): Json[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function verify(name: string): Promise<Reply> {
@@ -36,10 +31,8 @@ describe('the envelope', () => {
 
   test('the links have a blank self, and curies on another host, without {rel}, or with only a path', async () => {
     const balance = (await get(`${CURRENT}/balance/retrieve`)).json._links;
-    expect(balance).toEqual({
-      self: { href: ' ', method: 'GET' },
-      curies: [{ href: `https://gateway.bank.invalid${CURRENT}/balance/`, name: 'balance' }],
-    });
+    const curies = [{ href: `https://gateway.bank.invalid${CURRENT}/balance/`, name: 'balance' }];
+    expect(balance).toEqual({ self: { href: ' ', method: 'GET' }, curies });
     const transactions = (await get(`${CURRENT}/transactions/retrieve`)).json._links;
     expect(transactions?.curies).toEqual([{ href: `${CURRENT}/transactions/{rel}`, name: 'transactions' }]);
   });
@@ -67,18 +60,9 @@ test('the address of the login page is longer than a kilobyte, and still leads t
 
 test('the token answer is padded with blank lines, signed with them, and has lifetimes as strings', async () => {
   const credentials = bank.tpp.registration.applications.clientCredentials;
-  const reply = await bank.tpp.send({
-    method: 'POST',
-    path: '/auth/oauth/v2/token',
-    application: credentials,
-    body: {
-      grant_type: 'client_credentials',
-      client_id: credentials.clientId,
-      client_secret: credentials.clientSecret,
-    },
-  });
+  const reply = await bank.tpp.tokenCall({ grant_type: 'client_credentials' }, credentials);
   expect(reply.text).toMatch(/^\n\n\r\n\{.*\}\n\n$/);
-  expect(reply.headers.digest).toBe(`SHA-256=${createHash('sha256').update(reply.text).digest('base64')}`);
+  expect(reply.headers.digest).toBe(digestOf(reply.text));
   expect(reply.json.data).toEqual({ access_token: expect.any(String), expires_in: '3500', scope: 'oob' });
 });
 
@@ -153,21 +137,14 @@ test('a consent request names a call on another host, and its approach nests a s
   expect(reply.json._links?.curies).toEqual([
     { href: `https://gateway.bank.invalid/platform${CUSTOMER}/consent/{rel}`, name: 'consent' },
   ]);
-  const id = String(reply.json.resources?.resourceId);
+  const id = resourceOf(reply);
   const { json } = await bank.tpp.startSca(token, id);
+  const scaRedirectURL = `${bank.sandbox.customerSiteUrl}/sca-authorize/?resourceId=${id}`;
+  const nested = { _links: {}, _embedded: {}, data: { scaRedirectURL, chosenScaApproach: 'REDIRECT' } };
   expect(json).toEqual({
     result: {
-      outcome: 'SUCCESS',
-      requestId: expect.anything(),
-      result: expect.objectContaining({
-        outcome: 'SUCCESS',
-        _links: {},
-        _embedded: {},
-        data: {
-          scaRedirectURL: `${bank.sandbox.customerSiteUrl}/sca-authorize/?resourceId=${id}`,
-          chosenScaApproach: 'REDIRECT',
-        },
-      }),
+      ...{ outcome: 'SUCCESS', requestId: expect.anything() },
+      result: expect.objectContaining({ outcome: 'SUCCESS', ...nested }),
     },
     resources: { resourceId: id },
   });
@@ -175,13 +152,9 @@ test('a consent request names a call on another host, and its approach nests a s
 
 test('authentication of a transfer has another name, and the answer lacks optional fields', async () => {
   const verified = await verify('Mario Rossi');
-  const id = String(verified.json.resources?.resourceId);
+  const id = resourceOf(verified);
   expect(Object.keys(verified.json.data ?? {})).toEqual([
-    'totalAmount',
-    'commissions',
-    'moneyTransferOffline',
-    'holdersEnabled',
-    'additionalChecks',
+    ...['totalAmount', 'commissions', 'moneyTransferOffline', 'holdersEnabled', 'additionalChecks'],
   ]);
   await bank.tpp.authorise(token, id);
   expect((await get(`/private/operations/${id}/status`)).json.data).toEqual({
@@ -189,12 +162,8 @@ test('authentication of a transfer has another name, and the answer lacks option
     authenticationState: 'AUTHORIZED',
     executionStatus: 'PENDING',
   });
-  const executed = await bank.tpp.send({
-    method: 'PUT',
-    path: `${CURRENT}/moneyTransfer/${id}/execute`,
-    token,
-    body: '{}',
-  });
+  const path = `${CURRENT}/moneyTransfer/${id}/execute`;
+  const executed = await bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
   expect(executed.json.result?.messages).toEqual(['The bank accepted the transfer']);
   expect(executed.json.data).toEqual({ cro: expect.any(String) });
   expect(executed.json._embedded?.polling?.href).toMatch(/^https:\/\/gateway\.bank\.invalid\/private\//);

@@ -15,6 +15,14 @@ let callback: Served;
 let loginUrl: string;
 let scaUrl: string;
 
+/** The site of a bank that sends the customer to this address. */
+async function siteOf(address: string): Promise<Served> {
+  bank = fakeBank(address);
+  const other = await serveSite(bank);
+  closing.push(other.close);
+  return other;
+}
+
 async function served(listener: RequestListener): Promise<Served> {
   const server = await serve(listener);
   closing.push(server.close);
@@ -27,9 +35,7 @@ beforeEach(async () => {
     callbacks.push(request.url ?? '');
     response.end('<title>Back</title>');
   });
-  bank = fakeBank(`${callback.origin}/callback`);
-  site = await serveSite(bank);
-  closing.push(site.close);
+  site = await siteOf(`${callback.origin}/callback`);
   loginUrl = `${site.origin}/login?request=L1`;
   scaUrl = `${site.origin}/sca-authorize/?resourceId=${RESOURCE}`;
 });
@@ -55,9 +61,7 @@ describe('playCustomer on the customer site', () => {
     ['a port where nobody listens', async () => `http://127.0.0.1:${await freePort()}/back`],
   ])('playCustomer ends with the address of the browser if it is on %s', async (_, addressOf) => {
     const address = await addressOf();
-    bank = fakeBank(address);
-    const other = await serveSite(bank);
-    closing.push(other.close);
+    const other = await siteOf(address);
     expect(await playCustomer(`${other.origin}/login?request=L1`)).toMatchObject({
       finalUrl: `${address}?code=the-code&state=the-state`,
       opened: false,
@@ -67,9 +71,7 @@ describe('playCustomer on the customer site', () => {
 
   it('playCustomer does not mind a callback that fails after the decision', async () => {
     const failing = await served((_, response) => response.writeHead(500).end());
-    bank = fakeBank(`${failing.origin}/back`);
-    const other = await serveSite(bank);
-    closing.push(other.close);
+    const other = await siteOf(`${failing.origin}/back`);
     const { finalUrl } = await playCustomer(`${other.origin}/login?request=L1`);
     expect(finalUrl).toBe(`${failing.origin}/back`);
   });

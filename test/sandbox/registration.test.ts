@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { readEidasCertificate } from '../../src/certificates/eidas.ts';
 import { loadOrCreateRegistration, type Registration } from '../../src/sandbox/folder/registration.ts';
 import { makeFewKeys } from '../support/few-keys.ts';
+import { words } from '../support/words.ts';
 
 let folder: string;
 let first: Registration;
@@ -44,11 +45,8 @@ describe('the first start', () => {
   });
 
   test('a first start makes qualified certificates for the TPP, with the PSD2 roles', () => {
-    const common = {
-      organizationIdentifier: 'PSDIT-BI-12345',
-      roles: ['PSP_AI', 'PSP_PI', 'PSP_IC'],
-      ncaId: 'IT-BI',
-    };
+    const roles = ['PSP_AI', 'PSP_PI', 'PSP_IC'];
+    const common = { organizationIdentifier: 'PSDIT-BI-12345', roles, ncaId: 'IT-BI' };
     expect(readEidasCertificate(pem(first.qwacCertFile))).toMatchObject({ ...common, qcType: 'web' });
     expect(readEidasCertificate(pem(first.qsealCertFile))).toMatchObject({ ...common, qcType: 'eseal' });
   });
@@ -57,10 +55,8 @@ describe('the first start', () => {
     const verify = (file: string, ...purpose: string[]): string =>
       execFileSync('openssl', ['verify', '-CAfile', first.caFile, ...purpose, file], { encoding: 'utf8' });
     expect(verify(first.qwacCertFile, '-purpose', 'sslclient')).toContain('OK');
-    expect(verify(first.serverCertFile, '-purpose', 'sslserver', '-verify_ip', '::1')).toContain('OK');
-    expect(verify(first.serverCertFile, '-purpose', 'sslserver', '-verify_hostname', 'localhost')).toContain(
-      'OK',
-    );
+    for (const name of [words`-verify_ip ::1`, words`-verify_hostname localhost`])
+      expect(verify(first.serverCertFile, '-purpose', 'sslserver', ...name)).toContain('OK');
   });
 
   test('a first start registers two applications with different credentials', () => {
@@ -120,9 +116,8 @@ describe('renewal of the certificates', () => {
     const after = await loadOrCreateRegistration(own, now && { now: () => now });
     expect(after).toEqual(before);
     expect(pem(after.qwacCertFile)).not.toBe(oldQwac);
-    expect(
-      new X509Certificate(pem(after.qwacCertFile)).verify(new X509Certificate(pem(after.caFile)).publicKey),
-    ).toBe(true);
+    const { publicKey } = new X509Certificate(pem(after.caFile));
+    expect(new X509Certificate(pem(after.qwacCertFile)).verify(publicKey)).toBe(true);
     expect((await readdir(own)).sort()).toEqual(['certificates', 'registration.json']);
   }
 
@@ -135,16 +130,11 @@ describe('renewal of the certificates', () => {
     await expectNewCertificates(new Date(end - 23 * hour));
   });
 
+  const truncate = (file: string) => writeFileSync(file, pem(file).slice(0, 400));
   test.each<[string, () => void]>([
     ['a file is missing', () => rmSync(before.serverKeyFile)],
-    [
-      'a file is truncated',
-      () => writeFileSync(before.qsealCertFile, pem(before.qsealCertFile).slice(0, 400)),
-    ],
-    [
-      'a key does not match its certificate',
-      () => writeFileSync(before.qwacKeyFile, pem(before.qsealKeyFile)),
-    ],
+    ['a file is truncated', () => truncate(before.qsealCertFile)],
+    ['a key does not match', () => writeFileSync(before.qwacKeyFile, pem(before.qsealKeyFile))],
   ])('the sandbox renews its certificates if %s', async (_, damage) => {
     oldQwac = pem(before.qwacCertFile);
     damage();
@@ -156,26 +146,26 @@ describe('a start that was killed halfway', () => {
   // Process ids on Linux end at 2^22, so no process has this one.
   const dead = 2 ** 22 + 1;
 
-  test.each([
+  const left = `.certificates.${dead}.0123abcd`;
+  const registered = `.registration.json.${dead}.0123abcd`;
+
+  test.each<[string, (own: string) => Promise<void>]>([
     [
       'while writing the certificates',
-      async (own: string) => {
-        await mkdir(join(own, `.certificates.${dead}.0123abcd`));
-        writeFileSync(join(own, `.certificates.${dead}.0123abcd`, 'ca.pem'), '');
+      async (own) => {
+        await mkdir(join(own, left));
+        writeFileSync(join(own, left, 'ca.pem'), '');
       },
     ],
     [
       'while writing the applications',
-      async (own: string) => {
-        writeFileSync(join(own, `.registration.json.${dead}.0123abcd`), '{"authorizationCode":');
-      },
+      async (own) => writeFileSync(join(own, registered), '{"authorizationCode":'),
     ],
     [
       'between moving the old certificates out and the new ones in',
-      async (own: string) => {
+      async (own) => {
         cpSync(folder, own, { recursive: true });
-        const made = await loadOrCreateRegistration(own);
-        await rename(join(made.caFile, '..'), join(own, `.certificates.${dead}.0123abcd`));
+        await rename(join((await loadOrCreateRegistration(own)).caFile, '..'), join(own, left));
       },
     ],
   ])('after a start killed %s, the next start works and cleans up', async (_when, kill) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codeOf, newTestBank, type Reply, refusalOf, type TestBank } from './tpp.ts';
+import { codeOf, newTestBank, type Reply, refusalOf, resourceOf, type TestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 const MINUTE = 60_000;
@@ -66,7 +66,7 @@ test("the daily limit of client credentials resets at midnight in Rome, and does
 test('the bank knows a finished operation for 15 minutes, and an unfinished one for a day', async () => {
   const bank = await newTestBank({ tokenTtlSeconds: 100_000 });
   const token = (await bank.tpp.login()).accessToken;
-  const verified = async () => String((await bank.tpp.verifyTransfer(token)).json.resources?.resourceId);
+  const verified = async () => resourceOf(await bank.tpp.verifyTransfer(token));
   const [finished, open] = [await verified(), await verified()];
   await bank.tpp.authorise(token, finished);
   const path = `${CURRENT}/moneyTransfer/${finished}/execute`;

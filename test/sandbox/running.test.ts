@@ -37,22 +37,12 @@ afterEach(async () => {
 
 async function startProcess(says: { pid?: number; onTerminate?: 'ignore' } = {}): Promise<RunningSandbox> {
   const startedAt = '2026-11-21T10:00:00.000Z';
-  const child = spawn(process.execPath, [
-    '-e',
-    program,
-    startedAt,
-    String(says.pid ?? ''),
-    says.onTerminate ?? '',
-  ]);
+  const { pid = '', onTerminate = '' } = says;
+  const child = spawn(process.execPath, ['-e', program, startedAt, String(pid), onTerminate]);
   children.push(child);
   const [port] = await once(child.stdout, 'data');
-  return {
-    pid: child.pid ?? 0,
-    baseUrl: 'https://127.0.0.1:8443',
-    customerSiteUrl: `http://127.0.0.1:${port}`,
-    startedAt,
-    controlToken: 'control-token',
-  };
+  const addresses = { baseUrl: 'https://127.0.0.1:8443', customerSiteUrl: `http://127.0.0.1:${port}` };
+  return { pid: child.pid ?? 0, ...addresses, startedAt, controlToken: 'control-token' };
 }
 
 describe('a running sandbox', () => {

@@ -1,6 +1,6 @@
-import { createHash, verify, X509Certificate } from 'node:crypto';
+import { verify, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type Reply, useTestBank } from './tpp.ts';
+import { digestOf, type Reply, resourceOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 
@@ -27,10 +27,6 @@ function signatureOf(reply: Reply, requestLine: string): { keyId: string; header
   };
 }
 
-function digestOf(reply: Reply): string {
-  return `SHA-256=${createHash('sha256').update(reply.text).digest('base64')}`;
-}
-
 async function requestConsent(products: string[]): Promise<Reply> {
   return bank.tpp.send({
     method: 'POST',
@@ -54,22 +50,17 @@ describe('an answer to POST or PUT is signed over request-target, digest, cb-res
   test('the bank signs its answers to a consent request and to confirm', async () => {
     const reply = await requestConsent(['0010482620']);
     expect(signatureOf(reply, `post ${CUSTOMER}/consent/request`).valid).toBe(true);
-    expect(reply.headers.digest).toBe(digestOf(reply));
+    expect(reply.headers.digest).toBe(digestOf(reply.text));
     expect(reply.headers['cb-response-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(reply.headers.date).toBe('Fri, 20 Nov 2026 11:00:00 GMT');
 
-    const id = String(reply.json.resources?.resourceId);
-    await bank.tpp.send({
-      path: `/private/auth/security/sca/${id}/approach`,
-      token,
-      headers: { 'TPP-Redirect-URI': 'https://tpp.example/' },
-    });
-    bank.sandbox.customers.approveSca(id);
+    const id = resourceOf(reply);
+    await bank.tpp.authorise(token, id);
     const path = `${CUSTOMER}/consent/request/${id}/confirm`;
     const confirmed = await bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
     expect(confirmed.status).toBe(200);
     expect(signatureOf(confirmed, `put ${path}`).valid).toBe(true);
-    expect(confirmed.headers.digest).toBe(digestOf(confirmed));
+    expect(confirmed.headers.digest).toBe(digestOf(confirmed.text));
     expect(confirmed.headers['cb-response-id']).not.toBe(reply.headers['cb-response-id']);
   });
 

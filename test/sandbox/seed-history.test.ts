@@ -1,5 +1,7 @@
+import { isValidIBAN } from 'ibantools';
 import { describe, expect, test } from 'vitest';
 import { Customers } from '../../src/sandbox/customers/customers.ts';
+import { italianIban } from '../../src/sandbox/customers/italian-iban.ts';
 import { type Customer, type Product, seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import type { Entry } from '../../src/sandbox/ledger/entry.ts';
 import { Ledger } from '../../src/sandbox/ledger/ledger.ts';
@@ -111,4 +113,21 @@ test('the customers have well-formed ids, and no two products share one', () => 
   expect(new Set(productIds).size).toBe(14);
   for (const id of productIds) expect(id).toMatch(/^0[0-9A-Z]{9}$/);
   for (const { customerId } of seedCustomers) expect(customerId).toMatch(/^[1-9]\d{6}$/);
+});
+
+describe('an Italian IBAN', () => {
+  test("an Italian IBAN has the check digits and the control letter of the IBAN registry's example", () => {
+    expect(italianIban('05428', '11101', '000000123456')).toBe('IT60X0542811101000000123456');
+  });
+
+  test("the control letter matches the registry's example for San Marino, which uses the Italian form", () => {
+    const iban = italianIban('03225', '09800', '000000270100');
+    expect(iban.slice(4)).toBe('SM86U0322509800000000270100'.slice(4));
+  });
+
+  test('the IBAN of every seeded account is valid', () => {
+    const ibans = seedCustomers.flatMap(({ products }) => products.map(({ iban }) => iban));
+    expect(ibans).toHaveLength(14);
+    for (const iban of ibans) expect([iban, isValidIBAN(iban)]).toEqual([iban, true]);
+  });
 });

@@ -29,61 +29,39 @@ test('the bank serves a correct GET and a correct POST', async () => {
 test('a refusal is an ERROR envelope with one message of the type ERROR', async () => {
   const { status, json } = await get({ headers: { Date: null } });
   expect(status).toBe(400);
+  const says = {
+    message: 'The header Date is missing',
+    detail: 'Every request to this endpoint needs Date.',
+  };
   expect(json).toEqual({
     result: {
-      outcome: 'ERROR',
-      requestId: expect.stringMatching(/^\d{24}$/),
-      flushMessages: true,
-      messages: [
-        {
-          code: 'HEADER_MISSING',
-          message: 'The header Date is missing',
-          type: 'ERROR',
-          detail: 'Every request to this endpoint needs Date.',
-        },
-      ],
+      ...{ outcome: 'ERROR', requestId: expect.stringMatching(/^\d{24}$/), flushMessages: true },
+      messages: [{ code: 'HEADER_MISSING', type: 'ERROR', ...says }],
     },
   });
 });
 
 // What only the bank itself can say. test/sandbox/strict has what is right and wrong within each header and body.
 const digest = digestOf(JSON.stringify(consent));
-test.each<[what: string, call: () => Promise<Reply>, status: number, code: string]>([
-  ['two right digests', () => post({ headers: { Digest: [digest, digest] } }), 400, 'HEADER_DUPLICATE'],
-  ['a late Date', () => get({ signedValues: { date: inSeconds(301) } }), 400, 'DATE_OUT_OF_RANGE'],
-  ['another target', () => get({ signedTarget: 'get /' }), 400, 'SIGNATURE_INVALID'],
-  [
-    'the name of another application',
-    () => get({ application: bank.tpp.registration.applications.clientCredentials }),
-    400,
-    'SIGNATURE_KEY_ID',
-  ],
-  ['no token', () => get({ headers: { Authorization: null } }), 401, 'TOKEN_MISSING'],
-  ['no Bearer token', () => get({ headers: { Authorization: 'Basic abc' } }), 401, 'TOKEN_MISSING'],
-  ['an unknown token', () => get({ token: UUID }), 401, 'TOKEN_INVALID'],
-  ['a body that is no JSON', () => post({ body: '{"data":' }), 400, 'BODY_MALFORMED'],
-  [
-    'a form in place of JSON',
-    () => post({ headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }),
-    400,
-    'CONTENT_TYPE_UNSUPPORTED',
-  ],
-  [
-    'a body above 1 MiB',
-    () => post({ body: `{"data":"${'a'.repeat(1024 * 1024)}"}` }),
-    400,
-    'BODY_TOO_LARGE',
-  ],
-  ['a body of another shape', () => post({ body: { categories: [] } }), 417, 'FIELD_INVALID'],
-  [
-    'a POST without a body',
-    () => bank.tpp.send({ method: 'POST', path: CONSENT, token }),
-    400,
-    'BODY_MISSING',
-  ],
-])('the bank refuses %s', async (_what, call, status, code) => {
+const application = bank.tpp.registration.applications.clientCredentials;
+const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const large = `{"data":"${'a'.repeat(1024 * 1024)}"}`;
+test.each<[what: string, call: () => Promise<Reply>, refusal: string]>([
+  ['two right digests', () => post({ headers: { Digest: [digest, digest] } }), '400 HEADER_DUPLICATE'],
+  ['a late Date', () => get({ signedValues: { date: inSeconds(301) } }), '400 DATE_OUT_OF_RANGE'],
+  ['another target', () => get({ signedTarget: 'get /' }), '400 SIGNATURE_INVALID'],
+  ['the name of another application', () => get({ application }), '400 SIGNATURE_KEY_ID'],
+  ['no token', () => get({ headers: { Authorization: null } }), '401 TOKEN_MISSING'],
+  ['no Bearer token', () => get({ headers: { Authorization: 'Basic abc' } }), '401 TOKEN_MISSING'],
+  ['an unknown token', () => get({ token: UUID }), '401 TOKEN_INVALID'],
+  ['a body that is no JSON', () => post({ body: '{"data":' }), '400 BODY_MALFORMED'],
+  ['a form in place of JSON', () => post({ headers: form }), '400 CONTENT_TYPE_UNSUPPORTED'],
+  ['a body above 1 MiB', () => post({ body: large }), '400 BODY_TOO_LARGE'],
+  ['a body of another shape', () => post({ body: { categories: [] } }), '417 FIELD_INVALID'],
+  ['a POST without a body', () => get({ method: 'POST', path: CONSENT }), '400 BODY_MISSING'],
+])('the bank refuses %s', async (_what, call, refusal) => {
   const reply = await call();
-  expect(refusalOf(reply)).toBe(`${status} ${code}`);
+  expect(refusalOf(reply)).toBe(refusal);
   expect(reply.text).not.toContain(UUID);
 });
 
@@ -91,9 +69,8 @@ test('the bank refuses a repeated TPP-Request-ID, also in another case', async (
   const once = { signedValues: { 'tpp-request-id': UUID } };
   // A right signature uses up the id, whatever becomes of the call.
   expect((await get({ ...once, token: UUID })).status).toBe(401);
-  expect(refusalOf(await get({ signedValues: { 'tpp-request-id': UUID.toUpperCase() } }))).toBe(
-    '400 REQUEST_ID_REUSED',
-  );
+  const again = await get({ signedValues: { 'tpp-request-id': UUID.toUpperCase() } });
+  expect(refusalOf(again)).toBe('400 REQUEST_ID_REUSED');
 });
 
 test('the bank refuses a refresh token as an access token', async () => {

@@ -177,7 +177,7 @@ export class Tpp {
   ): Promise<Reply> {
     const path = `/private/customers/${customerId}/consent/request`;
     const reply = await this.send({ method: 'POST', path, token, body: { data: { categories } } });
-    const id = String(reply.json.resources?.resourceId);
+    const id = resourceOf(reply);
     await this.authorise(token, id);
     await this.send({ method: 'PUT', path: `${path}/${id}/confirm`, token, body: '{}' });
     return reply;
@@ -310,6 +310,21 @@ export function codeOf({ json }: Reply): string {
 /** Returns the status and the code of the first message: `400 NOT_AUTHORIZED`. */
 export function refusalOf(reply: Reply): string {
   return `${reply.status} ${codeOf(reply)}`;
+}
+
+/** Returns the id of the resource that a call is about. */
+export function resourceOf({ json }: Reply): string {
+  return String(json.resources?.resourceId);
+}
+
+/** Returns an amount of three decimals in cents. */
+export function cents(amount: Json | undefined): number {
+  return Number(String(amount?.amount).slice(0, -1).replace('.', ''));
+}
+
+/** Returns the members of a list, none if there is no list. */
+export function list(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** Returns the detail of the first message. */

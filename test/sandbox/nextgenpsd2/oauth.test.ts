@@ -4,6 +4,7 @@ import {
   ANNA,
   askConsent,
   type Bank,
+  CALLBACK,
   type DoorReply,
   giveConsent,
   newDoor,
@@ -13,15 +14,13 @@ import {
 
 const VERIFIER = 'a-verifier-of-forty-three-characters-or-more-0';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
-const CALLBACK = 'http://127.0.0.1:8910/callback';
 const CLIENT = 'PSDIT-BI-12345';
+const GRANT = { grant_type: 'client_credentials' };
 
-interface Metadata {
-  issuer: string;
-  authorization_endpoint: string;
-  token_endpoint: string;
-  revocation_endpoint: string;
-}
+type Metadata = Record<
+  'issuer' | 'authorization_endpoint' | 'token_endpoint' | 'revocation_endpoint',
+  string
+>;
 
 async function metadataOf(
   { client }: TestDoor,
@@ -82,10 +81,7 @@ describe('integrated', () => {
     expect(metadata.issuer).toBe(`${at.sandbox.baseUrl}/nextgenpsd2`);
     expect(await metadataOf(at, '/.well-known/oauth-authorization-server/nextgenpsd2')).toEqual(metadata);
     const back = approve(at, await authorize(at, { scope: `AIS:${consentId}` }));
-    expect([back.searchParams.get('state'), back.searchParams.get('iss')]).toEqual([
-      'the-state',
-      metadata.issuer,
-    ]);
+    expect(Object.fromEntries(back.searchParams)).toMatchObject({ state: 'the-state', iss: metadata.issuer });
     expect((await at.client.get(`/v1/consents/${consentId}/status`)).json.consentStatus).toBe('valid');
     expect(refusalOf(await at.client.get('/v1/accounts', consentId))).toBe('401 TOKEN_INVALID Authorization');
     const { json } = await redeem(at, back);
@@ -106,12 +102,12 @@ describe('integrated', () => {
     at.clock.advance(3_500_000);
     const read = (token: unknown) => at.client.get('/v1/accounts', String(consentId), bearer(token));
     expect(refusalOf(await read(json.access_token))).toBe('401 TOKEN_EXPIRED');
-    const refresh = () =>
-      at.client.form('/oauth/token', {
-        grant_type: 'refresh_token',
-        client_id: CLIENT,
-        refresh_token: String(json.refresh_token),
-      });
+    const form = {
+      grant_type: 'refresh_token',
+      client_id: CLIENT,
+      refresh_token: String(json.refresh_token),
+    };
+    const refresh = () => at.client.form('/oauth/token', form);
     const renewed = await refresh();
     expect((await read(renewed.json.access_token)).status).toBe(200);
     const again = await refresh();
@@ -157,16 +153,8 @@ describe('integrated', () => {
   });
 
   test('the scope, the client id and the header of the token are those of the bank file', async () => {
-    const own: Bank = {
-      oauth: {
-        mode: 'integrated',
-        scope: { ais: 'AIS: {consentId}' },
-        clientId: 'our-id',
-        tokenHeader: 'X-Token',
-        pkce: 'none',
-      },
-    };
-    const at = await newDoor(own);
+    const own = { clientId: 'our-id', tokenHeader: 'X-Token', scope: { ais: 'AIS: {consentId}' } };
+    const at = await newDoor({ oauth: { mode: 'integrated', pkce: 'none', ...own } });
     const { consentId } = (await askConsent(at)).json;
     const client = { client_id: 'our-id', code_challenge: null, code_challenge_method: null };
     const wrong = await authorize(at, { ...client, scope: `AIS:${consentId}` });
@@ -211,11 +199,7 @@ describe('pre-step', () => {
 
 describe('client-credentials', () => {
   const token = (at: TestDoor, fields: Record<string, string> = {}, headers = {}) =>
-    at.client.form(
-      '/oauth/token',
-      { grant_type: 'client_credentials', scope: 'ais pis', ...fields },
-      headers,
-    );
+    at.client.form('/oauth/token', { ...GRANT, scope: 'ais pis', ...fields }, headers);
   const secretOf = ({ sandbox }: TestDoor) =>
     sandbox.registration.applications.authorizationCode.clientSecret;
 
@@ -248,10 +232,7 @@ test('a bank without OAuth has no token, and takes none', async () => {
   const at = await newDoor();
   const id = await giveConsent(at);
   expect((await at.client.get('/v1/accounts', id, bearer('x'))).status).toBe(400);
-  const answer = await at.client.form('/oauth/token', {
-    grant_type: 'client_credentials',
-    client_id: CLIENT,
-  });
+  const answer = await at.client.form('/oauth/token', { ...GRANT, client_id: CLIENT });
   expect(answer.json.error).toBe('unsupported_grant_type');
 });
 

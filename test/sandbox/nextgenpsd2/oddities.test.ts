@@ -109,9 +109,8 @@ test('shared-ids: the card has the id of the account, and each has its own rows'
   const card = await at.client.get(`/v1/card-accounts/${CURRENT}/balances`, consent);
   expect([card.status, card.text]).toEqual([200, expect.stringContaining('"cardAccount":{"maskedPan"')]);
   expect((await read(at, consent)).booked).toHaveLength(30);
-  expect(refusalOf(await at.client.get(`/v1/card-accounts/${CARD}/balances`, consent))).toBe(
-    '404 RESOURCE_UNKNOWN',
-  );
+  const own = await at.client.get(`/v1/card-accounts/${CARD}/balances`, consent);
+  expect(refusalOf(own)).toBe('404 RESOURCE_UNKNOWN');
 });
 
 test('notices: every answer has them', async () => {

@@ -69,9 +69,8 @@ describe('accounts', () => {
       maskedPan: '525412xxxxxx3017',
       creditLimit: { currency: 'EUR', amount: '2500.00' },
     });
-    expect((await read(`/v1/card-accounts/${CARD}/balances`)).json.balances?.[0]?.creditLimitIncluded).toBe(
-      true,
-    );
+    const { balances } = (await read(`/v1/card-accounts/${CARD}/balances`)).json;
+    expect(balances?.[0]?.creditLimitIncluded).toBe(true);
     const list = await read(`/v1/card-accounts/${CARD}/transactions?${ALL}`);
     expect(list.json.cardTransactions?.booked?.[0]).toMatchObject({
       maskedPAN: '525412xxxxxx3017',
@@ -156,9 +155,8 @@ describe('transactions', () => {
     const rows = async (query: string) =>
       rowsOf((await read(`${LIST}?bookingStatus=booked&${query}`, at, id)).json.transactions?.booked);
     const [newest, , third] = await rows('dateFrom=2026-08-22');
-    expect(
-      (await rows(`entryReferenceFrom=${third?.entryReference}`)).map((row) => row.entryReference),
-    ).toEqual([newest?.entryReference, expect.any(String)]);
+    const after = await rows(`entryReferenceFrom=${third?.entryReference}`);
+    expect(after).toMatchObject([{ entryReference: newest?.entryReference }, {}]);
     expect(await rows(`entryReferenceFrom=${newest?.entryReference}`)).toEqual([]);
     const path = `${LIST}?bookingStatus=booked&entryReferenceFrom=${newest?.entryReference}`;
     const moved = await at.client.get(path, id, { ...PRESENT, 'x-sandbox-fault': 'booking=2' });

@@ -62,10 +62,7 @@ describe('whether there is a body', () => {
 
 describe('the content type', () => {
   it.each([
-    'application/json',
-    'Application/JSON',
-    'application/json; charset=utf-8',
-    ' application/json ;x=1',
+    ...['application/json', 'Application/JSON', 'application/json; charset=utf-8', ' application/json ;x=1'],
   ])('the bank reads JSON with the content type %j', (type) => {
     expect(readJsonBody(sent('{"code":"a"}', type), grant)).toEqual({ code: 'a' });
     expect(readJsonOrFormBody(sent('{"code":"a"}', type), grant)).toEqual({ code: 'a' });
@@ -125,6 +122,8 @@ describe('the text of a body', () => {
 
 describe('the shape of a body', () => {
   const right = { data: { amount: '12.50', lines: [{ text: 'a' }] } };
+  const amountOf = (amount: unknown) => ({ data: { amount, lines: [] } });
+  const secondLine = { data: { amount: '1', lines: [{ text: 'a' }, { text: true }] } };
 
   it('the bank reads a body of the right shape', () => {
     expect(readJsonBody(sent(JSON.stringify(right)), order)).toEqual(right);
@@ -133,19 +132,11 @@ describe('the shape of a body', () => {
   it.each<[string, unknown, string]>([
     ['a missing part', {}, 'data is missing.'],
     ['a missing field', { data: { lines: [] } }, 'data.amount is missing.'],
-    [
-      'a field of another type',
-      { data: { amount: 12.5, lines: [] } },
-      'data.amount: Expected: string. Received: number.',
-    ],
-    ['a null', { data: { amount: null, lines: [] } }, 'data.amount: Expected: string. Received: null.'],
-    ['a list', { data: { amount: [], lines: [] } }, 'data.amount: Expected: string. Received: array.'],
+    ['a field of another type', amountOf(12.5), 'data.amount: Expected: string. Received: number.'],
+    ['a null', amountOf(null), 'data.amount: Expected: string. Received: null.'],
+    ['a list', amountOf([]), 'data.amount: Expected: string. Received: array.'],
     ['no list', { data: { amount: '1', lines: {} } }, 'data.lines: Expected: array. Received: object.'],
-    [
-      'a field in a list',
-      { data: { amount: '1', lines: [{ text: 'a' }, { text: true }] } },
-      'data.lines.1.text: Expected: string. Received: boolean.',
-    ],
+    ['a field in a list', secondLine, 'data.lines.1.text: Expected: string. Received: boolean.'],
     ['an unknown field', { data: { amount: '1', lines: [], more: 1 } }, 'data has no field more.'],
     ['unknown fields', { ...right, a: 1, b: 2 }, 'the body has no field a, b.'],
     ['a body of another type', [], 'the body: Expected: object. Received: array.'],
@@ -163,7 +154,7 @@ describe('the shape of a body', () => {
   });
 
   it('the answer to a value that a rule forbids names the field, but not the value', () => {
-    const body = JSON.stringify({ data: { amount: 'secret', lines: [] } });
+    const body = JSON.stringify(amountOf('secret'));
     expect(answerTo(() => readJsonBody(sent(body), order))).toEqual([
       'FIELD_INVALID',
       'The body does not have the shape that this endpoint expects',

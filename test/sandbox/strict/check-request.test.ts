@@ -66,9 +66,13 @@ function check(request: RawRequest, seen = new SeenRequestIds(), clock = NOW) {
   return checkRequest(request, registered, seen, NOW, clock);
 }
 
+function withoutHeader(request: RawRequest, name: string): RawRequest {
+  return { ...request, headers: request.headers.filter(([sent]) => sent !== name) };
+}
+
 /** Replaces a header, or adds it. */
 function withHeader(request: RawRequest, name: string, value: string): RawRequest {
-  return { ...request, headers: [...request.headers.filter(([sent]) => sent !== name), [name, value]] };
+  return { ...request, headers: [...withoutHeader(request, name).headers, [name, value]] };
 }
 
 describe('a request', () => {
@@ -79,31 +83,18 @@ describe('a request', () => {
     },
   );
 
+  const TWICE = ['0', '1'].map((value) => ['cb-apitrack-id', value] as const);
+  const QWAC = registered.qwac.raw.toString('base64');
   /** Ways to break each rule, in the order in which the bank checks the rules. */
   const BREAKS: [code: string, breakIt: (request: RawRequest) => RawRequest][] = [
     ['QWAC_NOT_REGISTERED', (request) => ({ ...request, clientCertificate: undefined })],
-    [
-      'HEADER_DUPLICATE',
-      (request) => ({
-        ...request,
-        headers: [...request.headers, ['cb-apitrack-id', '0'], ['cb-apitrack-id', '1']],
-      }),
-    ],
+    ['HEADER_DUPLICATE', (request) => ({ ...request, headers: [...request.headers, ...TWICE] })],
     ['BODY_NOT_ALLOWED', (request) => ({ ...request, body: Buffer.from('{}') })],
-    [
-      'HEADER_MISSING',
-      (request) => ({
-        ...request,
-        headers: request.headers.filter(([name]) => name !== 'TPP-Transaction-ID'),
-      }),
-    ],
+    ['HEADER_MISSING', (request) => withoutHeader(request, 'TPP-Transaction-ID')],
     ['HEADER_MALFORMED', (request) => withHeader(request, 'TPP-Request-ID', '1')],
     ['DATE_OUT_OF_RANGE', (request) => withHeader(request, 'Date', 'Thu, 19 Nov 2026 11:00:00 GMT')],
     ['ACCEPT_UNSUPPORTED', (request) => withHeader(request, 'Accept', 'text/html')],
-    [
-      'TPP_CERTIFICATE_NOT_REGISTERED',
-      (request) => withHeader(request, 'TPP-Certificate', registered.qwac.raw.toString('base64')),
-    ],
+    ['TPP_CERTIFICATE_NOT_REGISTERED', (request) => withHeader(request, 'TPP-Certificate', QWAC)],
     ['DIGEST_MISMATCH', (request) => withHeader(request, 'Digest', digestOf('{ }'))],
     ['SIGNATURE_INVALID', (request) => ({ ...request, target: '/private' })],
   ];
@@ -203,16 +194,12 @@ describe('TPP-Certificate', () => {
   });
 
   it.each([
-    [
-      'the QWAC',
-      registered.qwac,
-      'TPP-Certificate is the QWAC, but must be the QSealC that signs the requests',
-    ],
-    ['another certificate', stranger, 'TPP-Certificate is not the registered QSealC'],
+    ['the QWAC', registered.qwac, 'is the QWAC, but must be the QSealC that signs the requests'],
+    ['another certificate', stranger, 'is not the registered QSealC'],
   ])('the bank refuses %s, and shows the fingerprints', (_, { raw }, message) => {
     expect(sent(raw.toString('base64'))).toEqual([
       'TPP_CERTIFICATE_NOT_REGISTERED',
-      message,
+      `TPP-Certificate ${message}`,
       `Expected: SHA-256 ${fingerprint(registered.qseal.raw)}. Received: SHA-256 ${fingerprint(raw)}.`,
     ]);
   });
@@ -222,12 +209,9 @@ describe('Digest and Signature', () => {
   const post = { method: 'POST', body: '{"a":1}' };
 
   it('a body needs its digest, and without a body a digest must be that of no bytes', () => {
-    const bare = signed(post);
-    const headers = bare.headers.filter(([name]) => name !== 'Digest');
-    expect(answerTo(() => check({ ...bare, headers })).slice(0, 2)).toEqual([
-      'HEADER_MISSING',
-      'The header Digest is missing',
-    ]);
+    const bare = withoutHeader(signed(post), 'Digest');
+    const missing = ['HEADER_MISSING', 'The header Digest is missing'];
+    expect(answerTo(() => check(bare)).slice(0, 2)).toEqual(missing);
     expect(answerTo(() => check(withHeader(signed(post), 'Digest', digestOf('{"a": 1}'))))).toEqual([
       'DIGEST_MISMATCH',
       'Digest does not match the 7 bytes of the body',

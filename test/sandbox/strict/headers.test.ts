@@ -9,64 +9,38 @@ import {
   requiredHeader,
   uuidHeader,
 } from '../../../src/sandbox/strict/headers.ts';
+import type { RawRequest } from '../../../src/sandbox/strict/raw-request.ts';
 import { answerTo, rawRequest } from './raw.ts';
 
 const ID = '3f2b6c1e-9a4d-4b7f-8e10-5d6c7b8a9f00';
 const NOW = new Date('2026-11-20T11:00:00Z');
 
-function withHeader(name: string, value: string) {
-  return rawRequest({
-    headers: [
-      ['Host', 'bank.example'],
-      [name, value],
-    ],
-  });
-}
+const sent = (...headers: [name: string, value: string][]) => rawRequest({ headers });
+const withHeader = (name: string, value: string) => sent(['Host', 'bank.example'], [name, value]);
 
 describe('a header', () => {
   it('the bank finds a header whatever the case of its name, and takes the first of two', () => {
-    const request = rawRequest({
-      headers: [
-        ['dAtE', 'one'],
-        ['Date', 'two'],
-      ],
-    });
+    const request = sent(['dAtE', 'one'], ['Date', 'two']);
     expect(header(request, 'date')).toBe('one');
     expect(header(request, 'digest')).toBeUndefined();
     expect(requiredHeader(request, 'Date')).toBe('one');
   });
 
   it('the bank distinguishes a missing header from an empty one', () => {
-    expect(answerTo(() => requiredHeader(rawRequest(), 'Digest'))).toEqual([
-      'HEADER_MISSING',
-      'The header Digest is missing',
-      'Every request to this endpoint needs Digest.',
-    ]);
-    expect(answerTo(() => requiredHeader(withHeader('Digest', ''), 'Digest'))).toEqual([
-      'HEADER_MISSING',
-      'The header Digest is empty',
-      'Every request to this endpoint needs Digest.',
-    ]);
+    const needs = 'Every request to this endpoint needs Digest.';
+    const answer = (request: RawRequest) => answerTo(() => requiredHeader(request, 'Digest'));
+    expect(answer(sent())).toEqual(['HEADER_MISSING', 'The header Digest is missing', needs]);
+    const empty = withHeader('Digest', '');
+    expect(answer(empty)).toEqual(['HEADER_MISSING', 'The header Digest is empty', needs]);
   });
 
   it.each([
-    'Accept',
-    'Authorization',
-    'cb-apitrack-id',
-    'CB-Trace-Id',
-    'Content-Type',
-    'Date',
-    'Digest',
-    'PSU-IP-Address',
-    'Signature',
-    'TPP-Certificate',
-    'TPP-Redirect-URI',
-    'TPP-Request-ID',
-    'TPP-Transaction-ID',
+    ...['Accept', 'Authorization', 'cb-apitrack-id', 'CB-Trace-Id', 'Content-Type'],
+    ...['Date', 'Digest', 'PSU-IP-Address', 'Signature', 'TPP-Certificate'],
+    ...['TPP-Redirect-URI', 'TPP-Request-ID', 'TPP-Transaction-ID'],
   ])('the bank reads %s, so it may be sent only once', (name) => {
-    const once = [name, 'x'] as const;
-    expect(answerTo(() => refuseDuplicates(rawRequest({ headers: [once] })))).toBe('accepted');
-    const thrice = rawRequest({ headers: [once, [name.toLowerCase(), 'y'], [name.toUpperCase(), 'x']] });
+    expect(answerTo(() => refuseDuplicates(sent([name, 'x'])))).toBe('accepted');
+    const thrice = sent([name, 'x'], [name.toLowerCase(), 'y'], [name.toUpperCase(), 'x']);
     expect(answerTo(() => refuseDuplicates(thrice))).toEqual([
       'HEADER_DUPLICATE',
       `The header ${name.toLowerCase()} was sent 3 times`,
@@ -75,12 +49,7 @@ describe('a header', () => {
   });
 
   it('a header that the bank does not read may be sent several times', () => {
-    const request = rawRequest({
-      headers: [
-        ['Cookie', 'a'],
-        ['Cookie', 'b'],
-      ],
-    });
+    const request = sent(['Cookie', 'a'], ['Cookie', 'b']);
     expect(answerTo(() => refuseDuplicates(request))).toBe('accepted');
   });
 });
@@ -96,16 +65,13 @@ describe('a UUID', () => {
   });
 
   it.each([
-    `${ID}0`,
-    `0${ID}`,
-    ID.slice(1),
-    ID.slice(0, -1),
-    ID.replaceAll('-', ''),
-    ID.replace('f', 'g'),
-    ID.replace('9a4d', '9a4'),
-    ID.replace('4b7f', '4b7'),
-    ID.replace('8e10', '8e1'),
-    `{${ID}}`,
+    ...[`${ID}0`, `0${ID}`, ID.slice(1), ID.slice(0, -1), ID.replaceAll('-', ''), `{${ID}}`],
+    ...[
+      ID.replace('f', 'g'),
+      ID.replace('9a4d', '9a4'),
+      ID.replace('4b7f', '4b7'),
+      ID.replace('8e10', '8e1'),
+    ],
   ])('%s is no UUID', (text) => {
     expect(isUuid(text)).toBe(false);
     expect(answerTo(() => uuidHeader(withHeader('TPP-Request-ID', text), 'TPP-Request-ID'))).toEqual([
@@ -172,12 +138,7 @@ describe('the optional headers', () => {
   });
 
   it.each([
-    '',
-    'text/html',
-    'application/xml',
-    'application/jsonp',
-    'xapplication/json',
-    'text/*',
+    ...['', 'text/html', 'application/xml', 'application/jsonp', 'xapplication/json', 'text/*'],
     'application/json/1',
   ])('the bank answers with JSON only, so Accept may not be %j', (value) => {
     expect(answerTo(() => checkOptionalHeaders(withHeader('Accept', value)))).toEqual([
