@@ -24,10 +24,7 @@ describe('psd2 refuses a wrong value of the environment before it sends anything
     ['PSD2_APP_NAME', 'a\r\nX-Evil: 1', 3, /contains a line break/],
     ['PSD2_REDIRECT_URI', 'javascript:alert(1)', 3, /is not an http or https URL/],
     ['PSD2_CLIENT_SECRET', 'a\nhush', 3, /The client secret contains a line break/],
-    ['PSD2_LANG', 'it\r\nX-Evil: 1', 2, /is not a language tag/],
     ['PSD2_LANG', long, 2, /is not a language tag/],
-    ['PSD2_TRACE', 'a\r\nX-Evil: 1', 2, /is not the name of a component/],
-    ['PSD2_PSU_IP', '127.0.0.1\r\nX-Evil: 1', 2, /is not an IP address/],
     ['PSD2_TIMEOUT', '9'.repeat(400), 2, /is not a number of seconds/],
     ['PSD2_GRANT', 'client_credentials\n', 2, /is invalid/],
     ['PSD2_PROFILE', '../../etc/passwd', 2, /is not usable/],
@@ -83,12 +80,10 @@ describe('unusual values of the environment', () => {
   });
 
   it('psd2 uses a proxy whose user name is not percent-encoded, and does not show it', async () => {
-    const ended = await run(['api', 'GET', '/x'], {
-      ...{ HTTPS_PROXY: 'http://%zz:%zz@127.0.0.1:1', PSD2_TIMEOUT: '0.5' },
-    });
-    expect(readError(ended)).toMatchObject({
-      ...{ exitCode: 11, message: expect.stringContaining('127.0.0.1:1, the proxy') },
-    });
+    const env = { HTTPS_PROXY: 'http://%zz:%zz@127.0.0.1:1', PSD2_TIMEOUT: '0.5' };
+    const ended = await run(['api', 'GET', '/x'], env);
+    const message = expect.stringContaining('127.0.0.1:1, the proxy');
+    expect(readError(ended)).toMatchObject({ exitCode: 11, message });
     expect(ended.stderr).not.toContain('%zz');
   });
 });

@@ -97,19 +97,15 @@ describe('psd2 opens only addresses of the bank that are web pages', () => {
     }
   });
 
-  it.each([
-    ['https://bänk.example/ü?x=ö', 'https://xn--bnk-qla.example/%C3%BC?x=%C3%B6'],
-    ['https://аpple.example/', 'https://xn--pple-43d.example/'],
-    ['https://bank.example/a b"\u202e', 'https://bank.example/a%20b%22%E2%80%AE'],
-    ['HTTPS://BANK.example:443/%0a', 'https://bank.example/%0a'],
-  ])('psd2 shows and opens %s in plain characters', async (address, plain) => {
+  it('psd2 shows and opens an address in plain characters', async () => {
     operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
-    bank.behave(withSite(address));
+    bank.behave(withSite('https://bänk.example/a b"\u202e?x=ö'));
     const ended = await resident.run(TRANSFER);
     expect(ended.code).toBe(6);
-    expect(ended.stderr.split('\n')).toContain(JSON.stringify({ event: 'open', url: plain }));
+    const url = 'https://xn--bnk-qla.example/a%20b%22%E2%80%AE?x=%C3%B6';
+    expect(ended.stderr.split('\n')).toContain(JSON.stringify({ event: 'open', url }));
     await whenOpened();
-    expect(readFileSync(opened, 'utf8')).toBe(`${plain}\n`);
+    expect(readFileSync(opened, 'utf8')).toBe(`${url}\n`);
   });
 });
 
