@@ -21,6 +21,9 @@ export interface Command {
   said(): string;
 }
 
+/** How a command of a test differs from others. */
+export type How = NonNullable<Parameters<typeof openCommand>[2]>;
+
 /**
  * Opens a command with the profile of the environment, which needs no file.
  *
@@ -111,6 +114,21 @@ export async function runIn(context: Context, ...words: string[]): Promise<void>
   const program = await buildProgram('0.0.0', { words, runInstead: (command) => command(context) });
   await program.parseAsync(words, { from: 'user' });
 }
+
+/** Runs a command line to its end. @returns what it printed, also as JSON if it is JSON, and what it said. @throws Psd2Error */
+export async function ranIn(command: Command, ...words: string[]) {
+  await runIn(command.context, ...words);
+  const printed = command.printed();
+  const data: unknown = /^[[{]/.test(printed) ? JSON.parse(printed) : null;
+  return { printed, data, said: command.said() };
+}
+
+/** The cells of each line that psd2 printed in a pipe. */
+export const cellsIn = (printed: string) =>
+  printed
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => line.split('\t'));
 
 function isTransfer(of: object): boolean {
   return 'cro' in of && 'order' in of && Object.hasOwn(Object(of.order), 'instant');

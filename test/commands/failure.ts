@@ -14,6 +14,13 @@ export async function failureOf(work: Promise<unknown>): Promise<Failure> {
   return describeFailure(thrown);
 }
 
+/** Waits for a command that may fail. @returns null if it succeeds */
+export const failureIfAny = (work: Promise<unknown>): Promise<Failure | null> =>
+  work.then(
+    () => null,
+    (error: unknown) => failureOf(Promise.reject(error)),
+  );
+
 function describeFailure({ code, message, hint, next, flow }: Psd2Error) {
   return {
     ...{ code, exitCode: exitCodeOf(code), message },

@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { IDENTITY_PATH } from '../../../src/sandbox/folder/running.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { IDENTITY_PATH, recordRunning } from '../../../src/sandbox/folder/running.ts';
 import { type FakeBank, fakeBank, RESOURCE, type Served, serve, serveSite } from '../../sandbox/fake-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand, runIn } from '../command.ts';
+import { type How, openCommand, ranIn, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
@@ -22,30 +23,22 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([site.close(), callback.close()]));
 
-/** Runs `psd2 sandbox customer …`. @returns what it printed and said */
-async function play(words: string[], how: Parameters<typeof openCommand>[2] = {}) {
-  const command = openCommand(folder, NOW, how);
-  await runIn(command.context, 'sandbox', 'customer', ...words);
-  return { printed: command.printed(), said: command.said() };
-}
+/** Runs `psd2 sandbox customer …`. */
+const play = (words: string[], how?: How) =>
+  ranIn(openCommand(folder, NOW, how), 'sandbox', 'customer', ...words);
 const login = () => `${site.origin}/login?request=L1`;
 
 describe('psd2 sandbox customer', () => {
   it('prints what the customer did, and where the browser ended', async () => {
-    const { printed, said } = await play([login()]);
-    expect([JSON.parse(printed), said]).toEqual([
-      {
-        pages: ['Log in · Sandbox Bank', 'Allow access · Sandbox Bank', 'Back'],
-        finalUrl: `${callback.origin}/callback`,
-      },
-      '',
-    ]);
+    const pages = ['Log in · Sandbox Bank', 'Allow access · Sandbox Bank', 'Back'];
+    const finalUrl = `${callback.origin}/callback`;
+    expect(await play([login()])).toMatchObject({ data: { pages, finalUrl }, said: '' });
     expect(bank.decisions).toEqual(['allow L1 1048262']);
   });
 
   it('a person reads one line for each page, also with the name of the standard command', async () => {
     const words = ['play', `${site.origin}/sca-authorize/?resourceId=${RESOURCE}`];
-    expect(await play(words, { format: 'table' })).toEqual({
+    expect(await play(words, { format: 'table' })).toMatchObject({
       printed: '',
       said: `Authorise an instant payment · Sandbox Bank\nBack\nBack at ${callback.origin}/callback\n`,
     });
@@ -69,10 +62,8 @@ describe('psd2 sandbox customer', () => {
     expect(bank.decisions).toEqual([]);
   });
 
-  it.each([
-    ['', 'The sandbox customer needs an absolute URL to open'],
-    ['/login', 'The sandbox customer needs an absolute URL to open'],
-  ])('%j is no address', async (url, message) => {
+  it.each(['', '/login'])('%j is no address', async (url) => {
+    const message = 'The sandbox customer needs an absolute URL to open';
     expect(await failureOf(play([url]))).toEqual({ code: 'sandbox', exitCode: 3, message });
   });
 
@@ -86,47 +77,58 @@ describe('psd2 sandbox customer', () => {
   });
 });
 
-describe('a sandbox that others reach by its name', () => {
+describe('beside a sandbox that runs', () => {
   const OUTSIDE = 'https://bank.example:8444';
-  const RUNNING = {
-    ...{ pid: process.pid, baseUrl: 'https://bank.example:8443', startedAt: NOW, controlToken: 'secret' },
-  };
+  const BASE_URL = 'https://bank.example:8443';
   let near: Served;
-  /** The sandbox of this folder runs, and its site says so. Others have its address. */
-  async function runBesides(addresses: object): Promise<void> {
+  /** The sandbox of this folder runs in a process, and its site says so. Others have its address. */
+  async function runBesides(others: { outsideUrl?: string }, pid = process.pid): Promise<void> {
     near = await serve((request, response) => {
-      if (request.url === IDENTITY_PATH) response.end(JSON.stringify({ pid: process.pid, startedAt: NOW }));
+      if (request.url === IDENTITY_PATH) response.end(JSON.stringify({ pid, startedAt: NOW }));
       else response.writeHead(302, { Location: `${site.origin}${request.url}` }).end();
     });
     mkdirSync(folder.sandbox, { recursive: true, mode: 0o700 });
-    const running = { ...RUNNING, customerSiteUrl: near.origin, ...addresses };
-    writeFileSync(join(folder.sandbox, 'running.json'), JSON.stringify(running), { mode: 0o600 });
+    const addresses = { baseUrl: BASE_URL, customerSiteUrl: near.origin, ...others };
+    await recordRunning(folder.sandbox, { pid, ...addresses, startedAt: NOW, controlToken: 'secret' });
   }
   afterEach(() => near.close());
 
-  it("has the others' address as its site, and the console at this computer's", async () => {
+  it("that has another name for others, the console is at this computer's address", async () => {
     await runBesides({ outsideUrl: OUTSIDE });
-    const command = openCommand(folder, NOW);
-    await runIn(command.context, 'sandbox', 'console', '--no-browser');
-    expect(JSON.parse(command.printed())).toEqual({ url: `${near.origin}/console` });
+    const { data } = await ranIn(openCommand(folder, NOW), 'sandbox', 'console', '--no-browser');
+    expect(data).toEqual({ url: `${near.origin}/console` });
   });
 
   it('the customer of this computer opens its page here, with all of its address', async () => {
     await runBesides({ outsideUrl: OUTSIDE });
-    const { printed } = await play([`${OUTSIDE}/login?request=L1`]);
+    const { data } = await play([`${OUTSIDE}/login?request=L1`]);
     // The page at the other host is the end of the way.
-    expect(JSON.parse(printed)).toEqual({
-      ...{ pages: ['Log in · Sandbox Bank'], finalUrl: `${site.origin}/login` },
-    });
+    expect(data).toEqual({ pages: ['Log in · Sandbox Bank'], finalUrl: `${site.origin}/login` });
   });
 
   it.each([
-    ['another site', { outsideUrl: OUTSIDE }, () => login()],
-    ['a name that only begins alike', { outsideUrl: 'http://127.0.0.1' }, () => login()],
-    ['a sandbox without a name', {}, () => login()],
-  ])('the page of %s is opened as it is', async (_, addresses, url) => {
+    ['another site', { outsideUrl: OUTSIDE }],
+    ['a name that only begins alike', { outsideUrl: 'http://127.0.0.1' }],
+    ['a sandbox without a name', {}],
+  ])('the page of %s is opened as it is', async (_, addresses) => {
     await runBesides(addresses);
-    await play([url()]);
+    await play([login()]);
     expect(bank.decisions).toEqual(['allow L1 1048262']);
   });
+
+  it.each([
+    ['json', '{"stopped":true}\n', ''],
+    ['table', '', `The sandbox at ${BASE_URL} has stopped.\n`],
+  ] as const)(
+    'psd2 sandbox stop ends its process, and the record of it: %s',
+    async (format, printed, said) => {
+      const sleeping = spawn('sleep', ['600']);
+      onTestFinished(() => void sleeping.kill('SIGKILL'));
+      const ended = once(sleeping, 'exit');
+      await runBesides({}, sleeping.pid);
+      const command = openCommand(folder, NOW, { format });
+      expect(await ranIn(command, 'sandbox', 'stop')).toMatchObject({ printed, said });
+      expect([await ended, readdirSync(folder.sandbox)]).toEqual([[null, 'SIGTERM'], []]);
+    },
+  );
 });

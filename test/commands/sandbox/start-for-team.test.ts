@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { isOwnSandbox } from '../../../src/commands/sandbox/profile.ts';
 import { readOutside } from '../../../src/commands/sandbox/start-for-team.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { failureOf } from '../failure.ts';
 
 const read = (host: string | undefined, ...name: string[]) =>
@@ -57,4 +60,13 @@ it('a name may have 63 characters between its dots and 253 in all, and all addre
   expect(read('0.0.0.0', long)?.names).toEqual([long]);
   expect((await refused('0.0.0.0', `${long}a`)).code).toBe('usage');
   expect((await refused('0.0.0.0', '0.0.0.0')).code).toBe('usage');
+});
+
+const folder = newConfigFolder(temporaryFolder());
+it("only a profile with certificates in this configuration's sandbox folder is the sandbox's", () => {
+  const isOwn = (path: string) => isOwnSandbox({ qwacCertificate: { path } }, { folder });
+  expect(isOwn(join(folder.sandbox, 'certificates', 'qwac.pem'))).toBe(true);
+  expect(isOwn('/etc/sandbox/qwac.pem')).toBe(false);
+  expect(isOwn(join(`${folder.sandbox}-old`, 'certificates', 'qwac.pem'))).toBe(false);
+  expect(isOwnSandbox({ qwacCertificate: { pem: '' } }, { folder })).toBe(false);
 });

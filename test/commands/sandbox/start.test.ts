@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { learnersDoor } from '../../../src/sandbox/nextgenpsd2/door-rules.ts';
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/server/server.ts';
+import type { How } from '../command.ts';
 
 /** How psd2 starts a process in the background. */
 interface Spawning {
@@ -42,7 +43,7 @@ const { readBankFile } = await import('../../bank-file/described.ts');
 const { doorBankFile } = await import('../../../src/sandbox/folder/door-bank-file.ts');
 const { runningSandbox } = await import('../../../src/sandbox/folder/running.ts');
 const { newConfigFolder, temporaryFolder } = await import('../../store/temporary-folder.ts');
-const { openCommand, runIn } = await import('../command.ts');
+const { openCommand, ranIn, runIn } = await import('../command.ts');
 const { failureOf } = await import('../failure.ts');
 afterAll(() => vi.resetModules());
 
@@ -61,7 +62,6 @@ afterEach(async () => {
   for (const bank of started.banks.splice(0)) await bank.close();
 });
 
-type How = NonNullable<Parameters<typeof openCommand>[2]>;
 const OWN = { baseUrl: 'https://psd2.bank.example/', qwacCertificate: { path: '/etc/qwac.pem' } };
 
 /** Runs `psd2 sandbox start …`, which is interrupted once the bank is ready. @returns what it printed and said */
@@ -80,8 +80,8 @@ async function start(words: string[] = [], how: How = {}) {
       },
     }),
   });
-  await runIn(command.context, 'sandbox', 'start', ...words);
-  return { printed: command.printed(), said: command.said(), profiles: command.context.profiles };
+  const { profiles } = command.context;
+  return { ...(await ranIn(command, 'sandbox', 'start', ...words)), profiles };
 }
 const addressesOf = ({ running }: Sandbox) => ({
   ...{ baseUrl: running.baseUrl, customerSiteUrl: running.customerSiteUrl },
@@ -95,9 +95,9 @@ const readyAnd = (login: string) =>
 
 describe('psd2 sandbox start', () => {
   it('prints the addresses, stores the profiles, and runs until it is interrupted', async () => {
-    const { printed, said, profiles } = await start();
+    const { data, said, profiles } = await start();
     const [bank] = started.banks;
-    expect(JSON.parse(printed)).toEqual(bank && addressesOf(bank));
+    expect(data).toEqual(bank && addressesOf(bank));
     expect(said).toBe(`psd2 now uses the profile sandbox by default.\n${readyAnd('psd2 auth login')}`);
     expect([profiles.list(), profiles.current()]).toEqual([['sandbox', 'sandbox-nextgen'], 'sandbox']);
     expect(profiles.read('sandbox')?.baseUrl).toBe(bank?.baseUrl);
@@ -146,6 +146,12 @@ describe('psd2 sandbox start', () => {
     expect(said).toBe(`${OTHER_BANK}The sandbox is ready. Stop it with Ctrl-C.\nThe sandbox has stopped.\n`);
     expect(names.map((name) => profiles.read(name))).toEqual([OWN, OWN]);
     expect(profiles.current()).toBeUndefined();
+  });
+
+  it('describes the second door before it stores the profile of it', async () => {
+    const { profiles } = await start(['--bank', 'sparkassen']);
+    const described: unknown = JSON.parse(readFileSync(doorBankFile(folder.sandbox), 'utf8'));
+    expect(JSON.parse(profiles.read('sandbox-nextgen')?.bank ?? '')).toEqual(described);
   });
 
   it('closes the bank if its profile cannot be stored', async () => {
@@ -277,8 +283,7 @@ describe('psd2 sandbox start --detach', () => {
     };
     const changes: How['changes'] = ({ world }) => ({ world: { ...world, sleep } });
     const command = openCommand(folder, NOW, { ...how, changes });
-    const failure = await runIn(command.context, 'sandbox', 'start', '--detach').then(
-      () => null,
+    const failure = await runIn(command.context, 'sandbox', 'start', '--detach').catch(
       (error: unknown) => error,
     );
     return { failure, child, spawned, printed: command.printed(), said: command.said() };
@@ -295,7 +300,7 @@ describe('psd2 sandbox start --detach', () => {
     const { failure, child, spawned, printed, said } = await detach(texts, { format: 'json' });
     process.argv = words;
     vi.unstubAllEnvs();
-    expect([failure, JSON.parse(printed), child.did, texts]).toEqual([null, READY, ['alone'], []]);
+    expect([failure, JSON.parse(printed), child.did, texts]).toEqual([undefined, READY, ['alone'], []]);
     expect(spawned).toEqual([
       [process.execPath, 'psd2.js', 'sandbox', 'start', '--port', '0', '--json'],
       {
@@ -353,10 +358,4 @@ describe('psd2 sandbox start --detach', () => {
     );
     rmSync(log());
   });
-});
-
-it('the second door is described before psd2 stores its profile', async () => {
-  const { profiles } = await start(['--bank', 'sparkassen']);
-  const described: unknown = JSON.parse(readFileSync(doorBankFile(folder.sandbox), 'utf8'));
-  expect(JSON.parse(profiles.read('sandbox-nextgen')?.bank ?? '')).toEqual(described);
 });
