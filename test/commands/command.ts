@@ -123,6 +123,16 @@ export async function ranIn(command: Command, ...words: string[]) {
   return { printed, data, said: command.said() };
 }
 
+/** A person who types these secrets one after the other. */
+export function typing(...answers: string[]) {
+  const questions: string[] = [];
+  const askSecret = async (question: string) => {
+    questions.push(question);
+    return answers.shift() ?? '';
+  };
+  return { questions, operator: { askSecret } };
+}
+
 /** The cells of each line that psd2 printed in a pipe. */
 export const cellsIn = (printed: string) =>
   printed

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
 import { audit } from '../../../src/commands/audit/audit.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { changeMark } from '../../../src/store/files/data.ts';
@@ -10,7 +11,7 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { login } from '../../store/whole-store.ts';
-import { openCommand, runIn } from '../command.ts';
+import { cellsIn, type How, openCommand, ranIn, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
@@ -30,7 +31,6 @@ const BATCH: NewBatch = {
 let folder: StoreFolder;
 let flow: string;
 const path = () => folder.audit('env');
-type How = NonNullable<Parameters<typeof openCommand>[2]>;
 const open = (now = MAY, how: How = {}, where = folder) =>
   openCommand(where, now, { env: { PSD2_OPERATOR: 'ada' }, ...how });
 const append = async (entry: Parameters<ProfileData['audit']['append']>[0], now = MAY) =>
@@ -52,20 +52,16 @@ beforeEach(async () => {
   );
 });
 
-/** Runs `psd2 audit …`. @returns what it printed and said */
-async function run(words: string[], how?: How, where = folder) {
-  const { context, printed, said } = open(MAY, how, where);
-  await runIn(context, 'audit', ...words);
-  return { printed: printed(), said: said() };
-}
+/** Runs `psd2 audit …`. */
+const run = (words: string[], how?: How, where = folder) => ranIn(open(MAY, how, where), 'audit', ...words);
 const verified = () => run(['--verify']);
 const failure = (...words: string[]) => failureOf(run(words));
 
 /** The lines that a command prints. */
-async function lines(words: string[], customer?: string): Promise<Record<string, unknown>[]> {
-  const found = JSON.parse((await run(words, { globals: { ...(customer && { customer }) } })).printed);
-  expect(audit.prints?.shape.is(found)).toBe(true);
-  return found;
+async function lines(words: string[], customer?: string) {
+  const { data } = await run(words, { globals: { ...(customer && { customer }) } });
+  expect(audit.prints?.shape.is(data)).toBe(true);
+  return z.array(z.record(z.string(), z.unknown())).parse(data);
 }
 const actionsOf = async (customer: string | undefined, ...words: string[]) =>
   (await lines(words, customer)).map(({ action }) => action);
@@ -83,6 +79,21 @@ describe('psd2 audit', () => {
     expect(found[1]?.previous).toBe(found[0]?.sha256);
   });
 
+  it('--since, --flow and --customer choose lines, and a line must match all that is given', async () => {
+    for (const since of ['2026-04-01', MAY])
+      expect(await actions('--since', since)).toEqual(['began', 'cancelled']);
+    expect(await actions('--since', '2026-05-01T00:00:00.001Z')).toEqual([]);
+    for (const reference of [flow, flow.slice(0, -2), 'resource-7', 'resource', 'inv  7'])
+      expect(await actions('--flow', reference)).toEqual(['began', 'cancelled']);
+    expect(await actions('--flow', 'INV 8')).toEqual([]);
+    expect(await actionsOf('1000001')).toEqual(['logged-in']);
+    await append({ action: 'logged-out', customerId: '1000002', about: null });
+    expect(await actionsOf('1000002', '--flow', flow)).toEqual(['began', 'cancelled']);
+    expect(await actionsOf('1000002', '--since', '2026-04-01')).toEqual(['began', 'cancelled', 'logged-out']);
+    expect(await actionsOf('1000001', '--flow', flow)).toEqual([]);
+    expect(await actionsOf('1000001', '--since', '2026-04-01')).toEqual([]);
+  });
+
   it('--flow finds the lines of a flow whose journal is damaged or gone', async () => {
     writeFileSync(`${folder.flows('env')}/${flow}.ndjson`, 'damaged');
     expect(await actions('--flow', flow)).toEqual(['began', 'cancelled']);
@@ -92,30 +103,12 @@ describe('psd2 audit', () => {
     expect(await actions('--flow', flow.slice(2))).toEqual([]);
   });
 
-  it('--since, --flow and --customer choose lines', async () => {
-    for (const since of ['2026-04-01', MAY])
-      expect(await actions('--since', since)).toEqual(['began', 'cancelled']);
-    expect(await actions('--since', '2026-05-01T00:00:00.001Z')).toEqual([]);
-    for (const reference of [flow, flow.slice(0, -2), 'resource-7', 'resource', 'inv  7'])
-      expect(await actions('--flow', reference)).toEqual(['began', 'cancelled']);
-    expect(await actions('--flow', 'INV 8')).toEqual([]);
-    expect(await actionsOf('1000001')).toEqual(['logged-in']);
-  });
-
   it('an interruption while psd2 looks for the flow ends it', async () => {
     const { context } = open();
     const { flows } = await context.store();
     const interrupted = new Psd2Error('interrupted', 'Interrupted');
     vi.spyOn(flows, 'find').mockRejectedValueOnce(interrupted);
     await expect(runIn(context, 'audit', '--flow', flow)).rejects.toBe(interrupted);
-  });
-
-  it('a line must match all that is given', async () => {
-    await append({ action: 'logged-out', customerId: '1000002', about: null });
-    expect(await actionsOf('1000002', '--flow', flow)).toEqual(['began', 'cancelled']);
-    expect(await actionsOf('1000002', '--since', '2026-04-01')).toEqual(['began', 'cancelled', 'logged-out']);
-    expect(await actionsOf('1000001', '--flow', flow)).toEqual([]);
-    expect(await actionsOf('1000001', '--since', '2026-04-01')).toEqual([]);
   });
 
   it('events of the journal name operator, machine and version too', () => {
@@ -128,30 +121,23 @@ describe('psd2 audit', () => {
   });
 
   it('--verify prints the SHA-256 of the last line', async () => {
-    const { printed, said } = await verified();
-    expect(said).toBe('');
-    expect(JSON.parse(printed)).toEqual({ lines: 3, sha256: (await lines([]))[2]?.sha256 });
-    expect(audit.printsWith?.['--verify']?.shape.is(JSON.parse(printed))).toBe(true);
+    const { data, said } = await verified();
+    expect([data, said]).toEqual([{ lines: 3, sha256: (await lines([]))[2]?.sha256 }, '']);
+    expect(audit.printsWith?.['--verify']?.shape.is(data)).toBe(true);
   });
 
+  const CUT_OFF = 'the line 3, the last one, was removed or changed';
   it.each([
     ['changed', (text: string) => text.replace('"ada"', '"eve"'), 'line 1 was changed'],
     ['removed', (text: string) => text.slice(text.indexOf('\n') + 1), 'line 1 was removed'],
-    [
-      'cut off',
-      (text: string) => text.slice(0, text.indexOf('\n') + 1),
-      'the line 3, the last one, was removed or changed',
-    ],
-  ])(
-    '--verify finds a line that was %s, and goes on finding it after the next one',
-    async (_, change, why) => {
-      writeFileSync(path(), change(readFileSync(path(), 'utf8')));
-      const message = expect.stringContaining(why);
-      await expect(verified()).rejects.toMatchObject({ code: 'audit_changed', message });
-      await append({ action: 'logged-out' });
-      await expect(verified()).rejects.toMatchObject({ code: 'audit_changed' });
-    },
-  );
+    ['cut off', (text: string) => text.slice(0, text.indexOf('\n') + 1), CUT_OFF],
+  ])('--verify finds a line that was %s, also after the next one', async (_, change, why) => {
+    writeFileSync(path(), change(readFileSync(path(), 'utf8')));
+    const message = expect.stringContaining(why);
+    await expect(verified()).rejects.toMatchObject({ code: 'audit_changed', message });
+    await append({ action: 'logged-out' });
+    await expect(verified()).rejects.toMatchObject({ code: 'audit_changed' });
+  });
 
   it('a line that a crash has cut short never counted, and the next one takes its place', async () => {
     appendFileSync(path(), '{"n":4,"at":"2026');
@@ -169,10 +155,8 @@ describe('psd2 audit', () => {
   });
 
   it('a person reads one line for each, and at a terminal titles', async () => {
-    const rows = (await run([], { format: 'table' })).printed.split('\n').slice(0, -1);
-    expect(rows).toHaveLength(3);
     const machine = expect.stringMatching(/./);
-    expect(rows.map((row) => row.split('\t'))).toEqual([
+    expect(cellsIn((await run([], { format: 'table' })).printed)).toEqual([
       [MARCH, 'logged-in', 'ada', machine, machine, '1000001', '', 'authorization_code', '0.0.0', ''],
       [MAY, 'began', 'ada', machine, machine, '1000002', flow, expect.any(String), '0.0.0', ''],
       [MAY, 'cancelled', 'ada', machine, machine, '1000002', flow, expect.any(String), '0.0.0', ''],
@@ -185,19 +169,18 @@ describe('psd2 audit', () => {
     );
     // A person reads a time of theirs, without its milliseconds.
     expect(first).toMatch(/^2026-0[23]-\d\d \d\d:\d\d:\d\d {2}/);
-    expect(await run(['--flow', 'none'], { format: 'table' })).toEqual({
-      ...{ printed: '', said: 'No line of the audit log matches.\n' },
-    });
+    const nothing = { printed: '', said: 'No line of the audit log matches.\n' };
+    expect(await run(['--flow', 'none'], { format: 'table' })).toMatchObject(nothing);
   });
 
   it('--verify tells a person how many lines are whole, and an empty log is one', async () => {
     const verify = (where: StoreFolder) => run(['--verify'], { format: 'table' }, where);
-    expect(await verify(folder)).toEqual({
+    expect(await verify(folder)).toMatchObject({
       said: 'No line of 3 was removed or changed. SHA-256 of the last one:\n',
       printed: expect.stringMatching(/^\t[0-9a-f]{64}\n$/),
     });
-    const empty = await verify(newConfigFolder(temporary));
-    expect(empty).toEqual({ said: 'The audit log is empty.\n', printed: '\t\n' });
+    const empty = { said: 'The audit log is empty.\n', printed: '\t\n' };
+    expect(await verify(newConfigFolder(temporary))).toMatchObject(empty);
   });
 
   it('--verify finds that the whole log was removed, also if a new one has begun', async () => {
@@ -218,7 +201,7 @@ describe('psd2 audit', () => {
     for (const name of ['audit', 'audit-begun']) rmSync(join(folder.root, name), { recursive: true });
     await append({ action: 'logged-out' });
     await changeMark(folder.root, { copiedFrom: { id: 'x', place: 'y', isComplete: true } });
-    expect(JSON.parse((await verified()).printed)).toMatchObject({ lines: 1 });
+    expect((await verified()).data).toMatchObject({ lines: 1 });
   });
 
   it('--verify finds that the whole log of a store without payments was removed, also if a new one has begun', async () => {

@@ -8,8 +8,8 @@ import { show } from '../../../src/commands/bank/show.ts';
 import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsentFlow } from '../access.ts';
-import { openCommand, runIn } from '../command.ts';
-import { type Failure, failureOf } from '../failure.ts';
+import { cellsIn, type How, openCommand, runIn } from '../command.ts';
+import { failureIfAny, failureOf } from '../failure.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const temporary = temporaryFolder();
@@ -31,12 +31,9 @@ const SHAPES = new Map([
 ]);
 
 /** Runs `psd2 bank …`. @returns what it printed, also as JSON if it is, and how it failed */
-async function run(words: string[], how: Parameters<typeof openCommand>[2] = {}) {
+async function run(words: string[], how: How = {}) {
   const command = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', how);
-  const failure = await runIn(command.context, 'bank', ...words).then(
-    (): Failure | null => null,
-    (error: unknown) => failureOf(Promise.reject(error)),
-  );
+  const failure = await failureIfAny(runIn(command.context, 'bank', ...words));
   const printed = command.printed();
   const data: unknown = how.format === undefined && printed !== '' ? JSON.parse(printed) : undefined;
   const option = words.find((word) => word.startsWith('--'));
@@ -75,11 +72,7 @@ describe('psd2 bank check', () => {
   });
 
   it('as a table each value stands with where it is from', async () => {
-    const { printed } = await run(['check', write('right.json', RIGHT)], { format: 'table' });
-    const rows = printed
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split('\t'));
+    const rows = cellsIn((await run(['check', write('right.json', RIGHT)], { format: 'table' })).printed);
     expect(rows).toContainEqual(['psu.id', 'required', 'file']);
     expect(rows).toContainEqual(['psu.ip', 'own', 'default']);
     expect(rows).toContainEqual(['oauth.mode', 'pre-step', 'file']);
@@ -176,10 +169,8 @@ describe('psd2 bank show', () => {
     const { failure, printed } = await run(['show', write('wrong.json', { interface: 'other' })]);
     expect([failure?.exitCode, printed]).toEqual([3, '']);
   });
-});
 
-describe('psd2 bank show --explain', () => {
-  it('prints each value with where it is from; at a terminal as a paragraph', async () => {
+  it('--explain prints each value with where it is from; at a terminal as a paragraph', async () => {
     const path = write('own.json', { ...RIGHT, source: 'our notes' });
     const { data } = await run(['show', path, '--explain']);
     expect(data).toContainEqual({
@@ -261,39 +252,27 @@ it('psd2 bank check --online of a bank that answers as its file says succeeds, w
     // The operator lives most of a minute from now.
     ...['warn clock', 'ok signature'],
   ]);
-  const table = await operator.run(words, { format: 'table' });
-  expect(
-    table
-      .printed()
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split('\t').slice(0, 2).join(' ')),
-  ).toEqual(checks.map(({ name, status }) => `${status} ${name}`));
+  const table = cellsIn((await operator.run(words, { format: 'table' })).printed());
+  expect(table.map((row) => row.slice(0, 2))).toEqual(checks.map(({ name, status }) => [status, name]));
 });
 
-it('if the bank refuses the signature, psd2 says how to look for another keyId', async () => {
-  const path = doorFile((text) => text.replace('"serial": "hex"', '"serial": "decimal"'));
-  const command = operator.open();
-  const failure = await failureOf(runIn(command.context, 'bank', 'check', '--online', path));
-  expect(failure).toMatchObject({ code: 'config', exitCode: 3 });
-  const { ok, checks } = online.parse(JSON.parse(command.printed()));
+it('if the bank refuses the signature, psd2 says how to look for another keyId, and names contested values of the platform', async () => {
+  const checksOf = async (platform: string) => {
+    const change = (text: string) => text.replace('{', `{ ${platform}`).replace('"hex"', '"decimal"');
+    const path = doorFile(change);
+    const command = operator.open();
+    const failure = await failureOf(runIn(command.context, 'bank', 'check', '--online', path));
+    expect(failure).toMatchObject({ code: 'config', exitCode: 3 });
+    return { path, ...online.parse(JSON.parse(command.printed())) };
+  };
+  const { path, ok, checks } = await checksOf('');
   expect(ok).toBe(false);
   expect(checks.at(-1)).toEqual({
     ...{ name: 'bank file', status: 'skip', fix: `Try them with: psd2 bank check --online ${path} --yes` },
     detail: expect.stringMatching(/^psd2 can try what banks are known to want: /),
   });
-});
-
-it('if the bank refuses the signature, the contested values of the platform are named that the file has taken over', async () => {
-  const path = doorFile((text) =>
-    text.replace('{', '{ "platform": "atruvia",').replace('"serial": "hex"', '"serial": "decimal"'),
-  );
-  const command = operator.open();
-  expect(await failureOf(runIn(command.context, 'bank', 'check', '--online', path))).toMatchObject({
-    exitCode: 3,
-  });
-  const { checks } = online.parse(JSON.parse(command.printed()));
-  const said = checks.find(({ name }) => name === 'contested');
+  const ofPlatform = await checksOf('"platform": "atruvia",');
+  const said = ofPlatform.checks.find(({ name }) => name === 'contested');
   expect(said).toMatchObject({ status: 'warn', fix: expect.stringMatching(/documentation of the bank/) });
   expect(said?.detail).toMatch(
     /^sources differ about what may be the reason: .*signing\.keyId.* \(others have: a hexadecimal/,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { find } from '../../../src/commands/bank/find.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand, runIn } from '../command.ts';
-import { type Failure, failureOf } from '../failure.ts';
+import { type How, openCommand, runIn } from '../command.ts';
+import { failureIfAny } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
@@ -19,12 +19,9 @@ async function withProfiles(banks: Record<string, string | undefined>) {
   const { profiles } = openCommand(folder, NOW).context;
   for (const [name, content] of Object.entries(banks))
     await profiles.write(name, { baseUrl: 'https://bank.example/', ...(content && { bank: content }) });
-  return async (words: string[], how: NonNullable<Parameters<typeof openCommand>[2]> = {}) => {
+  return async (words: string[], how: How = {}) => {
     const command = openCommand(folder, NOW, how);
-    const failure = await runIn(command.context, ...words).then(
-      (): Failure | null => null,
-      (error: unknown) => failureOf(Promise.reject(error)),
-    );
+    const failure = await failureIfAny(runIn(command.context, ...words));
     return { failure, printed: command.printed(), said: command.said() };
   };
 }
@@ -46,15 +43,13 @@ describe('psd2 bank find', () => {
     expect(none.said).toContain('says that it serves nowhere');
   });
 
-  it.each([{ bankCode: 70_090_500, country: 'DE' }, { bic: 5 }, { country: [] }])(
-    'leaves out what is no bank: %j',
-    async (odd) => {
-      const run = await withProfiles({ odd: bank('Odd', { name: 'Odd', ...odd }) });
-      const { failure, printed } = await run(['bank', 'find', SPARDA]);
-      expect([failure, JSON.parse(printed)]).toMatchObject([null, [{ kind: 'platform', name: 'sparda' }]]);
-      expect((await run(['bank', 'find', 'NTSBDEB1'])).failure).toBeNull();
-    },
-  );
+  const ODD = [{ bankCode: 70_090_500, country: 'DE' }, { bic: 5 }, { country: [] }];
+  it.each(ODD)('leaves out what is no bank: %j', async (odd) => {
+    const run = await withProfiles({ odd: bank('Odd', { name: 'Odd', ...odd }) });
+    const { failure, printed } = await run(['bank', 'find', SPARDA]);
+    expect([failure, JSON.parse(printed)]).toMatchObject([null, [{ kind: 'platform', name: 'sparda' }]]);
+    expect((await run(['bank', 'find', 'NTSBDEB1'])).failure).toBeNull();
+  });
 
   it('names a platform that is more exact than a profile', async () => {
     const run = await withProfiles({ coop: bank('Cooperative banks', coded('Volksbanken', '???9????')) });

@@ -20,8 +20,8 @@ import { listFolder } from '../../../src/store/disk/files.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { type Bank, CURRENT, openDoor, type TestDoor } from '../../sandbox/nextgenpsd2/door-client.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { type Command, openCommand, runIn } from '../command.ts';
-import { failureOf } from '../failure.ts';
+import { type Command, type How, openCommand, runIn } from '../command.ts';
+import { failureIfAny } from '../failure.ts';
 
 const temporary = temporaryFolder();
 let files = 0;
@@ -42,7 +42,7 @@ async function atDoor<T>(
   }
 }
 
-type Changes = NonNullable<NonNullable<Parameters<typeof openCommand>[2]>['changes']>;
+type Changes = NonNullable<How['changes']>;
 
 function openLearning(
   { sandbox }: TestDoor,
@@ -66,19 +66,11 @@ function openLearning(
 const newFile = () => join(temporary, `bank-${++files}.json`);
 
 async function learn(door: TestDoor, words: string[] = [], file = newFile(), command = openLearning(door)) {
-  const failure = await runIn(command.context, 'bank', 'learn', file, ...words).then(
-    () => null,
-    (error: unknown) => failureOf(Promise.reject(error)),
-  );
+  const failure = await failureIfAny(runIn(command.context, 'bank', 'learn', file, ...words));
   const printed = command.printed();
   const result = printed === '' ? null : learned.read(JSON.parse(printed));
-  return {
-    file,
-    failure,
-    result,
-    said: command.said(),
-    left: listFolder(command.context.folder.learning('env')).length > 0,
-  };
+  const left = listFolder(command.context.folder.learning('env')).length > 0;
+  return { file, failure, result, said: command.said(), left };
 }
 
 /** What the questions find out. */

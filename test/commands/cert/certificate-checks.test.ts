@@ -181,14 +181,14 @@ describe('what the check of a certificate says', () => {
   });
 
   it.each([
-    [2 * DAY - 1, 'ok', 'valid until 2027-03-01, 1 day left'],
-    [2 * DAY, 'ok', 'valid until 2027-03-01, 2 days left'],
-    [DAY - 1, 'ok', 'valid until 2027-03-01, 0 days left'],
-    [0, 'ok', 'valid until 2027-03-01, 0 days left'],
-    [-1, 'fail', 'expired on 2027-03-01'],
-  ])('%i ms before its end: %s', async (ms, status, detail) => {
+    [2 * DAY - 1, 1, 'ok', 'valid until 2027-03-01, 1 day left'],
+    [2 * DAY, 2, 'ok', 'valid until 2027-03-01, 2 days left'],
+    [DAY - 1, 0, 'ok', 'valid until 2027-03-01, 0 days left'],
+    [0, 0, 'ok', 'valid until 2027-03-01, 0 days left'],
+    [-1, -1, 'fail', 'expired on 2027-03-01'],
+  ])('%i ms before its end, %i days: %s', async (ms, days, status, detail) => {
     const check = checkCertificate(await qwacFor(undefined), USE, before(ms));
-    expect([check.status, check.detail.split(';')[0]]).toEqual([status, detail]);
+    expect([check.daysLeft, check.status, check.detail.split(';')[0]]).toEqual([days, status, detail]);
   });
 
   it('in the moment in which it begins, it is valid', async () => {

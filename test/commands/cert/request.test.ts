@@ -19,7 +19,7 @@ import {
 } from '../../../src/certificates/qc-statements.ts';
 import { request } from '../../../src/commands/cert/request.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand, runIn } from '../command.ts';
+import { type How, openCommand, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
@@ -62,7 +62,6 @@ beforeAll(async () => {
 });
 
 const profile = () => ({ PSD2_QWAC_CERT: own('web.pem'), PSD2_QSEAL_CERT: own('seal.pem') });
-type How = NonNullable<Parameters<typeof openCommand>[2]>;
 
 /** Runs `psd2 cert request` into a folder. */
 async function run(words: string[], out: string, how: How = {}) {
@@ -112,18 +111,15 @@ describe('the certificate that psd2 cert request renews', () => {
     expect(old.checkPrivateKey(createPrivateKey(key))).toBe(false);
   });
 
-  it.each(['web --qwac', 'web --qseal', '--qwac --qseal', 'web --qwac --qseal'])(
-    'is not %s',
-    async (words) => {
-      const out = newFolder();
-      const given = words.split(' ').map((word) => (word.startsWith('-') ? word : own(`${word}.pem`)));
-      expect(await failureOf(run(given, out))).toEqual({
-        ...{ code: 'usage', exitCode: 2, message: 'Give one of these: a file, --qwac or --qseal' },
-        hint: 'Each request is for one certificate.',
-      });
-      expect(() => lstatSync(out)).toThrow('ENOENT');
-    },
-  );
+  it.each(['web --qwac', 'web --qseal', '--qwac --qseal'])('is not %s', async (words) => {
+    const out = newFolder();
+    const given = words.split(' ').map((word) => (word.startsWith('-') ? word : own(`${word}.pem`)));
+    expect(await failureOf(run(given, out))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: 'Give one of these: a file, --qwac or --qseal' },
+      hint: 'Each request is for one certificate.',
+    });
+    expect(() => lstatSync(out)).toThrow('ENOENT');
+  });
 
   it.each([
     ['the file', ['FILE'], {}, (file: string) => file],

@@ -5,15 +5,19 @@ import { parseProductId } from '../../../src/domain/identifiers.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent, storeConsentFlow, storeLogin } from '../access.ts';
-import { openCommand } from '../command.ts';
+import { type How, openCommand } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
 const CUSTOMER = '1000001';
 const products = [parseProductId('0000012345')];
-const open = (how?: Parameters<typeof openCommand>[2], folder = newConfigFolder(temporary)) =>
-  openCommand(folder, NOW, how).context;
+const [ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS] = [
+  { name: 'ACCOUNT_INFO', products } as const,
+  { name: 'FUNDS_AVAILABILITY', products } as const,
+  { name: 'PAYMENTS', products } as const,
+];
+const open = (how?: How, folder = newConfigFolder(temporary)) => openCommand(folder, NOW, how).context;
 const of = (customer: string) => ({ globals: { customer } });
 const days = (count: number) => new Date(Date.parse(NOW) + count * 24 * 60 * 60 * 1000).toISOString();
 
@@ -25,14 +29,10 @@ it.each([
   const folder = newConfigFolder(temporary);
   const context = open({}, folder);
   await storeLogin(context, CUSTOMER);
-  const asked = [
-    { name: 'ACCOUNT_INFO' as const, products },
-    { name: 'FUNDS_AVAILABILITY' as const, products },
-  ];
-  await storeConsent(context, CUSTOMER, asked, ['FUNDS_AVAILABILITY']);
+  await storeConsent(context, CUSTOMER, [ACCOUNT_INFO, FUNDS_AVAILABILITY], ['FUNDS_AVAILABILITY']);
   const later = openCommand(folder, now).context;
   // Another customer's consent is not this one's.
-  await storeConsent(later, '1000002', [{ name: 'ACCOUNT_INFO', products }]);
+  await storeConsent(later, '1000002', [ACCOUNT_INFO]);
   expect(await checkConsents(later)).toMatchObject({ status, detail });
 });
 
@@ -42,7 +42,7 @@ it('the doctor counts the days of a consent that a person resolved from its requ
   await storeLogin(context, CUSTOMER);
   const flow = await storeConsentFlow(
     context,
-    { customerId: CUSTOMER, categories: [{ name: 'PAYMENTS', products }] },
+    { customerId: CUSTOMER, categories: [PAYMENTS] },
     { type: 'requested', resourceId: 'r1', outcomes: [{ name: 'PAYMENTS', outcome: true }] },
     { type: 'confirm-unanswered' },
   );
@@ -69,13 +69,9 @@ it('of two consents of a category the newer one counts, and the command asks for
   const folder = newConfigFolder(temporary);
   const context = open({}, folder);
   await storeLogin(context, CUSTOMER);
-  const both = [
-    { name: 'ACCOUNT_INFO' as const, products },
-    { name: 'PAYMENTS' as const, products },
-  ];
-  await storeConsent(context, CUSTOMER, both);
+  await storeConsent(context, CUSTOMER, [ACCOUNT_INFO, PAYMENTS]);
   // A second round: one of the two is renewed.
-  await storeConsent(openCommand(folder, days(100)).context, CUSTOMER, [{ name: 'PAYMENTS', products }]);
+  await storeConsent(openCommand(folder, days(100)).context, CUSTOMER, [PAYMENTS]);
   const check = await checkConsents(openCommand(folder, days(170)).context);
   expect(check).toMatchObject({
     status: 'warn',
@@ -164,23 +160,20 @@ describe('without a login', () => {
   });
 });
 
-describe('what the bank has refused', () => {
-  it('a refused renewal counts more than a refused call, and each says when', async () => {
-    const context = open();
-    await storeLogin(context, CUSTOMER, { refreshTokenExpiresAt: days(20) });
-    const { tokens, notes } = await context.store();
-    await notes.callRefused(CUSTOMER, { at: NOW, message: 'No consent' });
-    expect(await checkToken(context)).toEqual({
-      status: 'warn',
-      detail: `customer ${CUSTOMER}: the bank did not allow a call at ${NOW}: No consent`,
-      fix: { next: [['consent', 'request']] },
-    });
-    const login = await tokens.login(CUSTOMER);
-    if (login) await notes.refreshRefused(CUSTOMER, login, { at: NOW, message: 'Revoked' });
-    expect(await checkToken(context)).toEqual({
-      ...{ status: 'fail', code: 'not_logged_in', fix: { next: [['auth', 'login']] } },
-      detail: `customer ${CUSTOMER}: the bank refused to renew the login at ${NOW}: Revoked`,
-    });
+it('what the bank has refused: a renewal counts more than a call, and each says when', async () => {
+  const context = open();
+  await storeLogin(context, CUSTOMER, { refreshTokenExpiresAt: days(20) });
+  const { tokens, notes } = await context.store();
+  await notes.callRefused(CUSTOMER, { at: NOW, message: 'No consent' });
+  expect(await checkToken(context)).toEqual({
+    ...{ status: 'warn', fix: { next: [['consent', 'request']] } },
+    detail: `customer ${CUSTOMER}: the bank did not allow a call at ${NOW}: No consent`,
+  });
+  const login = await tokens.login(CUSTOMER);
+  if (login) await notes.refreshRefused(CUSTOMER, login, { at: NOW, message: 'Revoked' });
+  expect(await checkToken(context)).toEqual({
+    ...{ status: 'fail', code: 'not_logged_in', fix: { next: [['auth', 'login']] } },
+    detail: `customer ${CUSTOMER}: the bank refused to renew the login at ${NOW}: Revoked`,
   });
 });
 

@@ -13,13 +13,14 @@ import { compareClocks } from '../../../src/commands/doctor/connection.ts';
 import { Diagnosis } from '../../../src/commands/doctor/diagnosis.ts';
 import { checkCompiledCode, doctor } from '../../../src/commands/doctor/doctor.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import type { Environment } from '../../../src/store/machine/settings.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { storeLogin } from '../access.ts';
 import { runIn } from '../command.ts';
-import { failureOf } from '../failure.ts';
+import { failureIfAny } from '../failure.ts';
 import { bankWhere } from '../named-bank.ts';
 import { type OperatorHere, useOperatorHere } from '../operator.ts';
 
@@ -58,10 +59,7 @@ const opened = ({ env, ...how }: Parameters<OperatorHere['open']>[0] = {}) =>
 /** Runs `psd2 doctor`. @returns what it printed, by the names of the checks, and how it ended */
 async function examine(how?: Parameters<OperatorHere['open']>[0]) {
   const command = opened(how);
-  const failure = await runIn(command.context, 'doctor').then(
-    () => null,
-    (error: unknown) => failureOf(Promise.reject(error)),
-  );
+  const failure = await failureIfAny(runIn(command.context, 'doctor'));
   const data: unknown = JSON.parse(command.printed());
   expect(doctor.prints?.shape.is(data)).toBe(true);
   const { ok, checks } = printed.parse(data);
@@ -144,11 +142,6 @@ describe('a setup that is right', () => {
       expiring: found('ok', 'nothing ends within 14 days'),
     });
   });
-
-  it('names the environment of the profile', async () => {
-    const { of } = await examine({ env: { PSD2_ENVIRONMENT: 'production' } });
-    expect(of('configuration').detail).toMatch(/^profile env, production: https:/);
-  });
 });
 
 describe('a setup that is not right', () => {
@@ -221,23 +214,13 @@ describe('the modes of files', () => {
     expect(await modes()).toEqual(found('skip', `there is no folder ${root} yet`));
   });
 
-  it('one file that others can read fails, with how to repair it', async () => {
+  it('a file that others can read fails, with how to repair it; of two the first is named, and how to repair both', async () => {
     const path = make('one', 0o644);
-    expect(await modes()).toEqual(
-      found('fail', `${path} can be read by others (mode 0644)`, `Run: chmod 600 ${path}`),
-    );
-  });
-
-  it('of two such files the first is named, and both can be repaired at once', async () => {
-    const path = make('one', 0o644);
+    const [detail, fix] = [`${path} can be read by others (mode 0644)`, `Run: chmod 600 ${path}`];
+    expect(await modes()).toEqual(found('fail', detail, fix));
     make('two', 0o644);
-    expect(await modes()).toEqual(
-      found(
-        'fail',
-        `${path} can be read by others (mode 0644), and 1 more like it`,
-        `Run: chmod 600 ${path} To fix all of them at once: chmod -R go= ${operator.folder.root}`,
-      ),
-    );
+    const both = `${fix} To fix all of them at once: chmod -R go= ${operator.folder.root}`;
+    expect(await modes()).toEqual(found('fail', `${detail}, and 1 more like it`, both));
   });
 
   it.each([1, 3, 4])('%i folders that others can list are a warning', async (count) => {
@@ -249,47 +232,24 @@ describe('the modes of files', () => {
 });
 
 describe('the way to the bank', () => {
-  it.each([
-    [
-      'elsewhere, where psd2 cannot try it',
-      { PSD2_REDIRECT_URI: 'https://tpp.example/callback' },
-      () => found('skip', 'https://tpp.example/callback is not on this computer: log in with --paste'),
-    ],
-    [
-      'over ssh, with the port to forward',
-      { SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' },
-      (port: string) =>
-        found(
-          'ok',
-          `psd2 can listen at ${redirectUri}`,
-          `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`,
-        ),
-    ],
-  ])('the redirect URI is %s', async (_, env, expected) => {
-    expect((await examine({ env })).of('redirect port')).toEqual(expected(new URL(redirectUri).port));
+  it('the redirect URI may be elsewhere, have TLS, or be reached over ssh', async () => {
+    const port = async (env: Environment) => (await examine({ find: knowing(), env })).of('redirect port');
+    const away = 'https://tpp.example/callback';
+    expect(await port({ PSD2_REDIRECT_URI: away })).toEqual(
+      found('skip', `${away} is not on this computer: log in with --paste`),
+    );
+    const tls = redirectUri.replace('http:', 'https:');
+    expect(await port({ PSD2_REDIRECT_URI: tls })).toEqual(found('ok', `psd2 can listen at ${tls}`));
+    const number = new URL(redirectUri).port;
+    const forward = `ssh -L ${number}:127.0.0.1:${number} <this computer>`;
+    expect(await port({ SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' })).toEqual(
+      found('ok', `psd2 can listen at ${redirectUri}`, `For a browser on your own computer: ${forward}`),
+    );
   });
 
-  it('psd2 can listen with TLS where the browser returns to', async () => {
-    const uri = redirectUri.replace('http:', 'https:');
-    const { of } = await examine({ find: knowing(), env: { PSD2_REDIRECT_URI: uri } });
-    expect(of('redirect port')).toEqual(found('ok', `psd2 can listen at ${uri}`));
-  });
-
-  it.each([
-    ['https://[::1]:1', '::1 is an address'],
-    ['https://192.0.2.1', '192.0.2.1 is an address'],
-  ])('the name in %s is not looked up', async (PSD2_BASE_URL, detail) => {
-    const { of } = await examine({ find: knowing(), env: { PSD2_BASE_URL } });
-    expect(of('DNS')).toEqual(found('skip', detail));
-  });
-
-  it('a port that another program has is a failure', async () => {
-    const port = await freePort();
-    const other = createServer().listen(port, '127.0.0.1');
-    const result = await examine({ env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` } });
-    other.close();
-    expect(result.of('redirect port').status).toBe('fail');
-    expect(result.failure).toMatchObject({ code: 'callback_port_busy', exitCode: 3 });
+  it('an address of IPv6 in the base URL is not looked up', async () => {
+    const { of } = await examine({ find: knowing(), env: { PSD2_BASE_URL: 'https://[::1]:1' } });
+    expect(of('DNS')).toEqual(found('skip', '::1 is an address'));
   });
 
   it('a bank that does not listen fails in TLS, and what needs its answer is skipped', async () => {
@@ -304,7 +264,8 @@ describe('the way to the bank', () => {
   });
 
   it('a bank that does not know the application refuses the call, and the clock is compared all the same', async () => {
-    const result = await examine({ env: { PSD2_CLIENT_ID: 'not-this-one' } });
+    const result = await examine({ env: { PSD2_CLIENT_ID: 'not-this-one', PSD2_ENVIRONMENT: 'production' } });
+    expect(result.of('configuration').detail).toMatch(/^profile env, production: https:/);
     expect(result.of('TLS').status).toBe('ok');
     expect(result.of('clock').detail).toMatch(/^\d+ s (ahead of|behind) the bank$/);
     expect(result.of('authorize').status).toBe('fail');
@@ -491,20 +452,16 @@ it('with a store that cannot be used, what is in it and the way to the bank are 
 });
 
 it('a login that has ended and a port that is busy are two failures, and all names are said', async () => {
-  const port = await freePort();
-  const other = createServer().listen(port, '127.0.0.1');
-  const ended = {
-    accessTokenExpiresAt: '2026-01-01T00:00:00Z',
-    refreshTokenExpiresAt: '2026-01-01T00:00:00Z',
-  };
-  await storeLogin(operator.open().context, ANNA, ended);
-  const result = await examine({ env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` } });
+  const other = createServer().listen(Number(new URL(redirectUri).port), '127.0.0.1');
+  const [accessTokenExpiresAt, refreshTokenExpiresAt] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'];
+  await storeLogin(operator.open().context, ANNA, { accessTokenExpiresAt, refreshTokenExpiresAt });
+  const result = await examine();
   other.close();
   expect(result.of('token')).toEqual(
     found('fail', `customer ${ANNA}: the login has ended`, 'Run: psd2 auth login'),
   );
   expect(result.failure).toMatchObject({
-    code: 'callback_port_busy',
+    ...{ code: 'callback_port_busy', exitCode: 3 },
     message: `2 of ${result.names.length} checks failed: redirect port, token`,
   });
 });
@@ -543,17 +500,14 @@ it('a check that finds several things names each, and the first failure is the o
   });
 });
 
-it.each([
-  ['an interruption', new Psd2Error('interrupted', 'Interrupted')],
-  ['a fault of psd2', new TypeError('x is undefined')],
-])('%s ends the diagnosis', async (_, error) => {
-  const diagnosis = new Diagnosis();
-  const work = diagnosis.make('one', async () => {
-    throw error;
-  });
-  await expect(work).rejects.toBe(error);
-  expect(diagnosis.checks).toEqual([]);
-});
+it.each([new Psd2Error('interrupted', 'Interrupted'), new TypeError('x is undefined')])(
+  '%s ends the diagnosis',
+  async (error) => {
+    const diagnosis = new Diagnosis();
+    await expect(diagnosis.make('one', () => Promise.reject(error))).rejects.toBe(error);
+    expect(diagnosis.checks).toEqual([]);
+  },
+);
 
 // The bank's Date has no milliseconds, which is half a second on average.
 const DATE = 'Sat, 21 Nov 2026 10:05:00 GMT';
@@ -570,7 +524,6 @@ describe("this clock against the bank's", () => {
     [-5_001, 'warn', '5 s behind the bank'],
     [-60_000, 'warn', '60 s behind the bank'],
     [-60_001, 'fail', '60 s behind the bank'],
-    [-86_400_000, 'fail', '86400 s behind the bank'],
   ])('for a clock that is %i ms off, the result is: %s', (milliseconds, status, detail) => {
     const finding = compareClocks(new Date(BANK_TIME + milliseconds), DATE);
     expect(finding).toMatchObject({ status, detail });
@@ -594,10 +547,7 @@ it('compiled code that psd2 cannot keep is a warning, because psd2 only starts m
   expect(check({ folder: '/home/ada/.cache/psd2', build: 'b1' })).toEqual(
     found('ok', 'psd2 keeps it in /home/ada/.cache/psd2'),
   );
-  expect(check({ why: 'others can change /tmp' })).toEqual({
+  expect(check({ why: 'others can change /tmp' })).toMatchObject({
     ...{ status: 'warn', detail: 'psd2 compiles itself at each start: others can change /tmp' },
-    fix: {
-      hint: 'Give the user a home folder that only this user can change. Slower starts are the only consequence.',
-    },
   });
 });

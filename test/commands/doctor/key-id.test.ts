@@ -134,45 +134,41 @@ writeFileSync(UNSIGNED, JSON.stringify({ interface: 'nextgenpsd2', signing: { wh
   mode: 0o600,
 });
 
+const FORMAT_ERROR = other('FORMAT_ERROR');
+const MISSING = new Psd2Error('config', 'No', { bankCode: 'SIGNATURE_MISSING' });
+const byAlgorithm: Judge = (_, { signing }) => goodIf(signing.algorithm === 'SHA256withRSA');
+const byDate: Judge = (_, { headers }) => (headers?.date === 'signed' ? GOOD : FORMAT_ERROR);
+const bySignedDate: Judge = (_, { signing }) =>
+  goodIf(JSON.stringify(signing.headers)?.includes('"date"') ?? false);
+const byPresence: Judge = (_, { signing }) => goodIf(signing.when === 'always');
+const byAll: Judge = (form, { headers, signing }) => {
+  if (signing.when !== 'always') return MISSING;
+  return headers?.date === 'signed' ? goodIf(isForm(form, 1)) : FORMAT_ERROR;
+};
+const SIGNED_DATE = '"headers": {"date":"signed"}';
+const IN_SIGNATURE = `${SIGNED_DATE}, "signing": {"headers":["digest","x-request-id","date"]}`;
+const OF_ALL = `${SIGNED_DATE}, "signing": {"when":"always","keyId":${JSON.stringify(FORMS[1])}}`;
+const ALGORITHM = '"signing": {"algorithm":"SHA256withRSA"}';
 it.each<[string, string, string, Judge, string]>([
+  ['the word for the algorithm', 'adorsys', 'SIGNATURE_INVALID', byAlgorithm, ALGORITHM],
+  ['Date in a call whose form the bank refuses', 'standard', 'FORMAT_ERROR', byDate, SIGNED_DATE],
+  ['Date in the signature', 'standard', 'SIGNATURE_INVALID', bySignedDate, IN_SIGNATURE],
   [
-    ...(['the word for the algorithm', 'adorsys', 'SIGNATURE_INVALID'] as const),
-    (_, { signing }) => goodIf(signing.algorithm === 'SHA256withRSA'),
-    '"signing": {"algorithm":"SHA256withRSA"}',
-  ],
-  [
-    ...(['Date in a signed call whose form the bank refuses', 'standard', 'FORMAT_ERROR'] as const),
-    (_, { headers }) => (headers?.date === 'signed' ? GOOD : other('FORMAT_ERROR')),
-    '"headers": {"date":"signed"}',
-  ],
-  [
-    ...(['Date in the signature', 'standard', 'SIGNATURE_INVALID'] as const),
-    (_, { signing }) => goodIf(JSON.stringify(signing.headers)?.includes('"date"') ?? false),
-    '"headers": {"date":"signed"}, "signing": {"headers":["digest","x-request-id","date"]}',
-  ],
-  [
-    ...(['the signature that psd2 did not send', UNSIGNED, 'SIGNATURE_MISSING'] as const),
-    (_, { signing }) => goodIf(signing.when === 'always'),
+    'the signature that was missing',
+    UNSIGNED,
+    'SIGNATURE_MISSING',
+    byPresence,
     '"signing": {"when":"always"}',
   ],
-  [
-    ...(['one thing after the other', UNSIGNED, 'SIGNATURE_MISSING'] as const),
-    (form, { headers, signing }) => {
-      if (signing.when !== 'always') return new Psd2Error('config', 'No', { bankCode: 'SIGNATURE_MISSING' });
-      if (headers?.date !== 'signed') return other('FORMAT_ERROR');
-      return goodIf(isForm(form, 1));
-    },
-    `"headers": {"date":"signed"}, "signing": {"when":"always","keyId":${JSON.stringify(FORMS[1])}}`,
-  ],
+  ['one thing after the other', UNSIGNED, 'SIGNATURE_MISSING', byAll, OF_ALL],
 ])('finds %s', async (_what, bank, code, judge, found) => {
   const { check } = await look(judge, { yes: true, bank, code });
   expect(check).toMatchObject({ status: 'ok', detail: `the bank takes the call with ${found}` });
 });
 
 it('warns if the bank refuses the form for another reason', async () => {
-  const { check, tried } = await look(() => other('FORMAT_ERROR'), {
-    ...{ yes: true, bank: 'standard', code: 'FORMAT_ERROR' },
-  });
+  const how = { yes: true, bank: 'standard', code: 'FORMAT_ERROR' } as const;
+  const { check, tried } = await look(() => FORMAT_ERROR, how);
   expect(tried).toHaveLength(7);
   expect(check?.status).toBe('warn');
 });

@@ -41,13 +41,7 @@ it.each<[string, number[], number[], string, string]>([
   ['the order is another', [1, 2, 0], [], 'ok', 'QWAC: 1 issuers in the file'],
   ['one is there twice', [0, 1, 1], [], 'warn', `the file of the QWAC ${STRANGER}`],
   ['the QSealC is good, too', [1, 0], [0, 1], 'ok', BOTH],
-  [
-    'the QSealC has another one of the same name',
-    [1, 0],
-    [0, 3],
-    'warn',
-    `the file of the QSealC ${STRANGER}`,
-  ],
+  ['the QSealC has another of the same name', [1, 0], [0, 3], 'warn', `the file of the QSealC ${STRANGER}`],
 ])('of a QWAC whose chain has three certificates, if %s', async (_, qwac, qseal, status, detail) => {
   const chain = [...(await chainOf('TPP', 'Issuer', 'Root')), ...(await chainOf('Issuer', 'Root'))];
   const write = (order: number[]) => {
@@ -97,10 +91,3 @@ it.each([
     expect(await verdictOn(key, qseal)).toBe(verdict === 'ok' ? good : verdict);
   },
 );
-
-it('the doctor skips the check of the signer without one', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), SOON);
-  expect(await checkSigner(context, context.profile(), await context.keys())).toEqual({
-    ...{ status: 'skip', detail: 'psd2 signs itself: no PSD2_SIGNER', fix: null },
-  });
-});

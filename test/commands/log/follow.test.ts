@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
+import type { How } from '../command.ts';
 
 const time = vi.hoisted(() => {
   vi.resetModules();
@@ -17,15 +18,13 @@ vi.mock(import('node:timers/promises'), async (original) => {
   };
   return { ...real, setTimeout };
 });
-const { CallLog } = await import('../../../src/store/machine/call-log.ts');
 const { newConfigFolder, temporaryFolder } = await import('../../store/temporary-folder.ts');
 const { openCommand, runIn } = await import('../command.ts');
 const { failureOf } = await import('../failure.ts');
+const { FIRST, logCalls, NOW } = await import('./calls.ts');
 afterAll(() => vi.resetModules());
 
 const temporary = temporaryFolder();
-const NOW = '2026-11-21T12:00:00.000Z';
-const FIRST = '6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44';
 
 let folder = newConfigFolder(temporary);
 beforeEach(() => {
@@ -33,18 +32,7 @@ beforeEach(() => {
   time.looks = 0;
 });
 
-/** Writes calls to the log, the oldest first. */
-function log(...calls: (Partial<LoggedCall> & { tppRequestId: string })[]): void {
-  const file = new CallLog(folder.log);
-  for (const changes of calls)
-    file.append({
-      ...{ at: NOW, profile: 'env', host: 'bank.example:443', method: 'GET', path: '/private/x' },
-      status: 200,
-      ...{ failure: null, milliseconds: 12, transactionId: FIRST, requestId: null, apiTrackId: null },
-      ...{ flow: null, route: '/private/x', kind: 'other', ...changes },
-    });
-  file.close();
-}
+const log = (...calls: Partial<LoggedCall>[]) => logCalls(folder, calls);
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => ({ tppRequestId: `r${from + index}` }));
 
@@ -54,7 +42,6 @@ interface Story {
   end?: 'SIGINT' | 'SIGTERM';
   now?: () => Date;
 }
-type How = NonNullable<Parameters<typeof openCommand>[2]>;
 type Globals = NonNullable<How['globals']>;
 
 /** Opens `psd2 log --follow`. @returns how to run it, and what it has printed then */
@@ -95,7 +82,10 @@ it('without an earlier call the first new one is the first, and without any psd2
   await none.run();
   expect([none.printed(), none.said()]).toEqual(['', 'No call in the log matches.\n']);
   time.looks = 0;
-  expect(await requests([], { looks: [() => log(...numbered(1, 1))] })).toEqual(['r1']);
+  // In a pipe each call is a line with all ids.
+  const one = follow([], { looks: [() => log({ flow: 'tr-1' })] }, { format: 'table' });
+  await one.run();
+  expect(one.printed()).toBe(`${NOW}\t200\t12\tGET\t/private/x\ttr-1\t${FIRST}\tr1\t\t\tenv\n`);
 });
 
 it.each<[string[], Globals]>([
@@ -171,18 +161,6 @@ it('at a terminal each call is one line as soon as it comes', async () => {
     `${at}  200  12 ms  GET …/7/balance  ${FIRST.slice(0, 18)}`,
     `${at}  no answer  12 ms  GET …/x  tr-1`,
     `${at}  none  0 ms  GET …/x  ${FIRST.slice(0, 18)}`,
-    '',
-  ]);
-});
-
-it('in a pipe each call is a line with all ids', async () => {
-  log({ tppRequestId: 'r1' });
-  const looks = [() => log({ tppRequestId: 'r2', flow: 'tr-1' })];
-  const command = follow([], { looks }, { format: 'table' });
-  await command.run();
-  expect(command.printed().split('\n')).toEqual([
-    `${NOW}\t200\t12\tGET\t/private/x\t\t${FIRST}\tr1\t\t\tenv`,
-    `${NOW}\t200\t12\tGET\t/private/x\ttr-1\t${FIRST}\tr2\t\t\tenv`,
     '',
   ]);
 });

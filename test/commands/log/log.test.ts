@@ -5,27 +5,19 @@ import * as z from 'zod';
 import { bundle } from '../../../src/commands/log/bundle.ts';
 import { list } from '../../../src/commands/log/list.ts';
 import { type LogOptions, nameOf, selectCalls } from '../../../src/commands/log/select-calls.ts';
-import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
+import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand, runIn } from '../command.ts';
+import { cellsIn, type How, openCommand, ranIn, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
+import { call, FIRST, logCalls, NOW } from './calls.ts';
 
 const temporary = temporaryFolder();
-const NOW = '2026-11-21T12:00:00.000Z';
-const FIRST = '6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44';
 
 let folder: StoreFolder;
 beforeEach(() => {
   folder = newConfigFolder(temporary);
-});
-
-/** A call that nothing is special about, by default. */
-const call = (changes: Partial<LoggedCall> = {}): LoggedCall => ({
-  ...{ at: NOW, profile: 'env', host: 'bank.example:443', method: 'GET', path: '/private/x', status: 200 },
-  ...{ failure: null, milliseconds: 12, tppRequestId: 'r1', transactionId: FIRST, requestId: null },
-  ...{ apiTrackId: null, flow: null, route: '/private/x', kind: 'other', ...changes },
 });
 
 /** The same call as psd2 prints it. */
@@ -34,19 +26,10 @@ function shown(changes: Partial<LoggedCall> = {}): Omit<LoggedCall, 'route' | 'k
   return printed;
 }
 
-/** Writes calls to the log, the oldest first. */
-function log(...calls: Partial<LoggedCall>[]): void {
-  const file = new CallLog(folder.log);
-  for (const each of calls) file.append(call(each));
-  file.close();
-}
+const log = (...calls: Partial<LoggedCall>[]) => logCalls(folder, calls);
 
-/** Runs `psd2 log …`. @returns what it printed and said */
-async function run(words: string[], how: Parameters<typeof openCommand>[2] = {}) {
-  const command = openCommand(folder, NOW, how);
-  await runIn(command.context, 'log', ...words);
-  return { printed: command.printed(), said: command.said() };
-}
+/** Runs `psd2 log …`. */
+const run = (words: string[], how?: How) => ranIn(openCommand(folder, NOW, how), 'log', ...words);
 
 describe('psd2 log list', () => {
   it('prints each call as it is stored, the newest first, without what only psd2 needs', async () => {
@@ -54,7 +37,7 @@ describe('psd2 log list', () => {
       { tppRequestId: 'r1' },
       { tppRequestId: 'r2', begun: 'b', irrevocable: true, customer: 'ada', status: null },
     );
-    const data: unknown = JSON.parse((await run(['list'])).printed);
+    const { data } = await run(['list']);
     expect(data).toEqual([shown({ tppRequestId: 'r2', status: null }), shown()]);
     expect(list.prints?.shape.is(data)).toBe(true);
   });
@@ -85,16 +68,15 @@ describe('psd2 log list', () => {
   });
 
   it('with nothing to show says so', async () => {
-    expect(await run(['list'], { format: 'table' })).toEqual({
-      ...{ printed: '', said: 'No call in the log matches.\n' },
-    });
+    const nothing = { printed: '', said: 'No call in the log matches.\n' };
+    expect(await run(['list'], { format: 'table' })).toMatchObject(nothing);
     expect((await run(['list'])).printed).toBe('[]\n');
   });
 
   it('has at most a hundred calls without a filter, and all with one', async () => {
     log(...Array.from({ length: 205 }, () => ({})));
     const count = async (...words: string[]) =>
-      z.array(z.unknown()).parse(JSON.parse((await run(['list', ...words])).printed)).length;
+      z.array(z.unknown()).parse((await run(['list', ...words])).data).length;
     expect(await count()).toBe(100);
     expect(await count('--since', '1d')).toBe(205);
     expect(await count('--limit', '150')).toBe(150);
@@ -116,9 +98,7 @@ describe('psd2 log list', () => {
   it('reads no further back than --since', async () => {
     log({ at: '2026-11-21T10:00:00.000Z' }, { tppRequestId: 'r2' });
     damageOlder();
-    expect(JSON.parse((await run(['list', '--since', '1h'])).printed)).toEqual([
-      shown({ tppRequestId: 'r2' }),
-    ]);
+    expect((await run(['list', '--since', '1h'])).data).toEqual([shown({ tppRequestId: 'r2' })]);
     expect((await failureOf(run(['list']))).code).toBe('config');
   });
 
@@ -140,11 +120,8 @@ async function selected(
   folder = newConfigFolder(temporary);
   log(...calls.map((each, index) => ({ tppRequestId: `${index}`, ...each })));
   const { context } = openCommand(folder, NOW, { globals });
-  const found = [...(await selectCalls(context, options))];
-  return found
-    .map(({ tppRequestId }) => tppRequestId)
-    .reverse()
-    .join(' ');
+  const found = [...(await selectCalls(context, options))].reverse();
+  return found.map(({ tppRequestId }) => tppRequestId).join(' ');
 }
 
 it('psd2 log --failed shows the calls without an answer and those with a status from 400 on', async () => {
@@ -161,17 +138,11 @@ it.each([
   expect(await selected([{ at: before }, { at: from }, {}], { since })).toBe('1 2');
 });
 
-const LATE = { at: '2026-11-21T11:59:30.000Z' };
-const LONG = { at: '2026-11-21T11:50:00.000Z', milliseconds: 595_000 };
-it.each<[string, Partial<LoggedCall>[], string]>([
-  [
-    'finds a call that another process logged up to a minute late',
-    [LATE, { at: '2026-11-21T11:58:31.000Z' }, {}],
-    '0 2',
-  ],
-  ['finds the calls that ended before a long one which began before it', [LATE, LONG, {}], '0 2'],
-])('psd2 log --since %s', async (_, calls, found) => {
-  expect(await selected(calls, { since: '1m' })).toBe(found);
+it.each<[string, Partial<LoggedCall>]>([
+  ['a call that another process logged up to a minute late', { at: '2026-11-21T11:58:31.000Z' }],
+  ['the calls before a long one', { at: '2026-11-21T11:50:00.000Z', milliseconds: 595_000 }],
+])('psd2 log --since finds %s', async (_, between) => {
+  expect(await selected([{ at: '2026-11-21T11:59:30.000Z' }, between, {}], { since: '1m' })).toBe('0 2');
 });
 
 it('psd2 log finds transactions, flows and requests by the beginning of their ids', async () => {
@@ -194,12 +165,11 @@ it('psd2 log --request finds the id of a bank that has quotes and backslashes', 
 });
 
 it.each([{ transaction: 'mine' }, { request: 'mine' }])(
-  'a call by a clock that was wrong does not hide those before it from --since and %j',
+  'a wrong clock hides no call before it from --since and %j',
   async (wanted) => {
     const mine = { transactionId: 'mine', tppRequestId: 'mine-0' };
-    expect(await selected([mine, { at: '2025-01-01T12:00:00.000Z' }, {}], { ...wanted, since: '1h' })).toBe(
-      'mine-0',
-    );
+    const calls = [mine, { at: '2025-01-01T12:00:00.000Z' }, {}];
+    expect(await selected(calls, { ...wanted, since: '1h' })).toBe('mine-0');
   },
 );
 
@@ -238,7 +208,6 @@ it('psd2 log --customer shows the calls whose path or line names the customer, a
   await expect(selected(calls, {}, { customer: '../1' })).rejects.toThrow('is not a number');
 });
 
-const ID = '6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44';
 it.each([
   ['/api/private/customers/12/products/7/balance', '…/7/balance'],
   ['/api/private/customers/12/products', '…/products'],
@@ -249,11 +218,11 @@ it.each([
   ['/api/private/customerid-info', '…/customerid-info'],
   ['/api/privatex/customers/12', '/api/privatex/customers/12'],
   ['/api/oauth/token', '/api/oauth/token'],
-  [`/v1/consents/${ID}`, '/v1/consents/6f1c2b9e…'],
-  [`/v1/consents/${ID.toUpperCase()}/status`, '/v1/consents/6F1C2B9E…/status'],
-  [`/v1/${ID}/authorisations/${ID}`, '/v1/6f1c2b9e…/authorisations/6f1c2b9e…'],
-  [`/v1/consents/${ID}0`, `/v1/consents/${ID}0`],
-  [`/v1/consents/x${ID}`, `/v1/consents/x${ID}`],
+  [`/v1/consents/${FIRST}`, '/v1/consents/6f1c2b9e…'],
+  [`/v1/consents/${FIRST.toUpperCase()}/status`, '/v1/consents/6F1C2B9E…/status'],
+  [`/v1/${FIRST}/authorisations/${FIRST}`, '/v1/6f1c2b9e…/authorisations/6f1c2b9e…'],
+  [`/v1/consents/${FIRST}0`, `/v1/consents/${FIRST}0`],
+  [`/v1/consents/x${FIRST}`, `/v1/consents/x${FIRST}`],
 ])('psd2 log names the call of %s %s', (path, name) => {
   expect(nameOf({ method: 'PUT', path })).toBe(`PUT ${name}`);
 });
@@ -292,14 +261,12 @@ describe('the timeline of a transaction', () => {
       { at: '2026-11-21T11:59:59.000Z', tppRequestId: 'r0', flow },
       { flow, requestId: '9', apiTrackId: 'track', path: '/private/customers/1/products/2/verify' },
     );
-    const lines = (await timeline(flow)).printed.split('\n').map((line) => line.split('\t').slice(0, 2));
-    expect(lines.map(([, what]) => what)).toEqual([
+    expect(cellsIn((await timeline(flow)).printed).map(([, what]) => what)).toEqual([
       'GET /private/x',
       expect.stringMatching(/^created/),
       expect.stringMatching(/^verify-sent/),
       'verify-refused (No money)',
       'GET /private/customers/1/products/2/verify',
-      undefined,
     ]);
 
     const drawn = (await timeline(flow, { columns: 120 })).printed.split('\n');
@@ -322,8 +289,8 @@ describe('the timeline of a transaction', () => {
   it('is in the order of time, whatever the order of the log, and calls of the same time stay as they were logged', async () => {
     const at = (second: number) => `2026-11-21T12:00:0${second}.000Z`;
     log(...[3, 1, 2, 2, 1].map((second, index) => ({ at: at(second), tppRequestId: `r${index}` })));
-    const lines = (await timeline(FIRST)).printed.trimEnd().split('\n');
-    expect(lines.map((line) => line.split('\t')[4])).toEqual(['r1', 'r4', 'r2', 'r3', 'r0']);
+    const ids = cellsIn((await timeline(FIRST)).printed).map((cells) => cells[4]);
+    expect(ids).toEqual(['r1', 'r4', 'r2', 'r3', 'r0']);
   });
 
   it('of an inquiry at a terminal has no flow, and a call without an answer says so', async () => {
@@ -381,8 +348,7 @@ describe('psd2 log bundle', () => {
       { host: 'other:443', profile: 'secret-profile' },
     );
     const file = join(temporary, 'for-the-bank.json');
-    const { printed, said } = await run(['bundle', '--file', file]);
-    const report: unknown = JSON.parse(printed);
+    const { data: report, said } = await run(['bundle', '--file', file]);
     expect(report).toEqual({ file, calls: 3, from: '2026-11-21T11:00:00.000Z', to: NOW });
     expect(bundle.prints?.shape.is(report)).toBe(true);
     const text = readFileSync(file, 'utf8');

@@ -46,44 +46,42 @@ describe('the names for customers, accounts and IBANs', () => {
     expect(replaced(text, CUSTOMER)[0]).toBe(expected);
   });
 
-  it('an encoded slash in an id hides neither of its parts', () => {
-    const [path, first, second] = replaced('/customers/10482%2F62000/x', '/x/10482/62000', '/x/10482');
-    expect(path).toBe('/customers/customer-1/x');
-    expect(first).toBe('/x/customer-1');
-    expect(second).toBe('/x/customer-2');
-  });
-
-  it('a short id is replaced only where it stands alone', () => {
-    expect(replaced('/customers/12/products/345', '12 of 1200, 345')).toEqual([
-      '/customers/customer-1/products/account-1',
-      'customer-1 of 1200, account-1',
-    ]);
-  });
-
-  it('upper and lower case name the same, and letters beyond ASCII are letters', () => {
-    expect(replaced('/customers/AbC123/x', 'abc123 or ABC123')).toEqual([
-      '/customers/customer-1/x',
-      'customer-1 or customer-1',
-    ]);
-    expect(replaced('/customers/caf%C3%A9123/x', '/x/café123')).toEqual([
-      '/customers/customer-1/x',
-      '/x/customer-1',
-    ]);
-    expect(replaced('/customers//1048262/x', '1048262')).toEqual(['/customers//customer-1/x', 'customer-1']);
-  });
-
-  it('the longer of two ids counts where one begins as the other', () => {
-    expect(replaced('/customers/10482/products/1048262', '1048262 and 10482')).toEqual([
-      '/customers/customer-1/products/account-1',
-      'account-1 and customer-1',
-    ]);
-  });
-
-  it('the same IBAN has the same name in all texts, whatever is around it', () => {
-    expect(replaced(`from ${IBAN}`, `${IBAN.slice(0, 4)} ${IBAN.slice(4)} to x`)).toEqual([
-      'from iban-1',
-      'iban-1 to x',
-    ]);
+  it.each([
+    // An encoded slash in an id hides neither of its parts.
+    [
+      ['/customers/10482%2F62000/x', '/x/10482/62000', '/x/10482'],
+      ['/customers/customer-1/x', '/x/customer-1', '/x/customer-2'],
+    ],
+    // A short id is replaced only where it stands alone.
+    [
+      ['/customers/12/products/345', '12 of 1200, 345'],
+      ['/customers/customer-1/products/account-1', 'customer-1 of 1200, account-1'],
+    ],
+    // Upper and lower case name the same, and letters beyond ASCII are letters.
+    [
+      ['/customers/AbC123/x', 'abc123 or ABC123'],
+      ['/customers/customer-1/x', 'customer-1 or customer-1'],
+    ],
+    [
+      ['/customers/caf%C3%A9123/x', '/x/café123'],
+      ['/customers/customer-1/x', '/x/customer-1'],
+    ],
+    [
+      ['/customers//1048262/x', '1048262'],
+      ['/customers//customer-1/x', 'customer-1'],
+    ],
+    // The longer of two ids counts where one begins as the other.
+    [
+      ['/customers/10482/products/1048262', '1048262 and 10482'],
+      ['/customers/customer-1/products/account-1', 'account-1 and customer-1'],
+    ],
+    // The same IBAN has the same name in all texts, whatever is around it.
+    [
+      [`from ${IBAN}`, `${IBAN.slice(0, 4)} ${IBAN.slice(4)} to x`],
+      ['from iban-1', 'iban-1 to x'],
+    ],
+  ])('psd2 replaces the ids in %j: %j', (texts, expected) => {
+    expect(replaced(...texts)).toEqual(expected);
   });
 
   it('without an id a text stays, but for an IBAN that nobody has collected', () => {

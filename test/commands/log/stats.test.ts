@@ -10,25 +10,18 @@ import {
 import { basename, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
+import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
 import { callIn, parsedCall, rollUpCalls } from '../../../src/store/machine/call-stats.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand, runIn } from '../command.ts';
+import { openCommand, ranIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
+import { call } from './calls.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-11-26T12:00:00.000Z';
 
-interface Line {
-  at: string;
-  kind?: string;
-  status?: number | null;
-  failure?: string | null;
-  milliseconds?: number;
-  neverLeft?: true;
-  failureKind?: string;
-  run?: string;
-}
+type Line = Partial<LoggedCall>;
 
 /** What the tests compute with; the rest they compare. */
 const row = z.looseObject({
@@ -51,21 +44,13 @@ function logWith(lines: readonly Line[]): StoreFolder {
 }
 
 function add({ log }: StoreFolder, name: string, lines: readonly Line[]): void {
-  const text = lines.map((line) =>
-    JSON.stringify({
-      ...{ at: line.at, profile: 'env', host: 'bank.example', method: 'GET', path: '/v1/accounts' },
-      status: 200,
-      ...{ failure: null, milliseconds: 100, tppRequestId: 'q', transactionId: 't', requestId: null },
-      ...{ apiTrackId: null, flow: null, route: '/v1/accounts', kind: 'ais', ...line },
-    }),
-  );
+  const usual = { host: 'bank.example', path: '/v1/accounts', route: '/v1/accounts', kind: 'ais' } as const;
+  const text = lines.map((line) => JSON.stringify(call({ ...usual, milliseconds: 100, ...line })));
   appendFileSync(join(log, name), text.map((line) => `${line}\n`).join(''), { mode: 0o600 });
 }
 
 async function stats(folder: StoreFolder, ...words: string[]) {
-  const command = openCommand(folder, NOW);
-  await runIn(command.context, 'log', 'stats', ...words);
-  return printed.parse(JSON.parse(command.printed()));
+  return printed.parse((await ranIn(openCommand(folder, NOW), 'log', 'stats', ...words)).data);
 }
 
 /** Calls of a day, a second apart, of every kind of outcome: from a small generator, so that the test counts them itself. */
@@ -75,7 +60,7 @@ function mixed(day: string, count: number): Line[] {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
     return seed % below;
   };
-  const outcomes: Partial<Line>[] = [
+  const outcomes: Line[] = [
     {},
     {},
     { status: 503 },
@@ -135,7 +120,7 @@ describe('psd2 log stats', () => {
   const at = (minute: number, day = '25') => `2026-11-${day}T10:${String(minute).padStart(2, '0')}:00.000Z`;
   const row5 = (...minutes: number[]): Line[] => minutes.map((minute) => ({ at: at(minute), ...late }));
 
-  const ok = (minute: number, more: Partial<Line> = {}): Line => ({ at: at(minute), ...more });
+  const ok = (minute: number, more: Line = {}): Line => ({ at: at(minute), ...more });
   const broken = [...row5(0, 1, 2), ok(3, { status: 503 }), ...row5(4, 5), ok(6)];
   const consents = [...row5(0, 1, 2, 3), ok(3, { kind: 'consent' }), ...row5(4), ok(6)];
   it.each<[string, Line[], string[], number]>([
@@ -248,6 +233,7 @@ describe('psd2 log stats', () => {
     expect(readFileSync(folder.stats, 'utf8')).toBe('');
   });
 
+  // In the order in which psd2 writes the fields.
   const whole = {
     ...{ at: at(0), profile: 'env', host: 'bank.example:8443', method: 'GET', path: '/v1/accounts/Ä-1' },
     ...{ status: 200, failure: null, milliseconds: 0, tppRequestId: 'q', transactionId: 't', requestId: 'r' },
@@ -279,10 +265,10 @@ describe('psd2 log stats', () => {
     ['no line', 'x', 'parsed'],
   ])('reads %s as JSON.parse does', (_name, text, how) => {
     const parse = vi.spyOn(JSON, 'parse');
-    const call = callIn(text);
+    const read = callIn(text);
     expect(parse).toHaveBeenCalledTimes(how === 'usual' ? 0 : 1);
     parse.mockRestore();
-    expect(call).toEqual(parsedCall(text));
+    expect(read).toEqual(parsedCall(text));
   });
 
   it('reads lines across the pieces of a file, and a last one without an end', async () => {

@@ -16,7 +16,7 @@ import { Vault } from '../../../src/store/secrets/vault.ts';
 import { certificateBag, keyBag, pkcs12Of, plainPart } from '../../certificates/pkcs12-file.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin, storeOperation } from '../access.ts';
-import { openCommand, runIn } from '../command.ts';
+import { type How, openCommand, ranIn, runIn, typing } from '../command.ts';
 import { storeTransfer } from '../customer/stored.ts';
 import { failureOf } from '../failure.ts';
 
@@ -34,28 +34,20 @@ beforeEach(() => {
   folder = newConfigFolder(temporary);
 });
 
-type How = NonNullable<Parameters<typeof openCommand>[2]>;
 const open = ({ env, ...how }: How = {}) =>
   openCommand(folder, NOW, { ...how, env: { PSD2_BASE_URL: undefined, ...env } });
 
-/** Runs `psd2 profile …`. @returns what it printed and said */
-async function run(words: string[], how?: How) {
-  const command = open(how);
-  await runIn(command.context, 'profile', ...words);
-  const printed = command.printed();
-  const data: unknown = printed.startsWith('{') || printed.startsWith('[') ? JSON.parse(printed) : null;
-  return { printed, said: command.said(), data };
-}
+/** Runs `psd2 profile …`. */
+const run = (words: string[], how?: How) => ranIn(open(how), 'profile', ...words);
 
 const store = (name: string, settings: Partial<ProfileSettings> = {}) =>
   open().context.profiles.write(name, { ...BANK, ...settings });
 const stored = (name: string) => open().context.profiles.read(name);
 const audited = async (name: string) => {
-  const { context, printed } = open({ globals: { profile: name } });
-  await runIn(context, 'audit');
+  const { data } = await ranIn(open({ globals: { profile: name } }), 'audit');
   return z
     .array(z.object({ action: z.string(), about: z.nullable(z.string()) }))
-    .parse(JSON.parse(printed()))
+    .parse(data)
     .map(({ action, about }) => `${action}: ${about}`);
 };
 const TOKEN = 'the-access-token-of-the-earlier-login';
@@ -118,15 +110,15 @@ describe('psd2 profile list and use', () => {
   it('a profile that another psd2 removes while this one lists them is not in the list', async () => {
     await store('bank');
     await store('other');
-    const { context, printed } = open();
-    const { profiles } = context;
+    const command = open();
+    const { profiles } = command.context;
     const names = profiles.list();
     vi.spyOn(profiles, 'list').mockImplementation(() => {
       profiles.remove('other');
       return names;
     });
-    await runIn(context, 'profile', 'list');
-    expect(JSON.parse(printed())).toEqual([{ name: 'bank', baseUrl: BANK.baseUrl, current: false }]);
+    const { data } = await ranIn(command, 'profile', 'list');
+    expect(data).toEqual([{ name: 'bank', baseUrl: BANK.baseUrl, current: false }]);
   });
 
   it('without a profile the list says what to do', async () => {
@@ -292,35 +284,16 @@ describe('psd2 profile protect and unprotect', () => {
 
   it('at a terminal the passphrase is asked for twice', async () => {
     await store('bank', { clientSecret: 'hush' });
-    const questions: string[] = [];
-    const answers = (...given: string[]) => ({
-      askSecret: async (question: string) => {
-        questions.push(question);
-        return given.shift() ?? '';
-      },
-    });
     const words = ['protect', 'bank', '--passphrase'];
-    expect(await failureOf(run(words, { operator: answers('one', 'two') }))).toEqual({
+    expect(await failureOf(run(words, typing('one', 'two')))).toEqual({
       ...{ code: 'usage', exitCode: 2, message: 'The two passphrases are different' },
       hint: 'Nothing was changed.',
     });
     expect(stored('bank')).toMatchObject({ clientSecret: 'hush' });
-    await run(words, { operator: answers('one', 'one') });
+    const { questions, operator } = typing('one', 'one');
+    await run(words, { operator });
     expect(stored('bank')).not.toHaveProperty('clientSecret');
-    expect(questions.slice(0, 2)).toEqual(['New passphrase of the profile bank', 'Repeat the passphrase']);
-  });
-
-  it('a line break within a passphrase belongs to it, the last one does not', async () => {
-    await store('bank', { clientSecret: 'hush' });
-    await run(['protect', 'bank', '--passphrase-stdin'], stdin('a\r\nb\r\n'));
-    const opens = async (passphrase: string) =>
-      open({ env: { PSD2_CONFIG_PASSPHRASE: passphrase } })
-        .context.profiles.readSealed('bank')
-        .then(
-          () => true,
-          () => false,
-        );
-    expect([await opens('a\r\nb'), await opens('ab'), await opens('a\r\nb\r')]).toEqual([true, false, false]);
+    expect(questions).toEqual(['New passphrase of the profile bank', 'Repeat the passphrase']);
   });
 
   it('refuses a profile that is encrypted and has no key any more', async () => {
@@ -360,17 +333,15 @@ describe('psd2 profile protect and unprotect', () => {
     ['one line end\n', 'one line end'],
     ['one line end of Windows\r\n', 'one line end of Windows'],
     ['two line ends\n\n', 'two line ends\n'],
-  ])(
-    'the passphrase %j is the same from standard input and from the environment: %j',
-    async (given, passphrase) => {
-      const { context } = open(stdin(given));
-      const fromStdin = { ...BY_ENVIRONMENT, passphraseStdin: true };
-      expect(await chooseProtector(context, 'bank', fromStdin)).toEqual({ kind: 'passphrase', passphrase });
-      expect(passphraseIn({ PSD2_CONFIG_PASSPHRASE: given })).toBe(passphrase);
-    },
-  );
+    ['one\r\nwithin\r\n', 'one\r\nwithin'],
+  ])('from standard input and the environment %j is the passphrase %j', async (given, passphrase) => {
+    const { context } = open(stdin(given));
+    const fromStdin = { ...BY_ENVIRONMENT, passphraseStdin: true };
+    expect(await chooseProtector(context, 'bank', fromStdin)).toEqual({ kind: 'passphrase', passphrase });
+    expect(passphraseIn({ PSD2_CONFIG_PASSPHRASE: given })).toBe(passphrase);
+  });
 
-  const TYPING: How = { operator: { askSecret: async () => 'typed' } };
+  const TYPING = { operator: { askSecret: async () => 'typed' } };
   const given = (passphrase: string) => ({ kind: 'passphrase', passphrase });
   it.each<[string, object, boolean, object | undefined]>([
     ['what protects it stays', {}, false, undefined],
@@ -447,7 +418,7 @@ describe('psd2 profile remove', () => {
     ['executed', 6, ', and 1 more'],
     ['unknown', 5, ''],
   ] as const)(
-    'payments that are %s keep the profile: of %i, the first five are named',
+    'payments that are %s keep it: of %i, the first five are named',
     async (reached, count, more) => {
       await store('bank');
       const { context } = open({ globals: { profile: 'bank' } });
@@ -456,9 +427,10 @@ describe('psd2 profile remove', () => {
       await storeTransfer(context, '1000001', 'created', { reference: '7' });
       const failure = await failureOf(run(['remove', 'bank'], YES));
       const named = [...failure.message.matchAll(/(tr-\S+) \(/g)].map(([, flow]) => flow);
+      const flows = named.map((flow) => `${flow} (${reached})`).join(', ');
       expect(failure).toEqual({
         ...{ code: 'config', exitCode: 3, hint: 'Finish them first:' },
-        message: `The profile bank has unfinished payments: ${named.map((flow) => `${flow} (${reached})`).join(', ')}${more}`,
+        message: `The profile bank has unfinished payments: ${flows}${more}`,
         next: named.slice(0, 3).map((flow) => ['--profile', 'bank', 'transfer', 'resume', flow]),
       });
       expect(named).toHaveLength(5);
@@ -467,7 +439,7 @@ describe('psd2 profile remove', () => {
   );
 
   it('a payment that has not begun is named, and does not', async () => {
-    await store('bank', { environment: 'production' });
+    await store('bank');
     const { context } = open({ globals: { profile: 'bank' } });
     const flow = await storeTransfer(context, '1000001', 'created');
     const { questions, operator } = answering(false);
@@ -476,7 +448,6 @@ describe('psd2 profile remove', () => {
       ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was removed' },
     });
     expect(questions).toEqual(['Remove the profile bank with its certificates and tokens?']);
-    expect(command.context.terminal.marked('?')).toBe('[PRODUCTION bank] ?');
     expect(command.said()).toBe(
       `Unfinished flows, which psd2 cannot resume without the profile: ${flow} (created).\n`,
     );
@@ -497,37 +468,28 @@ describe('psd2 profile remove', () => {
     expect(marks).toEqual([mark]);
   });
 
-  it.each(['authorised', 'executed'])(
-    'of operations, one that is %s keeps it until it is over',
-    async (is) => {
-      await store('bank');
-      const flow = await storeOperation(
-        open({ globals: { profile: 'bank' } }).context,
-        {},
-        {
-          ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
-          nextStep: 'execute',
-        },
-        { type: 'accepted' },
-        ...(is === 'authorised'
-          ? ([
-              { type: 'sca-started' },
-              { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
-            ] as const)
-          : ([
-              { type: 'execute-sent', requestId: 'q', digest: null },
-              { type: 'executed', cro: null },
-            ] as const)),
-      );
-      const removing = run(['remove', 'bank'], YES);
-      if (is === 'executed') expect(await removing).toMatchObject({ data: { removed: true }, said: '' });
-      else
-        expect(await failureOf(removing)).toMatchObject({
-          ...{ code: 'config', next: [['--profile', 'bank', 'operation', 'resume', flow]] },
-        });
-      expect(open().context.profiles.list()).toEqual(is === 'executed' ? [] : ['bank']);
-    },
-  );
+  it('an operation keeps it until it is executed', async () => {
+    await store('bank');
+    const { context } = open({ globals: { profile: 'bank' } });
+    const amounts = { totalAmount: null, commissions: null, bankName: null };
+    const flow = await storeOperation(
+      context,
+      {},
+      { type: 'verified', resourceId: 'r1', ...amounts, nextStep: 'execute' },
+      { type: 'accepted' },
+      { type: 'sca-started' },
+      { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+    );
+    expect(await failureOf(run(['remove', 'bank'], YES))).toMatchObject({
+      ...{ code: 'config', next: [['--profile', 'bank', 'operation', 'resume', flow]] },
+    });
+    const { flows } = await context.store();
+    await flows.resume('operation', flow, async ({ record }) => {
+      await record({ type: 'execute-sent', requestId: 'q', digest: null });
+      await record({ type: 'executed', cro: null });
+    });
+    expect(await run(['remove', 'bank'], YES)).toMatchObject({ data: { removed: true }, said: '' });
+  });
 
   it('a transfer whose settlement the bank does not tell is over once it was executed', async () => {
     await store('bank');
@@ -578,9 +540,7 @@ describe('psd2 profile remove', () => {
     await flows.resume('transfer', flow, async () => {
       expect(await failureOf(run(['remove', 'bank'], YES))).toEqual({
         ...{ code: 'config', exitCode: 3 },
-        message: expect.stringMatching(
-          new RegExp(`^Another psd2 is working on ${flow} of the profile bank: .`),
-        ),
+        message: expect.stringMatching(`^Another psd2 is working on ${flow} of the profile bank: .`),
         hint: 'Wait for it to end, or interrupt it. Nothing was removed.',
       });
     });
@@ -633,18 +593,16 @@ describe('a secret of psd2 profile set', () => {
     expect(stored('bank')?.clientSecret).toBe('before');
   });
 
-  it.each(['client-secret', 'cc-client-secret'])(
-    'is not taken from a file that others can read: %s',
-    async (option) => {
-      const path = write(option, 'hush');
-      chmodSync(path, 0o644);
-      await store('bank', { clientSecret: 'before' });
-      expect(await failureOf(set([`--${option}-file`, path]))).toMatchObject({
+  it('is not taken from a file that others can read', async () => {
+    const path = write('client-secret', 'hush');
+    chmodSync(path, 0o644);
+    await store('bank', { clientSecret: 'before' });
+    for (const option of ['--client-secret-file', '--cc-client-secret-file'])
+      expect(await failureOf(set([option, path]))).toMatchObject({
         ...{ code: 'config', message: `${path} can be read by others (mode 0644)` },
       });
-      expect(stored('bank')).toEqual({ ...BANK, clientSecret: 'before' });
-    },
-  );
+    expect(stored('bank')).toEqual({ ...BANK, clientSecret: 'before' });
+  });
 });
 
 describe('psd2 profile set', () => {
@@ -655,9 +613,7 @@ describe('psd2 profile set', () => {
     const secret = write('secret.txt', 'new\n');
     const words = ['bank', '--max-amount', '7.00', '--client-secret-file', secret, '--unset', 'payee-check'];
     const { said } = await run(['set', ...words], { format: 'table' });
-    expect(said).toBe(
-      ['The profile bank has changed:', '  clientSecret: changed', '  maxAmount: 5.00 → 7.00', ''].join('\n'),
-    );
+    expect(said).toBe('The profile bank has changed:\n  clientSecret: changed\n  maxAmount: 5.00 → 7.00\n');
     expect(stored('bank')).toEqual({ ...BANK, maxAmount: '7.00', clientSecret: 'new' });
     expect(await audited('bank')).toEqual(['profile-changed: clientSecret (maxAmount: 5.00 → 7.00)']);
     const { said: again } = await run(['set', ...words], { format: 'table' });
@@ -665,14 +621,14 @@ describe('psd2 profile set', () => {
     expect(await audited('bank')).toHaveLength(1);
   });
 
-  it('prints the profile as JSON, and a removed setting is not set', async () => {
-    await store('bank', { maxAmount: '5.00', environment: 'sandbox' });
-    const { data } = await set('bank', '--unset', 'max-amount', '--unset', 'environment');
+  it('prints the profile as JSON, and removes settings by the name of the option or of the setting', async () => {
+    await store('bank', { maxAmount: '5.00', staleAfter: '1d', ccDailyLimit: '5', ccClientId: 'cc' });
+    const unset = ['stale-after', 'ccDailyLimit', 'ca'].flatMap((name) => ['--unset', name]);
+    const { data } = await set('bank', ...unset);
     expect(data).toMatchObject({ name: 'bank', settings: { baseUrl: { value: BANK.baseUrl } } });
-    expect(stored('bank')).toEqual(BANK);
-    await store('bank', { maxAmount: '5.00' });
-    const { said } = await run(['set', 'bank', '--unset', 'max-amount'], { format: 'table' });
+    const { said } = await run(['set', 'bank', '--unset', 'maxAmount'], { format: 'table' });
     expect(said).toContain('  maxAmount: 5.00 → not set');
+    expect(stored('bank')).toEqual({ ...BANK, ccClientId: 'cc' });
   });
 
   const ALL_TAKES = '--all takes certificates and keys, and no profile';
@@ -761,49 +717,25 @@ describe('psd2 profile set', () => {
     ['--redirect-uri', 'callback'],
     ['--base-url', 'psd2.bank.example'],
     ['--qwac-cert', '/does/not/exist'],
-  ])(
-    'a wrong value of %s changes nothing, also not those beside it that are right',
-    async (option, value) => {
-      await store('bank');
-      await failureOf(set('bank', '--client-id', 'x', '--max-amount', '5.00', option, value));
-      expect(stored('bank')).toEqual(BANK);
-    },
-  );
-
-  it('--unset takes the name of the option or of the setting, and more than one', async () => {
-    await store('bank', { maxAmount: '5.00', staleAfter: '1d', ccDailyLimit: '5', ccClientId: 'cc' });
-    await set(
-      'bank',
-      '--unset',
-      'maxAmount',
-      '--unset',
-      'stale-after',
-      '--unset',
-      'ccDailyLimit',
-      '--unset',
-      'ca',
-    );
-    expect(stored('bank')).toEqual({ ...BANK, ccClientId: 'cc' });
+  ])('a wrong value of %s changes nothing, nor do right ones beside it', async (option, value) => {
+    await store('bank');
+    await failureOf(set('bank', '--client-id', 'x', '--max-amount', '5.00', option, value));
+    expect(stored('bank')).toEqual(BANK);
   });
 
-  it.each<[string, string, string | undefined]>([
-    ['max-amout', 'Did you mean max-amount? ', undefined],
-    ['quux', '', undefined],
-    ['', '', undefined],
-    ['base-url', '', 'base-url'],
-    ['clientSecret', '', 'client-secret'],
-    ['qwac-cert', '', 'qwac-cert'],
-  ])('--unset %j removes nothing', async (name, like, needed) => {
+  const REMOVABLE = `Settings that can be removed: ${removableOptions().join(', ')}.`;
+  const NEEDED = 'Give it another value, or remove the whole profile with psd2 profile remove.';
+  it.each([
+    ['max-amout', 'Unknown setting "max-amout"', `Did you mean max-amount? ${REMOVABLE}`],
+    ['quux', 'Unknown setting "quux"', REMOVABLE],
+    ['', 'Unknown setting ""', REMOVABLE],
+    ['base-url', 'A profile needs the setting base-url', NEEDED],
+    ['clientSecret', 'A profile needs the setting client-secret', NEEDED],
+    ['qwac-cert', 'A profile needs the setting qwac-cert', NEEDED],
+  ])('--unset %j removes nothing', async (name, message, hint) => {
     await store('bank', { maxAmount: '5.00' });
-    const hint = `${like}Settings that can be removed: ${removableOptions().join(', ')}.`;
-    expect(await failureOf(set('bank', '--unset', 'max-amount', '--unset', name))).toEqual(
-      needed === undefined
-        ? { ...usage(`Unknown setting ${JSON.stringify(name)}`), hint }
-        : {
-            ...usage(`A profile needs the setting ${needed}`),
-            hint: 'Give it another value, or remove the whole profile with psd2 profile remove.',
-          },
-    );
+    const failure = await failureOf(set('bank', '--unset', 'max-amount', '--unset', name));
+    expect(failure).toEqual({ ...usage(message), hint });
     expect(stored('bank')).toEqual({ ...BANK, maxAmount: '5.00' });
   });
 
@@ -833,9 +765,8 @@ describe('psd2 profile set', () => {
     );
     const content = pkcs12Of(plainPart(certificateBag(certificate ?? ''), keyBag(key ?? '')));
     await store('bank', qwac());
-    const { said } = await run(['set', 'bank', '--qwac-cert', write('qwac.p12', content)], {
-      format: 'table',
-    });
+    const words = ['set', 'bank', '--qwac-cert', write('qwac.p12', content)];
+    const { said } = await run(words, { format: 'table' });
     expect(stored('bank')).toEqual({ ...BANK, qwacCertificate: { pkcs12: content.toString('base64') } });
     expect(said.split('\n').slice(1)).toEqual([
       `  qwacCertificate: ${files.qwacCertFile} → stored in the profile`,
@@ -1076,8 +1007,7 @@ describe('psd2 profile set --all', () => {
     await store('bank', { ...qwac(), qwacCertificate: { pem } });
     await store('other', nextQwac());
     const command = open({ format: 'table', columns: 120 });
-    const failure = await failureOf(runIn(command.context, 'profile', ...toNewQwac()));
-    expect(failure).toEqual({
+    expect(await failureOf(ranIn(command, 'profile', ...toNewQwac()))).toEqual({
       ...{ code: 'certificate', exitCode: 3 },
       message: '1 of 2 profiles was not changed: The QWAC certificate cannot be read',
     });

@@ -6,7 +6,7 @@ import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { runIn } from '../command.ts';
-import { failureOf } from '../failure.ts';
+import { failureIfAny, failureOf } from '../failure.ts';
 import { useOperatorHere } from '../operator.ts';
 import { person } from './person.ts';
 
@@ -36,10 +36,7 @@ async function talk(words: string[], answers: Answers, env = {}) {
     ...{ format: 'table', env: { ...NO_ENVIRONMENT(), ...env } },
     operator: { ...someone.operator, confirm },
   });
-  const failure = await runIn(command.context, 'profile', ...words).then(
-    () => null,
-    (error: unknown) => failureOf(Promise.reject(error)),
-  );
+  const failure = await failureIfAny(runIn(command.context, 'profile', ...words));
   return { ...someone, failure, marks: [...marks], said: command.said() };
 }
 
@@ -279,10 +276,10 @@ describe('a bank with a bank file', () => {
 
   it('may be a platform, or a file by its path', async () => {
     copyFileSync(door(), join(temporary, 'door.json'));
-    for (const [name, given] of [
-      ['platform', ' sparkassen '],
-      ['path', join(temporary, 'door.json')],
-    ] as const) {
+    for (const [name, given] of Object.entries({
+      platform: ' sparkassen ',
+      path: join(temporary, 'door.json'),
+    })) {
       const answers = { ...(await answersForSandbox()), 'Bank:': [given] };
       const { asked, failure } = await talk(['add', name, '--reference'], answers);
       expect([failure, asked[1]?.slice(0, 5)]).toEqual([null, 'Bank:']);
@@ -363,11 +360,9 @@ describe('psd2 profile edit', () => {
 
   it('a QSealC with a new key forgets the signer', async () => {
     await store({ signer: 'sign' });
-    const newPair = {
-      ...{ 'Keep the QSealC': [false], 'QSealC certificate': [files().qsealCertFile] },
-      'QSealC key': [files().qsealKeyFile],
-    };
-    await edit({ ...newPair, ...STORE }, ['--reference']);
+    const { qsealCertFile, qsealKeyFile } = files();
+    const newPair = { 'QSealC certificate': [qsealCertFile], 'QSealC key': [qsealKeyFile] };
+    await edit({ 'Keep the QSealC': [false], ...newPair, ...STORE }, ['--reference']);
     expect(stored()).toEqual(ofSandbox());
   });
 
@@ -421,48 +416,33 @@ describe('psd2 profile edit', () => {
     });
   });
 
+  const CANCELLED = { code: 'cancelled', exitCode: 2, message: 'Nothing was stored' };
   it.each([
-    [true, 'stores'],
-    [false, 'stores nothing'],
-  ])('shows every check that failed, and asks once about all: %j %s', async (anyway) => {
+    [true, null, { baseUrl: AWAY, maxAmount: '7.00' }],
+    [false, CANCELLED, {}],
+  ])('shows every check that failed, and asks once about all: %j', async (anyway, failure, changes) => {
     await storeHere({ maxAmount: '5.00' });
     const before = stored();
     const answers = { 'Base URL': ['https://127.0.0.1:1'], 'Store the profile': [anyway], Largest: ['7.00'] };
-    const someone = person(answers);
-    const command = operator.open({ env: NO_ENVIRONMENT(), operator: someone.operator, format: 'table' });
-    const work = runIn(command.context, 'profile', 'edit', 'bank');
-    if (anyway) await work;
-    else
-      expect(await failureOf(work)).toEqual({
-        code: 'cancelled',
-        exitCode: 2,
-        message: 'Nothing was stored',
-      });
-    const shown = command.said().split('\n');
+    const edited = await edit(answers);
+    expect(edited.failure).toEqual(failure);
+    const shown = edited.said.split('\n');
     expect(shown.flatMap((line) => /^ {2}(\w+) +([\w ]+):/.exec(line)?.slice(1, 3).join(' ') ?? [])).toEqual([
       ...['ok QWAC', 'ok QSealC', 'ok redirect port', 'ok proxy', 'skip DNS', 'fail TLS', 'skip clock'],
       'skip authorize',
     ]);
-    expect(those(someone.asked, 'Store')).toHaveLength(1);
-    expect(stored()).toEqual(
-      anyway ? { ...before, baseUrl: 'https://127.0.0.1:1/', maxAmount: '7.00' } : before,
-    );
+    expect(those(edited.asked, 'Store')).toHaveLength(1);
+    expect(stored()).toEqual({ ...before, ...changes });
   });
 
   it('stores nothing if another psd2 has changed the profile meanwhile', async () => {
     await storeHere();
-    const someone = person({ 'Largest amount': ['7.00'] });
-    const { confirm } = someone.operator;
-    const how = {
-      env: NO_ENVIRONMENT(),
-      operator: {
-        ...someone.operator,
-        confirm: async (question: string, initial?: boolean) => {
-          if (question.startsWith('Does a QSealC')) await storeHere({ maxAmount: '6.00' });
-          return confirm?.(question, initial) ?? false;
-        },
-      },
+    const { operator: someone } = person({ 'Largest amount': ['7.00'] });
+    const confirm = async (question: string, initial?: boolean) => {
+      if (question.startsWith('Does a QSealC')) await storeHere({ maxAmount: '6.00' });
+      return someone.confirm?.(question, initial) ?? false;
     };
+    const how = { env: NO_ENVIRONMENT(), operator: { ...someone, confirm } };
     expect(await failureOf(operator.run(['profile', 'edit', 'bank'], how))).toEqual({
       ...{ code: 'config', exitCode: 3 },
       message: 'Another psd2 has changed the profile bank meanwhile, so nothing was stored',

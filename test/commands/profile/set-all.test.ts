@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { runIn } from '../command.ts';
-import { failureOf } from '../failure.ts';
+import { failureIfAny } from '../failure.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const temporary = temporaryFolder();
@@ -17,14 +17,8 @@ beforeEach(() => {
 const files = () => operator.bank.sandbox.registration;
 const AWAY = 'https://127.0.0.1:1/';
 type Pair = Partial<ProfileSettings>;
-const qwac = (cert: string, key: string): Pair => ({
-  qwacCertificate: { path: cert },
-  qwacKey: { path: key },
-});
-const qseal = (cert: string, key: string): Pair => ({
-  qsealCertificate: { path: cert },
-  qsealKey: { path: key },
-});
+const qwac = (path: string, key: string): Pair => ({ qwacCertificate: { path }, qwacKey: { path: key } });
+const qseal = (path: string, key: string): Pair => ({ qsealCertificate: { path }, qsealKey: { path: key } });
 const oldQwac = () => qwac(files().qwacCertFile, files().qwacKeyFile);
 const newQwac = () => qwac(files().nextQwacCertFile, files().nextQwacKeyFile);
 const oldQseal = () => qseal(files().qsealCertFile, files().qsealKeyFile);
@@ -50,10 +44,8 @@ const pathOf = (name: string) => {
 /** Runs `psd2 profile set --all`. @returns what became of each profile, and the error */
 async function setAll(words: string[], globals = {}) {
   const command = operator.open({ globals });
-  const work = runIn(command.context, 'profile', 'set', '--all', '--reference', ...words);
-  const failure = await work.then(
-    () => null,
-    (error: unknown) => failureOf(Promise.reject(error)),
+  const failure = await failureIfAny(
+    runIn(command.context, 'profile', 'set', '--all', '--reference', ...words),
   );
   const rows = z
     .array(z.strictObject({ profile: z.string(), result: z.string(), detail: z.string() }))

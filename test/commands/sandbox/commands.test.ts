@@ -74,7 +74,9 @@ describe('status and time', () => {
     expect((await clock()).aheadSeconds).toBe(0);
     expect((await table('clock')).printed).toMatch(/^Bank's time\t.*\nAhead\tnot\n$/);
     expect((await clock('+90d')).aheadSeconds).toBe(90 * 86_400);
-    expect((await clock('+3661s')).aheadSeconds).toBe(90 * 86_400 + 3661);
+    expect((await clock('+1h')).aheadSeconds).toBe(90 * 86_400 + 3600);
+    expect((await clock('+1m')).aheadSeconds).toBe(90 * 86_400 + 3660);
+    expect((await clock('+1s')).aheadSeconds).toBe(90 * 86_400 + 3661);
     // Of the units the two largest are enough.
     expect((await table('clock')).printed).toContain('Ahead\t90 d 1 h\n');
     const later = '2031-01-01T10:00:00+01:00';
@@ -82,6 +84,9 @@ describe('status and time', () => {
     const { data, said } = await run(['reset']);
     expect([data, said]).toEqual([{ reset: true }, '']);
     expect((await clock()).aheadSeconds).toBe(0);
+    // Ten years are the most.
+    expect((await clock('+3650d')).aheadSeconds).toBe(3650 * 86_400);
+    await run(['reset']);
     await run(['clock', '+90s']);
     expect((await table('clock')).printed).toContain('Ahead\t1 min 30 s\n');
     expect((await table('reset')).said.split('\n')).toEqual([
@@ -108,16 +113,6 @@ describe('status and time', () => {
       expect((await failureOf(run(['clock', option]))).message).toBe(`Unknown option '${option}'`);
     expect(await failureOf(run(['clock', '2020-01-01T00:00:00Z']))).toMatchObject({ code: 'sandbox' });
     expect((await run(['clock'])).data).toMatchObject({ aheadSeconds: 0 });
-  });
-
-  it.each([
-    ['+1h', 3600],
-    ['+1m', 60],
-    // Ten years are the most.
-    ['+3650d', 3650 * 86_400],
-  ])('%s moves it by %i seconds', async (step, seconds) => {
-    expect((await run(['clock', step])).data).toMatchObject({ aheadSeconds: seconds });
-    await run(['reset']);
   });
 });
 

@@ -7,7 +7,7 @@ import { printedBy, schemaOf, toJsonSchema } from '../../../src/commands/schema/
 import { described, object } from '../../../src/terminal/output/fields.ts';
 import { leaves } from '../../cli/leaves.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand, runIn } from '../command.ts';
+import { cellsIn, type How, openCommand, ranIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
 /** It serves all schemas, because its first use compiles the schema of schemas, which takes long. */
@@ -25,24 +25,20 @@ test('every command that prints data has a schema, and every schema belongs to a
   expect([...new Set(named.map((name) => name.replace(/ --\S+$/, '')))].sort()).toEqual(commands.sort());
 });
 
-test.each([...printed])(
-  'the schema of %s is JSON Schema 2020-12 and uses no unknown keyword',
-  (name, what) => {
-    const schema = schemaOf(name, what);
-    expect(schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
-    expect(() => ajv.compile(schema)).not.toThrow();
-    expect(what.what).toMatch(/^\S.+\S$/);
-    // Each field that is described is described by something.
-    expect(JSON.stringify(schema)).not.toContain('"description":""');
-  },
-);
+test.each([...printed])('the schema of %s is JSON Schema 2020-12, without unknown keywords', (name, what) => {
+  const schema = schemaOf(name, what);
+  expect(schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
+  expect(() => ajv.compile(schema)).not.toThrow();
+  expect(what.what).toMatch(/^\S.+\S$/);
+  // Each field that is described is described by something.
+  expect(JSON.stringify(schema)).not.toContain('"description":""');
+});
 
 describe('psd2 schema', () => {
   const temporary = temporaryFolder();
-  const run = async (words: string[], how: Parameters<typeof openCommand>[2] = {}) => {
+  const run = async (words: string[], how?: How) => {
     const command = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z', how);
-    await runIn(command.context, 'schema', ...words);
-    return command.printed();
+    return (await ranIn(command, 'schema', ...words)).printed;
   };
   const schemas = z.strictObject({
     ...{ command: z.string(), what: z.string(), schema: z.record(z.string(), z.unknown()) },
@@ -73,16 +69,12 @@ describe('psd2 schema', () => {
   });
 
   test('without a command, a person reads what there is, and a program gets the schemas', async () => {
-    const lines = (await run([], { format: 'table' })).trimEnd().split('\n');
-    expect(lines.map((line) => line.split('\t'))).toEqual(
-      [...printed].map(([name, { what }]) => [name, what]),
-    );
+    const all = [...printed].map(([name, { what }]) => [name, what]);
+    expect(cellsIn(await run([], { format: 'table' }))).toEqual(all);
     const drawn = (await run([], { format: 'table', columns: 120 })).split('\n');
     expect(drawn[0]?.trim().split(/ {2,}/)).toEqual(['COMMAND', 'PRINTS']);
     const listed = z.array(schemas).parse(JSON.parse(await run([])));
-    expect(listed.map(({ command, what }) => [command, what])).toEqual(
-      [...printed].map(([name, { what }]) => [name, what]),
-    );
+    expect(listed.map(({ command, what }) => [command, what])).toEqual(all);
     const [first, last] = [listed[0], listed.at(-1)];
     expect([first, last].map((each) => each?.schema)).toEqual(
       [first, last].map((each) => schemaOf(each?.command ?? '', printed.get(each?.command ?? '') ?? NONE)),
