@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -153,27 +153,15 @@ describe('the server of the metrics', () => {
     return server;
   }
 
-  interface Answer {
-    status: number | undefined;
-    type: string | undefined;
-    length: string | undefined;
-    text: string;
-  }
-
-  const ask = (address: string, method = 'GET', host?: string) =>
-    new Promise<Answer>((resolve, reject) => {
-      const call = request(
-        address,
-        { method, ...(host !== undefined && { headers: { host } }) },
-        (answer) => {
-          const { statusCode: status, headers } = answer;
-          const head = { status, type: headers['content-type'], length: headers['content-length'] };
-          textOf(answer).then((body) => resolve({ ...head, text: body }), reject);
-        },
-      );
-      call.on('error', reject);
-      call.end();
+  async function ask(address: string, method = 'GET', host?: string) {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = host === undefined ? {} : { host };
+      request(address, { method, headers }, resolve).on('error', reject).end();
     });
+    const { statusCode: status, headers } = answer;
+    const head = { status, type: headers['content-type'], length: headers['content-length'] };
+    return { ...head, text: await textOf(answer) };
+  }
 
   it.each([
     ['evil.example', 403],

@@ -76,13 +76,8 @@ describe('psd2 sync', () => {
       ...{ due: 0, atWork: 0, failures: [], needSca: [], callsPerSecond: null, customersPerSecond: null },
       ...{ done: { synced: 2, partly: 0, waiting: 0, failed: 0 }, doneAt: null },
     });
-    const table = (await operator.run(['sync', 'status'], { format: 'table' })).printed();
-    expect(table.split('\n').slice(2)).toEqual([
-      ...['Due\t0', 'At work\t0', 'Synced\t2', 'Synced in part\t0', 'Waiting for their next read\t0'],
-      ...['Failed\t0', 'Why\t', "Needing the customer's SCA\t", 'Workers\t', 'Calls a second\t'],
-      ...['Done at\t', ''],
-    ]);
-    expect(table).toMatch(/^Begun\t\d{4}-\d\d-\d\dT.*\nEnded\t\d{4}-\d\d-\d\dT/);
+    const { printed } = await operator.run(['sync', 'status'], { format: 'table' });
+    expect(printed()).toMatch(/\nEnded\t\d{4}-[\s\S]+\nWorkers\t\nCalls a second\t\nDone at\t\n$/);
   });
 
   it('skips what was read often enough today, and is an error if nothing is left', async () => {

@@ -9,8 +9,6 @@ export interface Service {
   stop(signal: 'SIGTERM' | 'SIGINT'): void;
   /** As a second signal: everything ends. */
   interrupt(): void;
-  /** What the service has said on stderr so far. */
-  said(): string;
 }
 
 /** How a `psd2 sync --every` ended. */
@@ -49,7 +47,6 @@ export async function runService(
   const service: Service = {
     stop: (signal) => gentle.abort(signal),
     interrupt: () => interruption.abort(new Error('Interrupted')),
-    said: () => command.said(),
   };
   const sleep = async (milliseconds: number) => {
     waits.push(milliseconds / 1000);
@@ -74,9 +71,6 @@ export async function runService(
     }),
   });
   const work = runIn(change(command.context, service), 'sync', ...words);
-  const failure = await work.then(
-    () => null,
-    () => failureOf(work),
-  );
+  const failure = await work.then(() => null).catch(() => failureOf(work));
   return { printed: command.printed(), said: command.said(), failure, waits };
 }
