@@ -1,3 +1,3 @@
-import { stopBatches } from './batch.ts';
+import { stopBatches } from './batches.ts';
 
 stopBatches('files');

@@ -1,18 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { CUSTOMER } from '../e2e/support/psd2.ts';
-import type { Lodge, Lodging } from './backends.ts';
-import { ACCOUNT, type CrashBank, type Place } from './bank.ts';
-import { type Point, pointsIn } from './matrix.ts';
+import { sample } from '../support/sample.ts';
+import { type Backend, type Lodge, type Lodging, useBackends } from './backends.ts';
+import { ACCOUNT, type CrashBank, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
+import { choose, type Point, pointsIn, problemsAt, SIDE_BY_SIDE, shareOf } from './matrix.ts';
 import { doorRules } from './nextgenpsd2.ts';
-import { judgeEnd, newTry, succeeded, type Tried } from './tried.ts';
+import { judgeEnd, newTry, succeeded, type Tried, useFollowers } from './tried.ts';
 
 // A batch of five payments that is stopped at a point, or stands still there while another run goes on.
 
 /** Where a batch is paid. */
-export const DOORS = {
+const DOORS = {
   cb: { account: ACCOUNT, env: {}, way: [] },
   'NextGenPSD2, bulk': {
     account: 'IT89F0999001600000010482620',
@@ -30,10 +32,10 @@ export const DOORS = {
     way: ['--as', 'basket'],
   },
 } as const;
-export type Door = keyof typeof DOORS;
+type Door = keyof typeof DOORS;
 
 /** A bank with bulk payments, for the second door. */
-export const RULES = () =>
+const RULES = () =>
   doorRules({
     payments: {
       executesWithoutSca: 'never',
@@ -46,15 +48,15 @@ export const RULES = () =>
 const EACH_CUSTOMER = { PSD2_BROWSER: CUSTOMER };
 
 /** The home of a store, with its variables. */
-export interface Home {
+interface Home {
   bank: CrashBank;
   backend: 'files' | 'PostgreSQL';
   lodge: Lodge;
 }
 
 /** What happens to a batch of five. In the first two, and in the last, to its run. */
-export const BATCH_HOWS = ['SIGKILL', 'SIGSTOP', 'added twice', 'edited store'] as const;
-export type BatchHow = (typeof BATCH_HOWS)[number];
+const BATCH_HOWS = ['SIGKILL', 'SIGSTOP', 'added twice', 'edited store'] as const;
+type BatchHow = (typeof BATCH_HOWS)[number];
 const WORDS: Record<BatchHow, string> = {
   SIGKILL: 'killed (`SIGKILL`)',
   SIGSTOP: 'stopped (`SIGSTOP`) while another run goes on',
@@ -92,7 +94,7 @@ const runOf = (batch: string, door: Door) => ['batch', 'run', batch, '--yes', '-
 const lastRunOf = (batch: string) => ['batch', 'run', batch, '--yes', '--json'];
 
 /** The points of what is stopped, when nothing stops it: of the run, or of the command that adds the batch. */
-export async function recordBatch(door: Door, { backend, lodge }: Home, how: BatchHow): Promise<Point[]> {
+async function recordBatch(door: Door, { backend, lodge }: Home, how: BatchHow): Promise<Point[]> {
   return lodge(backend, async ({ place, env }) => {
     const variables = { ...env, ...DOORS[door].env, ...EACH_CUSTOMER };
     const words =
@@ -102,7 +104,7 @@ export async function recordBatch(door: Door, { backend, lodge }: Home, how: Bat
 }
 
 /** A try, with the amounts of its lines and what psd2 says of each. */
-export interface BatchTry {
+interface BatchTry {
   tried: Tried;
   lines: { amount: string; state: string }[];
 }
@@ -116,7 +118,7 @@ interface Trial extends Lodging {
 }
 
 /** Something happens to a batch at a point. Then others run it to its end. */
-export function tryBatch(door: Door, home: Home, how: BatchHow, { at }: Point): Promise<BatchTry> {
+function tryBatch(door: Door, home: Home, how: BatchHow, { at }: Point): Promise<BatchTry> {
   const { bank, backend, lodge } = home;
   return lodge(backend, async (lodging) => {
     const { place, env } = lodging;
@@ -214,7 +216,7 @@ async function runToItsEnd(trial: Trial, batch: string): Promise<BatchTry['lines
 }
 
 /** Compares what psd2 says with what the bank has paid. */
-export async function judgeBatches(bank: CrashBank, tries: readonly BatchTry[]): Promise<Tried[]> {
+async function judgeBatches(bank: CrashBank, tries: readonly BatchTry[]): Promise<Tried[]> {
   const paid = await bank.bookings();
   for (const { tried } of tries)
     if (paid(EDITED) > 0) tried.problems.push('the bank paid an amount that nobody has approved');
@@ -228,4 +230,34 @@ export async function judgeBatches(bank: CrashBank, tries: readonly BatchTry[]):
     }
   }
   return tries.map(({ tried }) => tried);
+}
+
+/** The points that a run of all tests takes of each case. */
+const SOME = 6;
+/** Where all points are tried, they are at most this many of a case, spread over the run: the account has no money for more. */
+const MOST = 150;
+
+const doors = Object.keys(DOORS).filter((name): name is Door => name in DOORS);
+
+/** Stops the runs of a batch at each door. Each backend has a file of its own, since one process runs a file. */
+export function stopBatches(backend: Backend): void {
+  describe.each(sample(doors, 1))(`a batch of five (%s, ${backend})`, (door) => {
+    const bank = useCrashBank(RULES());
+    const followers = useFollowers(bank, SIDE_BY_SIDE);
+    const home = { bank, backend, lodge: useBackends(bank, followers) };
+
+    it.each(sample(BATCH_HOWS, 1))(
+      'that is stopped at any step (%s) is one batch, is paid once, and psd2 says what was paid',
+      async (how) => {
+        const all = await recordBatch(door, home, how);
+        const spread =
+          how === 'added twice' ? all : shareOf(all, MOST, BATCH_HOWS.indexOf(how), BATCH_HOWS.length);
+        const points = choose(spread, undefined, SOME);
+        const name = `batch of five, ${door}, ${backend}`;
+        const one = (point: Point) => tryBatch(door, home, how, point);
+        expect(await problemsAt([name, how], points, one, (tries) => judgeBatches(bank, tries))).toEqual([]);
+      },
+      PATIENCE_MS,
+    );
+  });
 }

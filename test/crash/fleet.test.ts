@@ -8,6 +8,7 @@ import { fewer } from '../support/sample.ts';
 import { step } from '../support/step.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { pay, SYNC, type Troubles, useFleet } from './fleet.ts';
+import { decisiveFor } from './tried.ts';
 
 /** `npm run reliability -- fleet` sets the duration. A test run stops after a few faults of each kind. */
 const MINUTES = Number(process.env.FLEET_MINUTES ?? 0);
@@ -95,8 +96,7 @@ async function everyOrderOnce(): Promise<number> {
       bookings: state === DONE ? 1 : 0,
     });
   }
-  const executes = all.map(({ flow, resourceId }) => ({ flow, executes: executesOf(resourceId) }));
-  expect(executes.filter(({ executes }) => executes > 1)).toEqual([]);
+  expect(all.filter((flow) => decisiveFor(bank, flow, /^PUT .*\/execute$/) > 1)).toEqual([]);
   return all.length;
 }
 
@@ -138,15 +138,6 @@ async function rowsInFiles(): Promise<string[]> {
         .map((line) => `${customer} ${basename(file, '.ndjson')} ${rowShape.parse(JSON.parse(line)).id}`),
     );
   });
-}
-
-/** How often the bank got the request that pays. Requests that it refused unread do not count. */
-function executesOf(resourceId: string | null): number {
-  if (resourceId === null) return 0;
-  return bank
-    .receivedFor(resourceId)
-    .filter(({ call, status }) => /^PUT .*\/execute$/.test(call) && ![401, 420, 429].includes(status ?? 0))
-    .length;
 }
 
 async function flows(): Promise<Flow[]> {

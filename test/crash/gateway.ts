@@ -70,13 +70,7 @@ export function forAnotherOrder(bank: CrashBank, place: Place): Place {
 
 export const INSTANTLY = ['--instant', '--payee-verified'];
 export const CONSENT_REQUEST = [
-  'consent',
-  'request',
-  '--json',
-  '--category',
-  'PAYMENTS',
-  '--account',
-  ACCOUNT,
+  ...['consent', 'request', '--json', '--category', 'PAYMENTS', '--account', ACCOUNT],
 ];
 
 export function resumeOf(kind: string, { flow }: Flow, more: string[] = []): string[] {

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { expect } from 'vitest';
 import { bySeed, fewer } from '../support/sample.ts';
-import { ALL, type CrashBank, type How, type Watched } from './bank.ts';
+import { ALL, type CrashBank, type How, type Place, type Watched } from './bank.ts';
 import { keptOutcomes } from './kept-outcomes.ts';
 import { pointsOf, tryFlow } from './outcome.ts';
-import type { LoginScenario, Scenario } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 import { type Followers, succeeded, type Tried, triedShape } from './tried.ts';
 
 /** More processes than cores, because they wait more than they work. */
@@ -30,16 +30,15 @@ export interface Core {
 export async function recordFlow(bank: CrashBank, scenario: Scenario): Promise<Point[]> {
   const place = bank.newPlace();
   if (scenario.prepare) await place.psd2(scenario.prepare);
-  const points = pointsIn(await place.watched(scenario.begin(place)));
-  place.remove();
+  const points = await recordAt(place, scenario.begin(place));
   return points.slice(
     points.findIndex(({ phase }) => phase === scenario.from || scenario.from === undefined),
   );
 }
 
-export async function recordLogin(bank: CrashBank, scenario: LoginScenario): Promise<Point[]> {
-  const place = bank.newPlace();
-  const points = pointsIn(await place.watched(scenario.begin));
+/** The points of a run at a place that nothing else needs. */
+export async function recordAt(place: Place, words: string[]): Promise<Point[]> {
+  const points = pointsIn(await place.watched(words));
   place.remove();
   return points;
 }

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import type { Ended } from '../e2e/support/psd2.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import type { CrashBank, How, Place, Watched } from './bank.ts';
-import { type Point, pointsIn } from './matrix.ts';
-import { newTry, succeeded, type Tried } from './tried.ts';
+import { type Point, recordAt } from './matrix.ts';
+import { judgeEnd, newTry, succeeded, type Tried } from './tried.ts';
 
 /** A bank of the Berlin Group whose consents are asked for in one of the ways that the standard has. */
 export interface DoorWay {
@@ -63,9 +64,7 @@ export type CommandName = keyof typeof COMMANDS;
 
 export async function recordAtDoor(bank: CrashBank, way: DoorWay, command: CommandName): Promise<Point[]> {
   const place = await placeAtDoor(bank, { ...way, login: way.login && command === 'consent' });
-  const points = pointsIn(await place.watched(COMMANDS[command]));
-  place.remove();
-  return points;
+  return recordAt(place, COMMANDS[command]);
 }
 
 /**
@@ -89,25 +88,19 @@ export async function tryAtDoor(
     runs.push(ended);
     return ended;
   };
-  if (command === 'login') await repeatLogin(run, tried);
-  const known = await flowOf(place);
+  const judge = ({ code, stderr }: Ended, what: string) => {
+    if (code === 0) return;
+    tried.lost = true;
+    tried.problems.push(`${what} ended with ${code}: ${stderr}`);
+  };
+  if (command === 'login') judge(await run(LOGIN), 'a new login');
+  const known = (await flowsOf(place)).at(-1);
   const resumed = await run(known ? ['consent', 'resume', known.flow, '--json'] : REQUEST);
   if (resumed.code !== 0) tried.problems.push(`it ended with ${resumed.code}: ${resumed.stderr}`);
   await judgeConsents(bank, place, runs, known, tried);
-  const read = await place.psd2(READ);
-  if (read.code !== 0) {
-    tried.lost = true;
-    tried.problems.push(`the accounts cannot be read: ${read.stderr}`);
-  }
+  judge(await place.psd2(READ), 'the list of the accounts');
   place.remove();
   return tried;
-}
-
-async function repeatLogin(run: (args: string[]) => Promise<Watched>, tried: Tried): Promise<void> {
-  const again = await run(LOGIN);
-  if (again.code === 0) return;
-  tried.lost = true;
-  tried.problems.push(`a new login ended with ${again.code}: ${again.stderr}`);
 }
 
 /** Lets several processes ask for what one of them has begun, or work on the same flow: the bank gets one request. */
@@ -117,21 +110,20 @@ export async function tryTogether(bank: CrashBank, way: DoorWay, at: string): Pr
   const stalled = await place.stalled(REQUEST, { at, how: 'SIGSTOP' });
   tried.reached = stalled.reached;
   place.passTime();
-  const known = await flowOf(place);
+  const known = (await flowsOf(place)).at(-1);
   const second = await place.watched(known ? ['consent', 'resume', known.flow, '--json'] : REQUEST);
   const first = await stalled.goOn();
-  for (const [who, { code, signal, stderr }] of Object.entries({ first, second }))
-    if (code === null || code === 1)
-      tried.problems.push(`the ${who} ended with ${code ?? signal}: ${stderr}`);
+  judgeEnd('the first', first, tried.problems);
+  judgeEnd('the second', second, tried.problems);
   await judgeConsents(bank, place, [first, second], known, tried);
   place.remove();
   return tried;
 }
 
-/** The one flow of a place; undefined if nothing is on disk. */
-async function flowOf(place: Place): Promise<Flow | undefined> {
+/** The flows of a place. The last one is the first. */
+async function flowsOf(place: Place): Promise<Flow[]> {
   const { stdout } = await place.psd2(['consent', 'list', '--json']);
-  return z.array(flowShape).parse(JSON.parse(stdout)).at(-1);
+  return z.array(flowShape).parse(JSON.parse(stdout));
 }
 
 /** Every request of a consent must be in a flow, and a flow that knows its consent asks for no other. */
@@ -142,10 +134,8 @@ async function judgeConsents(
   known: Flow | undefined,
   tried: Tried,
 ): Promise<void> {
-  const { stdout } = await place.psd2(['consent', 'list', '--json']);
-  const flows = z.array(flowShape).parse(JSON.parse(stdout));
-  tried.ends = flows.map(({ state }) => state);
-  if (!tried.ends.includes('confirmed')) tried.problems.push(`no consent is confirmed: ${stdout}`);
+  tried.ends = (await flowsOf(place)).map(({ state }) => state);
+  if (!tried.ends.includes('confirmed')) tried.problems.push(`no consent is confirmed: ${tried.ends}`);
   const made = (watched: Watched[]) => {
     const ids = watched.flatMap(({ trace }) => trace.flatMap(({ requestId }) => requestId ?? []));
     return bank

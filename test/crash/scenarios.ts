@@ -1,10 +1,7 @@
 import { bankDate, untilWorkday } from '../e2e/support/bank-days.ts';
 import { ACCOUNT, type Place } from './bank.ts';
+import { CONSENT_REQUEST, INSTANTLY, transferOrder } from './gateway.ts';
 
-const order = (name: string, place: Place) => [
-  ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
-  ...['--name', name, '--amount', place.amount, '--description', place.name, '--reference', place.name],
-];
 const standingOrder = (place: Place) =>
   JSON.stringify({
     amount: { currency: 'EUR', amount: place.amount },
@@ -42,7 +39,7 @@ const yes = ['--json', '--yes'];
 export const TRANSFER: Scenario = {
   name: 'transfer',
   kind: 'transfer',
-  begin: (place) => order('Ada Lovelace', place),
+  begin: (place) => transferOrder(place),
   resume: yes,
   end: 'executed',
   ...executed,
@@ -52,7 +49,7 @@ export const INSTANT: Scenario = {
   name: 'instant transfer',
   kind: 'transfer',
   // The first poll finds the transfer pending, so there are points between two polls.
-  begin: (place) => [...order('INSTANT SLOW', place), '--instant', '--payee-verified'],
+  begin: (place) => transferOrder(place, INSTANTLY, 'INSTANT SLOW'),
   resume: [...yes, '--payee-verified'],
   end: 'settled',
   ...executed,
@@ -64,7 +61,7 @@ export const RENEWAL: Scenario = {
   kind: 'transfer',
   // A login of its own, so the refresh token of the other places stays unspent.
   prepare: ['auth', 'login'],
-  begin: (place) => order('EXECUTE 401 ONCE', place),
+  begin: (place) => transferOrder(place, [], 'EXECUTE 401 ONCE'),
   resume: yes,
   end: 'executed',
   ...executed,
@@ -87,7 +84,7 @@ export const OPERATION: Scenario = {
 export const CONSENT: Scenario = {
   name: 'consent',
   kind: 'consent',
-  begin: () => ['consent', 'request', '--json', '--category', 'PAYMENTS', '--account', ACCOUNT],
+  begin: () => CONSENT_REQUEST,
   resume: ['--json'],
   end: 'confirmed',
   decisive: { request: /^PUT .*\/confirm$/, announced: 'confirm-sent' },

@@ -7,8 +7,8 @@ import {
   cutsOf,
   type Point,
   problemsAt,
+  recordAt,
   recordFlow,
-  recordLogin,
   SIDE_BY_SIDE,
   tryFlows,
 } from './matrix.ts';
@@ -57,7 +57,7 @@ const logins = LOGINS.flatMap((login) =>
 it.each(sample(logins, 2, nameOf))(
   '%s: stopped at any step (%s), the earlier login still works, and so does a new login',
   async (_name, how, login) => {
-    const recorded = await recordLogin(bank, login);
+    const recorded = await recordAt(bank.newPlace(), login.begin);
     const points = choose(how === 'cut' ? cutsOf(recorded) : recorded, undefined, 3);
     const one = ({ at }: Point) => tryLogin(bank, followers, login, { at, how });
     expect(await problemsAt([login.name, how], points, one, asTried)).toEqual([]);
