@@ -45,14 +45,6 @@ it.each([
   for (const out of outs) expect(idsIn(out)).toEqual(all);
 });
 
-it('a sync into two places reads everything again if one of them is empty', async () => {
-  const outs = [join(folder, 'old'), join(folder, 'new')] as const;
-  const places = [syncIntoFolder(outs[0]), syncIntoFolder(outs[1])] as const;
-  await within(places[0], (to) => readThrough(to, addDays(day, 3)));
-  expect(await within(syncIntoBoth(...places), (to) => readThrough(to, addDays(day, 4)))).toBe(1);
-  for (const out of outs) expect(idsIn(out)).toHaveLength(5);
-});
-
 const unused = (): never => {
   throw new TypeError('not called');
 };
