@@ -68,27 +68,6 @@ const storeUnfinished = (reference: string) =>
   );
 
 describe('psd2 batch check', () => {
-  test('counts and adds up what each account pays on each day, with the SCAs', async () => {
-    const { data, error } = await checked(
-      `name,iban,amount,from,date
-Ada,${IBAN},0.10,0000012345,2026-12-01
-Bob,${IBAN},0.20,0000012345,2026-12-01
-Eve,${IBAN},1,IT60X0542811101000000123456,
-`,
-    );
-    expect(error).toBeNull();
-    expect(data).toMatchObject({ ok: true, format: 'csv', lines: 3, scas: 3, errors: 0, payees: null });
-    expect(data.sha256).toMatch(/^[0-9a-f]{64}$/);
-    const usual = { customer: null, instant: false, batchBooking: null, currency: 'EUR' };
-    expect(data.totals).toEqual([
-      { ...usual, from: '0000012345', executionDate: '2026-12-01', count: 2, amount: '0.30', scas: 2 },
-      {
-        ...{ ...usual, from: 'IT60X0542811101000000123456', executionDate: null },
-        ...{ count: 1, amount: '1.00', scas: 1 },
-      },
-    ]);
-  });
-
   test.each([
     [null, 'yes', 'warning psd2 cannot tell this bank to book the sum: it may book each payment'],
     [null, 'no', null],

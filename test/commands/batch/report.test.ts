@@ -53,17 +53,14 @@ async function mixed() {
 it('a report has each line with its state, reason and times, in every format', async () => {
   const { payer, report, plain } = await mixed();
   const rows = (await report()).data;
-  expect([rows[0], rows[2]]).toMatchInlineSnapshot(`
-    [{ amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-       endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
-       iban: "DE89370400440532013000", line: 1, name: "+Ada", paidAt: "NOW", payeeCheck: null,
-       reason: null, reference: "R-1", remittanceStructured: null, state: "executed" },
-     { amount: "12.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
-       endToEndId: "R-3", executionDate: "TODAY", flow: "tr-3", from: "0000012345",
-       iban: "DE89370400440532013000", line: 3, name: "Cleo", paidAt: null, payeeCheck: null,
-       reason: "The bank has not said whether it was paid", reference: "R-3",
-       remittanceStructured: null, state: "unknown" }]
+  expect(rows[0]).toMatchInlineSnapshot(`
+    { amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
+      endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
+      iban: "DE89370400440532013000", line: 1, name: "+Ada", paidAt: "NOW", payeeCheck: null,
+      reason: null, reference: "R-1", remittanceStructured: null, state: "executed" }
   `);
+  const reason = 'The bank has not said whether it was paid';
+  expect(rows[2]).toMatchObject({ line: 3, flow: 'tr-3', state: 'unknown', reason, paidAt: null });
   expect(plain((await report('--format', 'csv')).bytes)).toMatchInlineSnapshot(`
     "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured
     1,BATCH,R-1,FLOW,executed,0000012345,'+Ada,DE89370400440532013000,10.00,EUR,,TODAY,R-1,,,,NOW,,

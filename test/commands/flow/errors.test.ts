@@ -13,7 +13,7 @@ import { lacking } from '../../support/lacking.ts';
 import { storeLogin } from '../access.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { openCommand } from '../command.ts';
-import { ANNA, endOf, payerAt, payerWith } from '../payer-here.ts';
+import { ANNA, CREATE, endOf, payerAt, payerWith } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
 
@@ -115,19 +115,13 @@ it.each<[FlowState, string]>([
   });
 });
 
-it('after an interruption the operator reads that the customer can still make the payment run', () => {
+it('if psd2 is interrupted, or the browser fails, the operator reads that the customer can still make the payment run', () => {
   const flow = { state: 'authorizing', refusedUnconfirmed: false, mayExecuteWithoutUs: true } as const;
-  expect(withWarning(interrupted(), flow, 'payment')).toMatchObject({
-    message: 'Interrupted. The payment may be executed without psd2: do not make it again',
-  });
-});
-
-it('so it is if the browser fails', () => {
+  const may = 'The payment may be executed without psd2: do not make it again';
+  expect(withWarning(interrupted(), flow, 'payment')).toMatchObject({ message: `Interrupted. ${may}` });
   const error = new Psd2Error('config', 'The browser ended with code 1', { hint: 'Check PSD2_BROWSER.' });
-  const flow = { state: 'authorizing', refusedUnconfirmed: false, mayExecuteWithoutUs: true } as const;
   expect(withWarning(error, flow, 'payment')).toMatchObject({
-    ...{ code: 'config', hint: 'Check PSD2_BROWSER.' },
-    message: 'The browser ended with code 1. The payment may be executed without psd2: do not make it again',
+    ...{ code: 'config', hint: 'Check PSD2_BROWSER.', message: `The browser ended with code 1. ${may}` },
   });
   expect(withWarning(error, { ...flow, mayExecuteWithoutUs: false }, 'payment')).toBe(error);
 });
@@ -159,11 +153,7 @@ describe('the command that continues', () => {
     ['a transfer', begunTransfer(), ['transfer', 'resume', 'tr-1']],
     ['a transfer of a batch', begunTransfer({}, inBatch), ['transfer', 'resume', 'tr-1']],
     ['a transfer of a batch in a bulk payment', begunTransfer({ bulk: 'op-1' }, inBatch), RUN],
-    [
-      'a transfer in a bulk payment of no batch',
-      begunTransfer({ bulk: 'op-1' }),
-      ['transfer', 'resume', 'tr-1'],
-    ],
+    ['a transfer in a group of no batch', begunTransfer({ bulk: 'op-1' }), ['transfer', 'resume', 'tr-1']],
     ['a bulk payment', operation('bulk-payments', batchIn(BATCH)), RUN],
     ['a signing basket', operation('signing-baskets', batchIn(BATCH)), RUN],
     ['one that a bank calls so', operation('bulk-payments', batchIn(BATCH), null), RESUME_OPERATION],
@@ -252,10 +242,9 @@ const RESUME_ANY = ['operation', 'resume'];
 async function withUnfinished(operations: number) {
   const { bank, payer } = await payerWith(temporary);
   bank.customersAgree = false;
-  const to = ['--to', 'IT60X0542811101000000123456', '--name', 'Mario Rossi', '--amount', '12.50'];
-  await payer.run(['transfer', 'create', '--from', OWN_ACCOUNT, ...to], { globals: { scaTimeout: '1' } });
-  for (let made = 0; made < operations; made += 1)
-    await payer.run(RUN_ORDER, { globals: { scaTimeout: '1' } });
+  const globals = { scaTimeout: '1' };
+  await payer.run(CREATE, { globals });
+  for (let made = 0; made < operations; made += 1) await payer.run(RUN_ORDER, { globals });
   bank.customersAgree = true;
   payer.leaveBehind();
   return payer;

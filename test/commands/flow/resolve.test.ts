@@ -1,11 +1,8 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { OperationState } from '../../../src/domain/operation.ts';
+import { describe, expect, it } from 'vitest';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { OpenFlow } from '../../../src/store/ports/flows.ts';
-import { silentOutput } from '../../../src/terminal/output/output.ts';
-import { useCommands } from '../../cli/in-process.ts';
 import { begunTransfer, transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -267,114 +264,100 @@ it('a cancellation that another error stopped has no other way on than that of t
   ]);
 });
 
-/** What the command says of a transfer with this state. */
-async function refusalOf(changes: Partial<Transfer>) {
+// Another psd2 may finish a flow after a command has read it and before the command has it for itself.
+
+/**
+ * Runs a command for a transfer that is in one state when it is read, and in another once no other psd2 works on it.
+ *
+ * @returns how the command ended, and the events that it recorded
+ */
+async function ranFor(was: Partial<Transfer>, is: Partial<Transfer>, ...words: string[]) {
   const { context } = openCommand(newConfigFolder(temporary), '2026-11-22T12:00:00.000Z', {
     globals: { yes: true },
   });
+  const recorded: unknown[] = [];
+  const open: OpenFlow<Transfer, unknown> = {
+    current: begunTransfer(is),
+    record: async (event) => {
+      recorded.push(event);
+      return begunTransfer(is);
+    },
+    assertOurs: async () => {},
+    reread: async () => begunTransfer(is),
+  };
   const data = await context.store();
-  const transfer = begunTransfer(changes);
-  const flows = Object.assign(Object.create(data.flows), { find: async () => transfer });
+  const flows = Object.assign(Object.create(data.flows), {
+    find: async () => begunTransfer(was),
+    resume: (_kind: string, _flow: string, work: (of: typeof open) => Promise<void>) => work(open),
+  });
   const within = { ...context, store: async () => ({ ...data, flows }) };
-  return failureOf(runIn(within, ...CANCEL));
+  const failure = await runIn(within, ...words).then(
+    () => null,
+    (error: unknown) => failureOf(Promise.reject(error)),
+  );
+  return { failure, recorded };
 }
 
 const BATCH = 'b'.repeat(64);
+const MAY_RUN = { commits: 'by the customer', mayExecuteWithoutUs: true } as const;
 
 it('what the customer may make run, alone or with others, is not cancelled, and the error says what finds out', async () => {
-  const mayExecuteWithoutUs = {
-    state: 'authorizing',
-    commits: 'by the customer',
-    mayExecuteWithoutUs: true,
-  } as const;
   const order = transferOrder({ batch: { batch: BATCH, line: 1 } });
-  expect([
-    await refusalOf(mayExecuteWithoutUs),
-    await refusalOf({ ...mayExecuteWithoutUs, bulk: 'op-1', order }),
-  ]).toMatchInlineSnapshot(`
-    [{ code: "usage", exitCode: 2, flow: "tr-1",
-       hint: "First ask the bank for the outcome, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-       message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can no longer cancel it",
-       next: [["transfer", "resume", "tr-1"], ["transfer", "resolve", "tr-1", "--executed"],
-        ["transfer", "resolve", "tr-1", "--not-executed"]] },
-     { code: "usage", exitCode: 2, flow: "tr-1",
-       hint: "The customer authorises it with others. psd2 goes on with all, and never pays twice, with:",
-       message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can no longer cancel it",
-       next: [["batch", "run", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]] }]
+  const cases: Partial<Transfer>[] = [
+    { ...MAY_RUN, state: 'verified' },
+    { ...MAY_RUN, state: 'authorizing', bulk: 'op-1', order },
+  ];
+  const ends: unknown[] = [];
+  for (const transfer of cases) ends.push(await ranFor(transfer, transfer, ...CANCEL));
+  expect(ends).toMatchInlineSnapshot(`
+    [{ failure: { code: "usage", exitCode: 2, flow: "tr-1",
+         hint: "First ask the bank for the outcome, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+         message: "The transfer tr-1 is verified. The bank may execute it without psd2, so psd2 can no longer cancel it",
+         next: [["transfer", "resume", "tr-1"], ["transfer", "resolve", "tr-1", "--executed"],
+          ["transfer", "resolve", "tr-1", "--not-executed"]] },
+       recorded: [] },
+     { failure: { code: "usage", exitCode: 2, flow: "tr-1",
+         hint: "The customer authorises it with others. psd2 goes on with all, and never pays twice, with:",
+         message: "The transfer tr-1 is authorizing. The bank may execute it without psd2, so psd2 can no longer cancel it",
+         next: [["batch", "run", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]] },
+       recorded: [] }]
   `);
+  const untouched = { ...MAY_RUN, state: 'verified', mayExecuteWithoutUs: false } as const;
+  expect(await ranFor(untouched, untouched, ...CANCEL)).toEqual({
+    failure: null,
+    recorded: [{ type: 'cancelled' }],
+  });
 });
 
-// Another psd2 may finish a flow after a command has read it and before the command has it for itself.
+const RESOLVE = ['transfer', 'resolve', 'tr-1', '--not-executed'];
 
-const { run, said } = useCommands();
-
-beforeEach(() => {
-  vi.stubEnv('PSD2_BASE_URL', 'https://bank.example');
-});
-
-const flowIn = (state: OperationState, changes: Partial<Transfer> = {}) =>
-  begunTransfer({ state, ...changes });
-
-/** A flow that is in one state when it is read, and in another once no other psd2 works on it. */
-function flowThat(was: OperationState, is: OperationState, changes: Partial<Transfer> = {}) {
-  const recorded: unknown[] = [];
-  const open: OpenFlow<Transfer, unknown> = {
-    current: flowIn(is, changes),
-    record: async (event) => {
-      recorded.push(event);
-      return flowIn(is);
-    },
-    assertOurs: async () => {},
-    reread: async () => flowIn(is),
-  };
-  /** Runs a command whose store has this flow. */
-  const command = (...words: string[]) =>
-    run(
-      async (context) => {
-        const data = await context.store();
-        const flows = Object.assign(Object.create(data.flows), {
-          find: async () => flowIn(was, changes),
-          resume: (_kind: string, _flow: string, work: (of: typeof open) => Promise<void>) => work(open),
-        });
-        const output = silentOutput(context.output.format);
-        await runIn({ ...context, output, store: async () => ({ ...data, flows }) }, ...words);
-      },
-      { yes: true },
-    );
-  return { recorded, command };
-}
-
-it('psd2 does not cancel a transfer for which another psd2 has meanwhile sent execute', async () => {
-  const { command, recorded } = flowThat('authorized', 'executing');
-  await command('transfer', 'cancel', 'tr-1');
-  expect(said()).toContain('psd2 has sent execute, so it can no longer cancel the transfer');
-  expect(process.exitCode).toBe(2);
-  expect(recorded).toEqual([]);
-});
-
-it.each([
+it.each<[string, Partial<Transfer>, Partial<Transfer>, string[], string]>([
   [
-    'verified',
-    true,
-    'The transfer tr-1 is verified. The bank may execute it without psd2, so psd2 can no longer cancel it',
+    'cancel a transfer for which another psd2 has meanwhile sent execute',
+    ...([{ state: 'authorized' }, { state: 'executing' }, CANCEL] as const),
+    'The transfer tr-1 is executing. psd2 has sent execute, so it can no longer cancel the transfer',
   ],
-  ['authorizing', true, 'transfer resolve tr-1 --not-executed'],
-  ['verified', false, undefined],
-] as const)(
-  'a transfer that the customer commits is %s, and may run: %s. psd2 refuses to cancel it: %j',
-  async (state, mayExecuteWithoutUs, refusal) => {
-    const { command, recorded } = flowThat(state, state, { commits: 'by the customer', mayExecuteWithoutUs });
-    await command('transfer', 'cancel', 'tr-1');
-    if (refusal !== undefined) expect(said()).toContain(refusal);
-    expect(process.exitCode).toBe(refusal === undefined ? undefined : 2);
-    expect(recorded).toEqual(refusal === undefined ? [{ type: 'cancelled' }] : []);
-  },
-);
-
-it('psd2 does not resolve a transfer whose outcome another psd2 has meanwhile found', async () => {
-  const { command, recorded } = flowThat('unknown', 'executed', { order: transferOrder({ instant: false }) });
-  await command('transfer', 'resolve', 'tr-1', '--not-executed');
-  expect(said()).toContain('The transfer tr-1 is executed, so its outcome is not unknown');
-  expect(process.exitCode).toBe(2);
-  expect(recorded).toEqual([]);
+  [
+    'cancel a transfer that may meanwhile run without psd2',
+    ...([
+      { ...MAY_RUN, state: 'verified', mayExecuteWithoutUs: false },
+      { ...MAY_RUN, state: 'verified' },
+    ] as const),
+    ...([
+      CANCEL,
+      'The transfer tr-1 is verified. The bank may execute it without psd2, so psd2 can no longer cancel it',
+    ] as const),
+  ],
+  [
+    'resolve a transfer whose outcome another psd2 has meanwhile found',
+    ...([
+      { state: 'unknown' },
+      { state: 'executed', order: transferOrder({ instant: false }) },
+      RESOLVE,
+    ] as const),
+    'The transfer tr-1 is executed, so its outcome is not unknown',
+  ],
+])('psd2 does not %s', async (_, was, is, words, message) => {
+  const { failure, recorded } = await ranFor(was, is, ...words);
+  expect([failure?.exitCode, failure?.message, recorded]).toEqual([2, message, []]);
 });

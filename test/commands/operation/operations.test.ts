@@ -248,9 +248,13 @@ it('psd2 shows what the bank says of an operation', async () => {
 
 const verify = (data = '{"a":1}') => operation('verify', '--data', data);
 
-it('the list has a line for each, for people and for programs', async () => {
+it('people and programs see the next step of an operation, and what it costs', async () => {
   const { bank, payer } = await payerWith(temporary);
-  bank.verified = { totalAmount: { amount: parsePaymentAmount('1.50'), currency: 'EUR' } };
+  bank.verified = {
+    totalAmount: { amount: parsePaymentAmount('13'), currency: 'EUR' },
+    commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' },
+    nextStep: 'verify2',
+  };
   await payer.run(verify());
   const list = (format: 'table' | 'csv') => payer.run(['operation', 'list'], { format });
   expect((await list('table')).printed).toMatchInlineSnapshot(`
@@ -259,41 +263,11 @@ it('the list has a line for each, for people and for programs', async () => {
   `);
   expect((await list('csv')).printed).toMatchInlineSnapshot(`
     "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,bankReasons,cro,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
-    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,execute,1.50,EUR,,,,,,[],,,,,,NOW,NOW
+    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,verify2,13.00,EUR,0.50,EUR,,,,[],,,,,,NOW,NOW
     "
   `);
-});
-
-it('a person sees the next step of an operation, and what it costs', async () => {
-  const { bank, payer } = await payerWith(temporary);
-  bank.verified = {
-    totalAmount: { amount: parsePaymentAmount('13'), currency: 'EUR' },
-    commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' },
-    nextStep: 'verify2',
-  };
-  const { data } = await payer.run(verify());
-  expect([data.nextStep, data.totalAmount, data.commissions]).toEqual([
-    'verify2',
-    { amount: '13.00', currency: 'EUR' },
-    { amount: '0.50', currency: 'EUR' },
-  ]);
   const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table' });
-  expect(shown.printed).toMatchInlineSnapshot(`
-    "Operation	op-1
-    Name	standingOrder
-    State	verified
-    Customer	1048262
-    Account	0000012345
-    Next step	verify2
-    Total	13.00 EUR
-    Commission	0.50 EUR
-    Authorization	
-    CRO	
-    Resolved	
-    Resource	pay-1
-    Transaction	an-id
-    "
-  `);
+  expect(shown.printed).toContain('\nNext step\tverify2\nTotal\t13.00 EUR\nCommission\t0.50 EUR\n');
 });
 
 it('an operation that is resumed is executed with its receipt, and records no data that nobody gave', async () => {

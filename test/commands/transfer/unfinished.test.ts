@@ -14,6 +14,8 @@ import { ANNA, CREATE, endOf, NOW, payerAt, payerWith, TODAY } from '../payer-he
 // Transfers that a command left unfinished: psd2 continues them, shows them and asks the bank about them.
 
 const temporary = temporaryFolder();
+/** `--customer` for somebody else. */
+const OTHER = { globals: { customer: '1000002' }, given: ['customer'] };
 const failing = () => new Psd2Error('bank_failing', 'The bank is failing');
 const refused = () => new Psd2Error('bank_refused', 'Gone', { refusal: 'other', isBanks: true });
 
@@ -45,8 +47,7 @@ it('psd2 continues the only unfinished transfer without its name, and sends noth
   expect(endOf(await payer.run(['transfer', 'resume']))).toMatchInlineSnapshot(
     `["exit 2, usage: There is no unfinished transfer", "See all of them with:", "$ transfer list"]`,
   );
-  const other = { globals: { customer: '1000002' }, given: ['customer'] };
-  expect(endOf(await payer.run(['transfer', 'resume'], other))).toMatchInlineSnapshot(`
+  expect(endOf(await payer.run(['transfer', 'resume'], OTHER))).toMatchInlineSnapshot(`
     ["exit 2, usage: There is no unfinished transfer of customer 1000002", "See all of them with:",
      "$ transfer list"]
   `);
@@ -229,8 +230,7 @@ it('the status is what the bank says now, and changes nothing', async () => {
   `);
   expect(payer.journal('tr-1')).toEqual(journal);
   expect(bank.sent).toEqual([]);
-  const other = { globals: { customer: '1000002' }, given: ['customer'] };
-  expect((await payer.run(status, other)).failure?.code).toBe('usage');
+  expect((await payer.run(status, OTHER)).failure?.code).toBe('usage');
 });
 
 it('a transfer that never reached the bank has only its local record', async () => {
@@ -314,8 +314,7 @@ it('the receipt of an executed transfer is saved, and others have none', async (
   expect(endOf(await payer.run(['transfer', 'receipt', 'tr-1']))).toMatchInlineSnapshot(
     `["exit 2, usage: The file for the document is missing", "Add --file <path>."]`,
   );
-  const other = { globals: { customer: '1000002' }, given: ['customer'] };
-  expect((await payer.run(receipt, other)).failure?.code).toBe('usage');
+  expect((await payer.run(receipt, OTHER)).failure?.code).toBe('usage');
   const { failure, data } = await payer.run(receipt);
   expect(failure).toBeNull();
   expect(Object.keys(data)).toMatchInlineSnapshot(`["file", "bytes"]`);
@@ -405,31 +404,29 @@ it('the account to debit is read once if a person chooses it from the list', asy
   expect(bank.calls.filter((call) => call.startsWith('accounts'))).toEqual([`accounts ${ANNA}`]);
 });
 
-describe('resume --all', () => {
-  it.each<[ErrorContext, string]>([
-    [{}, 'The bank is failing.'],
-    [{ hint: 'Wait.' }, 'The bank is failing. Wait.'],
-    [
-      { hint: 'Look at it with:', next: [['transfer', 'show', 'tr-1']] },
-      'The bank is failing. Look at it with: psd2 --profile shop transfer show tr-1',
-    ],
-  ])('says of each transfer that fails why, and with %j what to do', async (advice, words) => {
-    const { payer } = await withWaiting();
-    const { context, said } = payer.open({ changes: () => ({ repeated: { profile: 'shop' } }) });
-    const contexts: Context[] = [];
-    const fails = async (own: Context) => {
-      contexts.push(own);
-      throw new Psd2Error('bank_failing', 'The bank is failing', advice);
-    };
-    await expect(resumeAll(context, fails)).rejects.toMatchObject({
-      ...{ code: 'bank_failing', next: [['transfer', 'list', '--attention']] },
-      message: '1 of 1 transfers could not be continued. First failure: The bank is failing',
-    });
-    expect(said().replace(/tr-[0-9a-z]{14}/, 'tr-1')).toBe(`Transfer tr-1: ${words}\n`);
-    // What one of them changes is not repeated in the advice of another one.
-    expect(contexts[0]?.repeated).toEqual({ profile: 'shop' });
-    expect(contexts[0]?.repeated).not.toBe(context.repeated);
+it.each<[ErrorContext, string]>([
+  [{}, 'The bank is failing.'],
+  [{ hint: 'Wait.' }, 'The bank is failing. Wait.'],
+  [
+    { hint: 'Look at it with:', next: [['transfer', 'show', 'tr-1']] },
+    'The bank is failing. Look at it with: psd2 --profile shop transfer show tr-1',
+  ],
+])('resume --all says of each transfer that fails why, and with %j what to do', async (advice, words) => {
+  const { payer } = await withWaiting();
+  const { context, said } = payer.open({ changes: () => ({ repeated: { profile: 'shop' } }) });
+  const contexts: Context[] = [];
+  const fails = async (own: Context) => {
+    contexts.push(own);
+    throw new Psd2Error('bank_failing', 'The bank is failing', advice);
+  };
+  await expect(resumeAll(context, fails)).rejects.toMatchObject({
+    ...{ code: 'bank_failing', next: [['transfer', 'list', '--attention']] },
+    message: '1 of 1 transfers could not be continued. First failure: The bank is failing',
   });
+  expect(said().replace(/tr-[0-9a-z]{14}/, 'tr-1')).toBe(`Transfer tr-1: ${words}\n`);
+  // What one of them changes is not repeated in the advice of another one.
+  expect(contexts[0]?.repeated).toEqual({ profile: 'shop' });
+  expect(contexts[0]?.repeated).not.toBe(context.repeated);
 });
 
 it('resume --all shows every unfinished transfer, so it names none as interrupted', async () => {
