@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { addDays, bankDay, type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const operator = useOperatorHere();
@@ -25,11 +26,6 @@ beforeAll(async () => {
   today = bankDay(operator.bank.clock.now());
   await operator.run(['sync', '--out', out, '--since', daysAgo(80)]);
 });
-
-const nothing = (what: string) =>
-  new Psd2Error('usage', `No sync has stored ${what}`, {
-    hint: 'Run a sync first, or leave out --from-store.',
-  });
 
 /** Exports an account as CSV. @returns the text of the file, and what psd2 said */
 async function exported(...words: string[]) {
@@ -83,7 +79,9 @@ describe('with --from-store', () => {
     await expect(exported('--from-store', '--from', addDays(today, 1))).rejects.toThrow(error);
   });
 
-  const OF_NOBODY = nothing('the accounts of customer 7777777');
+  const OF_NOBODY = new Psd2Error('usage', 'No sync has stored the accounts of customer 7777777', {
+    hint: 'Run a sync first, or leave out --from-store.',
+  });
   const MISSING = join(temporary, 'missing');
   const NO_ACCOUNT = expect.objectContaining({
     ...{ code: 'usage', message: 'The customer has no account 0000000001' },
@@ -145,12 +143,8 @@ it('psd2 accounts export --all-customers writes a whole month, and lists a custo
 });
 
 it('without a sync there is nothing to read from, and psd2 says how to begin', async () => {
-  const { folder } = operator;
-  operator.folder = newConfigFolder(temporary);
-  await operator.logIn('anna');
-  const work = operator.run(['accounts', 'balance', ACCOUNT, '--from-store']);
-  operator.folder = folder;
-  await expect(work).rejects.toThrow(
+  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
+  await expect(runIn(context, 'accounts', 'balance', ACCOUNT, '--from-store')).rejects.toThrow(
     new Psd2Error('usage', 'No sync has stored anything yet, or psd2 does not know its folder', {
       hint: 'Name the folder of psd2 sync --out with --sync-folder <folder>, or run a sync first:',
       next: [['sync', '--out', 'banking']],

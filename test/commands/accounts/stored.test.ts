@@ -238,10 +238,7 @@ describe('a month of all accounts', () => {
     const wholeStore: Context['wholeStore'] = async () => ({ ...(await context.wholeStore()), needsFolder });
     const out = mkdtempSync(join(temporary, 'out-'));
     const work = exportAll({ ...context, wholeStore }, dataOf(stored), { month, format, out });
-    const failure = await work.then(
-      () => null,
-      () => failureOf(work),
-    );
+    const failure = await work.then(() => null).catch(() => failureOf(work));
     const manifest = join(out, 'manifest.json');
     const { accounts } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {};
     return { accounts, failure, out, printed: printed() };

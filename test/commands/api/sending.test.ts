@@ -8,7 +8,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsentFlow, storeLogin } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
-import { runIn } from '../command.ts';
+import { openCommand, runIn } from '../command.ts';
 import { useOperatorHere } from '../operator.ts';
 import { ANNA, endOf, payerAt } from '../payer-here.ts';
 
@@ -137,13 +137,10 @@ describe('psd2 api --dry-run', () => {
     const path = '/private/customers/{customerId}/x/{customerId}';
     const { url } = await requestOf(['GET', path], { customer: '1000002' });
     expect(url).toBe(`${operator.env.PSD2_BASE_URL}/private/customers/1000002/x/1000002`);
-    const { folder: own } = operator;
-    operator.folder = newConfigFolder(folder);
-    try {
-      await expect(requestOf(['GET', path])).rejects.toMatchObject({ code: 'not_logged_in' });
-    } finally {
-      operator.folder = own;
-    }
+    const { env, bank } = operator;
+    const { context: nobody } = openCommand(newConfigFolder(folder), bank.clock.now, { env });
+    const code = 'not_logged_in';
+    await expect(runIn(nobody, 'api', 'GET', path, '--dry-run')).rejects.toMatchObject({ code });
   });
 });
 

@@ -13,6 +13,9 @@ const ADA = { globals: { customer: 'ada' } };
 const IBAN = 'DE89370400440532013000';
 const ALL = ['accounts', 'balances', 'transactions'];
 const REQUEST = ['consent', 'request'];
+const LATER = new Date(Date.parse(NOW) + 3_600_000).toISOString();
+/** The customer does not decide while psd2 waits. */
+const UNDECIDED = { globals: { customer: 'ada', scaTimeout: '1' } };
 
 async function operatorAt(bank = new GrantingBank()) {
   const payer = await payerAt(bank, temporary);
@@ -137,10 +140,9 @@ describe('a new consent', () => {
     const { run, bank, kept, states } = await operatorAt();
     await run(REQUEST);
     bank.answers = { besideOthers: true };
-    const later = new Date(Date.parse(NOW) + 3_600_000).toISOString();
-    await run(REQUEST, { ...ADA, now: later });
+    await run(REQUEST, { ...ADA, now: LATER });
     const granted = (await kept()).map(({ consentId, grantedAt }) => `${consentId} at ${grantedAt}`);
-    expect(granted).toEqual([`c2 at ${later}`, `c1 at ${NOW}`]);
+    expect(granted).toEqual([`c2 at ${LATER}`, `c1 at ${NOW}`]);
     // Nor does the older one end the newer one, if psd2 asks about it.
     await run(['consent', 'status', 'co-1']);
     expect(await states()).toEqual(['c1 confirmed', 'c2 confirmed']);
@@ -227,8 +229,7 @@ describe('psd2 consent status', () => {
     await change((consents) => consents.map((each) => ({ ...each, listed })));
     bank.says('c1', { validUntil: addDays(TODAY, 5), frequencyPerDay: 4, recurring: true });
     bank.asked.length = 0;
-    const later = new Date(Date.parse(NOW) + 3_600_000).toISOString();
-    const { data, failure } = await run(STATUS, { ...ADA, now: later });
+    const { data, failure } = await run(STATUS, { ...ADA, now: LATER });
     expect(failure).toBeNull();
     expect(data).toMatchObject({ state: 'confirmed', validUntil: addDays(TODAY, 5), frequencyPerDay: 4 });
     expect(bank.asked).toEqual(['details c1']);
@@ -274,7 +275,7 @@ describe('psd2 consent delete', () => {
   it.each([true, false])('ends it at the bank, in the journal and for readings (granted: %s)', async (is) => {
     const { run, bank, ids, journal } = await operatorAt();
     bank.customersDecide = is;
-    await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
+    await run(REQUEST, UNDECIDED);
     expect((await run(DELETE)).data.state).toBe('cancelled');
     expect([bank.asked.at(-1), await ids()]).toEqual(['delete c1', []]);
     expect(journal('co-1').at(-1)).toMatchObject({ type: 'ended', bankStatus: 'terminatedByTpp' });
@@ -312,7 +313,7 @@ describe('psd2 consent delete', () => {
 it('psd2 consent resume --paste needs a terminal', async () => {
   const { run, bank } = await operatorAt();
   bank.customersDecide = false;
-  await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
+  await run(REQUEST, UNDECIDED);
   expect(endOf(await run(['consent', 'resume', 'co-1', '--paste']))).toEqual([
     'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
     'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
@@ -322,7 +323,7 @@ it('psd2 consent resume --paste needs a terminal', async () => {
 it('psd2 consent show has what the customer has granted, in the words of the bank', async () => {
   const { run, bank } = await operatorAt();
   bank.customersDecide = false;
-  await run([...REQUEST, '--account', IBAN], { globals: { customer: 'ada', scaTimeout: '1' } });
+  await run([...REQUEST, '--account', IBAN], UNDECIDED);
   const show = async () =>
     (await run(['consent', 'show', 'co-1'], { ...ADA, format: 'table' })).printed.split('\n').slice(3, 7);
   const asked = ['ACCOUNT_INFO\tnot granted yet', 'At the bank\treceived', `Accounts\t${IBAN}`, 'Resolved\t'];

@@ -149,27 +149,25 @@ it.each<[string, boolean, Turn[]]>([
   expect(ends).toEqual([{ customerId: '1', ...SYNCED, status: 'waiting' }]);
 });
 
-describe('a customer whose calls the bank turns away', () => {
-  it.each([
-    [1, 'synced'],
-    [3, 'synced'],
-    [4, 'failed'],
-  ])('%i times is %s', async (times, status) => {
-    const away = Array.from({ length: times }, () => error('too_many_calls'));
-    const { turns, reports } = await syncing({ '1': away, '2': [] });
+it.each([
+  [1, 0, 'synced'],
+  [3, 0, 'synced'],
+  [4, 0, 'failed'],
+  // Each customer counts alone.
+  [2, 2, 'synced'],
+])(
+  'a customer whose calls the bank turns away %i times, and those of another %i times, is %s',
+  async (...row) => {
+    const [times, others, status] = row;
+    const away = (length: number) => Array.from({ length }, () => error('too_many_calls'));
+    const { turns, reports } = await syncing({ '1': away(times), '2': away(others) });
     const ended = reports.map((each) => `${each.customerId} ${each.status}`);
     expect(ended.toSorted()).toEqual([`1 ${status}`, '2 synced']);
     expect(turns.filter((customer) => customer === '1')).toHaveLength(Math.min(times + 1, 4));
     // The others come first.
     expect(turns.slice(0, 2)).toEqual(['1', '2']);
-  });
-
-  it('counts for that customer alone', async () => {
-    const away = () => [error('too_many_calls'), error('too_many_calls')];
-    const { reports } = await syncing({ '1': away(), '2': away() });
-    expect(reports.map(({ status }) => status)).toEqual(['synced', 'synced']);
-  });
-});
+  },
+);
 
 it('a customer whom another worker has taken over has not failed', async () => {
   const { reports, said } = await syncing({ '1': [error('overtaken', 'Another sync has taken 1')] });
