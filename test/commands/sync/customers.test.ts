@@ -155,19 +155,15 @@ it.each([
   [4, 0, 'failed'],
   // Each customer counts alone.
   [2, 2, 'synced'],
-])(
-  'a customer whose calls the bank turns away %i times, and those of another %i times, is %s',
-  async (...row) => {
-    const [times, others, status] = row;
-    const away = (length: number) => Array.from({ length }, () => error('too_many_calls'));
-    const { turns, reports } = await syncing({ '1': away(times), '2': away(others) });
-    const ended = reports.map((each) => `${each.customerId} ${each.status}`);
-    expect(ended.toSorted()).toEqual([`1 ${status}`, '2 synced']);
-    expect(turns.filter((customer) => customer === '1')).toHaveLength(Math.min(times + 1, 4));
-    // The others come first.
-    expect(turns.slice(0, 2)).toEqual(['1', '2']);
-  },
-);
+])('a customer turned away %i times, beside another %i times, is %s', async (times, others, status) => {
+  const away = (length: number) => Array.from({ length }, () => error('too_many_calls'));
+  const { turns, reports } = await syncing({ '1': away(times), '2': away(others) });
+  const ended = reports.map((each) => `${each.customerId} ${each.status}`);
+  expect(ended.toSorted()).toEqual([`1 ${status}`, '2 synced']);
+  expect(turns.filter((customer) => customer === '1')).toHaveLength(Math.min(times + 1, 4));
+  // The others come first.
+  expect(turns.slice(0, 2)).toEqual(['1', '2']);
+});
 
 it('a customer whom another worker has taken over has not failed', async () => {
   const { reports, said } = await syncing({ '1': [error('overtaken', 'Another sync has taken 1')] });
