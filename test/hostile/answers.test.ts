@@ -24,19 +24,28 @@ const MIB = 1024 * 1024;
 /** One call that psd2 does not retry, so that its time limit is the command's. */
 const CALL = ['api', 'PUT', '/x', '--data', '{}', '--json'];
 
-/** Sends a piece again and again: as fast as it is taken, or at an interval. */
-function endless(socket: Socket, piece: string | Buffer, everyMs?: number): void {
-  if (everyMs !== undefined) {
-    const timer = setInterval(() => socket.write(piece), everyMs);
+const OK = 'HTTP/1.1 200 OK\r\n';
+
+/** Sends a beginning, and then a piece every 100 ms. */
+const drips =
+  (beginning: string, piece: string) =>
+  (socket: Socket): void => {
+    socket.write(beginning);
+    const timer = setInterval(() => socket.write(piece), 100);
     socket.once('close', () => clearInterval(timer));
-    return;
-  }
-  const more = () => {
-    while (!socket.destroyed && socket.write(piece));
   };
-  socket.on('drain', more);
-  more();
-}
+
+/** Sends a beginning, and then a piece again and again, as fast as it is taken. */
+const floods =
+  (beginning: string, piece: string | Buffer) =>
+  (socket: Socket): void => {
+    socket.write(beginning);
+    const more = () => {
+      while (!socket.destroyed && socket.write(piece));
+    };
+    socket.on('drain', more);
+    more();
+  };
 
 /** A day in the bank's format. */
 const bankDayOf = (day: Date) => `${day.toISOString().slice(0, 10).replaceAll('-', '')}T00:00:00`;
@@ -44,31 +53,10 @@ const bankDayOf = (day: Date) => `${day.toISOString().slice(0, 10).replaceAll('-
 describe('a call ends within --timeout', () => {
   it.concurrent.each<[what: string, behaviour: Behaviour]>([
     ['that is never answered', () => {}],
-    [
-      'whose headers drip without end',
-      (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n');
-        endless(socket, 'X-A: b\r\n', 100);
-      },
-    ],
-    [
-      'whose body drips without end',
-      (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n');
-        endless(socket, ' ', 100);
-      },
-    ],
-    [
-      'whose body drips in chunks',
-      (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
-        endless(socket, '1\r\n \r\n', 100);
-      },
-    ],
-    [
-      'for which the bank asks psd2 to wait for ever',
-      (socket) => endless(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 100),
-    ],
+    ['whose headers drip without end', drips(OK, 'X-A: b\r\n')],
+    ['whose body drips without end', drips(`${OK}Content-Length: 100000\r\n\r\n`, ' ')],
+    ['whose body drips in chunks', drips(`${OK}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n')],
+    ['for which the bank asks psd2 to wait for ever', drips('', 'HTTP/1.1 102 Processing\r\n\r\n')],
   ])('a call %s ends within --timeout', async (_, behaviour) => {
     const baseUrl = await bank.listenTls({}, behaviour);
     const ended = await operator.psd2([...CALL, '--no-token', '--timeout', '0.7'], {
@@ -94,47 +82,29 @@ describe('a call takes bounded memory', () => {
   // psd2 itself takes about 60 MiB, and an answer may have 32 MiB.
   const MAX_MIB = 250;
 
+  const LARGE = /is larger than 32 MiB/;
+  const zipped = gzipSync(Buffer.alloc(256 * MIB, ' '));
   const ANSWERS: [what: string, said: RegExp, behaviour: Behaviour][] = [
     [
       'an answer that announces 100 MB',
-      /is larger than 32 MiB/,
-      (socket) => {
-        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${100 * MIB}\r\n\r\n`);
-        endless(socket, Buffer.alloc(MIB, ' '));
-      },
+      LARGE,
+      floods(`${OK}Content-Length: ${100 * MIB}\r\n\r\n`, Buffer.alloc(MIB, ' ')),
     ],
-    [
-      'an endless answer',
-      /is larger than 32 MiB/,
-      (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        endless(socket, Buffer.alloc(MIB, '['));
-      },
-    ],
+    ['an endless answer', LARGE, floods(`${OK}\r\n`, Buffer.alloc(MIB, '['))],
     [
       'an endless answer in chunks',
-      /is larger than 32 MiB/,
-      (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
-        endless(socket, `10000\r\n${'"'.repeat(0x10000)}\r\n`);
-      },
+      LARGE,
+      floods(`${OK}Transfer-Encoding: chunked\r\n\r\n`, `10000\r\n${'"'.repeat(0x10000)}\r\n`),
     ],
     [
       'endless headers',
       /its answer has more than 16 KiB of headers/,
-      (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n');
-        endless(socket, `X-A: ${'a'.repeat(1000)}\r\n`);
-      },
+      floods(OK, `X-A: ${'a'.repeat(1000)}\r\n`),
     ],
     [
       'a small gzip answer that becomes too large',
-      /is larger than 32 MiB/,
-      (socket) =>
-        write(socket, {
-          headers: { 'content-encoding': 'gzip' },
-          body: gzipSync(Buffer.alloc(256 * MIB, ' ')),
-        }),
+      LARGE,
+      (socket) => write(socket, { headers: { 'content-encoding': 'gzip' }, body: zipped }),
     ],
   ];
   it.concurrent.each(sample(ANSWERS, 2, ([what]) => what))(
@@ -149,10 +119,8 @@ describe('a call takes bounded memory', () => {
   );
 
   it.concurrent('a document of 100 MB leaves no file', async () => {
-    const baseUrl = await bank.listenTls({}, (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n');
-      endless(socket, Buffer.alloc(MIB, '%'));
-    });
+    const pdf = floods(`${OK}Content-Type: application/pdf\r\n\r\n`, Buffer.alloc(MIB, '%'));
+    const baseUrl = await bank.listenTls({}, pdf);
     const ended = await operator.psd2(['api', 'GET', '/x', '--no-token', '--raw'], {
       env: { PSD2_BASE_URL: baseUrl },
     });
@@ -281,13 +249,7 @@ it.each<[what: string, execute: Behaviour]>([
   ],
   ['damaged gzip', (socket) => write(socket, { headers: { 'content-encoding': 'gzip' }, body: '{}' })],
   ['JSON with 100 000 levels', (socket) => write(socket, { body: '['.repeat(100_000) })],
-  [
-    'an endless body',
-    (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      endless(socket, Buffer.alloc(MIB, ' '));
-    },
-  ],
+  ['an endless body', floods(`${OK}\r\n`, Buffer.alloc(MIB, ' '))],
 ])(
   'after an execute with %s the outcome is unknown, and psd2 does not send execute again',
   async (_, execute) => {

@@ -14,20 +14,14 @@ const KNOWN = vocabularyOf('nextgenpsd2');
 type Row = Record<string, unknown>;
 
 const answer = (rows: readonly Row[], more: Partial<ObservedAnswer> = {}): ObservedAnswer => ({
-  ...{
-    method: 'GET',
-    route: '/v1/accounts/{account}/transactions',
-    status: 200,
-    contentType: 'application/json',
-  },
+  ...{ method: 'GET', route: '/v1/accounts/{account}/transactions' },
+  ...{ status: 200, contentType: 'application/json' },
   json: { transactions: { booked: rows } },
   ...more,
 });
 const row = (more: Row = {}): Row => ({
-  transactionId: 't1',
-  bookingDate: '2026-11-26',
+  ...{ transactionId: 't1', bookingDate: '2026-11-26', mandateId: 'm' },
   transactionAmount: { amount: '1.00', currency: 'EUR' },
-  mandateId: 'm',
   ...more,
 });
 const rows = (more: Row = {}) => Array.from({ length: 10 }, () => row(more));
@@ -41,43 +35,28 @@ function learnt(...runs: ObservedAnswer[]): ShapeFile {
 }
 const usual = learnt(answer(rows()), answer(rows()), answer(rows()));
 const found = (file: ShapeFile, ...answers: ObservedAnswer[]) =>
-  driftOf(file, answers, KNOWN).map(({ severity, path }) => [
-    severity,
-    path.replace('$.transactions.booked[].', ''),
-  ]);
+  driftOf(file, answers, KNOWN).map(
+    ({ severity, path }) => `${severity} ${path.replace('$.transactions.booked[].', '')}`,
+  );
 const without = (name: string) => rows().map(({ [name]: _, ...left }) => left);
 
-it.each<[string, ObservedAnswer, unknown[]]>([
+it.each<[string, ObservedAnswer, string[]]>([
   ['nothing', answer(rows()), []],
   ['an empty list', answer([]), []],
-  ['another text', answer(rows({ transactionId: '12' })), [['info', 'transactionId']]],
-  ['a new field', answer(rows({ creditorName: 'Ada' })), [['info', 'creditorName']]],
+  ['another text', answer(rows({ transactionId: '12' })), ['info transactionId']],
+  ['a new field', answer(rows({ creditorName: 'Ada' })), ['info creditorName']],
   ['an empty text', answer(rows({ mandateId: '' })), []],
-  ['null for the first time', answer(rows({ bookingDate: null })), [['warning', 'bookingDate']]],
-  ['another form of date', answer(rows({ bookingDate: '26/11/2026' })), [['breaking', 'bookingDate']]],
-  ['a number for a text', answer(rows({ bookingDate: 20261126 })), [['breaking', 'bookingDate']]],
-  ['a number for a text that psd2 does not read', answer(rows({ mandateId: 5 })), [['warning', 'mandateId']]],
-  ['a kind beside the old one', answer([...rows(), row({ bookingDate: 5 })]), [['warning', 'bookingDate']]],
-  ['a field that is gone', answer(without('bookingDate')), [['breaking', 'bookingDate']]],
-  ['one that psd2 does not read', answer(without('mandateId')), [['warning', 'mandateId']]],
-  ['a field that only some have', answer([...without('bookingDate'), row()]), [['breaking', 'bookingDate']]],
-  [
-    'no JSON',
-    answer([], { json: undefined, contentType: 'text/html' }),
-    [
-      ['breaking', '$'],
-      ['warning', '$'],
-    ],
-  ],
-  ['another content type', answer(rows(), { contentType: 'text/plain' }), [['breaking', '$']]],
-  [
-    'an unknown code',
-    answer(rows({ balanceType: 'magic' })),
-    [
-      ['info', 'balanceType'],
-      ['warning', 'balanceType'],
-    ],
-  ],
+  ['null for the first time', answer(rows({ bookingDate: null })), ['warning bookingDate']],
+  ['another form of date', answer(rows({ bookingDate: '26/11/2026' })), ['breaking bookingDate']],
+  ['a number for a text', answer(rows({ bookingDate: 20261126 })), ['breaking bookingDate']],
+  ['a number for a text that psd2 does not read', answer(rows({ mandateId: 5 })), ['warning mandateId']],
+  ['a kind beside the old one', answer([...rows(), row({ bookingDate: 5 })]), ['warning bookingDate']],
+  ['a field that is gone', answer(without('bookingDate')), ['breaking bookingDate']],
+  ['one that psd2 does not read', answer(without('mandateId')), ['warning mandateId']],
+  ['a field that only some have', answer([...without('bookingDate'), row()]), ['breaking bookingDate']],
+  ['no JSON', answer([], { json: undefined, contentType: 'text/html' }), ['breaking $', 'warning $']],
+  ['another content type', answer(rows(), { contentType: 'text/plain' }), ['breaking $']],
+  ['an unknown code', answer(rows({ balanceType: 'magic' })), ['info balanceType', 'warning balanceType']],
 ])('after three runs on three days, %s is told of', (_, now, expected) => {
   expect(found(usual, now).toSorted()).toEqual(expected.toSorted());
 });
@@ -101,19 +80,14 @@ it('eight equal runs, and those of two accounts, find nothing', () => {
   file = merged(file, shapesOf([other], KNOWN), '2026-11-05');
   for (let run = 0; run < 8; run += 1) {
     const now = run % 2 ? other : answer(rows());
-    expect(found(file, now).filter(([severity]) => severity !== 'info')).toEqual([]);
+    expect(found(file, now).filter((each) => !each.startsWith('info'))).toEqual([]);
     file = merged(file, shapesOf([now], KNOWN), `2026-11-1${run}`);
   }
 });
 
 it('no key that may be an id, and no value, is in the file', () => {
-  const secrets = [
-    'DE89370400440532013000',
-    '3dc3d5b3-7023-4848-9853-f5400a64e80f',
-    '2026-11-26',
-    'Ada Lovelace',
-    '12.34',
-  ];
+  const ids = ['DE89370400440532013000', '3dc3d5b3-7023-4848-9853-f5400a64e80f'];
+  const secrets = [...ids, '2026-11-26', 'Ada Lovelace', '12.34'];
   const json = Object.fromEntries(
     secrets.map((secret) => [secret, { amount: '12.34', creditorName: 'Ada Lovelace', iban: secret }]),
   );
