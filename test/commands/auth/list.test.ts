@@ -77,6 +77,9 @@ describe('as JSON', () => {
     ]);
     const rows = (await listIn(folder, { format: 'table' })).printed.split('\n');
     expect(rows.map((row) => row.split('\t')[3])).toEqual(['renewal refused', 'call refused', undefined]);
+    // It belongs to the login that it met, not to a newer one.
+    await storeLogin(context, '1000001', { accessTokenExpiresAt: AFTER, refreshTokenExpiresAt: AFTER });
+    expect((await listIn(folder, { format: 'table' })).printed.split('\t')[3]).toBe('good');
   });
 });
 
