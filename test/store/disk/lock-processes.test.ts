@@ -52,7 +52,7 @@ it.concurrent('of several processes one at a time holds a lock, also that of a p
   await Promise.all(programs.map(({ output }) => output));
   expect(readFileSync(counter, 'utf8')).toBe('20');
   expect(readdirSync(dirname(path))).toEqual([]);
-}, 30_000);
+});
 
 it.concurrent('a process that only waits for its disk keeps its lock, whatever the clock says, and is named', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');

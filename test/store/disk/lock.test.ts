@@ -41,6 +41,13 @@ it('a process whose lock another took over knows it, and leaves the lock to the 
   expect(readFileSync(`${path}.lock`, 'utf8')).toBe('theirs');
 });
 
+it('a lock is released if the work fails, and the error is passed on', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const failed = withLock(path, 'It', () => Promise.reject(new RangeError('the work failed')), 10_000);
+  await expect(failed).rejects.toThrow('the work failed');
+  expect(readdirSync(dirname(path))).toEqual([]);
+});
+
 describe('a lock that does not respond', () => {
   /** Makes `performance.now` advance by the next of these steps, in milliseconds, with each call. */
   function clock(...steps: (() => number)[]): void {
@@ -263,12 +270,18 @@ it('a lock that another process removed just when it was released is not an erro
   expect(readdirSync(dirname(path))).toEqual([]);
 });
 
-it('a lock whose name the disk does not accept is an error that names it', async () => {
+it('a lock that the disk does not accept is an error that names it, or its folder', async () => {
   const path = join(newConfigFolder(temporary).root, 'n'.repeat(300));
   await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
     code: 'config',
     message: expect.stringContaining(`The lock ${path}.lock could not be taken: `),
     hint: 'Check the free space, and who owns the folder.',
+  });
+  const file = join(dirname(path), 'file');
+  writeFileSync(file, '');
+  await expect(withLock(join(file, 'flow'), 'It', async () => 'never', 10_000)).rejects.toMatchObject({
+    code: 'config',
+    message: `psd2 cannot create the folder ${file}: something else has that name`,
   });
 });
 
