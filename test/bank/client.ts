@@ -42,7 +42,6 @@ export interface ClientOptions
   extends Partial<Omit<ExchangeSettings<CbSaid>, 'wire'> & WireSettings & Pick<Wire<CbSaid>, 'check'>> {
   tokens?: TokenSource;
   baseUrl?: string;
-  qwac?: PemPair;
   ca?: string;
 }
 
@@ -63,11 +62,11 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
     await Promise.all(connections.splice(0).map((connection) => connection.close()));
   });
 
-  return ({ tokens = fixedToken, baseUrl, qwac, ca, ...settings } = {}) => {
+  return ({ tokens = fixedToken, baseUrl, ca, ...settings } = {}) => {
     const { certificates } = recorded;
     const connection = connectToBank(
       new URL(baseUrl ?? recorded.baseUrl),
-      readPair('QWAC', qwac ?? certificates.qwac),
+      readPair('QWAC', certificates.qwac),
       ca ?? certificates.ca,
     );
     connections.push(connection);
@@ -93,7 +92,7 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
         applicationName: APPLICATION_NAME,
         signer: keySigner(qseal.key),
         signingCertificate: qseal.certificate,
-        qwacCertificate: readPair('QWAC', qwac ?? certificates.qwac).certificate,
+        qwacCertificate: readPair('QWAC', certificates.qwac).certificate,
         tppCertificate: 'der-base64',
       },
       bankSigningCertificate: undefined,

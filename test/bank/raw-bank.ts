@@ -10,8 +10,8 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
 import type { WireRequest } from '../../src/bank/transport/line.ts';
-import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
 import { EC, GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
+import { readPair } from './client.ts';
 
 /** A complete answer with the body `{}`. */
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
@@ -23,6 +23,18 @@ export const PUT: WireRequest = {
 };
 export const TIMEOUT_MS = 60_000;
 export const never = new AbortController().signal;
+
+/** The bank's authority, its server and psd2, and an authority that neither of them uses. */
+export const made = withOpenssl((openssl) => {
+  const ca = openssl.authority('Raw Bank CA');
+  return {
+    ca: ca.cert,
+    server: openssl.issued(ca, 'raw bank', EC, ['IP:127.0.0.1']),
+    client: openssl.issuedFor(ca, 'client', GIVEN_KEY),
+    stranger: openssl.authority('CA of other clients').cert,
+  };
+});
+export const qwac = readPair('QWAC', made.client);
 
 /** A bank behind mutual TLS that writes bytes instead of answers, and psd2's connection to it. */
 export interface RawBank {
@@ -46,22 +58,6 @@ export interface RawBank {
 
 /** Opens a raw bank for the tests of a file. */
 export function useRawBank(): RawBank {
-  const made = withOpenssl((openssl) => {
-    const ca = openssl.authority('Raw Bank CA');
-    return {
-      ca: ca.cert,
-      server: openssl.issued(ca, 'raw bank', EC, ['IP:127.0.0.1']),
-      client: openssl.issuedFor(ca, 'client', GIVEN_KEY),
-    };
-  });
-  const { cert: certificate, key } = made.client;
-  const qwac: KeyPair = readKeyPair({
-    name: 'QWAC',
-    certificate,
-    key,
-    passphrase: undefined,
-    now: new Date(),
-  });
   let sockets: TLSSocket[] = [];
   const connections: BankConnection[] = [];
   const server: Server = createServer({ ...made.server, ca: made.ca, requestCert: true }, (socket) => {

@@ -8,22 +8,9 @@ import { createServer, type SecureVersion, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
 import { ClosedUnanswered } from '../../src/bank/transport/line.ts';
-import { readKeyPair } from '../../src/certificates/key-pair.ts';
-import { EC, GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../support/free-port.ts';
-import { closed, never, OK, PUT, portOf, TIMEOUT_MS } from './raw-bank.ts';
+import { closed, made, never, OK, PUT, portOf, qwac, TIMEOUT_MS } from './raw-bank.ts';
 
-const made = withOpenssl((openssl) => {
-  const ca = openssl.authority('Bank CA');
-  return {
-    ca: ca.cert,
-    server: openssl.issued(ca, 'bank', EC, ['IP:127.0.0.1']),
-    client: openssl.issuedFor(ca, 'client', GIVEN_KEY),
-    stranger: openssl.authority('CA of other clients').cert,
-  };
-});
-const { cert: certificate, key } = made.client;
-const qwac = readKeyPair({ name: 'QWAC', certificate, key, passphrase: undefined, now: new Date() });
 const folder = mkdtempSync(join(tmpdir(), 'psd2-refused-'));
 const file = (name: string, content: string) => {
   writeFileSync(join(folder, name), content);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../src/bank/call/call.ts';
 import { freePort } from '../support/free-port.ts';
-import { refusal, success, tokens } from './answers.ts';
+import { refusal, success } from './answers.ts';
 import { FACTS, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
+
+// How an exchange makes calls again. repetition.test.ts has which calls, and after which answers.
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -11,7 +13,6 @@ const openClient = useClients(recorded);
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const get: BankCall = { method: 'GET', path: '/x', facts: FACTS, transactionId };
 const put: BankCall = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId };
-const post: BankCall = { method: 'POST', path: '/x', facts: FACTS, body: {}, transactionId };
 
 describe('a GET', () => {
   it.each([503, 420])('psd2 retries a GET after a pause if the answer is %i', async (status) => {
@@ -53,52 +54,9 @@ describe('a GET', () => {
     ]);
     expect(observations[0]?.tppRequestId).not.toBe(observations[1]?.tppRequestId);
   });
-
-  it('the pauses have jitter', async () => {
-    for (let attempt = 0; attempt < 4; attempt += 1) recorded.expect('GET', '/x', { status: 500 });
-    const { exchange, sleeps } = openClient({ random: () => 0 });
-    await exchange(get);
-    expect(sleeps).toEqual([125, 250, 500]);
-  });
-
-  it('psd2 does not retry a GET that the bank refused', async () => {
-    recorded.expect('GET', '/x', { status: 400 });
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(get)).status).toBe(400);
-    expect(sleeps).toEqual([]);
-  });
-});
-
-describe('a call that must show a fault', () => {
-  const once: BankCall = { ...get, once: true };
-
-  it('psd2 does not retry a call made once if the bank fails', async () => {
-    recorded.expect('GET', '/x', { status: 503 });
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(once)).status).toBe(503);
-    expect(sleeps).toEqual([]);
-  });
-
-  it('psd2 does not retry a call made once if it cannot reach the bank', async () => {
-    const { exchange, sleeps } = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
-    await expect(exchange(once)).rejects.toMatchObject({ code: 'bank_unreachable' });
-    expect(sleeps).toEqual([]);
-  });
 });
 
 describe('Retry-After', () => {
-  it.each([
-    ['2', [2000]],
-    ['0', []],
-    ['soon', [250]],
-  ])('for the Retry-After %j the pauses are %j', async (header, pauses) => {
-    recorded.expect('GET', '/x', { status: 429, headers: { 'retry-after': header } });
-    recorded.expect('GET', '/x', success());
-    const { exchange, sleeps } = openClient();
-    await exchange(get);
-    expect(sleeps).toEqual(pauses);
-  });
-
   it('Retry-After can be a date, by the clock of psd2', async () => {
     // The header has no fractions of a second.
     const now = new Date(Math.floor(Date.now() / 1000) * 1000);
@@ -118,23 +76,13 @@ describe('Retry-After', () => {
   });
 });
 
-describe.each([
-  ['POST', post],
-  ['PUT', put],
-])('a %s', (method, call) => {
-  it.each([503, 420])('psd2 does not retry a POST or PUT if the answer is %i', async (status) => {
-    recorded.expect(method, '/x', { status });
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(call)).status).toBe(status);
-    expect(sleeps).toEqual([]);
-  });
-
+describe('a call that changes something', () => {
   it.each(['cut before the answer', 'cut within the answer'] as const)(
-    'psd2 does not retry a POST or PUT if the connection is %s',
+    'psd2 does not retry it if the connection is %s',
     async (end) => {
-      recorded.expect(method, '/x', end);
+      recorded.expect('PUT', '/x', end);
       const { exchange, sleeps } = openClient();
-      await expect(exchange(call)).rejects.toMatchObject({
+      await expect(exchange(put)).rejects.toMatchObject({
         code: 'bank_unreachable',
         message: 'The bank could not be reached: the connection was lost',
         tppRequestId: expect.any(String),
@@ -145,49 +93,15 @@ describe.each([
     },
   );
 
-  it('psd2 retries a POST or PUT that never left, at most three times', async () => {
+  it('psd2 retries it if it never left, at most three times', async () => {
     const baseUrl = `https://127.0.0.1:${await freePort()}`;
     const { exchange, sleeps, observations } = openClient({ baseUrl });
-    await expect(exchange(call)).rejects.toMatchObject({
+    await expect(exchange(put)).rejects.toMatchObject({
       code: 'bank_unreachable',
       message: `The bank could not be reached: nothing listens at ${new URL(baseUrl).host}`,
       cause: { neverSent: true },
     });
     expect(sleeps).toEqual([250, 500, 1000]);
     expect(new Set(observations.map(({ tppRequestId }) => tppRequestId)).size).toBe(4);
-  });
-});
-
-describe('a token call', () => {
-  const grant = { grant_type: 'refresh_token', refresh_token: 'r0' } as const;
-  const client = { clientId: 'c', clientSecret: 's' };
-  const TOKEN_PATH = '/auth/oauth/v2/token';
-
-  it('psd2 retries a token call if the answer is a 5xx', async () => {
-    for (const status of [500, 502, 503]) recorded.expect('POST', TOKEN_PATH, { status });
-    recorded.expect('POST', TOKEN_PATH, tokens('a1', 'r1'));
-    const { bankWith, sleeps } = openClient();
-    expect(await bankWith().login.tokens(client, grant, transactionId)).toMatchObject({
-      accessToken: 'a1',
-    });
-    expect(sleeps).toEqual([250, 500, 1000]);
-  });
-
-  it('psd2 does not retry a token call if the answer is 420', async () => {
-    const { bankWith, sleeps } = openClient();
-    recorded.expect('POST', TOKEN_PATH, { status: 420 });
-    await expect(bankWith().login.tokens(client, grant, transactionId)).rejects.toMatchObject({
-      code: 'too_many_calls',
-    });
-    expect(sleeps).toEqual([]);
-  });
-
-  it('psd2 does not retry a token call whose answer was lost, since its refresh token may be used up', async () => {
-    const { bankWith, sleeps } = openClient();
-    recorded.expect('POST', TOKEN_PATH, 'cut before the answer');
-    await expect(bankWith().login.tokens(client, grant, transactionId)).rejects.toMatchObject({
-      code: 'bank_unreachable',
-    });
-    expect(sleeps).toEqual([]);
   });
 });
