@@ -1,4 +1,9 @@
 import { expect, it } from 'vitest';
+import {
+  OPERATIONS,
+  parametersOf,
+  pathOf,
+} from '../../src/bank/interfaces/nextgenpsd2/description/operations.ts';
 import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 import { allFields, fieldOf, fieldsAt, readBankFile } from './described.ts';
@@ -7,23 +12,10 @@ const names = Object.keys(PLATFORMS);
 
 /** No public page says these of a platform: they belong to one bank, and the operator writes them. */
 const OF_ONE_BANK = [
-  ...[
-    'platform',
-    'learned',
-    'api.baseUrl',
-    'links',
-    'headers.names',
-    'psu.ipAbsent',
-    'oauth.responseType',
-    'oauth.parameters',
-    'consent.delete',
-    'funds.consent',
-    'accounts.history.afterSca.minutes',
-    'accounts.history.afterSca.days',
-    'accounts.amounts',
-    'accounts.cards',
-    'transactions.id',
-  ],
+  ...['platform', 'learned', 'api.baseUrl', 'links', 'headers.names', 'psu.ipAbsent'],
+  ...['oauth.responseType', 'oauth.parameters', 'consent.delete', 'funds.consent'],
+  ...['accounts.history.afterSca.minutes', 'accounts.history.afterSca.days'],
+  ...['accounts.amounts', 'accounts.cards', 'transactions.id'],
   ...['payments.repeatMinutes', 'payments.bulk.maxEntries', 'payments.bulk.batchBooking'],
   ...['payments.constant', 'payments.days', 'payments.debtorAccount'],
 ];
@@ -68,4 +60,26 @@ it('no platform has a secret: what a bank gives to one application is a variable
     for (const value of [headers.static, ...Object.values(headers.perOperation)].flatMap(Object.values))
       expect(value).toMatch(/^env:\w+$/);
   }
+});
+
+it('the standard has 38 operations and the extended service 8, each with its own method and path', () => {
+  const all = Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path}`);
+  expect(all).toHaveLength(46);
+  expect(new Set(all).size).toBe(46);
+  for (const each of all)
+    expect(each).toMatch(/^(GET|POST|PUT|DELETE) \/v[12](\/([a-z-]+|\{[A-Za-z-]+\}))+$/);
+});
+
+it('the path of an operation has the version of the bank, or is the bank’s own', () => {
+  expect(pathOf({ version: 'v1', paths: {} }, 'getBalances')).toBe('/v1/accounts/{account-id}/balances');
+  expect(pathOf({ version: '1.3/v2', paths: {} }, 'createConsent')).toBe('/1.3/v2/consents');
+  expect(pathOf({ version: '', paths: {} }, 'createConsent')).toBe('/consents');
+  const funds = '/v2/consents/confirmation-of-funds';
+  expect(pathOf({ version: 'v3', paths: {} }, 'createConsentConfirmationOfFunds')).toBe(funds);
+  expect(pathOf({ version: 'v2', paths: { createConsent: '/v9/c' } }, 'createConsent')).toBe('/v9/c');
+});
+
+it('the parameters of a template are sorted, with those that stand twice', () => {
+  expect(parametersOf('/v1/{b}/x/{a}/{b}')).toEqual(['{a}', '{b}', '{b}']);
+  expect(parametersOf('/v1')).toEqual([]);
 });

@@ -406,10 +406,3 @@ describe('what is no bank file', () => {
     expect(await messageOf(write('bad.json', text))).toBe('|The file must be an object');
   });
 });
-
-describe('a bank that a profile stores', () => {
-  it('is described as the file was', async () => {
-    const { file, description } = await readBankFile('cbi-globe');
-    expect(await describeBank(JSON.parse(JSON.stringify(file)))).toEqual(description);
-  });
-});

@@ -13,6 +13,9 @@ import { closed, made, never, OK, PUT, qwac, TIMEOUT_MS, useRawBank } from './ra
 
 const bank = useRawBank();
 
+/** Sends the request. @param beforeFirstByte the hook before its first byte */
+const send = (beforeFirstByte?: () => Promise<void>) =>
+  bank.connection.send(PUT, TIMEOUT_MS, never, { ...(beforeFirstByte && { beforeFirstByte }) });
 /** How often these bytes are the request. */
 const requestsIn = (text: string | undefined) => (text ?? '').split('PUT /x').length - 1;
 
@@ -74,12 +77,8 @@ describe('what psd2 needs for a connection', () => {
 describe('a call that the bank never sees', () => {
   it('a call that is interrupted before it begins opens no connection', async () => {
     const reason = new Error('Ctrl-C');
-    let isAtGate = false;
-    const sending = bank.connection.send(PUT, TIMEOUT_MS, AbortSignal.abort(reason), {
-      beforeFirstByte: async () => {
-        isAtGate = true;
-      },
-    });
+    const beforeFirstByte = vi.fn(async () => {});
+    const sending = bank.connection.send(PUT, TIMEOUT_MS, AbortSignal.abort(reason), { beforeFirstByte });
     await expect(sending).rejects.toMatchObject({
       name: 'CallFailed',
       message: 'interrupted',
@@ -87,7 +86,8 @@ describe('a call that the bank never sees', () => {
       passing: false,
       cause: reason,
     });
-    expect({ isAtGate, requests: await bank.requests() }).toEqual({ isAtGate: false, requests: [] });
+    expect(beforeFirstByte).not.toHaveBeenCalled();
+    expect(await bank.requests()).toEqual([]);
   });
 
   it('if nothing listens at the address of the bank, a second try may succeed', async () => {
@@ -126,75 +126,52 @@ it('after its answer or its failure, a call no longer listens to the signal', as
 });
 
 it('a call without a hook goes over the connection of an earlier one whose hook was called', async () => {
-  let called = 0;
-  const beforeFirstByte = async () => {
-    called += 1;
-  };
-  await bank.connection.send(PUT, TIMEOUT_MS, never, { beforeFirstByte });
-  await bank.connection.send(PUT, TIMEOUT_MS, never);
-  expect({ called, requests: await bank.requests() }).toEqual({ called: 1, requests: [2] });
+  const beforeFirstByte = vi.fn(async () => {});
+  await send(beforeFirstByte);
+  await send();
+  expect(beforeFirstByte).toHaveBeenCalledTimes(1);
+  expect(await bank.requests()).toEqual([2]);
 });
 
 it('the hook for a new connection is called again if the bank has closed the old one in the meantime', async () => {
-  bank.answer = (socket) => socket.write(OK);
-  await bank.connection.send(PUT, TIMEOUT_MS, never);
-  let called = 0;
-  const sending = bank.connection.send(PUT, TIMEOUT_MS, never, {
-    beforeFirstByte: async () => {
-      called += 1;
-      if (called === 1) await bank.hangUp();
-    },
-  });
-  expect(await sending).toMatchObject({ status: 200 });
-  expect({ called, requests: await bank.requests() }).toEqual({ called: 2, requests: [1, 1] });
+  await send();
+  const beforeFirstByte = vi.fn(async () => {}).mockImplementationOnce(() => bank.hangUp());
+  expect(await send(beforeFirstByte)).toMatchObject({ status: 200 });
+  expect(beforeFirstByte).toHaveBeenCalledTimes(2);
+  expect(await bank.requests()).toEqual([1, 1]);
 });
 
 describe('the hook before the first byte', () => {
   const stop = new Error('not now');
 
   it('an error in the hook stops a request on a new connection, and nothing leaves', async () => {
-    const sending = bank.connection.send(PUT, TIMEOUT_MS, never, {
-      beforeFirstByte: () => Promise.reject(stop),
-    });
-    await expect(sending).rejects.toBe(stop);
+    await expect(send(() => Promise.reject(stop))).rejects.toBe(stop);
     await bank.requests();
     expect(bank.heard.join('')).toBe('');
   });
 
   it('an error in the hook stops a request on a reused connection, and the next request succeeds', async () => {
-    await bank.connection.send(PUT, TIMEOUT_MS, never);
-    const sending = bank.connection.send(PUT, TIMEOUT_MS, never, {
-      beforeFirstByte: () => Promise.reject(stop),
-    });
-    await expect(sending).rejects.toBe(stop);
+    await send();
+    await expect(send(() => Promise.reject(stop))).rejects.toBe(stop);
     expect(bank.heard.map(requestsIn)).toEqual([1]);
-    expect(await bank.connection.send(PUT, TIMEOUT_MS, never)).toMatchObject({ status: 200 });
+    expect(await send()).toMatchObject({ status: 200 });
     expect((await bank.requests()).reduce((sum, each) => sum + each)).toBe(2);
   });
 
   it('psd2 calls the hook once per request, after the handshake and before any byte', async () => {
-    const calls: { connections: number; requests: number }[] = [];
-    for (let call = 0; call < 2; call += 1) {
-      await bank.connection.send(PUT, TIMEOUT_MS, never, {
-        beforeFirstByte: async () => {
-          calls.push({ connections: bank.heard.length, requests: requestsIn(bank.heard[0]) });
-        },
-      });
-    }
-    expect(calls.map((call) => call.requests)).toEqual([0, 1]);
+    const before: number[] = [];
+    for (let call = 0; call < 2; call += 1)
+      await send(async () => void before.push(requestsIn(bank.heard[0])));
+    expect(before).toEqual([0, 1]);
     expect(bank.heard.map(requestsIn)).toEqual([2]);
   });
 
   it('psd2 does not call the hook if it does not trust the bank', async () => {
     const stranger = connectToBank(bank.origin, qwac, made.stranger);
-    let called = false;
-    const sending = stranger.send(PUT, TIMEOUT_MS, never, {
-      beforeFirstByte: async () => {
-        called = true;
-      },
-    });
+    const beforeFirstByte = vi.fn(async () => {});
+    const sending = stranger.send(PUT, TIMEOUT_MS, never, { beforeFirstByte });
     await expect(sending).rejects.toMatchObject({ neverSent: true, passing: false });
-    expect(called).toBe(false);
+    expect(beforeFirstByte).not.toHaveBeenCalled();
     await stranger.close();
   });
 
@@ -211,16 +188,16 @@ describe('the hook before the first byte', () => {
 
 describe('whether a byte has left', () => {
   it('if the bank has closed the connection, psd2 knows that nothing left and opens a new one', async () => {
-    await bank.connection.send(PUT, TIMEOUT_MS, never);
+    await send();
     await bank.hangUp();
-    await bank.connection.send(PUT, TIMEOUT_MS, never);
+    await send();
     expect(await bank.requests()).toEqual([1, 1]);
   });
 });
 
 it('a call that times out closes its connection, and the next call does not wait for it', async () => {
   // On a busy machine, to connect may take longer than the time of the call.
-  await bank.connection.send(PUT, TIMEOUT_MS, never);
+  await send();
   const silent: Socket[] = [];
   bank.answer = (socket) => silent.push(socket);
   const sending = bank.connection.send(PUT, 300, never);
@@ -229,7 +206,7 @@ it('a call that times out closes its connection, and the next call does not wait
     neverSent: false,
   });
   bank.answer = (socket) => socket.write(OK);
-  await bank.connection.send(PUT, TIMEOUT_MS, never);
+  await send();
   const [first] = silent;
   if (first) await closed(first);
   expect(await bank.requests()).toEqual([2, 1]);

@@ -1,7 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../src/bank/call/pace.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
 import { success } from './answers.ts';
@@ -118,20 +117,6 @@ describe('an interruption', () => {
       const { exchange } = openClient({ signal, ca: stranger.cert });
       await expect(exchange(putting('until sent'))).rejects.toMatchObject({ code: 'bank_unreachable' });
       expect(getEventListeners(signal, 'abort')).toEqual([]);
-    });
-
-    it('an interruption before the call (never) does not stop it, even if calls must wait', async () => {
-      const controller = new AbortController();
-      controller.abort(interrupted);
-      recorded.expect('PUT', '/x', success());
-      const pace = new Pace({
-        clock: () => 0,
-        sleep: async () => controller.signal.throwIfAborted(),
-        random: () => 0.5,
-      });
-      await pace.slowDown(1_000);
-      const { exchange } = openClient({ signal: controller.signal, pace });
-      expect((await exchange(putting('never'))).status).toBe(200);
     });
   });
 

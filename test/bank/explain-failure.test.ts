@@ -97,6 +97,7 @@ describe('a TLS handshake that fails', () => {
   const oldTls = 'it supports only unsafe versions of TLS, but psd2 needs TLS 1.2 or newer';
   const noCommon = (code: string) =>
     `it ended the TLS handshake: there is no common cipher, or it did not accept the QWAC (${code})`;
+  const refusedQwac = (code: string) => `it refused the TLS handshake with our QWAC (${code})`;
   const handshakeFailure = noCommon('ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE');
 
   it.each([
@@ -108,14 +109,8 @@ describe('a TLS handshake that fails', () => {
     ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', handshakeFailure],
     ['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', handshakeFailure],
     ['ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY', noCommon('ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY')],
-    [
-      'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
-      'it refused the TLS handshake with our QWAC (ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE)',
-    ],
-    [
-      'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE',
-      'it refused the TLS handshake with our QWAC (ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE)',
-    ],
+    ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', refusedQwac('ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE')],
+    ['ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', refusedQwac('ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE')],
     ['ERR_SSL_BAD_SIGNATURE', 'the TLS handshake failed (ERR_SSL_BAD_SIGNATURE)'],
   ])('for %s psd2 says: %s', (code, message) => {
     expect(explained(failed(code))).toEqual(lasting(message));
@@ -125,7 +120,7 @@ describe('a TLS handshake that fails', () => {
     ['wrong version number', noTls],
     ['sslv3 alert handshake failure', handshakeFailure],
     ['ssl/tls alert handshake failure', handshakeFailure],
-    ['tlsv1 alert unknown ca', 'it refused the TLS handshake with our QWAC (ERR_SSL_TLSV1_ALERT_UNKNOWN_CA)'],
+    ['tlsv1 alert unknown ca', refusedQwac('ERR_SSL_TLSV1_ALERT_UNKNOWN_CA')],
     ['no ciphers available', 'the TLS handshake failed (ERR_SSL_NO_CIPHERS_AVAILABLE)'],
   ])('psd2 also understands the reason %j if only the message of EPROTO has it', (reason, message) => {
     expect(explained(opensslSays(reason))).toEqual(lasting(message));
@@ -146,9 +141,8 @@ describe('a TLS handshake that fails', () => {
     // There is a common cipher if the handshake of the client is finished.
     'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
   ])('%s after the request says that the bank refused the QWAC', (code) => {
-    const refused = lasting(`it refused the TLS handshake with our QWAC (${code})`);
     for (const spelling of [code, code.replace('SSLV3', 'SSL/TLS')])
-      expect(explained(failed(spelling), { sent: true })).toEqual(refused);
+      expect(explained(failed(spelling), { sent: true })).toEqual(lasting(refusedQwac(code)));
   });
 
   it.each([
@@ -166,25 +160,23 @@ describe('a TLS handshake that fails', () => {
 });
 
 describe('an answer that is not HTTP', () => {
+  const NOT_HTTP = 'its answer is not valid HTTP';
   const parserFailed = (message: string) =>
     Object.assign(new Error(message), { name: 'HTTPParserError', code: 'HPE_INVALID_CONSTANT' });
 
   it.each([
     [
       failed('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'),
-      'its answer is not valid HTTP (its length differs from its Content-Length)',
+      `${NOT_HTTP} (its length differs from its Content-Length)`,
     ],
     [failed('UND_ERR_HEADERS_OVERFLOW'), 'its answer has more than 16 KiB of headers'],
     [
       failed('UND_ERR_SOCKET', 'bad response'),
       'its answer begins with 100 Continue, which psd2 did not ask for',
     ],
-    [
-      parserFailed('Response does not match the HTTP/1.1 protocol (Expected HTTP/)'),
-      'its answer is not valid HTTP (Expected HTTP/)',
-    ],
-    [parserFailed('Response does not match'), 'its answer is not valid HTTP'],
-    [parserFailed('It (was) no answer'), 'its answer is not valid HTTP'],
+    [parserFailed('Response does not match the HTTP/1.1 protocol (No HTTP/)'), `${NOT_HTTP} (No HTTP/)`],
+    [parserFailed('Response does not match'), NOT_HTTP],
+    [parserFailed('It (was) no answer'), NOT_HTTP],
     [
       new RangeError('WebAssembly.Memory(): could not allocate memory'),
       'WebAssembly does not start (check ulimit -v, or set NODE_OPTIONS=--disable-wasm-trap-handler)',

@@ -1,7 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { parseDate } from '../../../../src/domain/calendar.ts';
-import { collectTransactions } from '../../../../src/flows/reading/transaction-reading.ts';
 import { success } from '../../answers.ts';
 import { FACTS, TOKEN, useClients } from '../../client.ts';
 import { APPLICATION_NAME, useRecordedBank } from '../../recorded-bank.ts';
@@ -57,22 +55,6 @@ describe('the base URL', () => {
     recorded.expect('GET', `/psd2/v1${CUSTOMER_ID}`, customer);
     await openClient({ pathPrefix: '/psd2/v1' }).bank.login.whose(transactionId);
     expect(recorded.last.requestLine).toBe(`GET /psd2/v1${CUSTOMER_ID} HTTP/1.1`);
-  });
-
-  it('psd2 sends the prefix and the query exactly as it signs them, percent-encoding included', async () => {
-    const path = '/private/customers/1234567/products/0000012345/transactions/retrieve';
-    const query = 'dateFrom=30%2F06%2F2026&dateTo=01%2F07%2F2026';
-    recorded.expect('GET', `/x${path}?${query}`, success('{"transactionsAccounting":[]}'));
-    const rows = await collectTransactions(openClient({ pathPrefix: '/x' }).bank.accounts, {
-      customerId: '1234567',
-      productId: '0000012345',
-      from: parseDate('--from', '2026-06-30'),
-      to: parseDate('--to', '2026-07-01'),
-      status: undefined,
-      transactionId,
-    });
-    expect(rows).toEqual([]);
-    expect(recorded.last.target).toBe(`/x${path}?${query}`);
   });
 });
 

@@ -131,18 +131,6 @@ describe('OAuth', () => {
     },
   );
 
-  it('psd2 keeps new tokens without a lifetime, because the refresh token before them is spent', async () => {
-    const { body, ...answer } = tokens('a1', 'r1');
-    const withoutLifetime = String(body).replace(/"expires_in":\d+,/, '');
-    expect(withoutLifetime).not.toBe(body);
-    recorded.expect('POST', '/auth/oauth/v2/token', { ...answer, body: withoutLifetime });
-    expect(await openClient().bankWith().login.tokens(client, REFRESH, transactionId)).toMatchObject({
-      accessToken: 'a1',
-      expiresIn: null,
-      refreshToken: 'r1',
-    });
-  });
-
   const GRANT = '"access_token":"a1","refresh_token":"r1","expires_in":600';
   it.each<[string, body: string, status?: number]>([
     ['without an outcome', `{"result":{"messages":"none"},"data":{${GRANT}}}`],

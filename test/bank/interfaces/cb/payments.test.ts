@@ -42,7 +42,6 @@ const errorOf = async (call: Promise<unknown> | undefined) => {
   if (!(error instanceof Psd2Error)) throw new TypeError('It is no error of psd2');
   return { code: error.code, message: error.message, hint: error.hint };
 };
-const aboutOther = (what: string) => expect.stringMatching(new RegExp(what));
 
 describe('what is asked for', () => {
   it('a transfer is verified with what was ordered', async () => {
@@ -181,17 +180,6 @@ describe('the answer to a verify', () => {
       message: "The bank's answer to verify has no resources.resourceId",
       hint: undefined,
     });
-  });
-});
-
-describe('an answer about another payment decides nothing', () => {
-  const other = success('{"executionStatus":"OK","cro":"1"}', { resourceId: 'r2' });
-  it.each<[string, () => Promise<unknown> | undefined]>([
-    ['a further step', () => transferAt(opened(other)).verifyFurther('r1', 'verify2', '{}', silent)],
-    ['an execution', () => transferAt(opened(other)).execute?.('r1', silent)],
-    ['an execution status', () => transferAt(opened(other)).executionStatus?.('r1')],
-  ])('%s', async (_, call) => {
-    expect(await errorOf(call())).toMatchObject({ code: 'bank_answer', message: aboutOther('r2') });
   });
 });
 

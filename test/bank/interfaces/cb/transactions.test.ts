@@ -312,13 +312,6 @@ describe('what is odd in a row is read as what it can only mean', () => {
     ['the same otherwise', { dateLiquidationValue: '20240230T00:00:00' }, { valueDate: '2024-02-29' }, []],
     ['a value day that is none', { dateLiquidationValue: 'soon' }, lost, ['dateLiquidationValue']],
     ['an object for a day', { dateLiquidationValue: {} }, lost, ['dateLiquidationValue']],
-    ['a zone', { dateAccountingCurrency: '2026-11-20+01:00' }, { bookingDate: '2026-11-20' }, []],
-    [
-      'midnight in another zone',
-      { dateAccountingCurrency: '2026-11-19T23:00:00Z' },
-      { bookingDate: '2026-11-20' },
-      [],
-    ],
     ['a day as a number', { dateAccountingCurrency: 20_261_120 }, { bookingDate: '2026-11-20' }, []],
     [
       'no booking day beside a value day',

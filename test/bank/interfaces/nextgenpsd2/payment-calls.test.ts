@@ -34,7 +34,6 @@ interface Made {
   order?: Partial<TransferOrder>;
   initiation?: Partial<Initiation>;
   isBulk?: boolean;
-  authorisedBy?: string;
   file?: Omit<BankFile, 'interface'>;
 }
 
@@ -278,12 +277,6 @@ describe('the status of a payment', () => {
     });
     expect(await calls.sca?.status('p1', 'another transaction')).toMatchObject({ became: 'ordered' });
     expect(sent).toEqual([about('GET', `${SELF}/status`, { decides: true })]);
-  });
-
-  it('of a payment in a basket says whose SCA it is', async () => {
-    const { calls, sent } = made([said({ transactionStatus: 'RCVD' })], { authorisedBy: 'of the basket' });
-    await calls.sca?.status('p1', TRANSACTION_ID);
-    expect(sent).toMatchObject([{ facts: { ofPayment: 'of the basket' }, transactionId: TRANSACTION_ID }]);
   });
 
   it('of another payment decides nothing', async () => {

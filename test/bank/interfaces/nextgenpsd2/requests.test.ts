@@ -234,11 +234,6 @@ describe('the fields of a bank file', () => {
     expect(digestProblem(headers.digest, body, 'SHA-512')).toBeNull();
   });
 
-  it('a word for the algorithm is sent as it is', async () => {
-    const { headers } = await readingOf({ signing: { algorithm: 'SHA-256' } });
-    expect(headers.signature).toContain('algorithm="SHA-256"');
-  });
-
   it.each([
     ['never', false, false],
     ['with-body', false, true],
