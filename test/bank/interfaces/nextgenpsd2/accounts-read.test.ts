@@ -93,11 +93,7 @@ describe('the list of accounts', () => {
     ['its id', { resourceId: 'r1', iban: IBAN, bban: '0815' }, account('r1', { iban: IBAN })],
     ['its IBAN', { iban: IBAN, bban: '0815' }, account(IBAN, { iban: IBAN })],
     ['its BBAN', { bban: '0815', maskedPan: '5254**41' }, account('0815', { name: '5254**41' })],
-    [
-      'the number of its card',
-      { maskedPan: '5254**41', msisdn: '39' },
-      account('5254**41', { name: '5254**41' }),
-    ],
+    ['its card number', { maskedPan: '5254**41', msisdn: '39' }, account('5254**41', { name: '5254**41' })],
     ['its phone', { msisdn: '39' }, account('39')],
     [
       'all',
@@ -587,11 +583,7 @@ describe('a row of transactions', () => {
     ['control characters', text('a\u0000b'), remitted('a b')],
     ['an object for a text', text({ reference: 'R' }), remitted('R')],
     ['another object for a text', text({ other: 1 }), {}],
-    [
-      'a text like the name',
-      { creditorName: 'Shop', ...text('Shop') },
-      { ...named('Shop'), remittance: 'Shop' },
-    ],
+    ['its name again', { creditorName: 'Shop', ...text('Shop') }, { ...named('Shop'), remittance: 'Shop' }],
     ['further information', { additionalInformation: 'Fee' }, { description: 'Fee' }],
     [
       'further information and a text',

@@ -196,11 +196,7 @@ describe('the content of an answer', () => {
     ['a text', { body: '"x"' }, 'is no JSON object'],
     ['a list', { body: '[]' }, 'has no usable content: expected an object'],
     ['no list', said({}), 'has no usable accounts: expected a list'],
-    [
-      'an account without an id',
-      said({ accounts: [{ id: 'a' }, {}] }),
-      'has no usable accounts.1.id: expected an id',
-    ],
+    ['no id', said({ accounts: [{ id: 'a' }, {}] }), 'has no usable accounts.1.id: expected an id'],
   ])('cannot be used: %s', async (_, answer, says) => {
     expect(await failureOf(read(answer))).toEqual({
       ...{ code: 'bank_answer', message: `The bank's answer to GET /v1/accounts ${says}` },

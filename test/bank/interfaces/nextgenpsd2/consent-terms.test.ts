@@ -53,12 +53,7 @@ describe('the terms of a consent', () => {
     ],
     ['as much as the bank allows', { frequencyPerDay: 4, validUntil: date('2027-05-20') }, {}, {}],
     ['one reading', { recurring: false, frequencyPerDay: 3 }, {}, { recurring: false, frequencyPerDay: 1 }],
-    [
-      'the first type of the bank',
-      {},
-      { types: ['list-only', 'dedicated'] },
-      { access: { type: 'list-only' } },
-    ],
+    ["the bank's first type", {}, { types: ['list-only', 'dedicated'] }, { access: { type: 'list-only' } }],
     [
       'the list, with balances where the bank has no other',
       { access: { type: 'list-only' } },

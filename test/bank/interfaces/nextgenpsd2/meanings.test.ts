@@ -223,14 +223,11 @@ describe('a refused signature', () => {
   const ACCEPT = `The bank does not accept the signature of ${READ}`;
   const SIGNED =
     'psd2 signed with rsa-sha256: digest, x-request-id, psu-id if it is sent, psu-corporate-id if it is sent, tpp-redirect-uri if it is sent.';
+  const KEY_ID =
+    'keyId has the form sn-ca with a hex serial, lower case, the issuer in rfc2253, spaces: keep.';
 
   it.each<[string, BankFile['signing'], string, string]>([
-    [
-      'SIGNATURE_INVALID',
-      {},
-      ACCEPT,
-      `${SIGNED} keyId has the form sn-ca with a hex serial, lower case, the issuer in rfc2253, spaces: keep.`,
-    ],
+    ['SIGNATURE_INVALID', {}, ACCEPT, `${SIGNED} ${KEY_ID}`],
     [
       'KID_MISSING',
       { keyId: { form: 'organization-id' } },
@@ -247,7 +244,7 @@ describe('a refused signature', () => {
       'SIGNATURE_INVALID',
       { algorithm: 'rsa-sha512', headers: ['digest', 'date'], ifSent: [], when: 'with-body' },
       ACCEPT,
-      'psd2 signed with rsa-sha512: digest, date. keyId has the form sn-ca with a hex serial, lower case, the issuer in rfc2253, spaces: keep.',
+      `psd2 signed with rsa-sha512: digest, date. ${KEY_ID}`,
     ],
   ])('%s, with the bank file %j', async (bankCode, signing, message, did) => {
     expect(await failure(READING, refused(bankCode, 401), { signing })).toEqual({

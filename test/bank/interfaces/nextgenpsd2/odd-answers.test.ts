@@ -51,11 +51,7 @@ describe('an odd row', () => {
     ['a clock after a blank', { bookingDate: ' 2026-11-20 13:45:00.000 ' }, { bookingDate: '2026-11-20' }],
     ['midnight of another zone', { bookingDate: '2026-11-19T23:00:00Z' }, { bookingDate: '2026-11-20' }],
     ['midnight in UTC', { bookingDate: '2026-11-20T00:00:00.000Z' }, { bookingDate: '2026-11-20' }],
-    [
-      'a number for a text',
-      { creditorName: 4711, endToEndId: 5 },
-      { counterpartyName: '4711', endToEndId: '5' },
-    ],
+    ['numbers for texts', { creditorName: 47, endToEndId: 5 }, { counterpartyName: '47', endToEndId: '5' }],
     ['an amount as a number', { transactionAmount: { amount: -1.5, currency: 'EUR' } }, { amount: '-1.5' }],
     ['a decimal comma', amountOf('-12,30', ' eur '), { amount: '-12.30', currency: 'EUR' }],
     ['marks between thousands', amountOf('1.234.567,8'), { amount: '1234567.8' }],
@@ -64,11 +60,7 @@ describe('an odd row', () => {
     ['a minus at the end', amountOf('12.30-'), { amount: '-12.30' }],
     ['an IBAN with blanks', payeeAt({ iban: 'de02 1001 0010 9307 1186 03' }), { counterpartyIban: OTHER }],
     ['blanks', { creditorName: '  Shop ' }, { counterpartyName: 'Shop' }],
-    [
-      'unknown members',
-      { news: { a: 1 }, ...payeeAt({ iban: OTHER, kind: 7 }) },
-      { counterpartyIban: OTHER },
-    ],
+    ['new members', { news: { a: 1 }, ...payeeAt({ iban: OTHER, kind: 7 }) }, { counterpartyIban: OTHER }],
     ['nothing for an account', { creditorAccount: {}, debtorAccount: null }, { counterpartyIban: null }],
   ])('with %s is read', async (_, more, expected) => {
     expect(await readRow(more)).toMatchObject({ ...expected, unread: {} });

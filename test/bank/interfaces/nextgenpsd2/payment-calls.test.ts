@@ -128,11 +128,7 @@ describe('the account that the customer has chosen', () => {
     ['is what the bank names', { ...sent, debtorAccount }, IBAN],
     ['is what the bank names, with nothing else', { debtorAccount }, IBAN],
     ['may be a masked card', { debtorAccount: { maskedPan: '525412******3241' } }, '525412******3241'],
-    [
-      'is masked, if the bank forgot it',
-      { debtorAccount: { maskedPan: '5254121234563241' } },
-      '525412******3241',
-    ],
+    ['is masked by psd2 itself', { debtorAccount: { maskedPan: '5254121234563241' } }, '525412******3241'],
     ['is no text for a terminal', { debtorAccount: { iban: '\u001b[31mDE89\u202e\n$(x)' } }, null],
     ['is no endless text', { debtorAccount: { bban: '7'.repeat(71) } }, null],
     ['is not the one of the payee', { ...sent, debtorAccount: sent.creditorAccount }, null],
@@ -159,19 +155,12 @@ describe('the account that the customer has chosen', () => {
 describe('an initiation', () => {
   const received = (more: object, headers = {}) =>
     said({ transactionStatus: 'RCVD', paymentId: 'p1', ...more }, 201, headers);
+  const ofBody = (body: string): Made => ({ initiation: { body } });
   it.each<[string, Made, object]>([
     ['in JSON', {}, {}],
-    ['in XML', { initiation: { body: '<Document/>' } }, { 'content-type': 'application/xml' }],
-    [
-      'in XML and JSON',
-      { initiation: { body: '--b-1\r\n' } },
-      { 'content-type': 'multipart/form-data; boundary=b-1' },
-    ],
-    [
-      'for a signing basket',
-      { initiation: { forBasket: true } },
-      { 'tpp-explicit-authorisation-preferred': 'true' },
-    ],
+    ['in XML', ofBody('<Document/>'), { 'content-type': 'application/xml' }],
+    ['in XML and JSON', ofBody('--b-1\r\n'), { 'content-type': 'multipart/form-data; boundary=b-1' }],
+    ['in a basket', { initiation: { forBasket: true } }, { 'tpp-explicit-authorisation-preferred': 'true' }],
   ])('%s sends its bytes, and can be sent only once', async (_, what, headers) => {
     const { calls, sent } = made([received({})], what);
     expect(await calls.verify(silent)).toEqual(verifiedAs('p1'));
@@ -210,11 +199,7 @@ describe('an initiation', () => {
       { messages: ['Late', 'W1', 'Hi'], links: { approach: null, message: 'Hi' } },
     ],
     ['an SCA status', { scaStatus: 'received' }, { bank: atBank('RCVD', 'received') }],
-    [
-      'a payment that is rejected',
-      { transactionStatus: 'RJCT' },
-      { bank: atBank('RJCT'), links: DONE, isRejected: true },
-    ],
+    ['a rejection', { transactionStatus: 'RJCT' }, { bank: atBank('RJCT'), links: DONE, isRejected: true }],
     ['one that is executed already', { transactionStatus: 'ACSC' }, { bank: atBank('ACSC'), links: DONE }],
     ['a link to another host', { _links: { scaStatus: { href: 'https://evil.example/x' } } }, ELSEWHERE],
   ])('is answered with %s', async (_, answer, verified) => {
@@ -342,12 +327,7 @@ describe('why the bank has rejected a payment', () => {
     ],
     ['words alone', '{}', rejectedWith({ psuMessage: 'NOTE: x' }), [{ ...nothing, text: 'NOTE: x' }]],
     ['nothing', '{}', rejectedWith({}), undefined],
-    [
-      'words of one that is not rejected',
-      '{}',
-      said({ transactionStatus: 'RCVD', psuMessage: 'x' }),
-      undefined,
-    ],
+    ['words of an open payment', '{}', said({ transactionStatus: 'RCVD', psuMessage: 'x' }), undefined],
   ])('in %s', async (_, body, answer, reasons) => {
     const { calls } = made([answer], { initiation: { body } });
     expect((await calls.sca?.status('p1', TRANSACTION_ID))?.reasons).toEqual(reasons);

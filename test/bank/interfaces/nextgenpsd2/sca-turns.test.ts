@@ -41,21 +41,14 @@ it.each([
 describe('the links of an answer', () => {
   const chosen = (approach: string) => ({ 'aspsp-sca-approach': approach });
   const byPassword = { updatePsuAuthentication: '/x' };
+  const NAMING = { startAuthorisationWithPsuIdentification: '/v1/i' };
   it.each<[string, object, object, object?, Record<string, string>?]>([
     ['none', {}, {}],
     ['a page', { scaRedirect: SITE }, { redirect: SITE }],
     ['a login', { scaOAuth: `${ORIGIN}/meta` }, { oauth: `${ORIGIN}/meta` }],
     ['a start', { startAuthorisation: '/v1/s' }, { start: '/v1/s' }],
-    [
-      'a start that names the customer',
-      { startAuthorisationWithPsuIdentification: '/v1/i' },
-      { start: '/v1/i' },
-    ],
-    [
-      'two starts',
-      { startAuthorisation: '/v1/s', startAuthorisationWithPsuIdentification: '/v1/i' },
-      { start: '/v1/s' },
-    ],
+    ['a start that names the customer', NAMING, { start: '/v1/i' }],
+    ['two starts', { startAuthorisation: '/v1/s', ...NAMING }, { start: '/v1/s' }],
     [
       'a page with the rest',
       { scaRedirect: SITE, scaStatus: '/v1/z', confirmation: '/v1/c' },
@@ -96,13 +89,7 @@ describe('the links of an answer', () => {
     ],
     ['another approach', {}, {}, {}, chosen('OTHER')],
     ['an exemption', {}, { isDone: true }, { scaStatus: 'exempted' }],
-    [
-      'an exemption, whatever the approach',
-      {},
-      { isDone: true },
-      { scaStatus: 'exempted' },
-      chosen('embedded'),
-    ],
+    ['an exemption at embedded SCA', {}, { isDone: true }, { scaStatus: 'exempted' }, chosen('embedded')],
     ['an end', {}, { isDone: true }, { scaStatus: 'finalised' }],
     ['no end', {}, {}, { scaStatus: 'failed' }],
     ['a page beside a password', { scaRedirect: SITE, ...byPassword }, { redirect: SITE }],
@@ -146,16 +133,11 @@ describe('the links of an answer', () => {
     },
   );
 
+  const EVIL = 'https://evil.example/';
   it.each([
     [{ scaRedirect: 'http://x.example/' }, "The bank's link scaRedirect is not an https address"],
-    [
-      { scaStatus: 'https://evil.example/' },
-      "The bank's link scaStatus leads to another host: https://evil.example/",
-    ],
-    [
-      { confirmation: 'https://evil.example/' },
-      "The bank's link confirmation leads to another host: https://evil.example/",
-    ],
+    [{ scaStatus: EVIL }, `The bank's link scaStatus leads to another host: ${EVIL}`],
+    [{ confirmation: EVIL }, `The bank's link confirmation leads to another host: ${EVIL}`],
   ])('%j is refused before the customer acts', (given, message) => {
     expect(errorOf(() => links(given))).toMatchObject({ code: 'bank_answer', message });
   });
