@@ -138,13 +138,15 @@ describe('OAuth', () => {
     ['with an unknown outcome', `{"result":{"outcome":"success","messages":[7,null]},"data":{${GRANT}}}`],
     ['with an empty error beside them', `{"error":"",${GRANT}}`],
     ['with tokens beside an empty `data`', `{"result":{"outcome":"SUCCESS",${GRANT}},"data":{}}`],
+    ['without a lifetime', '{"data":{"access_token":"a1","refresh_token":"r1"}}'],
     ['with tokens in a list', `[{"result":{"outcome":"SUCCESS"},"data":[{"data":{${GRANT}}}]}]`],
   ])(
     'psd2 keeps the tokens of an answer %s, because the bank gives them only once',
     async (_, body, status = 200) => {
       recorded.expect('POST', '/auth/oauth/v2/token', { status, body });
       expect(await openClient().bankWith().login.tokens(client, REFRESH, transactionId)).toEqual({
-        ...{ accessToken: 'a1', expiresIn: 600, refreshToken: 'r1', refreshExpiresIn: null, scope: null },
+        ...{ accessToken: 'a1', refreshToken: 'r1', refreshExpiresIn: null, scope: null },
+        expiresIn: body.includes('expires_in') ? 600 : null,
       });
     },
   );
