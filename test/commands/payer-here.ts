@@ -267,7 +267,8 @@ function personAt(terminal: Terminal, answers: Answer[], asked: string[], column
     ask,
     askPath: ask,
     askSecret: (question, check) => ask(question, { ...(check && { check }) }),
-    confirm: async (question) => answer(question) === true,
+    // A question whose answer is yes if the operator only presses Enter says so.
+    confirm: async (question, suggested) => answer(suggested ? `${question} [Y]` : question) === true,
     async choose(question, choices) {
       const wanted = String(answer(question));
       asked.push(...choices.map(({ name, short }) => `- ${name} (${short ?? name})`));

@@ -31,7 +31,9 @@ async function sent(end: string): Promise<number> {
 }
 
 it('Ctrl-C in the middle of a run says how to go on, and the run goes on', async () => {
-  const { batch } = await add(file('stopped.csv', line('Ada Lovelace', '1.21'), line('Alan Turing', '1.22')));
+  const csv = file('stopped.csv', line('Ada Lovelace', '1.21'), line('Alan Turing', '1.22'));
+  await operator.succeeds(['batch', 'check', csv, '--from', ACCOUNT, '--json']);
+  const { batch } = await add(csv);
   const port = await freePort();
   const stopped = await operator.start(['batch', 'run', batch, '--yes', '--json'], {
     PSD2_BROWSER: 'none',
@@ -43,6 +45,7 @@ it('Ctrl-C in the middle of a run says how to go on, and the run goes on', async
   expect(ended.code).toBe(130);
   expect(readError(ended).hint).toContain(`psd2 batch run ${batch}`);
   expect((await report(batch)).map(({ state }) => state)).toEqual(['authorizing', 'waiting']);
+  await operator.succeeds(['batch', 'status', batch, '--json']);
   expect((await run(batch)).code).toBe(0);
 });
 

@@ -30,6 +30,7 @@ const COMMANDS = [
   ['sandbox', 'fault', 'add', 'delay=1', '--on', 'token', '--times', '1'],
   ['sandbox', 'fault', 'list'],
   ['sandbox', 'fault', 'clear'],
+  ['sandbox', 'clock'],
   ['auth', 'login'],
   ['auth', 'login', '--client-credentials'],
   ['auth', 'status'],
@@ -64,6 +65,7 @@ const COMMANDS = [
   ['accounts', 'report', ACCOUNT, '--file', 'report.html'],
   ['accounts', 'export', ACCOUNT, '--format', 'ofx', '--file', 'statement.ofx'],
   ['operation', 'list'],
+  ['operation', 'prepare', 'standingOrder', '--account', ACCOUNT],
   ['batch', 'list'],
   ['log', 'list', '--limit', '3'],
   ['log', 'stats'],
@@ -83,6 +85,7 @@ const COMMANDS = [
   ['cert', 'check'],
   ['cert', 'generate', '--out', 'made'],
   ['cert', 'request', '--out', 'requested'],
+  ['doctor'],
 ];
 
 describe('with --json stdout is one document', () => {

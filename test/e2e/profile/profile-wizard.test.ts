@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
@@ -96,8 +96,20 @@ it('psd2 profile add asks for every setting, checks certificates as they are ent
   expect(shown.stdout + shown.stderr).not.toContain(bank.clientSecret);
 });
 
+it('psd2 profile add stores nothing if it is interrupted', async () => {
+  const { code } = await wizard('add', 'interrupted', [
+    [/Which bank is it\?/, '\r'],
+    ...beginning().slice(0, 2),
+    [/Client id/, '\u0003'],
+  ]);
+  expect(code).toBe(130);
+  expect(existsSync(stored('interrupted'))).toBe(false);
+});
+
 it('psd2 profile edit offers the current settings, and keeps what is not entered again', async () => {
-  const { ccClientId, ccClientSecret, ccApplicationName, ...before } = { ...read('sandbox'), redirectUri };
+  const { ccClientId, ccClientSecret, ccApplicationName, ...rest } = read('sandbox');
+  // The payee check is no question of the wizard.
+  const before = { ...rest, redirectUri, payeeCheck: 'check' };
   writeFileSync(stored('edited'), JSON.stringify(before), { mode: 0o600 });
   const { code, screen } = await wizard('edit', 'edited', [
     [/Which bank is it\?/, '\r'],

@@ -92,7 +92,7 @@ describe('a free call', () => {
     });
   });
 
-  it.each(['execute', 'confirm'])('psd2 sends %s once, also after a 401', async (step) => {
+  it.each(['execute', 'CONFIRM', 'x/../%63onfirm'])('psd2 sends %s once, also after a 401', async (step) => {
     const path = `/private/x/r1/${step}`;
     recorded.expect('PUT', path, refusal(401));
     const { refusal: error } = await openClient().bank.send(freeCall({ method: 'PUT', path, body: {} }));
