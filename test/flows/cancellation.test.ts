@@ -11,6 +11,7 @@ import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FIND_OUT,
   FLOW,
   paymentStatus,
   scaThatSays,
@@ -58,15 +59,7 @@ const STAYS_ORDERED = {
   transactionId: 't1',
 };
 
-const MAY_BE_EXECUTED = {
-  ...STAYS_ORDERED,
-  hint: "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-  next: [
-    ['transfer', 'resume', FLOW],
-    ['transfer', 'resolve', FLOW, '--executed'],
-    ['transfer', 'resolve', FLOW, '--not-executed'],
-  ],
-};
+const MAY_BE_EXECUTED = { ...STAYS_ORDERED, ...FIND_OUT };
 
 interface Scene {
   events?: TransferEvent[];

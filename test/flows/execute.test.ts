@@ -28,7 +28,6 @@ const temporary = temporaryFolder();
 
 const SCT = { instant: false, type: null };
 const AUTHORIZED = operationStatus('AUTHORIZED');
-const PENDING = executionStatus('PENDING');
 const LOST = new Psd2Error('bank_unreachable', 'The bank could not be reached', {
   cause: new CallFailed('the connection was lost', { neverSent: false, passing: true, cause: undefined }),
 });
@@ -373,59 +372,66 @@ describe('a process that stalled while another resumed its transfer', () => {
     },
   );
 
-  it('a process that stalled until the bank had executed records what the other could not learn', async () => {
-    const { transfer, bank } = await authorised(SCT);
+  const RESOLVED = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: null } as const;
+  const settled = (status: 'OK' | 'KO') => ({ type: 'settlement', status, description: null }) as const;
+  const FURTHER: TransferEvent = { type: 'further-data', data: ['{}'] };
+  const THEIRS = { type: 'executed', cro: 'theirs' } as const;
+  const paid = () => script.execute();
+  const executedWith = (status: string) => () => {
     script.execute();
-    const open = await standsStill(transfer, 'executed', UNANSWERED);
-    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: '0012345678' });
-    expect([await transfer.stored()][0]).toMatchObject({ state: 'executed', cro: '0012345678' });
-    expect(executions(recorded)).toBe(1);
-  });
+    for (let polls = 0; polls < (status === 'PENDING' ? 5 : 1); polls += 1)
+      script.executionStatus(executionStatus(status));
+  };
+  const refusedWith = (status: number) => () => {
+    script.execute(refusal(status));
+    if (status === 422) script.status(AUTHORIZED);
+  };
+  const lost = () => {
+    script.execute('cut before the answer');
+    script.status(operationStatus('AUTHORIZED', 'OK'));
+  };
 
-  it('a process that stalled until a person said "not executed" records that the bank executed it', async () => {
-    const { transfer, bank } = await authorised(SCT);
-    script.execute();
-    const resolved = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: null } as const;
-    const open = await standsStill(transfer, 'executed', UNANSWERED, resolved);
-    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed' });
-    expect(await stateOf(transfer)).toBe('executed');
-  });
-
-  it('a process that stalled until the bank had refused records the refusal', async () => {
-    const { transfer, bank } = await authorised(SCT);
-    script.execute(refusal(422));
-    script.status(AUTHORIZED);
-    const open = await standsStill(transfer, 'execute-refused', UNANSWERED);
-    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'bank_refused' });
-    expect(await stateOf(transfer)).toBe('failed');
-  });
-
-  it('a process that stalled until the bank had turned execute away does not make it open again', async () => {
-    const { transfer, bank } = await authorised(SCT);
-    script.execute(refusal(429));
-    const open = await standsStill(transfer, 'execute-turned-away', UNANSWERED);
-    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'overtaken' });
-    expect(await stateOf(transfer)).toBe('unknown');
-    expect(transfer.events()).not.toContain('execute-turned-away');
-    expect(executions(recorded)).toBe(1);
-  });
-
-  it('a process that stalled while the other only got further data records the execution', async () => {
-    const { transfer, bank } = await authorised(SCT);
-    script.execute();
-    const open = await standsStill(transfer, 'executed', { type: 'further-data', data: ['{}'] });
-    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: '0012345678' });
-    expect(await stateOf(transfer)).toBe('executed');
-  });
-
-  it('a process that stalled leaves the other’s findings unchanged', async () => {
-    const { transfer, bank } = await authorised();
-    script.execute();
-    const settled = { type: 'settlement', status: 'OK', description: null } as const;
-    const open = await standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' }, settled);
-    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'settled', cro: 'theirs' });
-    expect(executions(recorded)).toBe(1);
-  });
+  it.each<[string, TransferEvent['type'], TransferEvent[], object, () => void, string]>([
+    ['the bank had executed', 'executed', [UNANSWERED], SCT, paid, 'executed 0012345678'],
+    ['a person said no', 'executed', [UNANSWERED, RESOLVED], SCT, paid, 'executed 0012345678'],
+    ['the other got further data', 'executed', [FURTHER], SCT, paid, 'executed 0012345678'],
+    ['the other knew all', 'executed', [THEIRS, settled('OK')], {}, paid, 'settled theirs'],
+    ['the other had asked for the outcome', 'executed', [THEIRS], SCT, lost, 'executed theirs'],
+    ['the bank had refused', 'execute-refused', [UNANSWERED], SCT, refusedWith(422), 'bank_refused failed'],
+    [
+      'the bank had not begun',
+      'execute-turned-away',
+      [UNANSWERED],
+      SCT,
+      refusedWith(429),
+      'overtaken unknown',
+    ],
+    [
+      'the other saw it settled',
+      'settlement',
+      [settled('OK')],
+      {},
+      executedWith('PENDING'),
+      'settled 0012345678',
+    ],
+    ['the other saw it fail', 'settlement', [settled('KO')], {}, executedWith('OK'), 'payment_failed failed'],
+  ])(
+    'a process that stalled until %s (%s) records what the other could not learn, and goes on from its findings',
+    async (_, at, theirs, order, answers, end) => {
+      const { transfer, bank } = await authorised(order);
+      answers();
+      const run = runAs(transfer, await standsStill(transfer, at, ...theirs), bank);
+      const { state, cro } = await run.catch(() => transfer.stored());
+      const error = await run.then(
+        () => null,
+        ({ code }) => code,
+      );
+      expect(error === null ? `${state} ${cro}` : `${error} ${state}`).toBe(end);
+      expect(await transfer.stored()).toMatchObject({ state });
+      expect(executions(recorded)).toBe(1);
+      expect(transfer.events()).not.toContain('execute-turned-away');
+    },
+  );
 
   it.each([UNANSWERED, { type: 'resolved', outcome: 'not-executed', by: 'ada', note: null } as const])(
     'a process whose execute had no answer changes nothing if the other recorded %j',
@@ -443,28 +449,11 @@ describe('a process that stalled while another resumed its transfer', () => {
     },
   );
 
-  it('a process that stalled while it asked for the outcome continues from what the other found out', async () => {
-    const { transfer, bank } = await authorised(SCT);
-    script.execute('cut before the answer');
-    script.status(operationStatus('AUTHORIZED', 'OK'));
-    const open = await standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' });
-    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: 'theirs' });
-  });
-
   it('a process that gets no outcome from the bank continues from the outcome that the other got', async () => {
     const { transfer, bank } = await authorised(SCT);
     await transfer.open.record(SENT);
     const open = await standsStill(transfer, 'execute-unanswered', { type: 'executed', cro: 'theirs' });
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: 'theirs' });
-  });
-
-  it('a process that sees the settlement as pending continues from what the other found out', async () => {
-    const { transfer, bank } = await authorised();
-    script.execute();
-    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(PENDING);
-    const settled = { type: 'settlement', status: 'OK', description: null } as const;
-    const open = await standsStill(transfer, 'settlement', settled);
-    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'settled' });
   });
 
   it('a process that can no longer write to the journal says so, and asks the bank no more', async () => {
@@ -479,15 +468,5 @@ describe('a process that stalled while another resumed its transfer', () => {
     };
     await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'config' });
     expect(await stateOf(transfer)).toBe('executed');
-  });
-
-  it('a process that stalled while it asked for the settlement continues from what the other found out', async () => {
-    const { transfer, bank } = await authorised();
-    script.execute();
-    script.executionStatus(executionStatus('OK'));
-    const failed = { type: 'settlement', status: 'KO', description: 'theirs' } as const;
-    const open = await standsStill(transfer, 'settlement', failed);
-    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'payment_failed' });
-    expect(await stateOf(transfer)).toBe('failed');
   });
 });

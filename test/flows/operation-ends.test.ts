@@ -69,8 +69,12 @@ describe('a transfer that has ended', () => {
       'The transfer <flow> has ended: ada@pisp-1 said that it was not executed',
     ],
     [
-      'a person said so and why',
-      [...SENT, resolved('not-executed', 'Case 4711')],
+      'a person said so and why, whatever the bank had said',
+      [
+        ...SENT,
+        { type: 'settlement', status: 'KO', description: 'No' },
+        resolved('not-executed', 'Case 4711'),
+      ],
       'payment_failed',
       'The transfer <flow> has ended: ada@pisp-1 said that it was not executed: Case 4711',
     ],

@@ -21,6 +21,7 @@ import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FIND_OUT,
   FLOW,
   paymentStatus,
   runOf,
@@ -49,17 +50,6 @@ const status = (
   executionStatusDescription: string | null = null,
   executionStatus: string = word,
 ): ExecutionStatus => ({ status: word, executionStatus, executionStatusDescription });
-
-const FIND_OUT = {
-  hint: "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-  next: [
-    ['transfer', 'resume', FLOW],
-    ['transfer', 'resolve', FLOW, '--executed'],
-    ['transfer', 'resolve', FLOW, '--not-executed'],
-  ],
-  flow: FLOW,
-  transactionId: 't1',
-};
 
 describe('the settlement of an instant transfer', () => {
   interface Polling {
@@ -366,34 +356,9 @@ describe('the operator is told', () => {
     expect(error.context).toStrictEqual({ ...ids, ...FIND_OUT, cause });
   });
 
-  const over = { hint: 'No money moved. You can make a new one.', next: undefined, flow: undefined };
-  const resolved = (note: string): TransferEvent => ({
-    ...{ type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note },
-  });
   const decided = (word: 'NOT_AUTHORIZED' | 'EXPIRED'): TransferEvent => ({
     ...{ type: 'authorization', status: word, bankStatus: word },
   });
-  it.each<[TransferEvent[], string, string]>([
-    [
-      [{ type: 'settlement', status: 'KO', description: 'No funds' }, resolved('Case 1')],
-      'payment_failed',
-      `The transfer ${FLOW} has ended: ada@pisp-1 said that it was not executed: Case 1`,
-    ],
-    [[{ type: 'settlement', status: 'KO', description: null }], 'payment_failed', 'The payment failed'],
-    [[{ type: 'verify-refused' }], 'bank_refused', `The bank refused the transfer ${FLOW}`],
-  ])('how it has ended: %j', async (events, code, message) => {
-    const { open } = await transferAfter(...EXECUTING, ...events);
-    const end = Promise.resolve().then(() => endOfOperation(open.current, 'transfer'));
-    expect(await errorOf(end)).toEqual({ code, message, ...over, transactionId: 't1' });
-  });
-
-  it('that it was cancelled before anybody was asked', async () => {
-    const { open } = await transferAfter(createdForExecute(), AT_THE_BANK, { type: 'cancelled' });
-    expect(() => endOfOperation(open.current, 'transfer')).toThrow(
-      'The transfer was cancelled before the customer was asked',
-    );
-  });
-
   it.each<[TransferEvent[], string]>([
     [[REFUSED], `The bank refused the transfer ${FLOW}: No`],
     [[REFUSED, decided('EXPIRED')], 'The customer did not authorise the transfer in time'],

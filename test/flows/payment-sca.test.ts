@@ -11,6 +11,7 @@ import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FIND_OUT,
   FLOW,
   INITIATION,
   paymentStatus,
@@ -31,17 +32,6 @@ const OPEN = paymentStatus('RCVD', null, { awaitsSca: true });
 const CHECKED = paymentStatus('ACTC', null);
 const EXECUTED = paymentStatus('ACSC', 'executed');
 const REJECTED = paymentStatus('RJCT', 'failed');
-const FIND_OUT = {
-  hint: "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-  next: [
-    ['transfer', 'resume', FLOW],
-    ['transfer', 'resolve', FLOW, '--executed'],
-    ['transfer', 'resolve', FLOW, '--not-executed'],
-  ],
-  flow: FLOW,
-  transactionId: 't1',
-};
-
 /** A transfer that the bank has, with links. */
 const verified = (links: ScaLinks, ...more: TransferEvent[]) =>
   transferAfter(createdTransfer(), { ...AT_THE_BANK, links }, ...more);

@@ -50,6 +50,18 @@ export const AT_THE_BANK: Extract<TransferEvent, { nextStep: string }> = {
   nextStep: 'authorisation',
 };
 
+/** What the operator reads if the outcome of the transfer is unknown. */
+export const FIND_OUT = {
+  hint: "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
+  next: [
+    ['transfer', 'resume', FLOW],
+    ['transfer', 'resolve', FLOW, '--executed'],
+    ['transfer', 'resolve', FLOW, '--not-executed'],
+  ],
+  flow: FLOW,
+  transactionId: 't1',
+};
+
 /** A transfer in a folder of its own, and what its test finds there. */
 export interface StoredTransfer {
   open: Open<'transfer'>;

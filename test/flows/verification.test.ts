@@ -15,6 +15,7 @@ import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FIND_OUT,
   FLOW,
   INITIATION,
   paymentStatus,
@@ -38,16 +39,6 @@ const { type: _type, ...VERIFIED } = AT_THE_BANK;
 const ANSWER: Verified = VERIFIED;
 const POSSIBLE = createdTransfer({ initiation: { ...INITIATION, executesWithoutSca: 'possible' } });
 
-const FIND_OUT = {
-  hint: "First ask the bank again, which never pays twice. If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:",
-  next: [
-    ['transfer', 'resume', FLOW],
-    ['transfer', 'resolve', FLOW, '--executed'],
-    ['transfer', 'resolve', FLOW, '--not-executed'],
-  ],
-  flow: FLOW,
-  transactionId: 't1',
-};
 const unknown = (message: string) => ({ code: 'outcome_unknown', message, ...FIND_OUT });
 
 const unread = (more: Psd2Error['context'] = {}) =>
