@@ -283,8 +283,10 @@ describe('a folder that another run works in', () => {
     ['nothing since it has linked the file', undefined],
   ])('a run that has written %s has five seconds to go on', async (_, text) => {
     theyWork(1);
-    if (text === undefined) linkSync(fileOf(1), fileOf(2));
-    else writeFileSync(fileOf(2), text);
+    if (text === undefined) {
+      writeFileSync(fileOf(1), line(1, SOME, { ended: true }));
+      linkSync(fileOf(1), fileOf(2));
+    } else writeFileSync(fileOf(2), text);
     const time = secondsWhileWaiting();
     // The progress of the run before it still counts.
     expect(await take()).toMatchObject({ number: 3, found: SOME, left: 'begun' });

@@ -269,6 +269,15 @@ describe('a sync that another has overtaken', () => {
     },
   );
 
+  it('a sync that learns only at its end that it was overtaken writes nothing', async () => {
+    const late = sync(async (folder) => {
+      folder.remember('A1', progress);
+      writeFileSync(place('sync-2.ndjson'), '');
+    });
+    await expect(late).rejects.toMatchObject({ code: 'overtaken' });
+    expect(readFileSync(place('sync-1.ndjson'), 'utf8')).not.toContain('A1');
+  });
+
   const lost = () => {
     throw new RangeError('taken over');
   };
