@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import type { ConsentEvent } from '../../src/domain/consent.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runConsent } from '../../src/flows/consent/loop.ts';
@@ -9,12 +11,178 @@ import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { opened } from '../store/flows.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { consentScriptOf, newConsent } from './consents.ts';
-import { errorOf } from './doubles.ts';
+import { customerElsewhere, errorOf, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';
+import { flowsIn, readLines } from './transfers.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 const script = consentScriptOf(recorded);
 const temporary = temporaryFolder();
+const intent = { requestId: 'request-1', digest: null };
+
+/** The bank's answer to the request, with one category granted and one refused. */
+const REQUESTED = requested(true);
+const STARTED: ConsentEvent[] = [REQUESTED, { type: 'sca-started' }];
+const CONFIRMING: ConsentEvent[] = [
+  ...STARTED,
+  { type: 'sca-returned' },
+  { type: 'confirm-sent', ...intent },
+];
+
+function requested(payments: boolean): ConsentEvent {
+  return {
+    type: 'requested',
+    resourceId: 'r1',
+    outcomes: [
+      { name: 'ACCOUNT_INFO', outcome: false },
+      { name: 'PAYMENTS', outcome: payments },
+    ],
+  };
+}
+
+/** A consent whose journal has these events. */
+async function consentAfter(events: ConsentEvent[], customer = fakeCustomer()) {
+  const consent = await newConsent(newConfigFolder(temporary), customer);
+  const { bank } = openClient({ now: consent.world.now, signal: consent.world.signal });
+  for (const event of events) await consent.open.record(event);
+  const { flow } = consent.open.current;
+  const before = consent.events().length;
+  return {
+    consent,
+    flow,
+    run: () => consent.run(bank),
+    written: () => consent.events().slice(before),
+    stateOf: async () => (await consent.stored()).state,
+  };
+}
+
+describe('a consent that has ended', () => {
+  it('a consent whose journal lacks the line with the resource is not continued', async () => {
+    const { flow, run, written } = await consentAfter([{ type: 'sca-started' }]);
+    expect(await errorOf(run())).toMatchObject({
+      code: 'config',
+      message: `The journal of ${flow} does not have the line with its resource at the bank`,
+      hint: 'The journal is the record of a flow. Restore it from a backup.',
+    });
+    expect(written()).toEqual([]);
+  });
+});
+
+describe('SCA for a consent', () => {
+  it('if the bank refuses to start SCA because the consent of an older journal is confirmed, the consent is confirmed', async () => {
+    const { run, stateOf } = await consentAfter([REQUESTED]);
+    script.approach(refusal(400, 'SCA_FINISHED'));
+    script.status(operationStatus('AUTHORIZED', 'OK'));
+    await run();
+    expect(await stateOf()).toBe('confirmed');
+  });
+
+  it.each([
+    ['comes back to this machine', fakeCustomer, 'Waiting for the customer to authorise the consent'],
+    ['comes back to another machine', customerElsewhere, "Waiting for the customer's decision"],
+  ])('psd2 says what it waits for if the customer %s', async (_, customer, first) => {
+    const { waits, whileWaiting } = waitsOf();
+    const { run } = await consentAfter([REQUESTED], customer({ whileWaiting }));
+    script.approach();
+    if (customer === customerElsewhere) script.status(operationStatus('AUTHORIZED'));
+    script.confirm();
+    await run();
+    expect(waits).toEqual([first, 'Confirming the consent']);
+  });
+});
+
+describe('an interruption', () => {
+  const interrupted = new Psd2Error('interrupted', 'Interrupted');
+
+  it.each([
+    ['the confirmation', () => script.confirm('no answer'), 2],
+    [
+      'the question why the bank refused the confirmation',
+      () => {
+        script.confirm(refusal(412));
+        script.status('no answer');
+      },
+      3,
+    ],
+  ])(
+    'if the operator interrupts %s, psd2 draws no conclusion and asks the bank on resume',
+    async (_, answers, requests) => {
+      const { consent, run, written } = await consentAfter(CONFIRMING.slice(0, -1));
+      script.status(refusal(404));
+      answers();
+      const ended = expect(run()).rejects.toBe(interrupted);
+      for (let request = 0; request < requests; request += 1) await recorded.nextRequest();
+      consent.world.interrupt.abort(interrupted);
+      await ended;
+      expect(written()).toEqual(['confirm-sent']);
+
+      script.status(operationStatus('AUTHORIZED', 'OK'));
+      const { bank } = openClient({ now: consent.world.now });
+      expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
+    },
+  );
+});
+
+const CALLS = {
+  request: () => script.request(),
+  decided: () => script.status(operationStatus('AUTHORIZED')),
+  approach: () => script.approach(),
+  confirm: () => script.confirm(),
+  confirmed: () => script.status(operationStatus('AUTHORIZED', 'OK')),
+};
+
+/** The calls that a consent still needs if its journal ends with an event of this type. */
+const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
+  created: ['request', 'approach', 'confirm'],
+  'request-sent': ['request', 'approach', 'confirm'],
+  requested: ['approach', 'confirm'],
+  'approach-sent': ['approach', 'confirm'],
+  // The customer may have decided already.
+  'sca-started': ['decided', 'confirm'],
+  'sca-returned': ['decided', 'confirm'],
+  // From here on the bank may have the confirmation: psd2 asks about it, and never sends it again.
+  'confirm-sent': ['confirmed'],
+  confirmed: [],
+};
+
+async function resume(lines: string[]): Promise<string[]> {
+  const folder = newConfigFolder(temporary);
+  const flow: string = JSON.parse(lines[0] ?? '').event.flow;
+  mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
+  const world = fakeWorld();
+  const { bank } = openClient({ now: world.now });
+  const ports = { bank, world, customer: fakeCustomer() };
+  // The error does not matter: the journal shows how each run ended.
+  await flowsIn(folder, world)
+    .resume('consent', flow, (open) => runConsent(open, ports))
+    .catch(() => {});
+  return readLines(folder, flow);
+}
+
+async function wholeJournal(): Promise<string[]> {
+  const folder = newConfigFolder(temporary);
+  const consent = await newConsent(folder);
+  for (const call of ['request', 'approach', 'confirm'] as const) CALLS[call]();
+  await consent.run(openClient({ now: consent.world.now }).bank);
+  return readLines(folder, consent.open.current.flow);
+}
+
+it('a consent that is killed after any event is resumed to its end, and confirmed once', async () => {
+  const whole = await wholeJournal();
+  expect(whole).toHaveLength(8);
+  for (let killedAfter = 1; killedAfter <= whole.length; killedAfter += 1) {
+    const lines = whole.slice(0, killedAfter);
+    const types = lines.map((line) => JSON.parse(line).event.type);
+    const before = recorded.received.length;
+    for (const call of CALLS_LEFT[types.at(-1)] ?? []) CALLS[call]();
+    const resumed = await resume(lines);
+    expect(resumed.slice(0, killedAfter)).toEqual(lines);
+    expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe('confirmed');
+    const confirmations = recorded.received.slice(before).filter(({ target }) => target.endsWith('/confirm'));
+    expect(confirmations).toHaveLength(types.includes('confirm-sent') ? 0 : 1);
+  }
+});
 
 const CONFIRMED = { type: 'confirmed' } as const;
 const UNANSWERED = { type: 'confirm-unanswered' } as const;
