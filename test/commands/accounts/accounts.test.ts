@@ -153,6 +153,8 @@ describe('psd2 accounts transactions', () => {
     expect(await audited()).toContainEqual(
       expect.objectContaining({ action: 'exported', customerId: anna, about: `pdf ${ACCOUNT}` }),
     );
+    const shown = operator.run([...words.slice(0, -1), '-'], { columns: 80 });
+    await expect(shown).rejects.toThrow('psd2 does not write it to a terminal');
   });
 });
 

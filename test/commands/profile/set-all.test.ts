@@ -88,6 +88,9 @@ describe('psd2 profile set --all', () => {
     await store('bank', oldQwac());
     expect(await setAll(QWAC())).toEqual({ rows: [['bank', 'changed', CHANGED]], failure: null });
     expect(await setAll(QWAC())).toEqual({ rows: [['bank', 'unchanged', HAS_IT]], failure: null });
+    const about = z.looseObject({ about: z.string() });
+    const audited = await operator.json(z.array(about), ['audit'], { globals: { profile: 'bank' } });
+    expect(audited.map((line) => line.about)).toEqual(['qwacCertificate qwacKey']);
   });
 
   it('of both pairs a profile gets those that it has the old one of, and keeps what is another one', async () => {
