@@ -152,6 +152,8 @@ describe('the claims of references', () => {
   it('a reference belongs to the flow that took it first, however often others ask for it', () => {
     for (const flow of ['tr-1', 'tr-2', 'tr-1']) expect(claims.take('INV-1', flow, isNotFree)).toBe('tr-1');
     expect(claims.take(' inv-1', 'tr-2', isNotFree)).toBe('tr-1');
+    expect(claims.take('caf\u00e9 1', 'tr-1', isNotFree)).toBe('tr-1');
+    expect(claims.take('CAFE\u0301\t1', 'tr-2', isNotFree)).toBe('tr-1');
     expect(claims.take('INV-2', 'tr-2', isNotFree)).toBe('tr-2');
   });
 
