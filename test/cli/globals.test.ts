@@ -95,6 +95,7 @@ describe('a wrong value of a global option', () => {
     [['--lang', '_it'], '--lang "_it" is not a language tag', LANG],
     [['--lang', 'i'.repeat(101)], `--lang "${'i'.repeat(101)}" is not a language tag`, LANG],
     [['--trace', 'a b'], '--trace "a b" is not the name of a component', TRACE],
+    [['--trace', 'a\r\nX: y'], '--trace "a\\r\\nX: y" is not the name of a component', TRACE],
     [['--trace', ' a'], '--trace " a" is not the name of a component', TRACE],
     [['--trace', 'è'], '--trace "è" is not the name of a component', TRACE],
     [['--trace', 'a'.repeat(101)], `--trace "${'a'.repeat(101)}" is not the name of a component`, TRACE],

@@ -47,10 +47,9 @@ const FIND_OUT =
 
 /** Refusals in the bank's own envelope, with each status that a second delivery may get. */
 const REFUSALS: [string, Treatment][] = [
-  ...[400, 401, 403, 404, 405, 409, 410, 412, 417, 418, 420, 422, 429].map((status): [string, Treatment] => [
-    `HTTP ${status}`,
-    refused(status, 'ALREADY_EXECUTED'),
-  ]),
+  ...[400, 401, 403, 404, 405, 409, 410, 412, 417, 418, 420, 422, 429, 451].map(
+    (status): [string, Treatment] => [`HTTP ${status}`, refused(status, 'ALREADY_EXECUTED')],
+  ),
   ['HTTP 409 and ERROR without a code', gets(409, { result: { outcome: 'ERROR' } })],
   ['HTTP 200 and ERROR', refused(200, 'PSD2_FUNDS', 'No funds')],
 ];
