@@ -13,6 +13,8 @@ export interface WrittenAnswer {
   status: number;
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
+  /** It does not repeat the id of the request. */
+  isSilent?: boolean;
 }
 
 /** A scripted step: an answer, or how the connection ends without one. */
@@ -218,7 +220,8 @@ export class RecordedBank {
         .writeHead(answer.status, {
           'content-type': 'application/json',
           // Where requests have this id, the answer repeats it.
-          ...(headers['x-request-id'] !== undefined && { 'x-request-id': headers['x-request-id'] }),
+          ...(headers['x-request-id'] !== undefined &&
+            !answer.isSilent && { 'x-request-id': headers['x-request-id'] }),
           ...answer.headers,
         })
         .end(answer.body);
