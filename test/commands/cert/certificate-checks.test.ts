@@ -178,6 +178,11 @@ describe('what the check of a certificate says', () => {
     expect(checkCertificate(certificate, USE, LIMITS).fix).toEqual({
       hint: 'The bank refuses calls that the roles do not cover.',
     });
+    const late = { ...LIMITS, now: new Date(ENDS.getTime() + 1) };
+    const ended = checkCertificate(await qwacFor(undefined), { ...USE, keyMatches: false }, late);
+    expect(ended.detail).toMatch(/^expired on 2027-03-01; the key does not match the certificate; /);
+    const hint = 'Register a new certificate at the bank and store it in the profile.';
+    expect(ended.fix).toEqual({ hint });
   });
 
   it.each([

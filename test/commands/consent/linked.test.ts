@@ -99,6 +99,7 @@ describe('psd2 consent request', () => {
   const CHOOSE =
     'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.';
   it.each<[string, ...string[]]>([
+    ['PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
     ['ACCOUNT_INFO PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
     [
       'ACCOUNT_INFO FUNDS_AVAILABILITY',
@@ -110,6 +111,13 @@ describe('psd2 consent request', () => {
     const { run, bank } = await operatorAt();
     const end = endOf(await run([...REQUEST, '--category', ...categories.split(' '), '--account', IBAN]));
     expect([end, bank.asked]).toEqual([[`exit 2, usage: ${message}`, ...hint], []]);
+  });
+
+  it('with client credentials asks for nothing', async () => {
+    const { run, bank } = await operatorAt();
+    const [end] = endOf(await run(REQUEST, { globals: { customer: 'ada', grant: 'client_credentials' } }));
+    expect(end).toBe('exit 2, usage: This needs the customer, so it needs the grant authorization_code');
+    expect(bank.asked).toEqual([]);
   });
 
   it('of terms that the bank does not offer begins nothing', async () => {
@@ -310,14 +318,15 @@ describe('psd2 consent delete', () => {
   });
 });
 
-it('psd2 consent resume --paste needs a terminal', async () => {
+it('--paste needs a terminal', async () => {
   const { run, bank } = await operatorAt();
   bank.customersDecide = false;
   await run(REQUEST, UNDECIDED);
-  expect(endOf(await run(['consent', 'resume', 'co-1', '--paste']))).toEqual([
-    'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
-    'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
-  ]);
+  for (const words of [['consent', 'resume', 'co-1'], REQUEST])
+    expect(endOf(await run([...words, '--paste']))).toEqual([
+      'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
+      'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
+    ]);
 });
 
 it('psd2 consent show has what the customer has granted, in the words of the bank', async () => {

@@ -94,6 +94,8 @@ describe('psd2 store copy', () => {
     expect(JSON.stringify(failure)).not.toContain('secret');
     expect(await flowsIn(other)).toEqual([]);
     expect((await copy('files', 'secret')).message).toBe(`--to does not name a store. Use ${NAMES}`);
+    const { message: toSecret } = await copy('files', 'postgres://a:secret@127.0.0.1/x');
+    expect(toSecret).toBe(PASSWORD.replace('--from', '--to'));
   });
 });
 

@@ -53,6 +53,8 @@ it('a Prometheus parser reads the metrics, each with its help and type', () => {
   const samples = found.flatMap(({ name, metrics }) =>
     metrics.map(({ labels, value }) => [name, ...Object.values(labels ?? {}), value].join(' ')),
   );
+  const labels = found.flatMap(({ metrics }) => metrics.flatMap((each) => Object.keys(each.labels ?? {})));
+  expect([...new Set(labels)]).toEqual(['profile', 'code', 'status', 'result', 'state', 'kind']);
   expect(samples).toEqual([
     ...['psd2_sync_calls_total bank 120', 'psd2_sync_errors_total bank sca_required 2'],
     ...['psd2_sync_customers_done_total bank synced 10', 'psd2_sync_customers_done_total bank failed 2'],

@@ -109,6 +109,8 @@ describe('the state is read', () => {
 
   it('again after five minutes, or if the clock was set back', async () => {
     const { clock, read } = counted();
+    await read();
+    const once = clock.reads;
     const after: number[] = [];
     for (const step of [0, 299_999, 1, 0, -1, 0, 300_000]) {
       clock.now += step;
@@ -116,7 +118,6 @@ describe('the state is read', () => {
       await Promise.all([read(), read()]);
       after.push(clock.reads);
     }
-    const once = after[0] ?? 0;
     expect(after.map((reads) => reads / once)).toEqual([1, 1, 2, 2, 3, 3, 4]);
   });
 
