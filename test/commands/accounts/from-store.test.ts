@@ -57,6 +57,9 @@ describe('with --from-store', () => {
     await operator.run(['accounts', 'report', ACCOUNT, '--from-store', '--file', file]);
     expect(await calls()).toBe(before);
     expect(readFileSync(file, 'utf8')).toMatch(/^<!doctype html>/i);
+    expect(await operator.json(z.array(z.unknown()), ['audit'])).toContainEqual(
+      expect.objectContaining({ action: 'exported', customerId: anna, about: `report ${ACCOUNT}` }),
+    );
   });
 
   it('a statement has only days that are stored, and a warning says which', async () => {
