@@ -129,11 +129,11 @@ it('in a pipe, each line is printed as soon as it has ended; JSON has all at the
   const changes = () => ({ printBytes: (text: Uint8Array) => void bytes.push(Buffer.from(text).toString()) });
   await payer.run([...RUN, '--only', '1'], { format: 'table', changes });
   expect(bytes.map((line) => [line.at(-1), JSON.parse(line).state])).toEqual([['\n', 'executed']]);
-  expect((await payer.run(RUN, { format: 'json', changes })).data).toHaveLength(2);
-  expect(bytes).toHaveLength(1);
   const ran = await payer.run(RUN, { format: 'ndjson' });
   const lines = ran.printed.trim().split('\n');
-  expect(lines.map((line) => JSON.parse(line).line)).toEqual([1, 2]);
+  expect(lines.map((line) => JSON.parse(line).line)).toEqual([2, 1]);
+  expect((await payer.run(RUN, { format: 'json', changes })).data).toHaveLength(2);
+  expect(bytes).toHaveLength(1);
 });
 
 it('a close name waits for a person, no match is refused, and a match is paid', async () => {
@@ -202,6 +202,10 @@ it('lines of one account and day go as one bulk payment, which the customer auth
   const orders: { reference: string; amount: string }[] = JSON.parse(String(bulk?.asked));
   expect(orders.map(({ reference, amount }) => `${reference} ${amount}`)).toMatchInlineSnapshot(
     `["R-1 10.00", "R-2 11.00", "R-3 12.00"]`,
+  );
+  // None of them goes on alone.
+  expect(endOf(await payer.run(['transfer', 'resume', 'tr-1']))[0]).toBe(
+    'exit 2, usage of tr-1: The transfer tr-1 is one of the bulk payment op-1',
   );
 });
 

@@ -268,6 +268,12 @@ it('people and programs see the next step of an operation, and what it costs', a
   `);
   const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table' });
   expect(shown.printed).toContain('\nNext step\tverify2\nTotal\t13.00 EUR\nCommission\t0.50 EUR\n');
+  // What becomes of it is not for a person to decide.
+  const resolved = await payer.run(['operation', 'resolve', 'op-1', '--not-executed']);
+  expect(endOf(resolved).slice(0, 3)).toEqual([
+    'exit 2, usage of op-1: The operation op-1 is verified, so its outcome is not unknown',
+    ...['Continue with:', '$ operation resume op-1'],
+  ]);
 });
 
 it('an operation that is resumed is executed with its receipt, and records no data that nobody gave', async () => {

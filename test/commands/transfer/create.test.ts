@@ -56,6 +56,11 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
   expect(payer.events('tr-1')).toBe(
     'created verify-sent verified accepted approach-sent sca-started authorization execute-sent executed',
   );
+  // By its id, psd2 later finds out whether execute ever left.
+  expect(payer.journal('tr-1').slice(-2)).toMatchObject([
+    { type: 'execute-sent', requestId: 'request-4', operator: 'ada' },
+    { type: 'executed', cro: 'cro-pay-1', operator: 'ada' },
+  ]);
 });
 
 it('a person sees all that the bank and the operator say of a transfer, and what became of it', async () => {
