@@ -11,7 +11,7 @@ import { useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank, type WrittenAnswer } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { lacking } from '../support/lacking.ts';
-import { fakeWorld } from './doubles.ts';
+import { errorOf, fakeWorld } from './doubles.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -20,12 +20,17 @@ const temporary = temporaryFolder();
 const TOKEN_PATH = '/auth/oauth/v2/token';
 const OWNER_PATH = '/private/customers/customerid-info';
 const HOUR = 3_600_000;
+const NO_TOKENS: StoredTokens = {
+  ...{ accessToken: null, accessTokenExpiresAt: null, scope: null },
+  ...{ refreshToken: null, refreshTokenExpiresAt: null },
+};
+const storeIn = (folder: StoreFolder) => new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl));
 
 /** A login whose access token expires after `left` milliseconds, or no login at all. */
 async function login(left: number | 'no login', stored: Partial<StoredTokens> = {}) {
   const world = fakeWorld();
   const folder = newConfigFolder(temporary);
-  const store = new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl));
+  const store = storeIn(folder);
   if (left !== 'no login') {
     await write(store, '1234567', {
       accessToken: 'access-0',
@@ -44,9 +49,8 @@ function sessionOf(
   world: SessionSettings['world'],
   grantType: SessionSettings['grantType'] = 'authorization_code',
 ): TokenSource {
-  const store = new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl));
   const holder = grantType === 'client_credentials' ? null : '1234567';
-  return sessionWith(world, keeperOf(store, holder), grantType);
+  return sessionWith(world, keeperOf(storeIn(folder), holder), grantType);
 }
 
 /** Opens a session that uses the tokens of the keeper. */
@@ -85,6 +89,16 @@ function keeperOf(
   };
 }
 
+/** A session whose slot acts in another way, after a login whose access token has ended. */
+async function sessionBeside(
+  changed: (slot: TokenSlot, store: Tokens) => Partial<TokenSlot>,
+  keeper: Partial<TokenKeeper> = {},
+) {
+  const { world, store } = await login(0);
+  const own = keeperOf(store, '1234567', (slot) => changed(slot, store));
+  return { store, session: sessionWith(world, { ...own, ...keeper }) };
+}
+
 /** A slot for writes of another process, which has lost its claim. */
 function lateSlot(store: Tokens, holder: Holder = '1234567'): Promise<TokenSlot> {
   return store.change(holder, async (slot) => slot);
@@ -104,23 +118,22 @@ function sentBodies(): unknown[] {
   return tokenCalls().map(({ body }) => JSON.parse(body.toString()));
 }
 
-const spend = (refreshToken: string) => ({
-  grant_type: 'refresh_token',
-  refresh_token: refreshToken,
-  client_id: 'client-1',
-  client_secret: 'secret-1',
+const spend = (refresh_token: string) => ({
+  ...{ grant_type: 'refresh_token', refresh_token, client_id: 'client-1', client_secret: 'secret-1' },
 });
 
 describe('an access token', () => {
-  it.each([HOUR, 31_000])('an access token with %i ms left is used as is', async (left) => {
-    const { session } = await login(left);
-    expect(await session.current()).toBe('access-0');
-  });
-
-  it('an access token whose expiry is unknown is used as is', async () => {
-    const { session } = await login(0, { accessTokenExpiresAt: null });
-    expect(await session.current()).toBe('access-0');
-  });
+  it.each<[number, Partial<StoredTokens>]>([
+    [HOUR, {}],
+    [31_000, {}],
+    [0, { accessTokenExpiresAt: null }],
+  ])(
+    'an access token with %i ms left, or whose expiry is unknown (%j), is used as is',
+    async (left, stored) => {
+      const { session } = await login(left, stored);
+      expect(await session.current()).toBe('access-0');
+    },
+  );
 
   it.each([30_000, 0, -HOUR])(
     'an access token with %i ms left is renewed first, and both new tokens are stored',
@@ -196,22 +209,16 @@ describe('a refresh token', () => {
   });
 
   it('a refused refresh token ends the login, and the access token is used until it expires', async () => {
-    recorded.expect('POST', TOKEN_PATH, {
-      status: 400,
-      body: '{"error":"invalid_grant","error_description":"The refresh token was used"}',
-    });
+    const body = '{"error":"invalid_grant","error_description":"The refresh token was used"}';
+    recorded.expect('POST', TOKEN_PATH, { status: 400, body });
     const { session, store } = await login(HOUR);
     await expect(session.renewed('access-0')).rejects.toMatchObject({
-      code: 'not_logged_in',
       message: 'The login has ended: the bank no longer accepts its refresh token',
-      context: lacking('hint'),
-      next: [['auth', 'login']],
+      ...{ code: 'not_logged_in', context: lacking('hint'), next: [['auth', 'login']] },
       bankCode: 'invalid_grant',
     });
     expect(await loaded(store)).toMatchObject({
-      accessToken: 'access-0',
-      refreshToken: null,
-      refreshTokenExpiresAt: null,
+      ...{ accessToken: 'access-0', refreshToken: null, refreshTokenExpiresAt: null },
     });
     expect(await session.current()).toBe('access-0');
     // psd2 does not spend the refresh token again.
@@ -220,20 +227,20 @@ describe('a refresh token', () => {
   });
 
   describe('two processes spend the same refresh token, because one of them stalled', () => {
-    const INVALID = { status: 400, body: '{"error":"invalid_grant"}' };
-    const ODD = { status: 403, body: '{"error":"token_reuse"}' };
+    const INVALID_GRANT = '{"error":"invalid_grant"}';
 
     /** A renewal during which another process stores its new tokens. */
     async function overtaken(when: 'before it is sent' | 'once it has left') {
       const { world, store, folder } = await login(0);
-      const newer = {
-        ...(await loaded(store)),
+      const theirs = await lateSlot(storeIn(folder));
+      const granted = {
         accessToken: 'access-of-another',
+        refreshToken: 'theirs',
         accessTokenExpiresAt: null,
       };
-      const theirs = await lateSlot(new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl)));
+      const newer = { ...(await loaded(store)), ...granted };
       const another = async () => {
-        await theirs.replace(await theirs.read(), { ...newer, refreshToken: 'theirs' });
+        await theirs.replace(await theirs.read(), newer);
       };
       let stored: Promise<void> | undefined;
       const keeper = keeperOf(store, '1234567', (slot) => ({
@@ -267,30 +274,12 @@ describe('a refresh token', () => {
       return { session, store };
     }
 
-    /** A session whose tokens have ended, and whose lock another process held before. */
-    async function afterTakeover(takenOverFrom: string) {
-      const { world, store } = await login(0);
-      return sessionWith(
-        world,
-        keeperOf(store, '1234567', () => ({ takenOverFrom })),
-      );
-    }
-
-    it.each([INVALID, ODD])(
-      'if the bank answers %j, psd2 uses the tokens of the other process',
-      async (answer) => {
-        recorded.expect('POST', TOKEN_PATH, answer);
-        const { session, store } = await overtaken('once it has left');
-        expect(await session.current()).toBe('access-of-another');
-        expect(await loaded(store)).toMatchObject({
-          accessToken: 'access-of-another',
-          refreshToken: 'theirs',
-        });
-      },
-    );
-
-    it('if the bank accepts the token from both, the tokens that were stored first stay', async () => {
-      recorded.expect('POST', TOKEN_PATH, tokens('access-late', 'refresh-late'));
+    it.each([
+      ['refuses it', { status: 400, body: '{"error":"invalid_grant"}' }],
+      ['refuses it in another way', { status: 403, body: '{"error":"token_reuse"}' }],
+      ['accepts it from both', tokens('access-late', 'refresh-late')],
+    ])('if the bank %s, psd2 uses the tokens that the other process stored first', async (_, answer) => {
+      recorded.expect('POST', TOKEN_PATH, answer);
       const { session, store } = await overtaken('once it has left');
       expect(await session.current()).toBe('access-of-another');
       expect(await loaded(store)).toMatchObject({ accessToken: 'access-of-another', refreshToken: 'theirs' });
@@ -302,35 +291,26 @@ describe('a refresh token', () => {
       expect(recorded.received).toEqual([]);
     });
 
-    it('if the bank refuses the token, the error names the earlier holder of the lock, who may still store new tokens', async () => {
-      recorded.expect('POST', TOKEN_PATH, INVALID);
-      const session = await afterTakeover('process 4711 on host-1');
-      await expect(session.current()).rejects.toMatchObject({
-        code: 'not_logged_in',
-        hint: 'Another psd2 was renewing the login and does not respond: process 4711 on host-1. If it continues, the login is valid again.',
-        next: [['auth', 'login']],
-      });
-    });
-
-    it('if the bank allows no more calls, the error does not mention the earlier holder of the lock', async () => {
-      recorded.expect('POST', TOKEN_PATH, { status: 420 });
-      const session = await afterTakeover('process 4711 on host-1');
-      await expect(session.current()).rejects.toMatchObject({
-        code: 'too_many_calls',
-        hint: 'Wait, then try again.',
-      });
-    });
+    const MAY_STORE =
+      'Another psd2 was renewing the login and does not respond: process 4711 on host-1. If it continues, the login is valid again.';
+    it.each([
+      ['refuses the token', 400, { code: 'not_logged_in', hint: MAY_STORE, next: [['auth', 'login']] }],
+      ['allows no more calls', 420, { code: 'too_many_calls', hint: 'Wait, then try again.' }],
+    ])(
+      'if the bank %s, the error says whether the earlier holder of the lock may still store tokens',
+      async (_, status, error) => {
+        recorded.expect('POST', TOKEN_PATH, { status, ...(status === 400 && { body: INVALID_GRANT }) });
+        const { session } = await sessionBeside(() => ({ takenOverFrom: 'process 4711 on host-1' }));
+        await expect(session.current()).rejects.toMatchObject(error);
+      },
+    );
 
     it('a process that has lost the lock does not send the refresh token', async () => {
       expectRenewal(tokens('access-1', 'refresh-1'));
-      const { world, store } = await login(0);
       const answers = [false];
-      const session = sessionWith(
-        world,
-        keeperOf(store, '1234567', (slot) => ({
-          isOurs: async (read) => answers.shift() ?? slot.isOurs(read),
-        })),
-      );
+      const { session } = await sessionBeside((slot) => ({
+        isOurs: async (read) => answers.shift() ?? slot.isOurs(read),
+      }));
       expect(await session.current()).toBe('access-1');
       expect(tokenCalls()).toHaveLength(1);
     });
@@ -383,11 +363,7 @@ describe('a refresh token', () => {
       {
         ...world,
         async finish() {
-          await theirs.write({
-            ...(await loaded(store)),
-            accessToken: 'a',
-            accessTokenExpiresAt: null,
-          });
+          await theirs.write({ ...(await loaded(store)), accessToken: 'a', accessTokenExpiresAt: null });
           throw new Psd2Error('interrupted', 'Interrupted');
         },
       },
@@ -402,15 +378,14 @@ describe('a refresh token', () => {
   ])('psd2 reserves disk space for a renewal, and frees it %s', async (_, answer) => {
     if (answer.status === 200) expectRenewal(answer);
     else recorded.expect('POST', TOKEN_PATH, answer);
-    const { world, store } = await login(0);
     const steps: string[] = [];
-    const session = sessionWith(world, {
-      ...keeperOf(store, '1234567', (slot) => ({
-        replace(spent, granted) {
-          steps.push('write');
-          return slot.replace(spent, granted);
-        },
-      })),
+    const replace = (slot: TokenSlot): Partial<TokenSlot> => ({
+      replace(spent, granted) {
+        steps.push('write');
+        return slot.replace(spent, granted);
+      },
+    });
+    const { session } = await sessionBeside(replace, {
       async ready() {
         steps.push('reserve');
         return async () => void steps.push('give back');
@@ -422,11 +397,8 @@ describe('a refresh token', () => {
   });
 
   it('psd2 does not spend the refresh token if there is no space for the next one', async () => {
-    const { world, store } = await login(0);
-    const session = sessionWith(world, {
-      ...keeperOf(store),
-      ready: () => Promise.reject(new Psd2Error('config', 'The disk is full')),
-    });
+    const ready = () => Promise.reject(new Psd2Error('config', 'The disk is full'));
+    const { session } = await sessionBeside(() => ({}), { ready });
     await expect(session.current()).rejects.toMatchObject({ code: 'config' });
     expect(recorded.received).toEqual([]);
   });
@@ -462,21 +434,9 @@ describe('a refresh token', () => {
 
   it('sessions that need a token at the same time spend the refresh token once', async () => {
     expectRenewal(tokens('access-1', 'refresh-1'));
-    const world = fakeWorld();
-    const folder = newConfigFolder(temporary);
-    await write(new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl)), '1234567', {
-      accessToken: 'access-0',
-      accessTokenExpiresAt: world.now().toISOString(),
-      refreshToken: 'refresh-0',
-      refreshTokenExpiresAt: null,
-      scope: null,
-    });
-    const sessions = [1, 2, 3].map(() => sessionOf(folder, world));
-    expect(await Promise.all(sessions.map((session) => session.current()))).toEqual([
-      'access-1',
-      'access-1',
-      'access-1',
-    ]);
+    const { folder, world } = await login(0);
+    const all = [1, 2, 3].map(() => sessionOf(folder, world).current());
+    expect(await Promise.all(all)).toEqual(['access-1', 'access-1', 'access-1']);
     expect(tokenCalls()).toHaveLength(1);
   });
 });
@@ -496,15 +456,13 @@ describe('tokens that the bank gave for a refresh token', () => {
 
   it('the bank is asked once whose they are, with the new token, after they were stored', async () => {
     expectRenewal(tokens('access-1', 'refresh-1'));
-    const { world, store } = await login(0);
     const stored: unknown[] = [];
-    const keeper = keeperOf(store, '1234567', (slot) => ({
+    const { session, store } = await sessionBeside((slot, kept) => ({
       async prove(read, isOwn) {
-        stored.push(await store.read('1234567'));
+        stored.push(await kept.read('1234567'));
         await slot.prove(read, isOwn);
       },
     }));
-    const session = sessionWith(world, keeper);
     expect([await session.current(), await session.current()]).toEqual(['access-1', 'access-1']);
     expect(recorded.last.headers.authorization).toBe('Bearer access-1');
     expect(stored).toMatchObject([{ accessToken: 'access-1', refreshToken: 'refresh-1', unproven: true }]);
@@ -565,14 +523,13 @@ describe('tokens that the bank gave for a refresh token', () => {
 
   it('a process that was stopped while it asked does not delete the tokens of a new login', async () => {
     expectRenewal(tokens('access-1', 'refresh-1'), '7654321');
-    const { world, store } = await login(0);
-    const keeper = keeperOf(store, '1234567', (slot) => ({
+    const { session, store } = await sessionBeside((slot) => ({
       async prove(read, isOwn) {
         await slot.write({ ...read, accessToken: 'access-new', unproven: undefined });
         await slot.prove(read, isOwn);
       },
     }));
-    await expect(sessionWith(world, keeper).current()).rejects.toMatchObject(FOREIGN);
+    await expect(session.current()).rejects.toMatchObject(FOREIGN);
     expect(await loaded(store)).toMatchObject({ accessToken: 'access-new' });
   });
 });
@@ -603,8 +560,7 @@ describe('whose renewed tokens are', () => {
 
   it('is not asked if another process has asked it meanwhile', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
-    const { world, store } = await login(0);
-    const keeper = keeperOf(store, '1234567', (slot) => ({
+    const { session } = await sessionBeside((slot) => ({
       async replace(spent, granted) {
         const kept = await slot.replace(spent, granted);
         const stored = await slot.read();
@@ -612,15 +568,14 @@ describe('whose renewed tokens are', () => {
         return kept;
       },
     }));
-    expect(await sessionWith(world, keeper).current()).toBe('access-1');
+    expect(await session.current()).toBe('access-1');
     expect(recorded.received).toHaveLength(1);
   });
 
   it('is not asked if the operator has logged out meanwhile: they are not used', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
-    const { world, store } = await login(0);
     let isOut = false;
-    const keeper = keeperOf(store, '1234567', (slot) => ({
+    const { session } = await sessionBeside((slot) => ({
       async replace(spent, granted) {
         const kept = await slot.replace(spent, granted);
         isOut = true;
@@ -628,7 +583,7 @@ describe('whose renewed tokens are', () => {
       },
       read: async () => (isOut ? undefined : slot.read()),
     }));
-    await expect(sessionWith(world, keeper).current()).rejects.toMatchObject({
+    await expect(session.current()).rejects.toMatchObject({
       ...{ code: 'not_logged_in', message: 'Nobody is logged in with this profile' },
     });
     expect(recorded.received).toHaveLength(1);
@@ -680,44 +635,24 @@ it('what a renewal does not repeat stays: the scope, and the session at the bank
   const { session, store } = await login(0, { apiTrackId: '0123456789' });
   expect(await session.current()).toBe('access-1');
   expect(await loaded(store)).toMatchObject({
-    accessToken: 'access-1',
-    refreshToken: 'refresh-0',
-    scope: 'oob',
-    apiTrackId: '0123456789',
+    ...{ accessToken: 'access-1', refreshToken: 'refresh-0', scope: 'oob', apiTrackId: '0123456789' },
   });
 });
 
-it('a first login without a scope and without the expiry of its refresh token is stored without them', () => {
-  const granted = {
-    accessToken: 'access-1',
-    expiresIn: 3600,
-    refreshToken: 'refresh-1',
-    refreshExpiresIn: null,
-    scope: null,
-  };
-  expect(toStoredTokens(granted, new Date('2026-11-22T12:00:00Z'))).toEqual({
-    accessToken: 'access-1',
-    accessTokenExpiresAt: '2026-11-22T13:00:00.000Z',
-    refreshToken: 'refresh-1',
-    refreshTokenExpiresAt: null,
-    scope: null,
-    apiTrackId: undefined,
-  });
-});
-
-it('an access token without a lifetime is stored without an end, so psd2 uses it until the bank refuses it', () => {
-  const granted = {
-    accessToken: 'access-1',
-    expiresIn: null,
-    refreshToken: 'refresh-1',
-    refreshExpiresIn: 60,
-    scope: null,
-  };
-  expect(toStoredTokens(granted, new Date('2026-11-22T12:00:00Z'))).toMatchObject({
-    accessTokenExpiresAt: null,
-    refreshTokenExpiresAt: '2026-11-22T12:01:00.000Z',
-  });
-});
+it.each([
+  ['refresh token', 3600, null, '2026-11-22T13:00:00.000Z', null],
+  // psd2 uses it until the bank refuses it.
+  ['access token', null, 60, null, '2026-11-22T12:01:00.000Z'],
+])(
+  'a first login without a scope and without the lifetime of its %s is stored without them',
+  (_, expiresIn, refreshExpiresIn, accessTokenExpiresAt, refreshTokenExpiresAt) => {
+    const granted = { accessToken: 'access-1', refreshToken: 'refresh-1', scope: null };
+    const all = { ...granted, expiresIn, refreshExpiresIn };
+    expect(toStoredTokens(all, new Date('2026-11-22T12:00:00Z'))).toEqual({
+      ...{ ...granted, accessTokenExpiresAt, refreshTokenExpiresAt, apiTrackId: undefined },
+    });
+  },
+);
 
 it('psd2 does not use a refused token again, even if it could not be renewed at once', async () => {
   recorded.expect('POST', TOKEN_PATH, refusal(400, 'E1'));
@@ -730,52 +665,28 @@ it('psd2 does not use a refused token again, even if it could not be renewed at 
 
 describe('tokens that cannot be stored', () => {
   const lost = new Psd2Error('config', 'The disk is full', { hint: 'Check the free space.' });
-  const sessionThatLoses = (
-    world: SessionSettings['world'],
-    store: Tokens,
-    holder: Holder,
-    error: Psd2Error = lost,
-  ) =>
-    sessionWith(
-      world,
-      keeperOf(store, holder, () => ({ replace: () => Promise.reject(error) })),
-      holder === null ? 'client_credentials' : 'authorization_code',
-    );
-
-  it('if a customer’s tokens cannot be stored, the error asks for a new login', async () => {
-    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
-    const { world, store } = await login(0);
-    await expect(sessionThatLoses(world, store, '1234567').current()).rejects.toMatchObject({
-      code: 'config',
-      message: 'The disk is full',
-      hint: expect.stringMatching(
-        /^The bank has renewed the login, but psd2 could not store it\. .*Check the free space\. Then log in again:$/,
-      ),
-      next: [['auth', 'login']],
-    });
-  });
-
-  it('if tokens cannot be stored and there is no other advice, the error still asks for a new login', async () => {
-    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
-    const { world, store } = await login(0);
-    const error = new Psd2Error('config', 'The disk is full');
-    await expect(sessionThatLoses(world, store, '1234567', error).current()).rejects.toMatchObject({
-      hint: 'The bank has renewed the login, but psd2 could not store it. Then log in again:',
-      next: [['auth', 'login']],
-    });
-  });
+  it.each([
+    ['and there is other advice', lost, /^ .*Check the free space\. Then log in again:$/],
+    ['and there is none', new Psd2Error('config', 'The disk is full'), /^ Then log in again:$/],
+  ])(
+    'if a customer’s tokens cannot be stored %s, the error asks for a new login',
+    async (_, error, advice) => {
+      recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+      const { session } = await sessionBeside(() => ({ replace: () => Promise.reject(error) }));
+      const { hint = '', ...said } = await errorOf(session.current());
+      expect(said).toMatchObject({ code: 'config', message: 'The disk is full', next: [['auth', 'login']] });
+      const [start, rest] = hint.split(/(?<=could not store it\.)/);
+      expect(start).toBe('The bank has renewed the login, but psd2 could not store it.');
+      expect(rest).toMatch(advice);
+    },
+  );
 
   it('if the application’s token cannot be stored, the error asks for nothing else', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
     const { world, store } = await login('no login');
-    await write(store, null, {
-      accessToken: null,
-      accessTokenExpiresAt: null,
-      refreshToken: null,
-      refreshTokenExpiresAt: null,
-      scope: null,
-    });
-    await expect(sessionThatLoses(world, store, null).current()).rejects.toBe(lost);
+    await write(store, null, NO_TOKENS);
+    const keeper = keeperOf(store, null, () => ({ replace: () => Promise.reject(lost) }));
+    await expect(sessionWith(world, keeper, 'client_credentials').current()).rejects.toBe(lost);
   });
 });
 
@@ -798,13 +709,7 @@ describe('nobody is logged in', () => {
     const session = sessionWith(world, {
       ...keeperOf(store),
       async ready() {
-        await theirs.write({
-          accessToken: 'access-of-another',
-          accessTokenExpiresAt: null,
-          refreshToken: null,
-          refreshTokenExpiresAt: null,
-          scope: null,
-        });
+        await theirs.write({ ...NO_TOKENS, accessToken: 'access-of-another' });
         return async () => {};
       },
     });
@@ -815,16 +720,9 @@ describe('nobody is logged in', () => {
 describe('the application alone', () => {
   it('the application gets a new token with its own credentials, and no refresh token', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
-    const world = fakeWorld();
-    const folder = newConfigFolder(temporary);
-    const store = new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl));
-    await write(store, null, {
-      accessToken: 'access-0',
-      accessTokenExpiresAt: world.now().toISOString(),
-      refreshToken: null,
-      refreshTokenExpiresAt: null,
-      scope: null,
-    });
+    const { world, folder, store } = await login('no login');
+    const accessTokenExpiresAt = world.now().toISOString();
+    await write(store, null, { ...NO_TOKENS, accessToken: 'access-0', accessTokenExpiresAt });
     expect(await sessionOf(folder, world, 'client_credentials').current()).toBe('access-1');
     expect(sentBodies()).toEqual([
       { grant_type: 'client_credentials', client_id: 'client-1', client_secret: 'secret-1' },
