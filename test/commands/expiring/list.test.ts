@@ -502,7 +502,10 @@ it.each([
 ])('psd2 expiring %j names the sooner end first, and ends with an error', async (words, customers, count) => {
   await logIn('1000001', 20);
   await logIn('1000002', 13);
-  const { failure, printed } = await run(words);
+  // A command that fails to notify changes nothing.
+  const env = { PATH: process.env.PATH, PSD2_NOTIFY: 'false' };
+  const { failure, printed, said } = await run(words, { env });
+  expect(said).toBe('The notify command "false" ended with the exit code 1. Check PSD2_NOTIFY.\n');
   expect(JSON.parse(printed).map((each: Ending) => each.customerId)).toEqual(customers);
   expect(failure).toMatchObject({ code: 'ends_soon', message: expect.stringContaining(count) });
 });

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
@@ -82,12 +82,15 @@ it.each([
   const login = await tokens.login('1000002');
   if (login) await notes.refreshRefused('1000002', login, { at: MAY, message: 'The bank refused' });
 
-  const { context, printed } = openCommand(folder, OCTOBER);
+  const told = join(temporary, `told-${state}`);
+  const env = { PATH: process.env.PATH, PSD2_NOTIFY: `tee ${told}` };
+  const { context, printed } = openCommand(folder, OCTOBER, { env });
   context.repeated.profile = 'bank';
   await expect(runIn(context, 'status')).rejects.toMatchObject({
     code: 'needs_attention',
     message: '3 things need a person',
   });
+  expect(existsSync(told)).toBe(state === 'unknown');
   const { attention, customers } = JSON.parse(printed());
   expect(customers).toBe(2);
   expect(attention).toEqual([
