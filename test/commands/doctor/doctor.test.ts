@@ -549,5 +549,6 @@ it('compiled code that psd2 cannot keep is a warning, because psd2 only starts m
   );
   expect(check({ why: 'others can change /tmp' })).toMatchObject({
     ...{ status: 'warn', detail: 'psd2 compiles itself at each start: others can change /tmp' },
+    fix: { hint: expect.stringMatching(/^Give the user a home folder/) },
   });
 });

@@ -77,7 +77,9 @@ describe('psd2 sync', () => {
       ...{ done: { synced: 2, partly: 0, waiting: 0, failed: 0 }, doneAt: null },
     });
     const { printed } = await operator.run(['sync', 'status'], { format: 'table' });
-    expect(printed()).toMatch(/\nEnded\t\d{4}-[\s\S]+\nWorkers\t\nCalls a second\t\nDone at\t\n$/);
+    expect(printed()).toMatch(
+      /\nEnded\t\d{4}-[\s\S]+\nSynced\t2\nSynced in part\t0\n[\s\S]+\nWorkers\t\nCalls a second\t\nDone at\t\n$/,
+    );
   });
 
   it('skips what was read often enough today, and is an error if nothing is left', async () => {
