@@ -6,13 +6,15 @@ import { Psd2Error } from '../../src/errors.ts';
 import { cancelAtBank } from '../../src/flows/payment/cancel.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { errorOf, type FakeCustomer, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';
+import { errorOf, type FakeCustomer, fakeCustomer, fakeWorld, returnsTo, waitsOf } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FAILING,
   FIND_OUT,
   FLOW,
+  INTERRUPTED,
   paymentStatus,
   scaThatSays,
   transfersIn,
@@ -26,37 +28,26 @@ const LINKS: ScaLinks = { approach: 'redirect', redirect: PAGE };
 const INTENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const SENT: TransferEvent = { type: 'cancel-sent', ...INTENT };
 
-const ORDERED: TransferEvent[] = [
-  createdTransfer(),
-  AT_THE_BANK,
-  { type: 'sca-started' },
-  { type: 'executed', cro: null },
-];
-const AUTHORISING = ORDERED.slice(0, -1);
+const AUTHORISING: TransferEvent[] = [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }];
+const ORDERED: TransferEvent[] = [...AUTHORISING, { type: 'executed', cro: null }];
 
 const ACCEPTED = paymentStatus('ACSP', 'ordered');
 const OPEN = paymentStatus('RCVD');
 const CANCELLED = paymentStatus('CANC', 'cancelled');
 const REJECTED = paymentStatus('RJCT', 'failed');
 const EXECUTED = paymentStatus('ACSC', 'executed');
+const NOW_EXECUTED = { events: AUTHORISING, says: [EXECUTED] };
 const cancelled = { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } };
 const executed = { type: 'executed', cro: null, bank: { transactionStatus: 'ACSC', scaStatus: null } };
 
+const OURS = { flow: FLOW, transactionId: 't1' };
 const TOO_LATE = {
-  code: 'bank_refused',
-  message: 'It is too late: the bank has executed the transfer',
-  hint: 'See it with:',
-  next: [['transfer', 'show', FLOW]],
-  flow: FLOW,
-  transactionId: 't1',
+  ...{ ...OURS, code: 'bank_refused', message: 'It is too late: the bank has executed the transfer' },
+  ...{ hint: 'See it with:', next: [['transfer', 'show', FLOW]] },
 };
 const STAYS_ORDERED = {
-  code: 'outcome_unknown',
-  message: 'The bank does not say that the transfer is cancelled',
-  hint: 'Ask the bank again with:',
-  next: [['transfer', 'resume', FLOW]],
-  flow: FLOW,
-  transactionId: 't1',
+  ...{ ...OURS, code: 'outcome_unknown', message: 'The bank does not say that the transfer is cancelled' },
+  ...{ hint: 'Ask the bank again with:', next: [['transfer', 'resume', FLOW]] },
 };
 
 const MAY_BE_EXECUTED = { ...STAYS_ORDERED, ...FIND_OUT };
@@ -104,7 +95,6 @@ async function scene({
       sca: { ...scaThatSays(), ...sca },
     },
   };
-  const said: string[] = [];
   const run = (change: (all: PaymentCalls) => PaymentCalls = (all) => all) =>
     cancelAtBank(
       transfer.open,
@@ -119,16 +109,9 @@ async function scene({
           },
         },
       },
-      {
-        client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
-        readyToKeep: async () => {},
-        keepTokens: async (granted) => void (await granted()),
-        askForReturn: undefined,
-        say: (text) => void said.push(text),
-        quote: (words) => void said.push(words),
-      },
+      returnsTo(),
     );
-  return { ...transfer, requests, world, payment, run, waits, limits, said, customer };
+  return { ...transfer, requests, world, payment, run, waits, limits, customer };
 }
 
 /** The request leaves, and then this happens. */
@@ -185,20 +168,18 @@ describe('without SCA', () => {
   });
 
   it('the bank fails to say what became of it: nothing is recorded', async () => {
-    const failing = new Psd2Error('bank_failing', 'The bank is away');
     for (const [events, error] of [
       [ORDERED, STAYS_ORDERED],
       [AUTHORISING, MAY_BE_EXECUTED],
     ] as const) {
-      const { run, recorded } = await scene({ events, says: [failing] });
+      const { run, recorded } = await scene({ events, says: [FAILING] });
       expect(await errorOf(run())).toEqual(error);
       expect(recorded()).toEqual([SENT]);
     }
   });
 
   it('Ctrl-C while psd2 asks ends it', async () => {
-    const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
-    await expect((await scene({ says: [interrupted] })).run()).rejects.toBe(interrupted);
+    await expect((await scene({ says: [INTERRUPTED] })).run()).rejects.toBe(INTERRUPTED);
   });
 
   it.each<[string, TransferEvent[], (calls: PaymentCalls) => PaymentCalls]>([
@@ -227,31 +208,26 @@ describe('the request has no good answer', () => {
     }
   });
 
-  it('and it was lost: the operator may ask for it again', async () => {
-    const { run, recorded, payment } = await scene({ request: thatEnds(lost), says: [ACCEPTED] });
-    expect(await errorOf(run())).toEqual(whole('bank_unreachable', 'No answer', 'cancel', 'Try later.'));
+  const mayAskAgain = whole('bank_unreachable', 'No answer', 'cancel', 'Try later.');
+  it.each<[string, Scene, object]>([
+    ['it was lost: the operator may ask for it again', { request: thatEnds(lost) }, mayAskAgain],
+    // Only a refusal shows that it is too late.
+    [
+      'it was lost, of a payment that is executed now',
+      { ...NOW_EXECUTED, request: thatEnds(lost) },
+      mayAskAgain,
+    ],
+    // It will do so again, so the operator looks at the payment.
+    ['the bank refuses', { request: thatEnds(refused) }, whole('bank_refused', 'No', 'status')],
+  ])('and %s', async (_what, given, error) => {
+    const { run, recorded, payment } = await scene({ says: [ACCEPTED], ...given });
+    expect(await errorOf(run())).toEqual(error);
     expect(recorded()).toEqual([SENT]);
-    expect(payment.asked).toHaveLength(1);
-  });
-
-  it('and it was lost, of a payment that is executed now: only a refusal shows that it is too late', async () => {
-    const { run, recorded } = await scene({ events: AUTHORISING, request: thatEnds(lost), says: [EXECUTED] });
-    expect(await errorOf(run())).toEqual(whole('bank_unreachable', 'No answer', 'cancel', 'Try later.'));
-    expect(recorded()).toEqual([SENT]);
-  });
-
-  it('and the bank refuses: it will do so again, so the operator looks at the payment', async () => {
-    const { run, payment } = await scene({ request: thatEnds(refused), says: [ACCEPTED] });
-    expect(await errorOf(run())).toEqual(whole('bank_refused', 'No', 'status'));
     expect(payment.asked).toHaveLength(1);
   });
 
   it('and the bank refuses, because it has executed the payment', async () => {
-    const { run, recorded } = await scene({
-      events: AUTHORISING,
-      request: thatEnds(refused),
-      says: [EXECUTED],
-    });
+    const { run, recorded } = await scene({ ...NOW_EXECUTED, request: thatEnds(refused) });
     expect(await errorOf(run())).toEqual(TOO_LATE);
     expect(recorded()).toEqual([SENT, executed]);
   });
@@ -264,7 +240,7 @@ describe('the request has no good answer', () => {
   });
 
   it.each([
-    new Psd2Error('interrupted', 'Ctrl-C'),
+    INTERRUPTED,
     new Psd2Error('overtaken', `Another psd2 has continued ${FLOW}`),
     new TypeError('A bug'),
   ])('because of what says nothing of the bank: %s', async (error) => {
@@ -282,12 +258,14 @@ describe('with SCA', () => {
     progress: async () => ({ scaStatus: means, means, message: null }),
   });
   const NEEDS_CODE = {
-    code: 'usage',
+    ...{
+      code: 'usage',
+      hint: 'Paste the final address of the browser:',
+      flow: undefined,
+      transactionId: 't1',
+    },
     message: "The bank waits for the code that only the customer's browser brings back",
-    hint: 'Paste the final address of the browser:',
     next: [['transfer', 'cancel', FLOW, '--paste']],
-    flow: undefined,
-    transactionId: 't1',
   };
 
   it('the customer authorises it where the cancellation leads, and gets the whole time', async () => {
@@ -328,9 +306,7 @@ describe('with SCA', () => {
       code: 'not_authorised',
       message: 'The customer did not authorise the cancellation of the transfer',
       hint: 'The bank still has the payment, and may execute it. Ask for the cancellation again with:',
-      next: [['transfer', 'cancel', FLOW]],
-      flow: FLOW,
-      transactionId: 't1',
+      ...{ ...OURS, next: [['transfer', 'cancel', FLOW]] },
     });
     expect(links).toEqual([{ ...LINKS, status: '/c1' }]);
     expect(recorded()).toEqual([SENT]);
@@ -370,10 +346,8 @@ describe('with SCA', () => {
     expect(await errorOf(run())).toEqual({
       code: 'login_refused',
       message: 'The customer was not logged in: access_denied',
-      hint: 'When the customer is ready to try again:',
-      next: [['transfer', 'cancel', FLOW]],
-      flow: undefined,
-      transactionId: undefined,
+      ...{ hint: 'When the customer is ready to try again:', next: [['transfer', 'cancel', FLOW]] },
+      ...{ flow: undefined, transactionId: undefined },
     });
     expect(recorded()).toEqual([SENT]);
   });
@@ -381,22 +355,15 @@ describe('with SCA', () => {
   it('the customer is too late: it is asked for again, and nothing is recorded', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { run } = await scene({
-      ...{
-        request: thatEnds(LINKS),
-        says: [ACCEPTED],
-        customer: fakeCustomer({ scaTimeoutMs: 5_000 }, null),
-      },
-      sca: { ...turn(), ...progress('going on') },
+      ...{ request: thatEnds(LINKS), says: [ACCEPTED], sca: { ...turn(), ...progress('going on') } },
+      customer: fakeCustomer({ scaTimeoutMs: 5_000 }, null),
     });
     const end = errorOf(run());
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await end).toEqual({
       code: 'authorisation_timeout',
       message: 'The customer did not authorise the cancellation and come back within 5 s',
-      hint: 'Ask for it again with:',
-      next: [['transfer', 'cancel', FLOW]],
-      flow: FLOW,
-      transactionId: 't1',
+      ...{ ...OURS, hint: 'Ask for it again with:', next: [['transfer', 'cancel', FLOW]] },
     });
     vi.useRealTimers();
   });
@@ -405,7 +372,6 @@ describe('with SCA', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
     afterEach(() => void vi.useRealTimers());
 
-    const failing = new Psd2Error('bank_failing', 'The bank is away');
     /** @returns whether psd2 still waits after its first question */
     async function waitsOn(sca: Partial<Sca>) {
       const { run, waits } = await scene({
@@ -431,16 +397,15 @@ describe('with SCA', () => {
       ['its status is: failed', scaThatSays(REJECTED), false],
       ['its status is: open', scaThatSays(OPEN), true],
       ['its status is: executed', scaThatSays(EXECUTED), true],
-      ['the bank fails to say its status', scaThatSays(failing), true],
+      ['the bank fails to say its status', scaThatSays(FAILING), true],
       ['its status cannot be read', scaThatSays(new Psd2Error('bank_answer', 'No JSON')), true],
-      ['the bank fails to say how far it is', { progress: () => Promise.reject(failing) }, true],
+      ['the bank fails to say how far it is', { progress: () => Promise.reject(FAILING) }, true],
     ])('%s', async (_what, sca, isWaiting) => {
       expect((await waitsOn(sca)).isWaiting).toBe(isWaiting);
     });
 
     it('Ctrl-C while psd2 asks ends it', async () => {
-      const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
-      expect(await (await waitsOn(scaThatSays(interrupted))).end).toBe(interrupted);
+      expect(await (await waitsOn(scaThatSays(INTERRUPTED))).end).toBe(INTERRUPTED);
     });
   });
 });

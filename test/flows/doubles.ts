@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Psd2Error } from '../../src/errors.ts';
-import type { CustomerPorts, WorldPorts } from '../../src/flows/ports.ts';
+import type { CustomerPorts, ReturnPorts, WorldPorts } from '../../src/flows/ports.ts';
 
 /** Time that passes only when someone sleeps. */
 export interface FakeWorld extends WorldPorts {
@@ -82,6 +82,19 @@ export function fakeCustomer(
     },
     whileWaiting: (_, work) => work,
     ...settings,
+  };
+}
+
+/** What psd2 needs when a customer returns: an application, and a place for tokens. */
+export function returnsTo(changes: Partial<ReturnPorts> = {}): ReturnPorts {
+  return {
+    client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
+    readyToKeep: async () => {},
+    keepTokens: async (granted) => void (await granted()),
+    askForReturn: undefined,
+    say: () => {},
+    quote: () => {},
+    ...changes,
   };
 }
 

@@ -24,6 +24,14 @@ type Payments = NonNullable<BankFile['payments']>;
 const payment = (payments: Payments = {}, more: Parameters<typeof newPayment>[2] = {}) =>
   newPayment(temporary, open({ file: { payments } }).bank, more);
 
+/** A payment whose initiation was sent, and has no answer. */
+async function unanswered(payments: Payments = {}) {
+  const paying = await payment(payments);
+  bank.initiate('cut before the answer');
+  expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+  return paying;
+}
+
 const REPEATS = { repeat: 'same-answer', repeatMinutes: 60 } as const;
 const NEVER = { executesWithoutSca: 'never' } as const;
 const refused = (code: string, status = 400) =>
@@ -36,10 +44,8 @@ describe('a payment', () => {
   it('the operator confirms, psd2 initiates, the customer authorises, and the bank’s status ends it', async () => {
     const paying = await payment();
     bank.initiate();
-    bank.sca('started');
-    bank.is('RCVD');
-    bank.sca('finalised');
-    bank.is('ACSP');
+    bank.says('started', 'RCVD');
+    bank.says('finalised', 'ACSP');
     const paid = await paying.run();
     expect(paid).toMatchObject({ state: 'executed', transactionStatus: 'ACSP', scaStatus: 'finalised' });
     expect(paying.customer.visited).toEqual([PAGE]);
@@ -68,23 +74,19 @@ describe('a payment', () => {
     const self = '/v1/payments/sepa-credit-transfers/p1';
     const named = { transactionStatus: 'ACSP', debtorAccount: { iban: 'DE02120300000000202051' } };
     bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSP');
+    bank.says('finalised', 'ACSP');
     recorded.expect('GET', self, refused('SERVICE_BLOCKED', 403));
     expect(await paying.run()).toMatchObject({ state: 'executed', debtor: null });
     expect(JSON.parse(String(posts()[0]?.body)).debtorAccount).toBeUndefined();
-    bank.sca('finalised');
-    bank.is('ACSP');
+    bank.says('finalised', 'ACSP');
     recorded.expect('GET', self, json({ ...named, paymentId: 'p2' }));
     expect(await paying.run()).toMatchObject({ state: 'executed', debtor: null });
     const { updatedAt } = await paying.stored();
-    bank.sca('finalised');
-    bank.is('ACSP');
+    bank.says('finalised', 'ACSP');
     recorded.expect('GET', self, json(named));
     const debtor = 'DE02120300000000202051';
     expect(await paying.run()).toMatchObject({ state: 'executed', debtor, updatedAt });
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('finalised', 'ACSC');
     expect(await paying.run()).toMatchObject({ state: 'executed', debtor, isFinal: true });
     expect(paying.events().slice(-3)).toEqual(['executed', 'debtor-named', 'executed']);
   });
@@ -127,23 +129,19 @@ describe('a payment', () => {
       const paying = await newPayment(temporary, open({ file: { payments }, tokens }).bank);
       bank.initiate(refused('TOKEN_EXPIRED', 401));
       bank.initiate();
-      bank.sca('finalised');
-      bank.is('ACSC');
+      bank.says('finalised', 'ACSC');
       expect((await paying.run()).state).toBe('executed');
       expect(posts().map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
     },
   );
 
   it('the bank repeats its answer: the same bytes with the same id, also from another machine', async () => {
-    const paying = await payment(REPEATS);
     bank.clock();
-    bank.initiate('cut before the answer');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    const paying = await unanswered(REPEATS);
     const elsewhere = await payment({ repeat: 'unknown' }, { journal: paying.lines() });
     bank.clock();
     bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('finalised', 'ACSC');
     expect((await elsewhere.run()).state).toBe('executed');
     const [first, second] = posts();
     expect(second?.body).toEqual(first?.body);
@@ -152,10 +150,8 @@ describe('a payment', () => {
   });
 
   it('a repetition that never leaves is no evidence that nothing has left', async () => {
-    const paying = await payment(REPEATS);
     bank.clock();
-    bank.initiate('cut before the answer');
-    await errorOf(paying.run());
+    const paying = await unanswered(REPEATS);
     const journal = paying.lines();
     const other = await payment({}, { journal });
     const { bank: down } = open({ baseUrl: 'https://127.0.0.1:1' });
@@ -184,31 +180,25 @@ describe('a payment', () => {
     bank.clock(there === null ? undefined : new Date(begun + there * 60_000), headers);
     if (isRepeated) {
       bank.initiate();
-      bank.sca('finalised');
-      bank.is('ACSC');
+      bank.says('finalised', 'ACSC');
       expect((await elsewhere.run()).state).toBe('executed');
     } else expect(await errorOf(elsewhere.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(posts()).toHaveLength(isRepeated ? 2 : 1);
   });
 
   it('a bank that did not say its time is not trusted to give the same answer', async () => {
-    const paying = await payment(REPEATS);
     recorded.expect('GET', '/v1/accounts', 'cut before the answer');
-    bank.initiate('cut before the answer');
-    await errorOf(paying.run());
+    const paying = await unanswered(REPEATS);
     bank.clock();
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(posts()).toHaveLength(1);
   });
 
   it('nobody holds the link, and the bank runs nothing without SCA: psd2 begins a new resource', async () => {
-    const paying = await payment(NEVER);
-    bank.initiate('cut before the answer');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    const paying = await unanswered(NEVER);
     paying.logged.is = { answer: 'lost' };
     bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('finalised', 'ACSC');
     expect((await paying.run()).state).toBe('executed');
     expect(paying.said.join()).toContain('initiates it again under the same reference');
     const [first, second] = posts();
@@ -217,9 +207,7 @@ describe('a payment', () => {
   });
 
   it('a journal that is older than the answer begins nothing: the customer may hold the link', async () => {
-    const paying = await payment(NEVER);
-    bank.initiate('cut before the answer');
-    await errorOf(paying.run());
+    const paying = await unanswered(NEVER);
     paying.logged.is = { answer: 'answered', resourceId: null };
     const older =
       'The bank has answered the initiation, but the journal of tr-1 does not have the answer. It may be older than a link that the customer has, so psd2 initiates nothing';
@@ -232,9 +220,7 @@ describe('a payment', () => {
   });
 
   it('a run that was killed while the initiation was sent leaves a payment that is unknown from the next run on', async () => {
-    const whole = await payment();
-    bank.initiate('cut before the answer');
-    await errorOf(whole.run());
+    const whole = await unanswered();
     const killed = await payment({}, { journal: whole.lines().slice(0, 3) });
     expect((await killed.stored()).state).toBe('executing');
     const error = await errorOf(killed.run());
@@ -250,15 +236,12 @@ describe('a payment', () => {
   ])(
     'the answer is not in the journal, but the log of calls has its id: psd2 asks the bank first (without SCA: %s)',
     async (_, payments) => {
-      const paying = await payment(payments);
-      bank.initiate('cut before the answer');
-      await errorOf(paying.run());
+      const paying = await unanswered(payments);
       paying.logged.is = { answer: 'answered', resourceId: 'p1' };
       // The customer has not decided, so they get a link.
       bank.is('RCVD');
       bank.start();
-      bank.sca('finalised');
-      bank.is('ACSC');
+      bank.says('finalised', 'ACSC');
       expect(await paying.run()).toMatchObject({ state: 'executed', verification: { resourceId: 'p1' } });
       expect(posts().map(({ target }) => target)).toEqual([
         '/v1/payments/sepa-credit-transfers',
@@ -271,9 +254,7 @@ describe('a payment', () => {
     ['ACSC', 'executed'],
     ['RJCT', 'failed'],
   ])('the log has the id, and the bank says %s: psd2 sends the customer nowhere', async (status, state) => {
-    const whole = await payment();
-    bank.initiate('cut before the answer');
-    await errorOf(whole.run());
+    const whole = await unanswered();
     const restored = await payment({}, { journal: whole.lines().slice(0, 2) });
     restored.logged.is = { answer: 'answered', resourceId: 'p1' };
     bank.is(status);
@@ -285,8 +266,7 @@ describe('a payment', () => {
   it('a journal that has lost the initiation sends no other one', async () => {
     const paying = await payment();
     bank.initiate();
-    bank.sca('started');
-    bank.is('ACSC');
+    bank.says('started', 'ACSC');
     await paying.run();
     const restored = await payment({}, { journal: paying.lines().slice(0, 2) });
     restored.logged.is = { answer: 'lost' };
@@ -306,16 +286,14 @@ describe('a payment', () => {
   it('psd2 was killed after each event: the next one goes on, and initiates nothing again', async () => {
     const whole = await payment();
     bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('finalised', 'ACSC');
     await whole.run();
     const lines = whole.lines();
     for (let kept = 4; kept < lines.length; kept += 1) {
       const cut = await payment({}, { journal: lines.slice(0, kept) });
       cut.logged.is = { answer: 'answered', resourceId: null };
       const before = posts().length;
-      bank.sca('finalised');
-      bank.is('ACSC');
+      bank.says('finalised', 'ACSC');
       expect((await cut.run()).state).toBe('executed');
       expect(posts()).toHaveLength(before);
     }
@@ -331,8 +309,7 @@ describe('the customer', () => {
     const paying = await payment();
     bank.initiate();
     for (const _ of ['at first', 'once more, over connections of their own']) {
-      bank.sca('failed');
-      bank.is('RCVD');
+      bank.says('failed', 'RCVD');
       bank.authorisations('a1');
     }
     expect(await errorOf(paying.run())).toMatchObject({ code: 'not_authorised' });
@@ -348,13 +325,10 @@ describe('the customer', () => {
   ])('an end that is the answer to somebody else (%s) decides nothing', async (status, others) => {
     const paying = await payment();
     bank.initiate();
-    bank.sca('failed');
-    bank.is(status);
+    bank.says('failed', status);
     others();
-    bank.sca('started');
-    bank.is('RCVD');
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('started', 'RCVD');
+    bank.says('finalised', 'ACSC');
     expect((await paying.run()).state).toBe('executed');
   });
 
@@ -364,12 +338,10 @@ describe('the customer', () => {
   ])('an end %s decides nothing', async (_, headers) => {
     const paying = await payment();
     bank.initiate();
-    bank.sca('failed');
-    bank.is('RJCT');
+    bank.says('failed', 'RJCT');
     bank.sca('failed');
     recorded.expect('GET', STATUS, { ...json({ transactionStatus: 'RJCT' }), headers, isSilent: true });
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('finalised', 'ACSC');
     expect((await paying.run()).state).toBe('executed');
   });
 
@@ -380,26 +352,20 @@ describe('the customer', () => {
     recorded.expect('GET', STATUS, { ...json({ transactionStatus: 'ACSC' }), isSilent: true });
     recorded.expect('GET', SCA_STATUS, { ...json({ scaStatus: 'finalised' }), isSilent: true });
     bank.is('ACTC');
-    bank.sca('started');
-    bank.is('RCVD');
-    bank.sca('failed');
-    bank.is('RJCT');
+    bank.says('started', 'RCVD');
+    bank.says('failed', 'RJCT');
     expect(await errorOf(paying.run())).toMatchObject({ code: 'not_authorised' });
   });
 
   it('an authorisation that they have completed is not opened again after a kill', async () => {
     const paying = await newPayment(temporary, open().bank, {}, fakeCustomer({ scaTimeoutMs: 1 }, null));
     bank.initiate();
-    bank.sca('started');
-    bank.is('RCVD');
+    bank.says('started', 'RCVD');
     await errorOf(paying.run());
     expect(paying.customer.visited).toEqual([PAGE]);
-    bank.sca('finalised');
-    bank.is('RCVD');
-    bank.sca('finalised');
-    bank.is('PDNG');
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('finalised', 'RCVD');
+    bank.says('finalised', 'PDNG');
+    bank.says('finalised', 'ACSC');
     const again = await payment({}, { journal: paying.lines() });
     expect((await again.run()).state).toBe('executed');
     expect(again.customer.visited).toEqual([]);
@@ -409,12 +375,10 @@ describe('the customer', () => {
     const paying = await newPayment(temporary, open().bank, {}, fakeCustomer({ scaTimeoutMs: 1 }, null));
     bank.initiate({ _links: linksTo({ scaStatus: { href: '/v1/sca/a1' } }) });
     recorded.expect('GET', '/v1/sca/a1', refused('RESOURCE_UNKNOWN', 404));
-    bank.sca('started');
-    bank.is('RCVD');
+    bank.says('started', 'RCVD');
     await errorOf(paying.run());
     expect(paying.events()).toContain('links-left');
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('finalised', 'ACSC');
     const again = await payment({}, { journal: paying.lines() });
     expect((await again.run()).state).toBe('executed');
   });
@@ -427,8 +391,7 @@ describe('the customer', () => {
     bank.is('RCVD');
     await errorOf(paying.run());
     bank.start();
-    bank.sca('finalised');
-    bank.is('ACSC');
+    bank.says('finalised', 'ACSC');
     expect((await (await payment({}, { journal: paying.lines() })).run()).state).toBe('executed');
   });
 
@@ -440,13 +403,13 @@ describe('the customer', () => {
     ],
     [
       'fees above the largest amount',
-      {
-        transactionFees: { amount: '1000.00', currency: 'EUR' },
-        _links: { scaRedirect: { href: PAGE } },
-      },
+      { transactionFees: { amount: '1000.00', currency: 'EUR' }, _links: { scaRedirect: { href: PAGE } } },
       { code: 'invalid_amount', message: 'Too much' },
     ],
   ])('%s: no customer gets a link, and the bank cancels the payment', (what, answer, why) => {
+    const isUnknownTwice = () => {
+      for (const _ of ['once', 'again']) recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404));
+    };
     const given = async () => {
       const paying = await payment();
       if (what.startsWith('fees'))
@@ -457,12 +420,7 @@ describe('the customer', () => {
 
     it.each<[string, () => void]>([
       ['says so', () => bank.is('CANC')],
-      [
-        'does not know it any more',
-        () => {
-          for (const _ of ['once', 'again']) recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404));
-        },
-      ],
+      ['does not know it any more', isUnknownTwice],
     ])('which it %s afterwards', async (_, says) => {
       const paying = await given();
       bank.cancel();
@@ -474,8 +432,7 @@ describe('the customer', () => {
       });
       expect(paying.customer.visited).toEqual([]);
       expect(await paying.stored()).toMatchObject({
-        state: 'cancelled',
-        executionStatusDescription: why.message,
+        ...{ state: 'cancelled', executionStatusDescription: why.message },
       });
     });
 
@@ -533,8 +490,7 @@ describe('the bank’s own word for a payment', () => {
       const paying = await payment(LATER, { order: inADay });
       paying.customer.scaTimeoutMs = 100;
       bank.initiate({ transactionStatus: 'ACTC' });
-      bank.sca(sca);
-      bank.is('ACTC');
+      bank.says(sca, 'ACTC');
       expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
       const kept = await paying.stored();
       expect(kept).toMatchObject({ state: 'authorizing', transactionStatus: 'ACTC', scaStatus: sca });
@@ -544,7 +500,6 @@ describe('the bank’s own word for a payment', () => {
 
   describe('has only checked it, and no link leads to the authorisation', () => {
     const WITHOUT_LINK = { transactionStatus: 'ACTC', _links: { scaRedirect: { href: PAGE } } };
-    const LIST = '/v1/payments/sepa-credit-transfers/p1/authorisations';
 
     it.each([
       ['for a later day', inADay],
@@ -562,24 +517,21 @@ describe('the bank’s own word for a payment', () => {
       expect(standingOf(kept)).toBe('sent');
     });
 
-    describe('and the bank does not list authorisations', () => {
+    it('the bank does not list them, and psd2 has not seen the browser return: the customer gets the link again', async () => {
       const says = (status: string) => {
         bank.is(status);
-        recorded.expect('GET', LIST, refused('SERVICE_INVALID', 405));
+        recorded.expect('GET', SCA_STATUS.replace('/a1', ''), refused('SERVICE_INVALID', 405));
       };
-
-      it('its status is as before, and psd2 has not seen the browser return: the customer gets the link again', async () => {
-        const paying = await payment(LATER, { order: inADay });
-        Object.assign(paying.customer, { scaTimeoutMs: 100, atAnotherDevice: true });
-        bank.initiate(WITHOUT_LINK);
-        says('ACTC');
-        expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
-        expect(await paying.stored()).toMatchObject({ state: 'authorizing' });
-        says('ACTC');
-        bank.is('ACSP');
-        expect((await paying.run()).state).toBe('executed');
-        expect(paying.customer.visited).toEqual([PAGE, PAGE]);
-      });
+      const paying = await payment(LATER, { order: inADay });
+      Object.assign(paying.customer, { scaTimeoutMs: 100, atAnotherDevice: true });
+      bank.initiate(WITHOUT_LINK);
+      says('ACTC');
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+      expect(await paying.stored()).toMatchObject({ state: 'authorizing' });
+      says('ACTC');
+      bank.is('ACSP');
+      expect((await paying.run()).state).toBe('executed');
+      expect(paying.customer.visited).toEqual([PAGE, PAGE]);
     });
   });
 
@@ -588,8 +540,7 @@ describe('the bank’s own word for a payment', () => {
     const paying = await newPayment(temporary, opened);
     paying.customer.scaTimeoutMs = 100;
     bank.initiate();
-    bank.sca('started');
-    bank.is('RCVD');
+    bank.says('started', 'RCVD');
     expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
     const kept = await paying.stored();
     bank.is('RCVD');
@@ -609,8 +560,7 @@ describe('a cancellation', () => {
   const executed = async () => {
     const paying = await payment();
     bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSP');
+    bank.says('finalised', 'ACSP');
     await paying.run();
     return paying;
   };
@@ -619,8 +569,7 @@ describe('a cancellation', () => {
     const paying = await executed();
     paying.customer.redirectUri = 'http://127.0.0.1:9999/elsewhere';
     bank.cancel();
-    bank.sca('finalised');
-    bank.is('CANC');
+    bank.says('finalised', 'CANC');
     await paying.cancel();
     const request = recorded.received.find(({ method }) => method === 'DELETE');
     expect(request?.headers['tpp-redirect-uri']).toBe('http://127.0.0.1:9999/elsewhere?state=s1');

@@ -4,13 +4,13 @@ import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Transfer, TransferOrder } from '../../src/domain/transfer.ts';
 import { cancelAtBank } from '../../src/flows/payment/cancel.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
-import type { FlowPorts, KnownInitiation, ReturnPorts } from '../../src/flows/ports.ts';
+import type { FlowPorts, KnownInitiation } from '../../src/flows/ports.ts';
 import { json } from '../bank/interfaces/nextgenpsd2/client.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { begun } from '../store/flows.ts';
 import { newConfigFolder } from '../store/temporary-folder.ts';
-import { fakeCustomer, fakeWorld } from './doubles.ts';
+import { fakeCustomer, fakeWorld, returnsTo } from './doubles.ts';
 import { flowsIn, readLines } from './transfers.ts';
 
 export const PAGE = 'https://customers.bank.example/sca?p=p1';
@@ -44,6 +44,11 @@ export function paymentScriptOf(recorded: RecordedBank) {
       recorded.expect('POST', `${SELF}/authorisations`, json({ scaStatus: 'received', _links: links }, 201)),
     sca: (scaStatus: string) =>
       recorded.expect('GET', `${SELF}/authorisations/a1`, json({ scaStatus, authorisationId: 'a1' })),
+    /** How far the authorisation is, and then the status of the payment. */
+    says: (scaStatus: string, transactionStatus: string) => {
+      recorded.expect('GET', `${SELF}/authorisations/a1`, json({ scaStatus, authorisationId: 'a1' }));
+      recorded.expect('GET', `${SELF}/status`, json({ transactionStatus }));
+    },
     is: (transactionStatus: string) => recorded.expect('GET', `${SELF}/status`, json({ transactionStatus })),
     authorisations: (...authorisationIds: string[]) =>
       recorded.expect('GET', `${SELF}/authorisations`, json({ authorisationIds })),
@@ -69,14 +74,10 @@ export async function newPayment(
   const said: string[] = [];
   const fees: boolean[] = [];
   const logged: { is: KnownInitiation } = { is: { answer: 'no' } };
-  const returns: ReturnPorts = {
-    client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
-    readyToKeep: async () => {},
-    keepTokens: async (granted) => void (await granted()),
-    askForReturn: undefined,
+  const returns = returnsTo({
     say: (text) => void said.push(text),
     quote: (words) => void said.push(`The bank says: ${words}`),
-  };
+  });
   async function create(): Promise<string> {
     const back = { address: 'http://127.0.0.1:8910/callback?state=s1', state: 's1' };
     const initiation = await bank.payments.initiation?.(ordered, back, world.newId);

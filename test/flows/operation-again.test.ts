@@ -6,14 +6,15 @@ import type { OperationStep } from '../../src/domain/next-step.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
-import type { OperationPorts, ReturnPorts } from '../../src/flows/ports.ts';
+import type { OperationPorts } from '../../src/flows/ports.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { errorOf, fakeWorld } from './doubles.ts';
+import { errorOf, fakeWorld, returnsTo } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FAILING,
   FLOW,
   INITIATION,
   paymentStatus,
@@ -40,7 +41,6 @@ const allowed = (word: string) =>
 const refusedToken = new Psd2Error('not_logged_in', 'The bank does not accept the token', {
   ...{ httpStatus: 401, refusal: 'unread', isBanks: true },
 });
-const failing = new Psd2Error('bank_failing', 'The bank is away');
 
 type Stored = Awaited<ReturnType<typeof transferAfter>>;
 interface Setting {
@@ -81,7 +81,7 @@ describe('a transfer that the bank has accepted, and that is continued', () => {
     ['says the same', paymentStatus('ACSC', 'executed')],
     ['says only that the customer has authorised it', allowed('ACTC')],
     ['says that it waits', paymentStatus('PDNG')],
-    ['does not answer', failing],
+    ['does not answer', FAILING],
   ])('if the bank %s, it stays executed, and nothing is recorded', async (_, said) => {
     const stored = await transferAfter(createdTransfer(), ...WITH_CUSTOMER, AUTHORIZED, EXECUTED);
     const sca = scaThatSays(said);
@@ -111,18 +111,13 @@ describe('a transfer that the bank has accepted, and that is continued', () => {
   });
 });
 
-describe('a transfer that its customer has authorised, and that has no execute', () => {
-  it('if it is instant, each question about it asks for the settlement once', async () => {
-    const created = createdTransfer({ order: INSTANT });
-    const stored = await transferAfter(created, ...WITH_CUSTOMER, AUTHORIZED);
-    const { asked, executionStatus } = settling('PENDING', 'PENDING', 'OK');
-    const sca = scaThatSays(allowed('ACTC'));
-    expect((await resume(stored, { sca, calls: { executionStatus } })).types).toEqual([
-      'executed',
-      'settlement',
-    ]);
-    expect([asked.length, sca.asked.length]).toEqual([3, 0]);
-  });
+it('a transfer without execute, whose customer has authorised it, asks for its settlement once a question', async () => {
+  const stored = await transferAfter(createdTransfer({ order: INSTANT }), ...WITH_CUSTOMER, AUTHORIZED);
+  const { asked, executionStatus } = settling('PENDING', 'PENDING', 'OK');
+  const sca = scaThatSays(allowed('ACTC'));
+  const { types } = await resume(stored, { sca, calls: { executionStatus } });
+  expect(types).toEqual(['executed', 'settlement']);
+  expect([asked.length, sca.asked.length]).toEqual([3, 0]);
 });
 
 it('a transfer that the customer authorised, without the line with its resource, is not initiated again', async () => {
@@ -162,33 +157,20 @@ describe('fees in the answer to an initiation', () => {
   });
 });
 
-describe('a transfer whose customer logs in for it', () => {
-  it('if the bank does not accept the token of that login, they log in again', async () => {
-    const verified = { ...AT_THE_BANK, links: LOGIN };
-    const stored = await transferAfter(createdTransfer(), ACCEPTED, SENT, verified, STARTED);
-    const ended = await resume(stored, { sca: scaThatSays(refusedToken), until: ['authorize'] });
-    expect(ended).toMatchObject({ error: null, types: ['sca-again'] });
-  });
+it('a customer whose login for a transfer has a token that the bank does not accept logs in again', async () => {
+  const verified = { ...AT_THE_BANK, links: LOGIN };
+  const stored = await transferAfter(createdTransfer(), ACCEPTED, SENT, verified, STARTED);
+  const ended = await resume(stored, { sca: scaThatSays(refusedToken), until: ['authorize'] });
+  expect(ended).toMatchObject({ error: null, types: ['sca-again'] });
 });
 
-describe('an initiation that is sent again', () => {
-  it('needs nobody to say it to', async () => {
-    const stored = await transferAfter(createdTransfer(), ACCEPTED, SENT, { type: 'execute-unanswered' });
-    expect(await resume(stored, { until: ['verify'] })).toMatchObject({
-      ...{ error: null, types: ['initiate-again'] },
-    });
-  });
+it('an initiation that is sent again needs nobody to say it to', async () => {
+  const stored = await transferAfter(createdTransfer(), ACCEPTED, SENT, { type: 'execute-unanswered' });
+  const ended = await resume(stored, { until: ['verify'] });
+  expect(ended).toMatchObject({ error: null, types: ['initiate-again'] });
 });
 
 describe('a transfer at a bank with execute', () => {
-  const returns: ReturnPorts = {
-    client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
-    readyToKeep: async () => {},
-    keepTokens: async (granted) => void (await granted()),
-    askForReturn: undefined,
-    say: () => {},
-    quote: () => {},
-  };
   const READY = [AT_THE_BANK, ACCEPTED, STARTED, AUTHORIZED];
   const TURNED_AWAY: TransferEvent[] = [
     { type: 'execute-sent', requestId: 'q2', digest: null },
@@ -198,7 +180,9 @@ describe('a transfer at a bank with execute', () => {
   it('its customer goes to SCA in the way of that bank, whatever psd2 could do at another one', async () => {
     const stored = await transferAfter(createdForExecute(), AT_THE_BANK, ACCEPTED);
     const sca = { ...scaThatSays(), start: async () => 'https://customers.bank.example/sca' };
-    expect(await resume(stored, { sca, ports: { returns }, until: ['await-authorization'] })).toMatchObject({
+    expect(
+      await resume(stored, { sca, ports: { returns: returnsTo() }, until: ['await-authorization'] }),
+    ).toMatchObject({
       ...{ error: null, types: ['sca-started', 'sca-returned'] },
     });
   });

@@ -3,14 +3,14 @@ import type { ResourceStatus, Sca, ScaLinks, ScaProgress, ScaTurn } from '../../
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { authorisePayment, awaitPayment, unknownIfUnsaid } from '../../src/flows/payment/authorise.ts';
-import type { ReturnPorts } from '../../src/flows/ports.ts';
 import type { ScaSubject } from '../../src/flows/sca.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { errorOf, type FakeCustomer, fakeCustomer, waitsOf } from './doubles.ts';
+import { errorOf, type FakeCustomer, fakeCustomer, returnsTo, waitsOf } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FAILING,
   FIND_OUT,
   FLOW,
   INITIATION,
@@ -27,6 +27,9 @@ const PAGE = 'https://customers.bank.example/sca';
 const LINKS: ScaLinks = { approach: 'redirect', redirect: PAGE, status: '/a1' };
 const WITH_CODE: ScaLinks = { ...LINKS, confirmation: '/a1/code' };
 const INTENT = { requestId: 'q1', digest: null };
+const CONTINUE = {
+  ...{ hint: 'Continue with:', next: [['transfer', 'resume', FLOW]], flow: FLOW, transactionId: 't1' },
+};
 
 const OPEN = paymentStatus('RCVD', null, { awaitsSca: true });
 const CHECKED = paymentStatus('ACTC', null);
@@ -80,15 +83,7 @@ describe('the customer gets the link', () => {
       sca: { ...sca, proceed, confirmCode, ...scene.more },
       ports: { customer: { ...customer, whileWaiting } },
     });
-    const returns: ReturnPorts = {
-      client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
-      readyToKeep: async () => {},
-      keepTokens: async (granted) => void (await granted()),
-      askForReturn: undefined,
-      say: () => {},
-      quote: () => {},
-    };
-    const end = authorisePayment(run, transfer.open.current, INITIATION, returns);
+    const end = authorisePayment(run, transfer.open.current, INITIATION, returnsTo());
     return { ...transfer, end, asked, waits, customer };
   }
 
@@ -115,10 +110,7 @@ describe('the customer gets the link', () => {
     expect(await error).toEqual({
       code: 'authorisation_timeout',
       message: 'The customer did not authorise the transfer and come back within 2 s',
-      hint: 'Continue with:',
-      next: [['transfer', 'resume', FLOW]],
-      flow: FLOW,
-      transactionId: 't1',
+      ...CONTINUE,
     });
   });
 
@@ -147,21 +139,16 @@ describe('the customer gets the link', () => {
       turn: { next: 'log in', url: PAGE, server, links: { approach: 'redirect', oauth: server } },
     } as const;
 
-    it.each([OPEN, new Psd2Error('bank_failing', 'The bank is away')])(
-      'and the bank does not say that it is over: %o',
-      async (status) => {
-        const { end, recorded } = await authorise({ ...refusing, sca: scaThatSays(status) });
-        expect(await errorOf(end)).toEqual({
-          code: 'login_refused',
-          message: 'The customer was not logged in: access_denied',
-          hint: 'When the customer is ready to try again:',
-          next: [['transfer', 'resume', FLOW]],
-          flow: undefined,
-          transactionId: undefined,
-        });
-        expect(recorded().map(({ type }) => type)).toEqual(['approach-sent', 'sca-started']);
-      },
-    );
+    it.each([OPEN, FAILING])('and the bank does not say that it is over: %o', async (status) => {
+      const { end, recorded } = await authorise({ ...refusing, sca: scaThatSays(status) });
+      expect(await errorOf(end)).toEqual({
+        code: 'login_refused',
+        message: 'The customer was not logged in: access_denied',
+        ...{ hint: 'When the customer is ready to try again:', next: [['transfer', 'resume', FLOW]] },
+        ...{ flow: undefined, transactionId: undefined },
+      });
+      expect(recorded().map(({ type }) => type)).toEqual(['approach-sent', 'sca-started']);
+    });
 
     it('and the bank has ended it: the status comes next', async () => {
       const { end } = await authorise({ ...refusing, sca: scaThatSays(REJECTED) });
@@ -204,10 +191,7 @@ describe('psd2 asks for the decision', () => {
   const LATE = {
     code: 'authorisation_timeout',
     message: 'The customer did not authorise the transfer within 5 s',
-    hint: 'Continue with:',
-    next: [['transfer', 'resume', FLOW]],
-    flow: FLOW,
-    transactionId: 't1',
+    ...CONTINUE,
   };
 
   it('until there is one, and records it', async () => {

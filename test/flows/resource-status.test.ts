@@ -10,7 +10,9 @@ import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FAILING,
   FLOW,
+  INTERRUPTED,
   paymentStatus,
   scaThatSays,
   transfersIn,
@@ -33,6 +35,7 @@ const ORDERED = paymentStatus('ACTC', 'ordered', passed('ACTC'));
 const OTHER_WORD = paymentStatus('ACFC', null, passed('ACFC'));
 const EXECUTED = paymentStatus('ACTC', 'executed', passed('ACTC'));
 
+const CANCELLED = paymentStatus('CANC', 'cancelled');
 const DECLINED = paymentStatus('RJCT', null, {
   authorization: { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' },
 });
@@ -42,8 +45,6 @@ const AUTHORIZED: TransferEvent = { type: 'authorization', status: 'AUTHORIZED',
 const IN_BASKET: TransferEvent = { type: 'bulk-joined', bulk: 'op-1' };
 const AGAIN: TransferEvent = { type: 'approach-sent', requestId: 'q1', digest: null };
 
-const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
-const failing = new Psd2Error('bank_failing', 'The bank is away');
 const refused = new Psd2Error('bank_refused', 'There is no such call', { refusal: 'other' });
 const unreadable = new Psd2Error('bank_answer', 'No JSON');
 
@@ -65,11 +66,17 @@ const found = (
   ...{ type: 'authorization', status, bankStatus: word },
   bank: { transactionStatus: word, scaStatus },
 });
+const UNDECIDED = found('PENDING', 'ACTC');
+const ALLOWED = found('AUTHORIZED', 'ACTC');
 const executed = (scaStatus: string | null = null, word = 'ACTC'): StepEvent => ({
   ...{ type: 'executed', cro: null },
   bank: { transactionStatus: word, scaStatus },
 });
-
+const cancelled = { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } } as const;
+const FAILED = {
+  ...{ type: 'settlement', status: 'KO', description: null },
+  bank: { transactionStatus: 'ACTC', scaStatus: null },
+} as const;
 const ordered = (scaStatus: string | null = null): StepEvent => ({
   type: 'ordered',
   bank: { transactionStatus: 'ACTC', scaStatus },
@@ -96,10 +103,7 @@ describe('the bank does not say how far the authorisation is', () => {
   ])('and the customer has %s: the same word is no news', async (_what, links, events) => {
     const operation = await withTheCustomer(links, ...events);
     for (const status of [CHECKED, ORDERED])
-      expect(await look(operation, status)).toEqual({
-        found: found('PENDING', 'ACTC'),
-        awaitsCustomer: true,
-      });
+      expect(await look(operation, status)).toEqual({ found: UNDECIDED, awaitsCustomer: true });
   });
 
   it.each<[string, ScaLinks | null, TransferEvent[]]>([
@@ -111,19 +115,13 @@ describe('the bank does not say how far the authorisation is', () => {
     ['has authorised it', REDIRECT, [AUTHORIZED]],
   ])('and the customer %s: the same word counts', async (_what, links, events) => {
     const operation = await withTheCustomer(links, ...events);
-    expect(await look(operation, CHECKED)).toEqual({
-      found: found('AUTHORIZED', 'ACTC'),
-      awaitsCustomer: false,
-    });
+    expect(await look(operation, CHECKED)).toEqual({ found: ALLOWED, awaitsCustomer: false });
     expect((await look(operation, ORDERED)).found).toEqual(ordered());
   });
 
   it('and the customer has come back: the same word is no news, but only the bank is missing', async () => {
     const operation = await withTheCustomer(REDIRECT, RETURNED);
-    expect(await look(operation, CHECKED)).toEqual({
-      found: found('PENDING', 'ACTC'),
-      awaitsCustomer: false,
-    });
+    expect(await look(operation, CHECKED)).toEqual({ found: UNDECIDED, awaitsCustomer: false });
   });
 
   it.each([
@@ -131,23 +129,8 @@ describe('the bank does not say how far the authorisation is', () => {
     ['that it is executed', EXECUTED, executed(), false],
     ['that it waits', OPEN, found('PENDING', 'RCVD'), true],
     ['that it is open', paymentStatus('ACTC'), found('PENDING', 'ACTC'), false],
-    [
-      'that it has failed',
-      paymentStatus('ACTC', 'failed', passed('ACTC')),
-      {
-        type: 'settlement',
-        status: 'KO',
-        description: null,
-        bank: { transactionStatus: 'ACTC', scaStatus: null },
-      },
-      false,
-    ],
-    [
-      'that it is cancelled',
-      paymentStatus('CANC', 'cancelled'),
-      { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } },
-      false,
-    ],
+    ['that it has failed', paymentStatus('ACTC', 'failed', passed('ACTC')), FAILED, false],
+    ['that it is cancelled', CANCELLED, cancelled, false],
   ] as const)('and it says %s: that counts', async (_what, status, event, awaitsCustomer) => {
     expect(await look(await withTheCustomer(REDIRECT), status)).toMatchObject({
       found: event,
@@ -159,24 +142,21 @@ describe('the bank does not say how far the authorisation is', () => {
     it('the same word is no news, and its own links do not matter', async () => {
       for (const links of [null, REDIRECT, LOGIN])
         expect(await look(await withTheCustomer(links, RETURNED, IN_BASKET), CHECKED)).toEqual({
-          found: found('PENDING', 'ACTC'),
-          awaitsCustomer: false,
+          ...{ found: UNDECIDED, awaitsCustomer: false },
         });
     });
 
     it('that they have authorised: the same word counts', async () => {
       const operation = await withTheCustomer(REDIRECT, IN_BASKET);
       expect(await look(operation, CHECKED, {}, true)).toEqual({
-        ...{ found: found('AUTHORIZED', 'ACTC'), awaitsCustomer: false },
+        ...{ found: ALLOWED, awaitsCustomer: false },
       });
     });
 
     it('which has no authorisation of its own: it is not asked for', async () => {
       const progressWithoutLink = () => Promise.reject(new TypeError('asked'));
       const operation = await withTheCustomer(REDIRECT, IN_BASKET);
-      expect((await look(operation, CHECKED, { progressWithoutLink })).found).toEqual(
-        found('PENDING', 'ACTC'),
-      );
+      expect((await look(operation, CHECKED, { progressWithoutLink })).found).toEqual(UNDECIDED);
     });
   });
 });
@@ -213,7 +193,7 @@ describe('the bank says how far the authorisation is', () => {
     ['and there is another', { count: async () => 2 }, [], open],
     ['and the bank has no such count', {}, [], declined],
     ['and the bank refuses to count', { count: () => Promise.reject(refused) }, [], declined],
-    ['and the bank fails to count', { count: () => Promise.reject(failing) }, [], open],
+    ['and the bank fails to count', { count: () => Promise.reject(FAILING) }, [], open],
     ['and psd2 has begun another', { count: async () => 1 }, [AGAIN], open],
     ['of a payment in a basket', { count: async () => 1 }, [IN_BASKET], open],
   ])('it has failed, %s', async (_what, sca, events, event) => {
@@ -228,13 +208,10 @@ describe('the bank says how far the authorisation is', () => {
       return 1;
     };
     await look(await withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count });
-    expect(asked).toEqual([
-      ['p1', 't1'],
-      ['p1', 't1'],
-    ]);
-    const ends = () => Promise.reject(interrupted);
+    expect(asked).toEqual(Array(2).fill(['p1', 't1']));
+    const ends = () => Promise.reject(INTERRUPTED);
     const interruptedLook = look(await withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count: ends });
-    await expect(interruptedLook).rejects.toBe(interrupted);
+    await expect(interruptedLook).rejects.toBe(INTERRUPTED);
   });
 
   it('it refuses to: its status counts alone', async () => {
@@ -245,14 +222,11 @@ describe('the bank says how far the authorisation is', () => {
   });
 
   describe('it fails to', () => {
-    const progress = () => Promise.reject(failing);
+    const progress = () => Promise.reject(FAILING);
 
     it.each([
       [EXECUTED, executed()],
-      [
-        paymentStatus('CANC', 'cancelled'),
-        { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } },
-      ],
+      [CANCELLED, cancelled],
     ])('but says what became of the payment: %o', async (status, event) => {
       expect(await look(await withTheCustomer(WITH_STATUS), status, { progress })).toEqual({
         ...{ found: event, awaitsCustomer: false },
@@ -262,11 +236,11 @@ describe('the bank says how far the authorisation is', () => {
     it.each([OPEN, CHECKED, OTHER_WORD, ORDERED])(
       'and its status decides nothing alone: %o',
       async (status) => {
-        await expect(look(await withTheCustomer(WITH_STATUS), status, { progress })).rejects.toBe(failing);
+        await expect(look(await withTheCustomer(WITH_STATUS), status, { progress })).rejects.toBe(FAILING);
       },
     );
 
-    it.each([interrupted, new TypeError('A bug')])('because of what is no failure: %s', async (error) => {
+    it.each([INTERRUPTED, new TypeError('A bug')])('because of what is no failure: %s', async (error) => {
       const ends = () => Promise.reject(error);
       await expect(look(await withTheCustomer(WITH_STATUS), EXECUTED, { progress: ends })).rejects.toBe(
         error,
@@ -299,7 +273,7 @@ describe('no link says how far the authorisation is, but the bank lists them', (
     expect(asked).toEqual([['p1', 't1']]);
   });
 
-  it.each([failing, interrupted])('or fails to: %s', async (error) => {
+  it.each([FAILING, INTERRUPTED])('or fails to: %s', async (error) => {
     await expect(look(await withTheCustomer(REDIRECT), CHECKED, lists(error))).rejects.toBe(error);
   });
 
@@ -315,14 +289,11 @@ describe('no link says how far the authorisation is, but the bank lists them', (
   });
 });
 
-describe('at a bank that has execute', () => {
-  const verified = async () => (await transferAfter(createdForExecute(), AT_THE_BANK)).open.current;
-
-  it('the status alone counts', async () => {
-    const ask = () => Promise.reject(new TypeError('asked'));
-    expect(await look(await verified(), CHECKED, { progress: ask, progressWithoutLink: ask })).toEqual({
-      ...{ found: CHECKED.authorization, awaitsCustomer: false },
-    });
+it('at a bank that has execute, the status alone counts', async () => {
+  const { current } = (await transferAfter(createdForExecute(), AT_THE_BANK)).open;
+  const ask = () => Promise.reject(new TypeError('asked'));
+  expect(await look(current, CHECKED, { progress: ask, progressWithoutLink: ask })).toEqual({
+    ...{ found: CHECKED.authorization, awaitsCustomer: false },
   });
 });
 
@@ -341,6 +312,7 @@ it('without a resource the journal is damaged, and nothing is asked', async () =
 
 describe('the bank wants the token of the login with the payment', () => {
   const noToken = new Psd2Error('not_logged_in', 'The token has ended', { refusal: 'unread', isBanks: true });
+  const tooMany = new Psd2Error('too_many_calls', 'x', { refusal: 'unread', isBanks: true });
   const advised = {
     ...{ code: 'not_logged_in', message: 'The token has ended' },
     hint: 'The customer logs in for it again with:',
@@ -369,14 +341,8 @@ describe('the bank wants the token of the login with the payment', () => {
     ['without links', noToken, null, [], false],
     ['with another link', noToken, REDIRECT, [], false],
     ['or a gateway does', new Psd2Error('not_logged_in', 'x', { refusal: 'unread' }), LOGIN, [], false],
-    [
-      'or has too many calls',
-      new Psd2Error('too_many_calls', 'x', { refusal: 'unread', isBanks: true }),
-      LOGIN,
-      [],
-      false,
-    ],
-    ['or fails', failing, LOGIN, [], false],
+    ['or has too many calls', tooMany, LOGIN, [], false],
+    ['or fails', FAILING, LOGIN, [], false],
   ])('%s: another login helps', async (_what, error, links, events, expected) => {
     expect(needsLoginAgain(error, await withTheCustomer(links, ...events))).toBe(expected);
   });

@@ -3,6 +3,7 @@ import type { ResourceStatus, Sca } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { transferEvent } from '../../src/domain/events.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
+import { Psd2Error } from '../../src/errors.ts';
 import type { FlowPorts, Run } from '../../src/flows/ports.ts';
 import { readFlowFile } from '../../src/store/files/flows/file.ts';
 import type { Flows, Open } from '../../src/store/ports/flows.ts';
@@ -49,6 +50,9 @@ export const AT_THE_BANK: Extract<TransferEvent, { nextStep: string }> = {
   ...{ type: 'verified', resourceId: 'p1', totalAmount: null, commissions: null, bankName: null },
   nextStep: 'authorisation',
 };
+
+export const FAILING = new Psd2Error('bank_failing', 'The bank is away');
+export const INTERRUPTED = new Psd2Error('interrupted', 'Ctrl-C');
 
 /** What the operator reads if the outcome of the transfer is unknown. */
 export const FIND_OUT = {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { standingOf } from '../../../src/domain/flow-states.ts';
-import { applyOperationEvent } from '../../../src/domain/operation.ts';
-import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
+import type { Transfer, TransferEvent } from '../../../src/domain/transfer.ts';
 import {
   type BasketMeans,
   followBasket,
@@ -14,58 +13,17 @@ import {
 import { lookAt } from '../../../src/flows/payment/status.ts';
 import type { GenericOperation } from '../../../src/store/ports/flows.ts';
 import { transferOrder } from '../../domain/orders.ts';
+import { AT_THE_BANK, createdTransfer } from '../stored-transfers.ts';
+import { fold, GROUP, groupOf } from './groups.ts';
 
 // What becomes of a transfer that is in a signing basket.
 
-const AT = '2026-11-24T10:00:00Z';
-const BASKET = 'op-1';
-
-function basket(state: Partial<GenericOperation>): GenericOperation {
-  const order = {
-    customerId: 'default',
-    from: transferOrder().from,
-    operation: 'signing-baskets',
-    data: '{}',
-  };
-  const begun = applyOperationEvent<GenericOperation['order']>(
-    'operation',
-    undefined,
-    { type: 'created', flow: BASKET, transactionId: 'x', commits: 'by the customer', order },
-    AT,
-  );
-  return { ...begun, reached: true, ...state };
-}
+const basket = (state: Partial<GenericOperation>) => groupOf('signing-baskets', state);
 
 function inBasket(instant = false): Transfer {
-  const created: TransferEvent = {
-    ...({ type: 'created', flow: 'tr-1', transactionId: 'x', commits: 'by the customer' } as const),
-    order: transferOrder({ instant, reference: 'INV-1' }),
-    initiation: {
-      ...({
-        service: 'payments',
-        product: 'sepa-credit-transfers',
-        endToEndId: 'INV-1',
-        body: '{}',
-      } as const),
-      ...{ returnAddress: 'http://127.0.0.1/', returnState: 's', repeatMinutes: null, needsLink: true },
-      executesWithoutSca: 'never',
-    },
-  };
-  const verified: TransferEvent = {
-    ...{ type: 'verified', resourceId: 'r-1', totalAmount: null, commissions: null, bankName: null },
-    nextStep: 'authorisation',
-    bank: { transactionStatus: 'ACTC', scaStatus: null },
-  };
-  return fold(undefined, [created, verified, { type: 'bulk-joined', bulk: BASKET }]);
-}
-
-function fold(transfer: Transfer | undefined, events: readonly TransferEvent[]): Transfer {
-  const end = events.reduce<Transfer | undefined>(
-    (now, event) => applyTransferEvent(now, event, AT),
-    transfer,
-  );
-  if (!end) throw new Error('There is no event');
-  return end;
+  const created = createdTransfer({ order: transferOrder({ instant, reference: 'INV-1' }) });
+  const verified = { ...AT_THE_BANK, bank: { transactionStatus: 'ACTC', scaStatus: null } };
+  return fold(undefined, [created, verified, { type: 'bulk-joined', bulk: GROUP }]);
 }
 
 const OPEN: PaymentSaid = {
@@ -144,6 +102,7 @@ describe('a bank has checked a payment for a later day before the customer autho
   });
 });
 
+const UNPAID = { outcome: 'not-executed', by: 'ada', note: null, at: '2026-11-24T10:00:00Z' } as const;
 it.each<[Partial<GenericOperation>, BasketMeans]>([
   [{ state: 'created' }, 'not sent'],
   [{ state: 'verified' }, 'not sent'],
@@ -155,10 +114,7 @@ it.each<[Partial<GenericOperation>, BasketMeans]>([
   [{ state: 'cancelled' }, 'none'],
   [{ state: 'failed' }, 'none'],
   [{ state: 'failed', executionStatus: 'KO' }, 'not authorised'],
-  [
-    { state: 'failed', resolution: { outcome: 'not-executed', by: 'ada', note: null, at: AT } },
-    'not authorised',
-  ],
+  [{ state: 'failed', resolution: UNPAID }, 'not authorised'],
   [{ state: 'failed', refusedUnconfirmed: true }, 'unknown'],
   [{ state: 'failed', refusedUnconfirmed: true, executionStatus: 'KO' }, 'unknown'],
   [{ state: 'rejected' }, 'not authorised'],
@@ -223,7 +179,7 @@ it.each<[string, Transfer, boolean]>([
   ['is executed and settles', fold(inBasket(true), [{ type: 'executed', cro: null }]), true],
   ['has left it', fold(inBasket(), [{ type: 'bulk-left' }]), false],
 ])('a transfer of a basket that %s is open in it: %#', (_what, transfer, expected) => {
-  expect(isOpenIn(transfer, { flow: BASKET })).toBe(expected);
+  expect(isOpenIn(transfer, { flow: GROUP })).toBe(expected);
   expect(isOpenIn(transfer, { flow: 'op-2' })).toBe(false);
 });
 

@@ -1,49 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { standingOf } from '../../../src/domain/flow-states.ts';
-import { applyOperationEvent } from '../../../src/domain/operation.ts';
-import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
+import type { Transfer, TransferEvent } from '../../../src/domain/transfer.ts';
 import { BULK_PAYMENT, followBulk, isPartial } from '../../../src/flows/batch/follow-bulk.ts';
 import type { GenericOperation } from '../../../src/store/ports/flows.ts';
 import { transferOrder } from '../../domain/orders.ts';
+import { createdTransfer } from '../stored-transfers.ts';
+import { fold, GROUP, groupOf } from './groups.ts';
 
 // What becomes of a transfer that is one of a bulk payment.
 
-const AT = '2026-11-24T10:00:00Z';
-const BULK = 'op-1';
-
-function bulk(state: Partial<GenericOperation>): GenericOperation {
-  const begun = applyOperationEvent<GenericOperation['order']>(
-    'operation',
-    undefined,
-    {
-      ...{ type: 'created', flow: BULK, transactionId: 'x', commits: 'by the customer' },
-      order: { customerId: 'default', from: transferOrder().from, operation: 'bulk-payments', data: '{}' },
-    },
-    AT,
-  );
-  return { ...begun, reached: true, ...state };
-}
-
-function joined(...events: TransferEvent[]): Transfer {
-  return joinedAs({ instant: false }, ...events);
-}
+const bulk = (state: Partial<GenericOperation>) => groupOf('bulk-payments', state);
+const joined = (...events: TransferEvent[]) => joinedAs({ instant: false }, ...events);
 
 function joinedAs({ instant }: { instant: boolean }, ...events: TransferEvent[]): Transfer {
-  const created: TransferEvent = {
-    ...({ type: 'created', flow: 'tr-1', transactionId: 'x', commits: 'by the customer' } as const),
-    order: transferOrder({ instant, reference: 'INV-1' }),
-  };
-  const all: TransferEvent[] = [created, { type: 'bulk-joined', bulk: BULK }, ...events];
-  return fold(undefined, all);
-}
-
-function fold(transfer: Transfer | undefined, events: readonly TransferEvent[]): Transfer {
-  const end = events.reduce<Transfer | undefined>(
-    (now, event) => applyTransferEvent(now, event, AT),
-    transfer,
-  );
-  if (!end) throw new Error('There is no event');
-  return end;
+  const { initiation: _, ...created } = createdTransfer();
+  const ordered = { ...created, order: transferOrder({ instant, reference: 'INV-1' }) };
+  return fold(undefined, [ordered, { type: 'bulk-joined', bulk: GROUP }, ...events]);
 }
 
 it('a transfer that has joined a bulk payment may run, so its reference stays taken', () => {
@@ -51,41 +23,22 @@ it('a transfer that has joined a bulk payment may run, so its reference stays ta
 });
 
 const REJECTED = { means: 'refused', transactionStatus: 'RJCT' } as const;
+const PAID = { means: 'paid', transactionStatus: 'ACSC' } as const;
+const PARTLY = { state: 'executed', transactionStatus: 'PART' } as const;
+const FAILED = { state: 'failed', executionStatus: 'KO' } as const;
 it.each([
   ['executed', { state: 'executed', transactionStatus: 'ACSP' }, undefined, 'executed'],
-  [
-    'executed in part, and the bank says that this one is',
-    { state: 'executed', transactionStatus: 'PART' },
-    { means: 'paid', transactionStatus: 'ACSC' },
-    'executed',
-  ],
-  [
-    'executed in part, and the bank says that this one is not',
-    { state: 'executed', transactionStatus: 'PART' },
-    REJECTED,
-    'failed',
-  ],
-  [
-    'executed in part, and nobody says of this one',
-    { state: 'executed', transactionStatus: 'PART' },
-    undefined,
-    'unknown',
-  ],
+  ['executed in part, and the bank says that this one is', PARTLY, PAID, 'executed'],
+  ['executed in part, and the bank says that this one is not', PARTLY, REJECTED, 'failed'],
+  ['executed in part, and nobody says of this one', PARTLY, undefined, 'unknown'],
   ['unknown', { state: 'unknown', mayExecuteWithoutUs: true }, undefined, 'unknown'],
   ['created, and its answer is lost', { state: 'created', mayExecuteWithoutUs: true }, undefined, 'unknown'],
   ['with the customer', { state: 'authorizing', mayExecuteWithoutUs: true }, undefined, 'authorizing'],
   ['rejected', { state: 'rejected' }, undefined, 'rejected'],
   ['expired', { state: 'expired' }, undefined, 'expired'],
   ['refused by the bank', { state: 'failed' }, undefined, 'failed'],
-  ['failed at the bank', { state: 'failed', executionStatus: 'KO' }, undefined, 'failed'],
-  [
-    'failed at the bank, which calls this one paid',
-    ...([
-      { state: 'failed', executionStatus: 'KO' },
-      { means: 'paid', transactionStatus: 'ACSC' },
-    ] as const),
-    'unknown',
-  ],
+  ['failed at the bank', FAILED, undefined, 'failed'],
+  ['failed at the bank, which calls this one paid', FAILED, PAID, 'unknown'],
   ['cancelled at the bank', { state: 'cancelled' }, undefined, 'cancelled'],
   ['cancelled before it reached the bank', { state: 'cancelled', reached: false }, undefined, 'cancelled'],
 ] as const)('a transfer whose bulk payment is %s is as it should be', (_what, state, entry, expected) => {
@@ -126,8 +79,12 @@ describe('exactly this is recorded of a transfer', () => {
   const unanswered = { type: 'execute-unanswered' } as const;
   const ko = (description: string) => ({ ...settled, status: 'KO', description }) as const;
   const partly = { ...bank, transactionStatus: 'PART' };
-  const paidEntry = { means: 'paid', transactionStatus: 'ACSC' } as const;
   const started: TransferEvent = { type: 'sca-started' };
+  const decided = (status: 'NOT_AUTHORIZED' | 'EXPIRED', bankStatus: string) =>
+    ({ type: 'authorization', status, bankStatus, bank }) as const;
+  const refused = (call: 'execute' | 'verify', description: string) =>
+    ({ type: `${call}-refused`, description }) as const;
+  const REFUSED = { state: 'failed', refusedUnconfirmed: true } as const;
 
   it.each<[Partial<GenericOperation>, TransferEvent[], TransferEvent[]]>([
     [{ state: 'executed' }, [executed], [executed]],
@@ -136,39 +93,15 @@ describe('exactly this is recorded of a transfer', () => {
     [{ state: 'settled' }, [final], [final, settled]],
     [{ state: 'cancelled' }, ...both({ type: 'cancelled', bank })],
     [{ state: 'cancelled', reached: false }, ...both({ type: 'bulk-left' }, { type: 'cancelled' })],
-    [
-      { state: 'rejected', authorizationStatus: 'NO' },
-      ...both({ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NO', bank }),
-    ],
-    [
-      { state: 'rejected' },
-      ...both({ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED', bank }),
-    ],
-    [
-      { state: 'expired', authorizationStatus: 'LATE' },
-      ...both({ type: 'authorization', status: 'EXPIRED', bankStatus: 'LATE', bank }),
-    ],
-    [
-      { state: 'expired' },
-      ...both({ type: 'authorization', status: 'EXPIRED', bankStatus: 'EXPIRED', bank }),
-    ],
-    [
-      { state: 'failed', executionStatus: 'KO', executionStatusDescription: 'No funds' },
-      ...both(ko('No funds')),
-    ],
-    [{ state: 'failed', executionStatus: 'KO' }, ...both(ko('ACSC'))],
-    [
-      { state: 'failed', refusedUnconfirmed: true, executionStatusDescription: 'Wrong' },
-      ...both({ type: 'execute-refused', description: 'Wrong' }),
-    ],
-    [
-      { state: 'failed', refusedUnconfirmed: true },
-      ...both({ type: 'execute-refused', description: 'The bank refused it' }),
-    ],
-    [
-      { state: 'failed', executionStatusDescription: 'Wrong' },
-      ...both({ type: 'verify-refused', description: 'Wrong' }),
-    ],
+    [{ state: 'rejected', authorizationStatus: 'NO' }, ...both(decided('NOT_AUTHORIZED', 'NO'))],
+    [{ state: 'rejected' }, ...both(decided('NOT_AUTHORIZED', 'NOT_AUTHORIZED'))],
+    [{ state: 'expired', authorizationStatus: 'LATE' }, ...both(decided('EXPIRED', 'LATE'))],
+    [{ state: 'expired' }, ...both(decided('EXPIRED', 'EXPIRED'))],
+    [{ ...FAILED, executionStatusDescription: 'No funds' }, ...both(ko('No funds'))],
+    [FAILED, ...both(ko('ACSC'))],
+    [{ ...REFUSED, executionStatusDescription: 'Wrong' }, ...both(refused('execute', 'Wrong'))],
+    [REFUSED, ...both(refused('execute', 'The bank refused it'))],
+    [{ state: 'failed', executionStatusDescription: 'Wrong' }, ...both(refused('verify', 'Wrong'))],
     [{ state: 'failed' }, ...both({ type: 'verify-refused' })],
     [{ state: 'authorizing' }, ...both(started)],
     [{ state: 'authorized' }, ...both(unanswered)],
@@ -190,8 +123,8 @@ describe('exactly this is recorded of a transfer', () => {
   it.each(['executed', 'settled'] as const)('whose bulk payment is %s in part', (state) => {
     const now = bulk({ ...partly, state });
     const transfer = joinedAs({ instant: true });
-    expect(followBulk(joined(), now, paidEntry)).toStrictEqual([executed]);
-    expect(followBulk(transfer, now, paidEntry)).toStrictEqual([executed, settled]);
+    expect(followBulk(joined(), now, PAID)).toStrictEqual([executed]);
+    expect(followBulk(transfer, now, PAID)).toStrictEqual([executed, settled]);
     const words = { transactionStatus: 'RJCT', scaStatus: 'finalised' };
     expect(followBulk(transfer, now, REJECTED)).toStrictEqual([{ ...ko('RJCT'), bank: words }]);
     expect(followBulk(transfer, now, undefined)).toStrictEqual([unanswered]);
@@ -200,20 +133,10 @@ describe('exactly this is recorded of a transfer', () => {
   it.each<[string, boolean, Partial<GenericOperation>, TransferEvent[]]>([
     ['instant, and the bulk payment has not settled', true, { state: 'executed' }, []],
     ['instant, and the bulk payment has settled', true, { state: 'settled' }, [final, settled]],
-    [
-      'instant, and the bulk payment has failed',
-      true,
-      { state: 'failed', executionStatus: 'KO' },
-      [ko('ACSC')],
-    ],
+    ['instant, and the bulk payment has failed', true, FAILED, [ko('ACSC')]],
     ['not instant, and the bulk payment is so too', false, { state: 'executed' }, []],
     ['not instant, and the bulk payment is final', false, { state: 'executed', isFinal: true }, [final]],
-    [
-      'not instant, and the bulk payment has failed',
-      false,
-      { state: 'failed', executionStatus: 'KO' },
-      [ko('ACSC')],
-    ],
+    ['not instant, and the bulk payment has failed', false, FAILED, [ko('ACSC')]],
   ])('that is executed and %s', (_what, instant, state, events) => {
     const transfer = joinedAs({ instant }, { type: 'executed', cro: null });
     expect(followBulk(transfer, bulk({ ...bank, ...state }), undefined)).toStrictEqual(events);

@@ -247,3 +247,30 @@ describe('lines do not go together', () => {
     expect(shares.map((share) => share.map(({ line }) => line))).toEqual([[1], [2, 4], [3]]);
   });
 });
+
+// Which lines of a batch go to the bank together.
+
+const lines = [
+  batchLine({ line: 1 }),
+  batchLine({ line: 2, instant: true }),
+  batchLine({ line: 3 }),
+  batchLine({ line: 4, executionDate: parseDate('date', '2026-12-01') }),
+  batchLine({ line: 5, customer: '1048262' }),
+  batchLine({ line: 6 }),
+];
+
+it.each<[string, number | null, number | undefined, number[][]]>([
+  [
+    'lines of one customer, account, day and product go together',
+    null,
+    undefined,
+    [[1, 3, 6], [2], [4], [5]],
+  ],
+  ['no more go together than the bank takes at once', 2, undefined, [[1, 3], [2], [4], [5], [6]]],
+  ['a line that may not join goes alone', null, 3, [[1, 6], [2], [3], [4], [5]]],
+])('%s', (_what, most, alone, shares) => {
+  const numbers = sharesOf(lines, ({ line }) => line !== alone, most).map((share) =>
+    share.map(({ line }) => line),
+  );
+  expect(numbers).toEqual(shares);
+});
