@@ -10,7 +10,7 @@ import { runOperation } from '../../src/flows/payment/loop.ts';
 import { useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { transferOrder, VERIFIED } from '../domain/orders.ts';
-import { fakeCustomer, fakeWorld } from './doubles.ts';
+import { fakeCustomer, fakeWorld, returnsTo } from './doubles.ts';
 
 // Several persons must authorise a payment. Whatever they do, and whenever psd2 is killed, the journal says what the bank does.
 
@@ -117,22 +117,8 @@ function setting(needed: number) {
       sendBrowser: async (url) => bank.decide(url, does),
     });
     const psu = person === null ? {} : { person: { id: person, idType: undefined, corporateId: undefined } };
-    const returns = {
-      client: () => ({ clientId: 'c', clientSecret: '' }),
-      readyToKeep: async () => {},
-      keepTokens: async () => {},
-      askForReturn: undefined,
-      say: () => {},
-      quote: () => {},
-      ...{ ...psu, psuId: person ?? 'ada' },
-    };
-    const ports = {
-      bank: others,
-      customer,
-      world: fakeWorld(),
-      returns,
-      accept: async () => true,
-    };
+    const returns = returnsTo({ ...psu, psuId: person ?? 'ada' });
+    const ports = { bank: others, customer, world: fakeWorld(), returns, accept: async () => true };
     try {
       await runOperation(open, calls, ports);
       return null;

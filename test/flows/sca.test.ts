@@ -32,14 +32,22 @@ function portsWith(customer: FakeCustomer) {
 }
 
 describe('sending the customer to SCA', () => {
-  it('psd2 does not wait at the redirect URI if the customer is at another device', async () => {
+  const ELSEWHERE = /^https:\/\/tpp\.example\/back\?to=psd2&state=[0-9a-f-]{36}$/;
+  it.each([
+    [
+      'is at another device',
+      fakeCustomer({ atAnotherDevice: true }),
+      /^http:\/\/127\.0\.0\.1:8910\/callback\?state=/,
+    ],
+    ['comes back to another machine', customerElsewhere(), ELSEWHERE],
+  ])('psd2 does not wait at the redirect URI if the customer %s', async (_, customer, returnsThere) => {
     script.approach();
-    const customer = fakeCustomer({ atAnotherDevice: true });
     const { ports, steps, record } = portsWith(customer);
     expect(await sendCustomerToSca(ports, subject, record)).toBe(false);
     expect(steps).toEqual(['approach-sent', 'started']);
     expect(customer.visited).toHaveLength(1);
-    expect(customer.listeners).toEqual([]);
+    expect(recorded.last.headers['tpp-redirect-uri']).toMatch(returnsThere);
+    if (customer.atAnotherDevice) expect(customer.listeners).toEqual([]);
   });
 
   it('the customer goes to the bank, and comes back to the redirect URI with the state of this SCA', async () => {
@@ -53,17 +61,6 @@ describe('sending the customer to SCA', () => {
     expect(listener).toMatchObject({ purpose: 'authorisation', closed: true });
     expect(recorded.last.headers['tpp-redirect-uri']).toBe(
       `http://127.0.0.1:8910/callback?state=${listener?.state}`,
-    );
-  });
-
-  it('psd2 does not wait at the redirect URI if the customer comes back to another machine', async () => {
-    script.approach();
-    const customer = customerElsewhere();
-    const { ports, steps, record } = portsWith(customer);
-    expect(await sendCustomerToSca(ports, subject, record)).toBe(false);
-    expect(steps).toEqual(['approach-sent', 'started']);
-    expect(recorded.last.headers['tpp-redirect-uri']).toMatch(
-      /^https:\/\/tpp\.example\/back\?to=psd2&state=[0-9a-f-]{36}$/,
     );
   });
 
@@ -120,11 +117,7 @@ describe('sending the customer to SCA', () => {
   it('psd2 does not send the customer to an address that must not be opened', async () => {
     script.approach(SCA_STARTED);
     const odd = new Psd2Error('bank_answer', 'The address is not https');
-    const customer = fakeCustomer({
-      sendBrowser: async () => {
-        throw odd;
-      },
-    });
+    const customer = fakeCustomer({ sendBrowser: () => Promise.reject(odd) });
     const { ports } = portsWith(customer);
     await expect(sendCustomerToSca(ports, subject)).rejects.toBe(odd);
     expect(customer.listeners).toMatchObject([{ closed: true }]);
@@ -135,11 +128,8 @@ describe('the decision of the customer', () => {
   it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])('psd2 reports %s at once', async (status) => {
     script.status(operationStatus(status));
     const { ports, world } = portsWith(fakeCustomer());
-    expect(await awaitAuthorization(ports, subject)).toEqual({
-      type: 'authorization',
-      status,
-      bankStatus: status,
-    });
+    const found = await awaitAuthorization(ports, subject);
+    expect(found).toEqual({ type: 'authorization', status, bankStatus: status });
     expect(world.sleeps).toEqual([]);
   });
 

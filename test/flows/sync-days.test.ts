@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { addDays, type IsoDate } from '../../src/domain/calendar.ts';
+import { Psd2Error } from '../../src/errors.ts';
 import type { Progress } from '../../src/store/ports/sync.ts';
-import { ago, rowsOnEach, syncBank, synced, syncTarget, TODAY } from './sync-bank.ts';
+import {
+  ago,
+  type BankRow,
+  money,
+  PRODUCT,
+  rowsOnEach,
+  syncBank,
+  synced,
+  syncTarget,
+  TODAY,
+} from './sync-bank.ts';
 
 /** The days from one to another, as psd2 asked for them. An open end means up to now. */
 const range = (from: IsoDate, to?: IsoDate) => `${from}..${to ?? ''}`;
@@ -21,79 +32,79 @@ describe('the days that sync reads', () => {
     expect(stored.remembered.map(({ from }) => from)).toEqual([before?.from ?? first]);
   });
 
-  it.each<[string, { before?: Progress; since?: IsoDate; lastDay?: IsoDate }, IsoDate, boolean, IsoDate]>([
-    ['at first, the 90 days that the bank shows without SCA', {}, ago(89), false, ago(89)],
-    ['at first with --since, the days since then', { since: ago(5) }, ago(5), false, ago(5)],
-    ['with --since today, today', { since: TODAY }, TODAY, false, TODAY],
-    ['with --since in the future, today', { since: addDays(TODAY, 5) }, TODAY, false, TODAY],
+  /** What an earlier sync knows: the days from and through so many days ago. */
+  const known = (from: number, through: number) => ({ from: ago(from), through: ago(through) });
+  const MORE = 'also days before the first known one that the bank shows without SCA';
+  // Days are so many days ago. `before` is known, `readsAll` whether rows may come again.
+  it.each<
     [
-      'later, the last ten days that it knows and what is new',
-      { before: { from: ago(89), through: ago(3) } },
-      ...([ago(13), false, ago(89)] as const),
+      string,
+      { before?: Progress; since?: number; lastDay?: number },
+      first: number,
+      readsAll: boolean,
+      from: number,
+    ]
+  >([
+    ['at first, the 90 days that the bank shows without SCA', {}, 89, false, 89],
+    ['at first with --since, the days since then', { since: 5 }, 5, false, 5],
+    ['with --since today, today', { since: 0 }, 0, false, 0],
+    ['with --since in the future, today', { since: -5 }, 0, false, 0],
+    ['later, the last ten days that it knows and what is new', { before: known(89, 3) }, 13, false, 89],
+    ['on the same day again, the last ten days', { before: known(89, 0), lastDay: 85 }, 10, false, 89],
+    [`later without --since, ${MORE}`, { before: known(5, 3) }, 89, true, 89],
+    [
+      'with --since, no days before that and the first known one',
+      { before: known(5, 3), since: 4 },
+      5,
+      false,
+      5,
     ],
     [
-      'on the same day again, the last ten days',
-      { before: { from: ago(89), through: TODAY }, lastDay: ago(85) },
-      ...([ago(10), false, ago(89)] as const),
+      'with --since before the first known day, all since then',
+      { before: known(50, 3), since: 51 },
+      51,
+      true,
+      51,
+    ],
+    ['with --since the first known day, all days again', { before: known(50, 3), since: 50 }, 50, true, 50],
+    [
+      'with --since 11 days before the last known, these again',
+      { before: known(50, 3), since: 14 },
+      14,
+      true,
+      50,
     ],
     [
-      'later without --since, also days before the first known one that the bank shows without SCA',
-      { before: { from: ago(5), through: ago(3) } },
-      ...([ago(89), true, ago(89)] as const),
-    ],
-    [
-      'with --since, no days before both that and the first known one',
-      { before: { from: ago(5), through: ago(3) }, since: ago(4) },
-      ...([ago(5), false, ago(5)] as const),
-    ],
-    [
-      'with --since before the first known day, all days since then',
-      { before: { from: ago(50), through: ago(3) }, since: ago(51) },
-      ...([ago(51), true, ago(51)] as const),
-    ],
-    [
-      'with --since the first known day, all days again',
-      { before: { from: ago(50), through: ago(3) }, since: ago(50) },
-      ...([ago(50), true, ago(50)] as const),
-    ],
-    [
-      'with --since eleven days before the last known day, these days again',
-      { before: { from: ago(50), through: ago(3) }, since: ago(14) },
-      ...([ago(14), true, ago(50)] as const),
-    ],
-    [
-      'with --since within the last ten days, what it reads in any case',
-      { before: { from: ago(50), through: ago(3) }, since: ago(13) },
-      ...([ago(13), false, ago(50)] as const),
+      'with --since within ten days, what it reads in any case',
+      { before: known(50, 3), since: 13 },
+      13,
+      false,
+      50,
     ],
     [
       'with --since of the last days, what it reads in any case',
-      { before: { from: ago(50), through: ago(3) }, since: ago(1) },
-      ...([ago(13), false, ago(50)] as const),
+      { before: known(50, 3), since: 1 },
+      13,
+      false,
+      50,
     ],
     [
-      'after a clock that was ahead, the days since the last row',
-      { before: { from: ago(200), through: addDays(TODAY, 1) }, lastDay: ago(85) },
-      ...([ago(95), true, ago(200)] as const),
+      'after a clock ahead, the days since the last row',
+      { before: known(200, -1), lastDay: 85 },
+      95,
+      true,
+      200,
     ],
-    [
-      'after a clock that was ahead, at least the days that the bank shows without SCA',
-      { before: { from: ago(200), through: addDays(TODAY, 1) }, lastDay: ago(3) },
-      ...([ago(89), true, ago(200)] as const),
-    ],
-    [
-      'after a clock that was ahead, all days if there is no row',
-      { before: { from: ago(120), through: addDays(TODAY, 1) } },
-      ...([ago(120), true, ago(120)] as const),
-    ],
+    ['after a clock ahead, at least 90 days', { before: known(200, -1), lastDay: 3 }, 89, true, 200],
+    ['after a clock ahead, all days if there is no row', { before: known(120, -1) }, 120, true, 120],
   ])('sync reads %s', async (_, { before, since, lastDay }, first, readsAll, from) => {
     const { bank, ranges } = syncBank({});
-    const { target, stored } = syncTarget(before, lastDay);
-    await synced(bank, target, { ...(since && { since }) });
-    expect(ranges[0]?.slice(0, 10)).toBe(first);
+    const { target, stored } = syncTarget(before, lastDay === undefined ? undefined : ago(lastDay));
+    await synced(bank, target, since === undefined ? {} : { since: ago(since) });
+    expect(ranges[0]?.slice(0, 10)).toBe(ago(first));
     expect(ranges.at(-1)).toMatch(/\.\.$/);
     expect(stored.readsAll).toBe(readsAll);
-    expect(stored.remembered.at(-1)).toEqual({ from, through: TODAY, settled: ago(40) });
+    expect(stored.remembered.at(-1)).toEqual({ from: ago(from), through: TODAY, settled: ago(40) });
   });
 
   it('sync reads more than 90 days in parts of 90 days, and commits each part', async () => {
@@ -225,5 +236,223 @@ describe('rows that are too many for the memory', () => {
     const rowsOn = (at: IsoDate) => (at === TODAY ? 3000 : 0);
     const ranges = await rangesOf(rowsOn);
     expect(ranges.at(-2)).toBe(range(TODAY));
+  });
+});
+
+const OTHER = 'CARD000001';
+
+/** A bank that answers each call about the first product with an error. */
+const bankThatFails = (error: Psd2Error) =>
+  syncBank({
+    products: [PRODUCT, OTHER],
+    onCall: (path) => {
+      if (path.includes(PRODUCT)) throw error;
+    },
+  });
+
+describe('the products of a customer', () => {
+  it('sync stores the accounts, the balances and the pending rows of each product', async () => {
+    const pending = [{ day: ago(1), text: 'pending' }];
+    const { bank } = syncBank({ products: [PRODUCT, OTHER], pending });
+    const { target, stored } = syncTarget();
+    const none = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 };
+    const check = { balanced: null, difference: null, complete: true, certainFrom: null, ...none };
+    expect(await synced(bank, target)).toEqual({
+      ...{ accounts: 2, newTransactions: 0, pending: 2, skipped: [], failures: [] },
+      checks: [PRODUCT, OTHER].map((productId) => ({ productId, ...check })),
+    });
+    expect(stored.replaced).toMatchObject({
+      accounts: [{ productId: PRODUCT }, { productId: OTHER }],
+      balances: [PRODUCT, OTHER].map((productId) => ({ productId, accountBalance: money })),
+      [`pending/${PRODUCT}`]: [{ details: 'pending' }],
+      [`pending/${OTHER}`]: [{ details: 'pending' }],
+    });
+  });
+
+  it.each([
+    ['of today', undefined, money],
+    ['of the days that were read again', ago(3), money],
+    ['of an earlier day', ago(20), undefined],
+    ['of no day', null, undefined],
+  ])('a balance %s is the one that the rows lead to, or not', async (_, bookedDay, balance) => {
+    const { bank } = syncBank({});
+    const { accounts } = bank;
+    const read: typeof accounts.balance = async (...of) => ({
+      ...(await accounts.balance(...of)),
+      ...(bookedDay !== undefined && { bookedDay }),
+    });
+    const { target, stored } = syncTarget();
+    await synced({ ...bank, accounts: { ...accounts, balance: read } }, target);
+    expect(stored.balance).toEqual(balance);
+  });
+
+  it('if a product is not due, sync replaces only the balances of the others', async () => {
+    const { bank, calls } = syncBank({ products: [PRODUCT, OTHER] });
+    const { target, stored } = syncTarget();
+    const mayRead = async (productId: string) => productId !== PRODUCT;
+    expect(await synced(bank, target, { mayRead })).toMatchObject({ accounts: 2, skipped: [PRODUCT] });
+    expect(Object.keys(stored.replaced)).toEqual(['accounts', `pending/${OTHER}`, `balances/${OTHER}`]);
+    const [balance] = stored.replaced[`balances/${OTHER}`] ?? [];
+    expect(balance).toMatchObject({ accountBalance: money });
+    expect(balance).not.toHaveProperty('productId');
+    expect(calls.filter(({ pathname }) => pathname.includes(PRODUCT))).toEqual([]);
+  });
+
+  it('a product whose reads the bank says are used up is skipped, and keeps what was stored of it', async () => {
+    const error = new Psd2Error('too_many_calls', 'The bank allows no more', { lasts: true });
+    const { bank } = bankThatFails(error);
+    const { target, stored } = syncTarget();
+    expect(await synced(bank, target)).toMatchObject({ accounts: 2, skipped: [PRODUCT], failures: [] });
+    expect(Object.keys(stored.replaced)).toEqual(['accounts', `pending/${OTHER}`, `balances/${OTHER}`]);
+  });
+
+  it('a product that the bank fails on is named, and the others are read', async () => {
+    const { bank } = bankThatFails(new Psd2Error('bank_failing', 'The bank failed'));
+    const { target, stored } = syncTarget();
+    const { failures } = await synced(bank, target);
+    expect(failures).toMatchObject([{ productId: PRODUCT, error: { code: 'bank_failing' } }]);
+    expect(Object.keys(stored.replaced)).toContain(`pending/${OTHER}`);
+  });
+
+  it('a product that the consent does not cover fails alone, and a refused login ends the sync', async () => {
+    const failing = (refusal: 'other' | 'unread') =>
+      synced(bankThatFails(new Psd2Error('not_logged_in', 'No', { refusal })).bank, syncTarget().target);
+    expect(await failing('other')).toMatchObject({ skipped: [], failures: [{ productId: PRODUCT }] });
+    await expect(failing('unread')).rejects.toMatchObject({ code: 'not_logged_in' });
+  });
+
+  it('if an error ends the sync of the customer, sync names the products that it skipped or that failed before', async () => {
+    const [forbidden, skipped, stops, after] = ['FORBIDDEN', 'SKIPPED', 'STOPS', 'AFTER'] as const;
+    const onCall = (path: string) => {
+      if (path.includes(forbidden)) throw new Psd2Error('forbidden', 'No');
+      if (path.includes(stops)) throw new Psd2Error('not_logged_in', 'No');
+    };
+    const { bank } = syncBank({ products: [forbidden, skipped, stops, after], onCall });
+    const stopped: unknown[] = [];
+    const sync = synced(bank, syncTarget().target, {
+      mayRead: async (productId) => productId !== skipped,
+      onStopped: (at) => stopped.push(at),
+    });
+    await expect(sync).rejects.toMatchObject({ code: 'not_logged_in' });
+    const failures = [{ productId: forbidden, error: { code: 'forbidden' } }];
+    expect(stopped).toMatchObject([{ unread: [stops, after], skipped: [skipped], failures }]);
+  });
+
+  it.each(['1', 'A'.repeat(35), ' 1', '1\n'])(
+    'the product id %j is stored, without blanks around it',
+    async (productId) => {
+      const { bank } = syncBank({ products: [productId] });
+      const { target, stored } = syncTarget();
+      await synced(bank, target);
+      expect(Object.keys(stored.replaced)).toContain(`pending/${productId.trim()}`);
+    },
+  );
+
+  it.each(['../1', '1/..', '1.', 'A'.repeat(36)])(
+    'the product id %j is refused before anything is stored, because files get its name',
+    async (productId) => {
+      const { bank, calls } = syncBank({ products: [PRODUCT, productId] });
+      const { target, stored } = syncTarget();
+      await expect(synced(bank, target)).rejects.toMatchObject({
+        code: 'bank_answer',
+        message: `The bank sent an account with the invalid id ${JSON.stringify(productId)}`,
+        transactionId: 't',
+      });
+      expect(stored.replaced).toEqual({});
+      expect(calls).toHaveLength(1);
+    },
+  );
+});
+
+describe('an error with one product', () => {
+  const syncWith = async (error: unknown, where: string) => {
+    const { bank, calls } = syncBank({
+      products: [PRODUCT, OTHER],
+      onCall: (path) => {
+        if (path.includes(PRODUCT) && path.includes(where)) throw error;
+      },
+    });
+    const { target, stored } = syncTarget();
+    return { stored, calls, run: () => synced(bank, target) };
+  };
+
+  it.each(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'list_changed'] as const)(
+    'sync reports %s with the product, and syncs the others',
+    async (code) => {
+      const error = new Psd2Error(code, 'Not this product');
+      const { stored, run } = await syncWith(error, '/transactions/');
+      expect(await run()).toMatchObject({ failures: [{ productId: PRODUCT, error }], skipped: [] });
+      expect(stored.remembered).toHaveLength(1);
+    },
+  );
+
+  it.each(['forbidden', 'bank_failing', 'bank_answer'] as const)(
+    'a balance that cannot be read (%s) is told, and the transactions are read all the same',
+    async (code) => {
+      const { stored, run } = await syncWith(new Psd2Error(code, 'No balance'), '/balance/');
+      const message = 'The balance could not be read: No balance';
+      expect(await run()).toMatchObject({ failures: [{ productId: PRODUCT, error: { code, message } }] });
+      expect(stored.remembered).toHaveLength(2);
+      expect(stored.replaced.balances).toMatchObject([
+        { productId: PRODUCT, accountBalance: null, reason: 'No balance' },
+        { productId: OTHER, accountBalance: money },
+      ]);
+    },
+  );
+
+  it.each([
+    new Psd2Error('bank_unreachable', 'The bank could not be reached'),
+    new Psd2Error('not_logged_in', 'The login has ended'),
+    new Psd2Error('interrupted', 'Interrupted'),
+    new TypeError('a mistake in psd2'),
+  ])('%s ends the sync, because it does not concern only one product', async (error) => {
+    const { stored, calls, run } = await syncWith(error, '/balance/');
+    await expect(run()).rejects.toBe(error);
+    expect(Object.keys(stored.replaced)).toEqual(['accounts']);
+    expect(calls.filter(({ pathname }) => pathname.includes(OTHER))).toEqual([]);
+  });
+
+  it('if the rows change during each of three readings, psd2 does not read them a fourth time', async () => {
+    // Each page begins as the one before it ended, as if a row had been booked meanwhile, and no reading is like another.
+    let readings = 0;
+    const rows: BankRow[] = [];
+    const { bank, ranges } = syncBank({
+      booked: rows,
+      pageSize: 2,
+      onCall: (path) => {
+        if (!path.includes('/transactions/') || path.includes('next')) return;
+        readings += 1;
+        const text = `row of reading ${readings}`;
+        rows.splice(0, rows.length, ...[1, 2, 3].map(() => ({ day: TODAY, text })));
+      },
+    });
+    const { target, stored } = syncTarget();
+    expect(await synced(bank, target)).toMatchObject({
+      failures: [{ productId: PRODUCT, error: expect.objectContaining({ code: 'list_changed' }) }],
+    });
+    expect(ranges).toHaveLength(3);
+    expect(stored.appended).toEqual([]);
+  });
+});
+
+describe('the rows of a product', () => {
+  const appendedFrom = async (booked: BankRow[], since = ago(89)) => {
+    const { bank } = syncBank({ booked, ignoresRange: true });
+    const { target, stored } = syncTarget();
+    await synced(bank, target, { since });
+    return stored.appended.flat();
+  };
+
+  it('sync stores rows by their booking day, those without one first, and rows of one day oldest first', async () => {
+    const days = { a: null, b: null, c: ago(2), d: ago(2), e: ago(2), f: ago(1), g: ago(1) };
+    const booked = (['e', 'g', 'b', 'd', 'f', 'a', 'c'] as const).map((text) => ({ day: days[text], text }));
+    expect((await appendedFrom(booked)).join('')).toBe('abcdefg');
+  });
+
+  it('sync stores rows that are older than what it asked for, too', async () => {
+    const booked = [0, 10, 39, 40, 41, 100].map((days) => ({ day: ago(days), text: `${days} days ago` }));
+    const texts = ['100', '41', '40', '39', '10', '0'].map((days) => `${days} days ago`);
+    const all = [...booked, { day: null, text: 'no day' }];
+    expect(await appendedFrom(all, ago(10))).toEqual(['no day', ...texts]);
   });
 });

@@ -15,9 +15,11 @@ import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FAILING,
   FIND_OUT,
   FLOW,
   INITIATION,
+  INTERRUPTED,
   paymentStatus,
   runOf,
   type StoredTransfer,
@@ -46,7 +48,6 @@ const unread = (more: Psd2Error['context'] = {}) =>
 const banks = (refusal: 'content' | 'other') =>
   new Psd2Error('bank_refused', 'Wrong IBAN', { refusal, isBanks: true, transactionId: 't1' });
 const lost = new Psd2Error('bank_unreachable', 'No answer');
-const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
 
 /** When the initiation left that is repeated. */
 const JUST_NOW = new Date('2026-11-24T10:00:00Z');
@@ -115,6 +116,8 @@ async function scene({
   };
 }
 
+const REJECTED = { transactionStatus: 'RJCT', scaStatus: null };
+
 describe('a verification', () => {
   it.each([createdForExecute(), createdTransfer()])(
     'does not leave when another psd2 goes on: %#',
@@ -128,11 +131,7 @@ describe('a verification', () => {
   );
 
   it.each([
-    [
-      'No funds. Limit reached.',
-      ['No funds.', 'Limit reached.'],
-      { transactionStatus: 'RJCT', scaStatus: null },
-    ],
+    ['No funds. Limit reached.', ['No funds.', 'Limit reached.'], REJECTED],
     [null, [], undefined],
     [null, undefined, undefined],
   ])('is rejected in its answer: %s', async (description, messages, bank) => {
@@ -141,11 +140,8 @@ describe('a verification', () => {
       description === null
         ? []
         : [{ level: 'payment' as const, code: null, proprietary: null, text: description }];
-    const {
-      verify: send,
-      recorded,
-      open,
-    } = await scene({ answers: [{ ...ANSWER, ...said, reasons, isRejected: true }] });
+    const answers: Verified[] = [{ ...ANSWER, ...said, reasons, isRejected: true }];
+    const { verify: send, recorded, open } = await scene({ answers });
     await send();
     expect(recorded()).toEqual([
       SENT,
@@ -161,15 +157,12 @@ describe('a verification', () => {
 
 describe('a store that was restored has lost that it was sent', () => {
   const again: TransferEvent[] = [SENT, { type: 'initiate-again' }];
+  const unnamed: KnownInitiation = { answer: 'answered', resourceId: null };
   it.each<[string, Scene, boolean]>([
     ['the log of calls has the answer', { known: { answer: 'answered', resourceId: 'p1' } }, true],
     ['its answer was lost', { known: { answer: 'lost' } }, true],
     ['its answer was lost, and psd2 began again', { known: { answer: 'lost' }, events: again }, false],
-    [
-      'psd2 began again, and that has an answer',
-      { known: { answer: 'answered', resourceId: null }, events: again },
-      true,
-    ],
+    ['psd2 began again, and that has an answer', { known: unnamed, events: again }, true],
     ['the log of calls has none', { known: { answer: 'no' } }, false],
     ['there is no log of calls', {}, false],
   ])('%s', async (_what, given, wasSent) => {
@@ -227,7 +220,7 @@ describe('the bank does not read it, because of the token', () => {
 
 describe('an initiation without a usable answer', () => {
   it.each([
-    interrupted,
+    INTERRUPTED,
     new Psd2Error('overtaken', `Another psd2 has continued ${FLOW}`),
     new NeverLeft('config', 'Nothing was sent'),
     new TypeError('A bug'),
@@ -248,6 +241,7 @@ describe('the answer to an initiation cannot be written down', () => {
   const throws = (error: Error) => () => {
     throw error;
   };
+  const NOT_EXECUTED: TransferEvent = { type: 'resolved', outcome: 'not-executed', by: 'ada', note: null };
   const overtaken = { code: 'overtaken', message: `Another psd2 has continued ${FLOW} in the meantime` };
 
   it('because the disk is full: the bank has it, and nobody knows more', async () => {
@@ -290,16 +284,10 @@ describe('the answer to an initiation cannot be written down', () => {
     ['has an answer', [{ ...AT_THE_BANK, resourceId: 'p2' }, UNANSWERED]],
     ['has begun again', [{ type: 'initiate-again' }]],
     ['was told by a person', [{ type: 'resolved', outcome: 'executed', by: 'ada', note: null }]],
-    [
-      'was told that it was not executed',
-      [{ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null }],
-    ],
+    ['was told that it was not executed', [NOT_EXECUTED]],
     ['has ended it', [{ type: 'cancelled' }]],
     ['has an answer, and repeats it', [{ ...AT_THE_BANK, resourceId: 'p2' }, SENT]],
-    [
-      'was told by a person before it gave up',
-      [{ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null }, UNANSWERED],
-    ],
+    ['was told by a person before it gave up', [NOT_EXECUTED, UNANSWERED]],
   ])('because another psd2 %s: the answer is not about that', async (_what, theirs) => {
     const { verify: send, recorded } = await failing(({ overtake }) => overtake(...theirs));
     expect(await errorOf(send())).toMatchObject(overtaken);
@@ -316,14 +304,13 @@ describe('the answer to an initiation cannot be written down', () => {
   it('at a bank that has execute: nothing has moved', async () => {
     const full = new Psd2Error('config', 'The disk is full');
     const given = await scene({ created: createdForExecute() });
-    given.beforeRecord(({ type }) => {
-      if (type === 'verified') throw full;
-    });
+    given.beforeRecord(({ type }) => (type === 'verified' ? throws(full)() : undefined));
     await expect(given.verify()).rejects.toBe(full);
   });
 });
 
 describe('a repetition', () => {
+  const NO_ANSWER = 'psd2 has repeated the initiation, but the bank gave no usable answer to it';
   const repeats = createdTransfer({ initiation: { ...INITIATION, repeatMinutes: 2 } });
   const SENT_AT = JUST_NOW.getTime();
   const repeated = (given: Scene = {}, after = 0) =>
@@ -348,11 +335,9 @@ describe('a repetition', () => {
 
   it('does not leave when the time for it is over', async () => {
     const { repeat, recorded, requests } = await repeated({}, 120_000);
-    expect(await errorOf(repeat())).toEqual(
-      unknown(
-        'psd2 has repeated the initiation, but the bank gave no usable answer to it: The time in which the bank gives the same answer again may be over, so psd2 has not repeated the initiation',
-      ),
-    );
+    const over =
+      'The time in which the bank gives the same answer again may be over, so psd2 has not repeated the initiation';
+    expect(await errorOf(repeat())).toEqual(unknown(`${NO_ANSWER}: ${over}`));
     expect(requests).toEqual([]);
     expect(recorded()).toEqual([SENT, UNANSWERED]);
   });
@@ -366,28 +351,21 @@ describe('a repetition', () => {
 
   it.each([lost, banks('content'), unread()])('without a usable answer: nobody knows (%s)', async (error) => {
     const { repeat, recorded } = await repeated({ answers: [error] });
-    expect(await errorOf(repeat())).toEqual(
-      unknown(`psd2 has repeated the initiation, but the bank gave no usable answer to it: ${error.message}`),
-    );
+    expect(await errorOf(repeat())).toEqual(unknown(`${NO_ANSWER}: ${error.message}`));
     expect(recorded()).toEqual([SENT, UNANSWERED]);
   });
 
   it('ends with Ctrl-C', async () => {
-    const { repeat, recorded } = await repeated({ answers: [interrupted] });
-    await expect(repeat()).rejects.toBe(interrupted);
+    const { repeat, recorded } = await repeated({ answers: [INTERRUPTED] });
+    await expect(repeat()).rejects.toBe(INTERRUPTED);
     expect(recorded()).toEqual([SENT]);
   });
 });
 
 describe('the log of calls', () => {
   it('has what the bank called the payment: the journal gets that', async () => {
-    const {
-      recordsLogged: records,
-      recorded,
-      asked,
-    } = await scene({
-      ...{ events: [SENT], known: { answer: 'answered', resourceId: 'p1' } },
-    });
+    const known = { answer: 'answered', resourceId: 'p1' } as const;
+    const { recordsLogged: records, recorded, asked } = await scene({ events: [SENT], known });
     expect(await records()).toBe(true);
     expect(recorded()).toEqual([AT_THE_BANK, { type: 'sca-started' }]);
     expect(asked).toEqual(['t1']);
@@ -408,8 +386,7 @@ describe('the log of calls', () => {
 describe('a further step', () => {
   const STEP: TransferEvent = { type: 'further-verify-sent', ...INTENT };
   const needing = { ...AT_THE_BANK, nextStep: 'verify2' };
-  const given = createdForExecute();
-  const withData = { ...given, furtherData: ['{"otp":1}'] };
+  const withData = { ...createdForExecute(), furtherData: ['{"otp":1}'] };
   const authorization = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' } as const;
   const AUTHORIZED = paymentStatus('AUTHORIZED', null, { authorization });
   const EXECUTED = paymentStatus('AUTHORIZED', 'executed');
@@ -428,23 +405,16 @@ describe('a further step', () => {
       ['and it is executed', { says: [EXECUTED] }, { type: 'executed', cro: null }],
       ['and the customer did not authorise it', { says: [DECLINED] }, declined],
     ])('%s', async (_what, more, event) => {
-      const {
-        verifyFurther: send,
-        recorded,
-        steps,
-      } = await scene({ created: withData, events: open, ...more });
+      const given = { created: withData, events: open, ...more };
+      const { verifyFurther: send, recorded, steps } = await scene(given);
       await send();
       expect([recorded(), steps]).toEqual([[event], []]);
     });
 
     it('and the bank is away: nothing is decided', async () => {
-      const away = new Psd2Error('bank_failing', 'The bank is away');
-      const { verifyFurther: send, recorded } = await scene({
-        created: withData,
-        events: open,
-        says: [away],
-      });
-      await expect(send()).rejects.toBe(away);
+      const given = { created: withData, events: open, says: [FAILING] };
+      const { verifyFurther: send, recorded } = await scene(given);
+      await expect(send()).rejects.toBe(FAILING);
       expect(recorded()).toEqual([]);
     });
   });

@@ -1,8 +1,12 @@
-import { expect, it } from 'vitest';
-import type { TransactionQuery } from '../../../src/bank/ports/bank.ts';
-import { streamTransactions } from '../../../src/flows/reading/transaction-reading.ts';
+import { describe, expect, it } from 'vitest';
+import type { Transaction, TransactionQuery } from '../../../src/bank/ports/bank.ts';
+import {
+  collectTransactions,
+  streamTransactions,
+  WholeReadings,
+} from '../../../src/flows/reading/transaction-reading.ts';
 import { ALL_TRANSACTIONS } from '../../bank/client.ts';
-import { lettersOf, scriptedBank } from '../../bank/scripted-bank.ts';
+import { lettersOf, type Pages, scriptedBank } from '../../bank/scripted-bank.ts';
 
 // Tests what psd2 concludes, while it streams a list, from each sign that the list has moved: totals, repeated rows, and the
 // beginning of the list, which it then reads again.
@@ -26,6 +30,8 @@ async function streamed(
   return { rows: pages.join(''), pages, told, error, left: left() };
 }
 
+/** All pages were read, and none of them was in vain. */
+const WHOLE = { error: undefined, left: 0 };
 const ONE_BOOKED = ['1 transaction booked while psd2 read the list: not included.'];
 const MOVED_OTHERWISE = {
   code: 'list_changed',
@@ -40,7 +46,7 @@ it.each([
   ['only the last page has a total', 'ab cd:4.'],
   ['each total is that of its page', 'ab:2 c:1 d:1.'],
 ])('psd2 makes no extra call if %s', async (_, booked) => {
-  expect(await streamed({ booked })).toMatchObject({ rows: 'abcd', told: [], error: undefined, left: 0 });
+  expect(await streamed({ booked })).toMatchObject({ rows: 'abcd', told: [], ...WHOLE });
 });
 
 it.each([
@@ -56,8 +62,7 @@ it.each([
   expect(await streamed({ booked: `${pages} ${beginning} ${rest}` })).toMatchObject({
     rows: 'abcd',
     told: ONE_BOOKED,
-    error: undefined,
-    left: 0,
+    ...WHOLE,
   });
 });
 
@@ -72,8 +77,7 @@ it.each([
     expect(await streamed({ booked: `${first} ${pages} ${beginning} ${rest}` })).toMatchObject({
       rows,
       told: [`${booked} transactions booked while psd2 read the list: not included.`],
-      error: undefined,
-      left: 0,
+      ...WHOLE,
     });
   },
 );
@@ -85,12 +89,7 @@ it.each([
 ])(
   'if the first page has as many rows as its total and the next one %s, totals say nothing',
   async (_, booked) => {
-    expect(await streamed({ booked })).toMatchObject({
-      rows: 'abcd',
-      told: ONE_BOOKED,
-      error: undefined,
-      left: 0,
-    });
+    expect(await streamed({ booked })).toMatchObject({ rows: 'abcd', told: ONE_BOOKED, ...WHOLE });
   },
 );
 
@@ -100,8 +99,7 @@ it('psd2 leaves out the rows of two moves, and reads the beginning again once fo
   expect(await streamed({ booked })).toMatchObject({
     rows: 'abcdefg',
     told: ['2 transactions booked while psd2 read the list: not included.'],
-    error: undefined,
-    left: 0,
+    ...WHOLE,
   });
 });
 
@@ -110,8 +108,7 @@ it('repeated rows that psd2 knows of are not a new sign, on however many pages t
   expect(await streamed({ booked: `${pages} ${beginning} ${rest}` })).toMatchObject({
     rows: 'abcdef',
     told: ['4 transactions booked while psd2 read the list: not included.'],
-    error: undefined,
-    left: 0,
+    ...WHOLE,
   });
 });
 
@@ -119,7 +116,7 @@ it.each([
   ['with totals', 'ab:4 bc:4 ab:4 -:4.'],
   ['without totals', 'ab bc ab -.'],
 ])('two equal rows at the end of a page stay two if the beginning has not moved (%s)', async (_, booked) => {
-  expect(await streamed({ booked })).toMatchObject({ rows: 'abbc', told: [], error: undefined, left: 0 });
+  expect(await streamed({ booked })).toMatchObject({ rows: 'abbc', told: [], ...WHOLE });
 });
 
 it.each([
@@ -191,26 +188,99 @@ it('psd2 says that rows are missing if only the last page has a total', async ()
   ]);
 });
 
+const CHANGED =
+  'The list changed while psd2 read it: the bank announced 4 transactions, then 5. Rows may be repeated or missing. Run the command again.';
 it.each([
   ['the totals stay', 'ab:4 cd:4.', 'abcd', []],
   ['only the first page has a total', 'ab:4 cd.', 'abcd', []],
   ['only the last page has a total', 'ab cd:4.', 'abcd', []],
-  [
-    'the totals change',
-    'ab:4 bc d:5.',
-    'abbcd',
-    [
-      'The list changed while psd2 read it: the bank announced 4 transactions, then 5. Rows may be repeated or missing. Run the command again.',
-    ],
-  ],
+  ['the totals change', 'ab:4 bc d:5.', 'abbcd', [CHANGED]],
 ])(
   'if psd2 may make no extra call and %s, it gives all rows and each warning',
   async (_, booked, rows, told) => {
-    expect(await streamed({ booked }, { mayAskAgain: false })).toMatchObject({
-      rows,
-      told,
-      error: undefined,
-      left: 0,
-    });
+    expect(await streamed({ booked }, { mayAskAgain: false })).toMatchObject({ rows, told, ...WHOLE });
   },
 );
+
+// Tests when psd2 believes a whole reading of a list, and when it reads the list again.
+
+async function collected(booked: Pages, isEnough?: (rows: readonly Transaction[]) => boolean) {
+  const { bank, left } = scriptedBank({ booked });
+  const rows = lettersOf(await collectTransactions(bank.accounts, BOOKED, isEnough));
+  return { rows, left: left() };
+}
+
+it.each([
+  ['the rows are as many as the total', 'ab:3 c:3.', 'abc'],
+  ['the bank gives no totals', 'ab c.', 'abc'],
+  ['only the first page has a total', 'ab:3 c.', 'abc'],
+  ['only the last page has a total', 'ab c:3.', 'abc'],
+  ['all pages are empty', '- -.', ''],
+  ['the last page is empty', 'ab:2 -:2.', 'ab'],
+])('psd2 reads a list once if %s', async (_, pages, rows) => {
+  expect(await collected(pages)).toEqual({ rows, left: 0 });
+});
+
+it.each([
+  ['the total counts something else', 'ab:5 c:5.', 'abc'],
+  ['a page begins as the page before ended', 'ab:4 bc:4.', 'abbc'],
+  ['rows come after an empty page', '- ab.', 'ab'],
+  ['rows come after an empty page in between', 'a - b.', 'ab'],
+])('psd2 reads a list twice and then believes it if both times %s', async (_, pages, rows) => {
+  expect(await collected(`${pages} ${pages}`)).toEqual({ rows, left: 0 });
+});
+
+it('psd2 stops at the page whose total differs, even if a page between has no total', async () => {
+  const [first, second] = ['ab:5 cd de:6', 'nabcde:6.'];
+  expect(await collected(`${first} ${second}`)).toEqual({ rows: 'nabcde', left: 0 });
+});
+
+it('if the totals change in the same way in two readings, psd2 reads on and ignores them', async () => {
+  const [first, second] = ['ab:5 cd:7', 'ab:5 cd:7 e:5 f:9.'];
+  expect(await collected(`${first} ${second}`)).toEqual({ rows: 'abcdef', left: 0 });
+});
+
+it('a doubt about one of the two lists is enough to read both again', async () => {
+  const { bank, left } = scriptedBank({ booked: 'ab:2. ab:2.', pending: 'c:4. c:4.' });
+  expect(lettersOf(await collectTransactions(bank.accounts, ALL_TRANSACTIONS))).toBe('abc');
+  expect(left()).toBe(0);
+});
+
+it('psd2 gives up after three readings that differ', async () => {
+  const { bank, left } = scriptedBank({ booked: 'ab:3. abc:4. abcd:5.' });
+  await expect(collectTransactions(bank.accounts, BOOKED)).rejects.toMatchObject({
+    code: 'list_changed',
+    message: 'The transactions of 0000012345 changed during each of 3 readings',
+    hint: 'Run the command again.',
+    transactionId: BOOKED.transactionId,
+  });
+  expect(left()).toBe(0);
+});
+
+describe('a reading that ends early', () => {
+  const isEnough = (rows: readonly Transaction[]) => rows.length >= 3;
+
+  it('a reading that ends early does not need a complete list', async () => {
+    expect(await collected('abc:30', isEnough)).toEqual({ rows: 'abc', left: 0 });
+  });
+
+  it('a reading that ends early is done again if it is in doubt', async () => {
+    const [first, second] = ['ab:30 bc:30', 'nab:30'];
+    expect(await collected(`${first} ${second}`, isEnough)).toEqual({ rows: 'nab', left: 0 });
+  });
+
+  it('a reading says after each page how many rows there are, and how many are on the page', async () => {
+    const counts: [number, number][] = [];
+    await new WholeReadings(scriptedBank({ booked: 'abc - d.' }).bank.accounts, BOOKED).next(
+      (rows, pageRows) => {
+        counts.push([rows.length, pageRows]);
+        return false;
+      },
+    );
+    expect(counts).toEqual([
+      [3, 3],
+      [3, 0],
+      [4, 1],
+    ]);
+  });
+});
