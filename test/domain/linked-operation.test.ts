@@ -53,6 +53,30 @@ const TWICE = having(sent('q1'), sent('q1'));
 const TAKEN = having(sent('q1'), VERIFIED);
 const UNKNOWN = having(sent('q1'), { type: 'execute-unanswered' });
 const GIVEN = having(sent('q1'), VERIFIED, { type: 'sca-started' });
+const LINKED = having(sent('q1'), { ...VERIFIED, links: REDIRECT });
+const RETURNED = having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' });
+const FOR_A: StepEvent = { ...VERIFIED, links: { ...REDIRECT, id: 'a' } };
+const OF_B = { ...LOGIN, id: 'b' };
+const linkOfB = (psuId: string): StepEvent => ({
+  type: 'sca-started',
+  links: { ...REDIRECT, id: 'b' },
+  psuId,
+});
+const BEGUN_FOR_BEN = having(
+  sent('q1'),
+  { ...VERIFIED, links: { approach: null, start: '/start' } },
+  linkOfB('ben'),
+);
+const MAY_RUN = after(POSSIBLE, sent('q1'));
+const IN_BASKET = having(sent('q1'), VERIFIED, joined, { type: 'sca-started' });
+const A_EARLIER = { ...EARLIER, id: 'a' };
+const NOT_BEGUN: StepEvent = { type: 'verify-not-begun' };
+const LEFT: StepEvent = { type: 'bulk-left' };
+const CANCEL: StepEvent = { type: 'cancel-sent', requestId: 'c', digest: null };
+const AUTHORISED: StepEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' };
+const NOT_AUTHORISED: StepEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' };
+const PENDING: StepEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'PATC' };
+const AUTHORISING = { state: 'authorizing', mayExecuteWithoutUs: true } as const;
 const NEVER_LEFT = { ...NOTHING_SENT, state: 'created', reached: false } as const;
 const HAS_IT = { ...NOTHING_SENT, state: 'verified', verification } as const;
 
@@ -67,30 +91,15 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     },
   ],
   ['it is announced again: its time goes on', SENT, sent('q1'), { isRepeated: true }],
-  [
-    'another one is announced: its time begins',
-    SENT,
-    sent('q2'),
-    { executeRequestId: 'q2', initiatedAt: LATER },
-  ],
-  ['it never left', SENT, { type: 'verify-not-begun' }, NEVER_LEFT],
-  ['its repetition never left: the first attempt may have', TWICE, { type: 'verify-not-begun' }, {}],
-  ['it never left, though psd2 did not know it', UNKNOWN, { type: 'verify-not-begun' }, NEVER_LEFT],
+  ['another is announced: its time begins', SENT, sent('q2'), { executeRequestId: 'q2', initiatedAt: LATER }],
+  ['it never left', SENT, NOT_BEGUN, NEVER_LEFT],
+  ['its repetition never left: the first attempt may have', TWICE, NOT_BEGUN, {}],
+  ['it never left, though psd2 did not know it', UNKNOWN, NOT_BEGUN, NEVER_LEFT],
   ['nothing says what became of it', SENT, { type: 'execute-unanswered' }, { state: 'unknown' }],
   ['the operator confirms it', TAKEN, { type: 'accepted' }, { accepted: true }],
   ['the customer gets the link again', GIVEN, { type: 'sca-again' }, { state: 'verified' }],
-  [
-    'the customer has authorised it',
-    GIVEN,
-    { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' },
-    { state: 'authorized', authorizationStatus: 'ACTC' },
-  ],
-  [
-    'the customer has not',
-    GIVEN,
-    { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' },
-    { state: 'rejected', authorizationStatus: 'RJCT' },
-  ],
+  ['the customer has authorised it', GIVEN, AUTHORISED, { state: 'authorized', authorizationStatus: 'ACTC' }],
+  ['the customer has not', GIVEN, NOT_AUTHORISED, { state: 'rejected', authorizationStatus: 'RJCT' }],
   ['it is executed', GIVEN, { type: 'executed', cro: null }, { state: 'executed' }],
   [
     'psd2 begins again',
@@ -108,21 +117,21 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
       bank: { transactionStatus: 'RCVD', scaStatus: null },
     },
     {
-      ...{ ...NOTHING_SENT, state: 'verified', isRepeated: false, links: REDIRECT, authorisations: [BEGUN] },
+      ...{ ...HAS_IT, isRepeated: false, links: REDIRECT, authorisations: [BEGUN] },
       ...{ verification: { ...verification, messages: ['Fees'] }, transactionStatus: 'RCVD' },
     },
   ],
   ['the bank has it, without links', SENT, VERIFIED, HAS_IT],
   [
     'the bank has it, and may run it without SCA',
-    after(POSSIBLE, sent('q1')),
+    MAY_RUN,
     VERIFIED,
     { ...HAS_IT, mayExecuteWithoutUs: true },
   ],
   ['the operator takes the fees', TAKEN, { type: 'fees-accepted' }, { feesAccepted: true }],
   [
     'an authorisation is begun',
-    having(sent('q1'), { ...VERIFIED, links: REDIRECT }),
+    LINKED,
     approach,
     { mayExecuteWithoutUs: true, authorisations: [EARLIER, BEGUN] },
   ],
@@ -130,82 +139,51 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     'the customer gets the link',
     TAKEN,
     { type: 'sca-started', links: REDIRECT },
-    { state: 'authorizing', mayExecuteWithoutUs: true, links: REDIRECT, authorisations: [BEGUN] },
+    { ...AUTHORISING, links: REDIRECT, authorisations: [BEGUN] },
   ],
   [
     'the customer gets another link',
-    having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' }),
+    RETURNED,
     { type: 'sca-started', links: LOGIN },
-    { state: 'authorizing', mayExecuteWithoutUs: true, returned: false, links: LOGIN },
+    { ...AUTHORISING, returned: false, links: LOGIN },
   ],
   [
     'another person is named, and the bank has begun one for them',
-    having(sent('q1'), { ...VERIFIED, links: { ...REDIRECT, id: 'a' } }),
-    { type: 'sca-started', links: { ...LOGIN, id: 'b' }, psuId: 'ben' },
-    {
-      ...{ state: 'authorizing', mayExecuteWithoutUs: true, links: { ...LOGIN, id: 'b' } },
-      authorisations: [
-        { ...EARLIER, id: 'a' },
-        { ...BEGUN, id: 'b', psuId: 'ben' },
-      ],
-    },
+    having(sent('q1'), FOR_A),
+    { type: 'sca-started', links: OF_B, psuId: 'ben' },
+    { ...AUTHORISING, links: OF_B, authorisations: [A_EARLIER, { ...BEGUN, id: 'b', psuId: 'ben' }] },
   ],
   [
     'the links of another person are taken to the bank again, for the customer',
-    having(
-      sent('q1'),
-      { ...VERIFIED, links: { approach: null, start: '/start' } },
-      { type: 'sca-started', links: { ...REDIRECT, id: 'b' }, psuId: 'ben' },
-    ),
-    { type: 'sca-started', links: { ...REDIRECT, id: 'b' }, psuId: 'anna' },
+    BEGUN_FOR_BEN,
+    linkOfB('anna'),
     { authorisations: [{ ...EARLIER, id: 'b', psuId: 'ben' }] },
   ],
   [
     'the bank says how far the authorisation is that psd2 asks for',
-    having(sent('q1'), { ...VERIFIED, links: { ...REDIRECT, id: 'a' } }, approach),
-    {
-      ...{ type: 'authorization', status: 'PENDING', bankStatus: 'PATC' },
-      bank: { transactionStatus: 'PATC', scaStatus: 'finalised' },
-    },
+    having(sent('q1'), FOR_A, approach),
+    { ...PENDING, bank: { transactionStatus: 'PATC', scaStatus: 'finalised' } },
     {
       ...{ state: 'authorizing', authorizationStatus: 'PATC', transactionStatus: 'PATC' },
-      ...{
-        scaStatus: 'finalised',
-        authorisations: [{ ...EARLIER, id: 'a', scaStatus: 'finalised' }, EARLIER],
-      },
+      ...{ scaStatus: 'finalised', authorisations: [{ ...A_EARLIER, scaStatus: 'finalised' }, EARLIER] },
     },
   ],
-  [
-    'the customer gets the same link',
-    having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' }),
-    { type: 'sca-started' },
-    { state: 'authorizing', mayExecuteWithoutUs: true, returned: false },
-  ],
+  ['the customer gets the same link', RETURNED, { type: 'sca-started' }, { ...AUTHORISING, returned: false }],
   ['the browser comes back', TAKEN, { type: 'sca-returned' }, { returned: true }],
   ['the code is announced', TAKEN, { type: 'code-sent', requestId: 'c', digest: null }, {}],
-  [
-    'its cancellation is announced: it may still run',
-    having(sent('q1'), VERIFIED, { type: 'sca-started' }),
-    { type: 'cancel-sent', requestId: 'c', digest: null },
-    {},
-  ],
+  ['its cancellation is announced: it may still run', GIVEN, CANCEL, {}],
   ['it joins a bulk payment', having(), joined, { reached: true, mayExecuteWithoutUs: true, bulk: 'op-9' }],
   [
     'it leaves the bulk payment',
     having(joined),
-    { type: 'bulk-left' },
+    LEFT,
     { reached: false, mayExecuteWithoutUs: false, bulk: null },
   ],
-  [
-    'it leaves the basket',
-    having(sent('q1'), VERIFIED, joined, { type: 'sca-started' }),
-    { type: 'bulk-left' },
-    { state: 'verified', mayExecuteWithoutUs: false, bulk: null },
-  ],
+  ['it leaves the basket', IN_BASKET, LEFT, { state: 'verified', mayExecuteWithoutUs: false, bulk: null }],
   [
     'it leaves the basket, and may run without SCA',
     after(POSSIBLE, sent('q1'), VERIFIED, joined),
-    { type: 'bulk-left' },
+    LEFT,
     { bulk: null },
   ],
 ])('%s: exactly this changes', (_what, before, event, changes) => {
@@ -225,37 +203,29 @@ it.each<[string, BankLinks, unknown[]]>([
 });
 
 describe('the bank’s own words', () => {
-  const before = having(sent('q1'), {
-    ...VERIFIED,
-    bank: { transactionStatus: 'RCVD', scaStatus: 'received' },
-  });
-  const pending: StepEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'x' };
+  const bank = { transactionStatus: 'RCVD', scaStatus: 'received' };
+  const before = having(sent('q1'), { ...VERIFIED, bank });
   it.each([
     ['ACTC', 'finalised', 'ACTC', 'finalised'],
     ['ACTC', null, 'ACTC', 'received'],
     [null, 'failed', 'RCVD', 'failed'],
   ])('%s and %s are kept beside those of before', (transactionStatus, scaStatus, ...expected) => {
-    const now = apply(before, { ...pending, bank: { transactionStatus, scaStatus } });
+    const now = apply(before, { ...PENDING, bank: { transactionStatus, scaStatus } });
     expect([now.transactionStatus, now.scaStatus]).toEqual(expected);
   });
 
   it('none leaves those of before', () => {
-    expect(apply(before, pending)).toMatchObject({ transactionStatus: 'RCVD', scaStatus: 'received' });
+    expect(apply(before, PENDING)).toMatchObject({ transactionStatus: 'RCVD', scaStatus: 'received' });
   });
 });
 
 it('at a bank that has execute, none of this makes it run', () => {
   const first = { ...created(), commits: 'on execute' } as const;
-  const events: StepEvent[] = [
-    sent('q1'),
-    { ...VERIFIED, links: REDIRECT },
-    approach,
-    { type: 'sca-started' },
-  ];
-  const { mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations } = after(first, ...events);
+  const linked: StepEvent = { ...VERIFIED, links: REDIRECT };
+  const all = after(first, sent('q1'), linked, approach, { type: 'sca-started' });
+  const { mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations } = all;
   expect({ mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations }).toEqual({
-    ...NOTHING_SENT,
-    authorisations: [EARLIER, { id: null, psuId: null, scaStatus: null, at: '2026-11-24T11:00:00Z' }],
+    ...{ ...NOTHING_SENT, authorisations: [EARLIER, EARLIER] },
   });
 });
 
