@@ -9,10 +9,18 @@ const resident = useResident(bank.operator);
 
 /** One of each: text that moves the cursor, sets the title or the clipboard, forges a link, a column or a line, or hides. */
 const ATTACK = [
-  ...['\u001b[2J', '\u001b]0;title\u0007', '\u001b]52;c;ZXZpbA==\u0007', '\u009b31m', '\u009d', '\u0085'],
-  ...['\u001b]8;;https://evil.example\u001b\\', '\u0000', '\u0008', '\u007f', '\r', '\r\n', '\n', '\v', '\f'],
-  ...['\tFORGED\t', '\u202e', '\u2066', '\u200f', '\u200b', '\u200d', '\u2060', '\ufeff', '\u2028', '\u2029'],
-  ...['\u00ad', '\u{e0041}', '\ud800'],
+  ...['\u001b[2J', '\u001b]0;title\u0007', '\u001b]52;c;ZXZpbA==\u0007'],
+  ...[
+    '\u001b]8;;https://evil.example\u001b\\',
+    '\u009b31m',
+    '\u009d',
+    '\u0085',
+    '\u0000',
+    '\u0008',
+    '\u007f',
+  ],
+  ...['\r', '\r\n', '\n', '\tFORGED\t', '\v', '\f', '\u202e', '\u2066', '\u200f', '\u200b', '\u200d'],
+  ...['\u2060', '\ufeff', '\u2028', '\u2029', '\u00ad', '\u{e0041}', '\ud800'],
 ].join('x');
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
