@@ -10,8 +10,6 @@ const money = z.object({ amount: decimal, currency: z.literal('EUR') }).nullable
 
 export const login = z.looseObject({ customerId: text, accessTokenExpiresAt: time.nullable() });
 export const applicationLogin = login.extend({ callsToday: z.int(), dailyLimit: z.int().nullable() });
-export const token = z.looseObject({ accessToken: z.uuid() });
-export const logout = z.looseObject({ revoked: z.array(z.string()) });
 export const customer = z.looseObject({ customerId: z.string() });
 
 export const accounts = z.array(z.looseObject({ accountId: z.string(), productId: z.string(), iban: text }));
@@ -53,12 +51,6 @@ export const batch = z.looseObject({ batch: z.string() });
 export const batchLines = z.array(z.looseObject({ flow: text, state: z.string() }));
 
 export const certificate = z.looseObject({ subject: z.string(), keyMatches: z.boolean().nullable() });
-export const requested = z.strictObject({
-  ...{ subject: z.string(), organizationIdentifier: text, keyFile: z.string(), requestFile: z.string() },
-  ...{ qcType: z.enum(['web', 'eseal', 'esign']).nullable(), roles: z.array(z.string()) },
-  ...{ ncaName: text, ncaId: text, keyType: z.enum(['RSA', 'EC']), keyBits: z.int() },
-  keyEncrypted: z.boolean(),
-});
 /** Certificates that psd2 has made. */
 export const generated = z.looseObject({
   roles: z.array(z.string()),
