@@ -214,8 +214,8 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
     );
   } finally {
     stopLooking();
+    gentle.removeEventListener('abort', end);
   }
-  gentle.removeEventListener('abort', end);
   if (plan.allCustomers && plan.isByConsent) await reportWithdrawn(context, failed, onReport);
 }
 
