@@ -75,14 +75,14 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage & { pass(millise
       const exitCode = error === null ? 0 : exitCodeOf(error.code);
       return { exitCode, error, stdout: command?.printed() ?? '', told: command?.said() ?? '' };
     };
+    // An initiation that psd2 sends again brings the customer back to the address of the first one.
+    const redirect = `http://127.0.0.1:${await freePort()}/callback`;
     const tokens = await bank.tpp.login('anna');
     await storeLogin(open(cb).context, ANNA, tokens);
     return {
       ...{ name: `row${rows}`, relay, config: folder.root, profile: 'env', amount: (rows / 100).toFixed(2) },
-      run: async (words, env) => {
-        const redirect = `http://127.0.0.1:${await freePort()}/callback`;
-        return run(words, { ...settings, PSD2_BROWSER: 'none', PSD2_REDIRECT_URI: redirect, ...env });
-      },
+      run: (words, env) =>
+        run(words, { ...settings, PSD2_BROWSER: 'none', PSD2_REDIRECT_URI: redirect, ...env }),
       pass: (milliseconds) => bank.clock.advance(milliseconds),
       booked: async () => {
         const path = `/private/customers/${ANNA}/products/${ACCOUNT}/transactions/retrieve`;
