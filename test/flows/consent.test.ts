@@ -11,7 +11,7 @@ import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { opened } from '../store/flows.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { consentScriptOf, newConsent } from './consents.ts';
-import { customerElsewhere, errorOf, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';
+import { customerElsewhere, disturbed, errorOf, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';
 import { flowsIn, readLines } from './transfers.ts';
 
 const recorded = useRecordedBank();
@@ -222,20 +222,7 @@ async function returned(
 /** A process that stalls right before `what`, while another process records `theirs`. */
 function standsStill(what: ConsentEvent['type'] | 'the first byte', ...theirs: ConsentEvent[]) {
   return returned(
-    (open, other) => ({
-      get current() {
-        return open.current;
-      },
-      async record(event) {
-        if (event.type === what) await other();
-        return open.record(event);
-      },
-      async assertOurs() {
-        if (what === 'the first byte' && open.current.state === 'confirming') await other();
-        await open.assertOurs();
-      },
-      reread: () => open.reread(),
-    }),
+    (open, other) => disturbed(open, (before) => (before === what ? other() : undefined)),
     theirs,
   );
 }
@@ -331,17 +318,12 @@ it.each<[string, ConsentEvent, string]>([
 
 it('if psd2 cannot write the confirmation into the journal, it says so, and resume asks the bank', async () => {
   let isFull = true;
-  const { run, written } = await returned((open) => ({
-    get current() {
-      return open.current;
-    },
-    async record(event) {
-      if (isFull && open.current.state === 'confirming') throw new Psd2Error('config', 'The disk is full');
-      return open.record(event);
-    },
-    assertOurs: () => open.assertOurs(),
-    reread: () => open.reread(),
-  }));
+  const { run, written } = await returned((open) =>
+    disturbed(open, (what) => {
+      if (isFull && what !== 'the first byte' && open.current.state === 'confirming')
+        throw new Psd2Error('config', 'The disk is full');
+    }),
+  );
   script.confirm();
   expect(await errorOf(run())).toMatchObject({ code: 'config', message: 'The disk is full' });
   expect(written()).toEqual(['confirm-sent']);

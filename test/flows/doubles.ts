@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Psd2Error } from '../../src/errors.ts';
 import type { CustomerPorts, ReturnPorts, WorldPorts } from '../../src/flows/ports.ts';
+import type { OpenFlow } from '../../src/store/ports/flows.ts';
 
 /** Time that passes only when someone sleeps. */
 export interface FakeWorld extends WorldPorts {
@@ -107,6 +108,32 @@ export function waitsOf(): { waits: string[]; whileWaiting: CustomerPorts['while
       waits.push(text);
       return work;
     },
+  };
+}
+
+/**
+ * An open flow.
+ *
+ * @param happens what happens before an event is recorded, or before the first byte of the call that decides. Another psd2 may
+ *   write meanwhile. It may also throw, as the store does if the disk is full: a test cannot fill the disk
+ */
+export function disturbed<Flow extends { state: string }, Event extends { type: string }>(
+  open: OpenFlow<Flow, Event>,
+  happens: (before: Event['type'] | 'the first byte') => unknown,
+): OpenFlow<Flow, Event> {
+  return {
+    get current() {
+      return open.current;
+    },
+    async record(event) {
+      await happens(event.type);
+      return open.record(event);
+    },
+    async assertOurs() {
+      if (['executing', 'confirming'].includes(open.current.state)) await happens('the first byte');
+      await open.assertOurs();
+    },
+    reread: () => open.reread(),
   };
 }
 

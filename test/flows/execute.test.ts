@@ -12,6 +12,7 @@ import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { disturbed } from './doubles.ts';
 import {
   EXECUTED,
   executionStatus,
@@ -56,6 +57,14 @@ function renewable(): TokenSource {
   };
 }
 
+const FULL = new Psd2Error('config', 'The disk is full');
+
+const runAs = ({ world, customer }: TransferSetting, open: Open<'transfer'>, bank: Bank) =>
+  runOperation(open, bank.payments.transfer(open.current), {
+    ...{ bank, world, customer },
+    accept: async () => true,
+  });
+
 async function stateOf(transfer: TransferSetting) {
   return (await transfer.stored()).state;
 }
@@ -72,19 +81,10 @@ describe('an outcome that psd2 cannot record', () => {
       script.execute(answer);
       if (_ === 'no') script.status(AUTHORIZED);
       const open = await transfer.opened();
-      const full: Open<'transfer'> = {
-        ...open,
-        get current() {
-          return open.current;
-        },
-        record: async (event) => {
-          if (open.current.state === 'executing') throw new Psd2Error('config', 'The disk is full');
-          return open.record(event);
-        },
-      };
-      const { world, customer } = transfer;
-      const ports = { bank, world, customer, accept: async () => true };
-      await expect(runOperation(full, bank.payments.transfer(open.current), ports)).rejects.toMatchObject({
+      const full = disturbed(open, (what) => {
+        if (what !== 'the first byte' && open.current.state === 'executing') throw FULL;
+      });
+      await expect(runAs(transfer, full, bank)).rejects.toMatchObject({
         code: 'outcome_unknown',
         message: expect.stringMatching(message),
         next: expect.arrayContaining([['transfer', 'resume', open.current.flow]]),
@@ -140,18 +140,10 @@ describe('an execute that never left', () => {
   ])('if the last look before the first byte fails because of %s, it did not begin', async (_, why) => {
     const { transfer, bank, run } = await authorised(SCT);
     const open = await transfer.opened();
-    const failing: Open<'transfer'> = {
-      ...open,
-      get current() {
-        return open.current;
-      },
-      assertOurs: async () => {
-        if (open.current.state === 'executing') throw why;
-      },
-    };
-    const { world, customer } = transfer;
-    const ports = { bank, world, customer, accept: async () => true };
-    await expect(runOperation(failing, bank.payments.transfer(open.current), ports)).rejects.toBe(why);
+    const failing = disturbed(open, (what) => {
+      if (what === 'the first byte') throw why;
+    });
+    await expect(runAs(transfer, failing, bank)).rejects.toBe(why);
     expect(await stateOf(transfer)).toBe('authorized');
     expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
     expect(executions(recorded)).toBe(0);
@@ -167,17 +159,10 @@ describe('an execute that never left', () => {
     const gone = new Psd2Error('config', 'The journal cannot be written: PostgreSQL is gone', {
       hint: 'Check it.',
     });
-    const failing: Open<'transfer'> = {
-      ...open,
-      get current() {
-        return open.current;
-      },
-      record: (event) => (open.current.state === 'executing' ? Promise.reject(gone) : open.record(event)),
-      assertOurs: () => (open.current.state === 'executing' ? Promise.reject(gone) : open.assertOurs()),
-    };
-    const { world, customer } = transfer;
-    const ports = { bank, world, customer, accept: async () => true };
-    await expect(runOperation(failing, bank.payments.transfer(open.current), ports)).rejects.toMatchObject({
+    const failing = disturbed(open, () => {
+      if (open.current.state === 'executing') throw gone;
+    });
+    await expect(runAs(transfer, failing, bank)).rejects.toMatchObject({
       code: 'config',
       message:
         'psd2 has sent nothing, but could not write that down: The journal cannot be written: PostgreSQL is gone',
@@ -332,27 +317,8 @@ describe('a process that stalled while another resumed its transfer', () => {
       const other = await transfer.opened();
       for (const event of theirs.splice(0)) await other.record(event);
     };
-    return {
-      get current() {
-        return open.current;
-      },
-      async record(event) {
-        if (event.type === what) await goOn();
-        return open.record(event);
-      },
-      async assertOurs() {
-        if (what === 'the first byte' && open.current.state === 'executing') await goOn();
-        await open.assertOurs();
-      },
-      reread: () => open.reread(),
-    };
+    return disturbed(open, (before) => (before === what ? goOn() : undefined));
   }
-
-  const runAs = ({ world, customer }: TransferSetting, open: Open<'transfer'>, bank: Bank) =>
-    runOperation(open, bank.payments.transfer(open.current), {
-      ...{ bank, world, customer },
-      accept: async () => true,
-    });
 
   const UNANSWERED = { type: 'execute-unanswered' } as const;
   const SENT = { type: 'execute-sent', requestId: 'theirs', digest: null } as const;
@@ -460,13 +426,10 @@ describe('a process that stalled while another resumed its transfer', () => {
     const { transfer, bank } = await authorised();
     script.execute();
     script.executionStatus(executionStatus('OK'));
-    const open = await transfer.opened();
-    const record = open.record.bind(open);
-    open.record = async (event) => {
-      if (event.type === 'settlement') throw new Psd2Error('config', 'The disk is full');
-      return record(event);
-    };
-    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'config' });
+    const open = disturbed(await transfer.opened(), (what) => {
+      if (what === 'settlement') throw FULL;
+    });
+    await expect(runAs(transfer, open, bank)).rejects.toBe(FULL);
     expect(await stateOf(transfer)).toBe('executed');
   });
 });

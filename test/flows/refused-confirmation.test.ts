@@ -10,6 +10,7 @@ import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { opened } from '../store/flows.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { consentScriptOf, newConsent } from './consents.ts';
+import { disturbed } from './doubles.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -110,15 +111,9 @@ describe('a confirmation that never left', () => {
     const { consent, bank, open } = await consentAfter(RETURNED);
     const taken = await open();
     const gone = new Psd2Error('config', 'The journal cannot be written');
-    const isSending = () => taken.current.state === 'confirming';
-    const failing = {
-      get current() {
-        return taken.current;
-      },
-      record: (event: ConsentEvent) => (isSending() ? Promise.reject(gone) : taken.record(event)),
-      assertOurs: () => (isSending() ? Promise.reject(gone) : taken.assertOurs()),
-      reread: () => taken.reread(),
-    };
+    const failing = disturbed(taken, () => {
+      if (taken.current.state === 'confirming') throw gone;
+    });
     const { world, customer } = consent;
     script.status(AUTHORIZED);
     await expect(runConsent(failing, { bank, world, customer })).rejects.toMatchObject({
@@ -137,12 +132,13 @@ describe('a bank that refuses to start SCA again', () => {
   ])('if then %s, psd2 says what matters more', async (_, why, said) => {
     const { consent, bank, open } = await consentAfter(RETURNED.slice(0, 1));
     const taken = await open();
-    const record = taken.record.bind(taken);
-    taken.record = (event) => (event.type === 'authorization' ? Promise.reject(why) : record(event));
+    const failing = disturbed(taken, (what) => {
+      if (what === 'authorization') throw why;
+    });
     script.approach(refusal(412, 'SCA_FINISHED'));
     script.status(AUTHORIZED);
     const { world, customer } = consent;
-    const run = runConsent(taken, { bank, world, customer });
+    const run = runConsent(failing, { bank, world, customer });
     if (said === 'theirs') await expect(run).rejects.toBe(why);
     else await expect(run).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'SCA_FINISHED' });
   });

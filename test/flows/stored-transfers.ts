@@ -11,7 +11,7 @@ import { answeringBank } from '../bank/answering-bank.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { begun, opened } from '../store/flows.ts';
 import { newConfigFolder } from '../store/temporary-folder.ts';
-import { fakeCustomer, fakeWorld } from './doubles.ts';
+import { disturbed, fakeCustomer, fakeWorld } from './doubles.ts';
 import { flowsIn } from './transfers.ts';
 
 // A transfer that the customer commits, with its journal on the disk.
@@ -73,11 +73,8 @@ export interface StoredTransfer {
   flows: Flows;
   /** What the journal got since the transfer was opened, whoever wrote it. */
   recorded(): TransferEvent[];
-  /**
-   * Called before an event is recorded. Another psd2 may write meanwhile. It may also throw, as the store does if the disk is
-   * full: a test cannot fill the disk.
-   */
-  beforeRecord(happens: (event: TransferEvent) => unknown): void;
+  /** Called before an event is recorded. */
+  beforeRecord(happens: (type: TransferEvent['type']) => unknown): void;
   /** Another psd2 takes the transfer and writes these events. */
   overtake(...events: TransferEvent[]): Promise<void>;
 }
@@ -97,7 +94,7 @@ export function transfersIn(parent: string): (...events: TransferEvent[]) => Pro
       readFlowFile<TransferEvent[], TransferEvent>(path, transferEvent, (all = [], event) => [...all, event])
         ?.current ?? [];
     const before = journal().length;
-    let beforeRecord: (event: TransferEvent) => unknown = () => {};
+    let beforeRecord: (type: TransferEvent['type']) => unknown = () => {};
     return {
       flows,
       recorded: () => journal().slice(before),
@@ -108,17 +105,7 @@ export function transfersIn(parent: string): (...events: TransferEvent[]) => Pro
         const theirs = await opened(worker(), 'transfer', flow);
         for (const event of events) await theirs.record(event);
       },
-      open: {
-        get current() {
-          return stored.current;
-        },
-        async record(event) {
-          await beforeRecord(event);
-          return stored.record(event);
-        },
-        assertOurs: () => stored.assertOurs(),
-        reread: () => stored.reread(),
-      },
+      open: disturbed(stored, (type) => (type === 'the first byte' ? undefined : beforeRecord(type))),
     };
   };
 }

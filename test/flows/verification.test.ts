@@ -235,7 +235,7 @@ describe('the answer to an initiation cannot be written down', () => {
   /** What happens when the answer is to be recorded, time after time. */
   async function failing(...times: ((transfer: StoredTransfer) => unknown)[]) {
     const given = await scene();
-    given.beforeRecord(({ type }) => (type === 'verified' ? times.shift()?.(given) : undefined));
+    given.beforeRecord((type) => (type === 'verified' ? times.shift()?.(given) : undefined));
     return given;
   }
   const throws = (error: Error) => () => {
@@ -304,7 +304,7 @@ describe('the answer to an initiation cannot be written down', () => {
   it('at a bank that has execute: nothing has moved', async () => {
     const full = new Psd2Error('config', 'The disk is full');
     const given = await scene({ created: createdForExecute() });
-    given.beforeRecord(({ type }) => (type === 'verified' ? throws(full)() : undefined));
+    given.beforeRecord((type) => (type === 'verified' ? throws(full)() : undefined));
     await expect(given.verify()).rejects.toBe(full);
   });
 });
