@@ -43,7 +43,7 @@ class RowsFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     // Tests wait: for another process, a poll or a disk.
-    maxWorkers: 3 * availableParallelism(),
+    maxWorkers: 4 * availableParallelism(),
     // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
     // The projects, and later runs, read the same files as JavaScript. It finds them by their path and content.
