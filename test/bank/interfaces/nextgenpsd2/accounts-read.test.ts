@@ -8,7 +8,7 @@ import type { Transaction, TransactionPage, TransactionQuery } from '../../../..
 import type { ConsentSource, Read } from '../../../../src/bank/ports/call.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import { TRANSACTION_ID } from './client.ts';
-import { failureOf, IDS, type Scripted, said, scriptedCalls } from './scripted.ts';
+import { failureOf, IDS, refused, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // Each reading: what psd2 asks the bank, and what it makes of the answers, without a connection.
 
@@ -43,8 +43,6 @@ const reading = (path: string, reads: Read): BankCall => ({
 });
 const LIST = reading('/v1/accounts', 'list');
 const CARDS = reading('/v1/card-accounts', 'list');
-const refused = (code: string, status: number) =>
-  said({ tppMessages: [{ category: 'ERROR', code, text: 'No' }] }, status);
 
 describe('what the bank file says of readings', () => {
   it.each<[Settings, object]>([
@@ -88,6 +86,7 @@ describe('the list of accounts', () => {
     ...{ accountId: id, productId: id, iban: null, currency: '', name: null, productCode: null },
     ...{ productDescription: null, ...more },
   });
+  const MAIN = { resourceId: 'r1', name: 'Main' };
 
   it.each<[string, object, object]>([
     ['its id', { resourceId: 'r1', iban: IBAN, bban: '0815' }, account('r1', { iban: IBAN })],
@@ -95,15 +94,11 @@ describe('the list of accounts', () => {
     ['its BBAN', { bban: '0815', maskedPan: '5254**41' }, account('0815', { name: '5254**41' })],
     ['its card number', { maskedPan: '5254**41', msisdn: '39' }, account('5254**41', { name: '5254**41' })],
     ['its phone', { msisdn: '39' }, account('39')],
-    [
-      'all',
-      {
-        ...{ resourceId: 'r1', currency: 'EUR', name: 'Main', displayName: 'Mine', product: 'Giro' },
-        cashAccountType: 'CACC',
-      },
-      account('r1', { currency: 'EUR', name: 'Mine', productCode: 'CACC', productDescription: 'Giro' }),
-    ],
-    ['a name', { resourceId: 'r1', name: 'Main', maskedPan: 'x*' }, account('r1', { name: 'Main' })],
+    ['a currency', { resourceId: 'r1', currency: 'EUR' }, account('r1', { currency: 'EUR' })],
+    ['two names', { ...MAIN, displayName: 'Mine' }, account('r1', { name: 'Mine' })],
+    ['a kind', { resourceId: 'r1', cashAccountType: 'CACC' }, account('r1', { productCode: 'CACC' })],
+    ['a product', { ...MAIN, product: 'Giro' }, account('r1', { name: 'Main', productDescription: 'Giro' })],
+    ['a name', { ...MAIN, maskedPan: 'x*' }, account('r1', { name: 'Main' })],
     ['many currencies', { resourceId: 'r1', currency: 'XXX' }, account('r1')],
   ])('an account with %s', async (_, wire, expected) => {
     const { accounts, sent, asked, listed } = opened([said({ accounts: [wire] })], {}, { cards: 'none' });
@@ -137,7 +132,7 @@ describe('the list of accounts', () => {
   });
 
   it('has an account once that the bank lists twice, and each that shares an IBAN', async () => {
-    const twice = [{ resourceId: 'r1', name: 'Main' }, { resourceId: 'r1' }];
+    const twice = [MAIN, { resourceId: 'r1' }];
     const eur = { iban: IBAN, currency: 'EUR' };
     const usd = { iban: IBAN, currency: 'USD' };
     const cardAccounts = [{ resourceId: 'k1' }, { resourceId: 'k1' }];
@@ -203,77 +198,45 @@ describe('the balance of an account', () => {
     return { ...script, balance: await script.accounts.balance('shop', ID, TRANSACTION_ID) };
   };
 
-  it.each<[string, object[], object, object[], object?]>([
-    [
-      'the balance of now before one of an unknown day',
-      [of('expected', '1'), of('closingBooked', '2'), of('interimAvailable', '3')],
-      shown('1', '3', null, TODAY),
-      [typed('expected', '1'), typed('closingBooked', '2'), typed('interimAvailable', '3')],
-    ],
-    [
-      'the second type, if the first is missing',
-      [of('expected', '1'), of('other', '2')],
-      shown('1', null, null, TODAY),
-      [typed('expected', '1'), typed('other', '2')],
-    ],
-    [
-      'the beginning of a day, with the rows up to the day before',
-      [of('openingBooked', '1', day('2026-11-20'))],
-      shown('1', null, '2026-11-20', '2026-11-19'),
-      [typed('openingBooked', '1', { date: '2026-11-20' })],
-    ],
-    [
-      'the currency of the account',
-      [of('closingBooked', '1'), of('closingBooked', '2 USD')],
-      shown('2 USD', null, null, null),
-      [typed('closingBooked', '1'), typed('closingBooked', '2 USD')],
-      { currency: 'USD' },
-    ],
-    [
-      'another currency, if there is none in that of the account',
-      [of('closingBooked', '1')],
-      shown('1', null, null, null),
-      [typed('closingBooked', '1')],
-      { currency: 'USD' },
-    ],
-    [
-      'the time of the balance',
-      [of('closingBooked', '1', { ...changed('2026-11-20T10:00:00Z'), ...day('2026-11-19') })],
-      shown('1', null, '2026-11-20T10:00:00Z', '2026-11-19'),
-      [typed('closingBooked', '1', { at: '2026-11-20T10:00:00Z', date: '2026-11-19' })],
-    ],
-    [
-      'the newest of one type, whatever their order',
-      [of('closingBooked', '1', day('2026-11-18')), of('closingBooked', '2', day('2026-11-19'))],
-      shown('2', null, '2026-11-19', '2026-11-19'),
-      [
-        typed('closingBooked', '1', { date: '2026-11-18' }),
-        typed('closingBooked', '2', { date: '2026-11-19' }),
-      ],
-    ],
-    [
-      'those that can be read, if another one cannot',
-      [of('closingBooked', '1e5'), of('closingBooked', '2', day('2026-11-19'))],
-      shown('2', null, '2026-11-19', '2026-11-19'),
-      [typed('closingBooked', '2', { date: '2026-11-19' })],
-    ],
-    [
-      'the day of what is available',
-      [of('interimAvailable', '1', { ...day('2026-11-19'), ...changed('yesterday') })],
-      shown(null, '1', '2026-11-19'),
-      [typed('interimAvailable', '1', { date: '2026-11-19' })],
-    ],
-    [
-      'a balance without a type, and an odd day',
-      [{ balanceAmount: money('1'), referenceDate: 'today' }],
-      shown(null, null, null),
-      [typed('', '1')],
-    ],
-  ])('%s', async (_, balances, expected, all, account) => {
-    const { balance, sent, asked } = await balanceOf(balances, SETTINGS, account);
+  /** A balance as the bank sends it, and as psd2 shows it. */
+  const both = (type: string, words: string, date: string | null = null, at: string | null = null) => ({
+    sent: of(type, words, { ...(date && day(date)), ...(at && changed(at)) }),
+    read: typed(type, words, { date, at }),
+  });
+  const [D18, D19, D20, TIME] = ['2026-11-18', '2026-11-19', '2026-11-20', '2026-11-20T10:00:00Z'];
+  const NO_FIRST = [both('expected', '1'), both('other', '2')];
+  const CLOSED = both('closingBooked', '2');
+  const CLOSED_18 = both('closingBooked', '1', D18);
+  const CLOSED_19 = both('closingBooked', '2', D19);
+  const TIMED = both('closingBooked', '1', D19, TIME);
+  const OPENED = both('openingBooked', '1', D20);
+  const ALL = [both('expected', '1'), both('closingBooked', '2'), both('interimAvailable', '3')];
+  const ODD_TIME = {
+    sent: of('interimAvailable', '1', { ...day(D19), ...changed('yesterday') }),
+    read: typed('interimAvailable', '1', { date: D19 }),
+  };
+  const IN_BOTH = [CLOSED, both('closingBooked', '2 USD')];
+  const NO_TYPE = { sent: { balanceAmount: money('1'), referenceDate: 'today' }, read: typed('', '1') };
+  const NO_AMOUNT = { sent: of('closingBooked', '1e5'), read: null };
+  const USD = { currency: 'USD' };
+
+  it.each<[string, { sent: object; read: object | null }[], object, object?]>([
+    ['the balance of now before one of an unknown day', ALL, shown('1', '3', null, TODAY)],
+    ['the second type, if the first is missing', NO_FIRST, shown('1', null, null, TODAY)],
+    ['the beginning of a day, with the rows up to the day before', [OPENED], shown('1', null, D20, D19)],
+    ['the currency of the account', IN_BOTH, shown('2 USD', null, null, null), USD],
+    ['another currency, if that is missing', [CLOSED], shown('2', null, null, null), USD],
+    ['the time of the balance', [TIMED], shown('1', null, TIME, D19)],
+    ['the newest of one type, whatever their order', [CLOSED_18, CLOSED_19], shown('2', null, D19, D19)],
+    ['those that can be read', [NO_AMOUNT, CLOSED_19], shown('2', null, D19, D19)],
+    ['the day of what is available', [ODD_TIME], shown(null, '1', D19)],
+    ['a balance without a type, and an odd day', [NO_TYPE], shown(null, null, null)],
+  ])('%s', async (_, balances, expected, account) => {
+    const given = balances.map((each) => each.sent);
+    const { balance, sent, asked } = await balanceOf(given, SETTINGS, account);
     expect(balance).toEqual({
       ...{ accountId: 'a1', productId: 'a1', accountAvailability: null, accountAvailableCredit: null },
-      ...{ ...expected, balances: all },
+      ...{ ...expected, balances: balances.map(({ read }) => read).filter((read) => read !== null) },
     });
     expect(sent).toEqual([reading('/v1/accounts/a1/balances', { account: 'a1', of: 'balances' })]);
     expect(asked).toEqual([{ account: 'a1', of: 'balances' }]);
@@ -388,19 +351,15 @@ describe('the details of an account', () => {
     [{ withBalance: false }, {}, '/v1/accounts/a1'],
     [{ withBalance: true }, { reads: ['accounts'] }, '/v1/accounts/a1'],
   ])('with %j and %j', async (settings, consent, path) => {
-    const { accounts, sent } = opened(
-      [said({ account: { resourceId: 'a1', own: { x: 1 } } })],
-      settings,
-      consent,
-    );
-    expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual({ resourceId: 'a1', own: { x: 1 } });
+    const account = { resourceId: 'a1', own: { x: 1 } };
+    const { accounts, sent } = opened([said({ account })], settings, consent);
+    expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual(account);
     expect(sent).toEqual([reading(path, { account: 'a1' })]);
   });
 
   it('of a card are at its own path, without its balance', async () => {
-    const { accounts, sent } = opened([{ status: 404 }, said({ cardAccount: { resourceId: 'a1' } })], {
-      withBalance: true,
-    });
+    const answers = [{ status: 404 }, said({ cardAccount: { resourceId: 'a1' } })];
+    const { accounts, sent } = opened(answers, { withBalance: true });
     expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual({ resourceId: 'a1' });
     expect(sent[1]).toEqual(reading('/v1/card-accounts/a1', { account: 'a1' }));
   });
@@ -559,6 +518,10 @@ describe('a row of transactions', () => {
   });
   const DAYS = { bookingDate: '2026-11-01', valueDate: '2026-11-02' };
   const CODE = { bankTransactionCode: 'PMNT' };
+  const FEE = { additionalInformation: 'Fee' };
+  const RENT = { details: 'Rent', remittance: 'Rent' };
+  const REFERENCES = { remittanceInformationStructuredArray: [{ reference: 'A' }, { reference: 'B' }] };
+  const TEXTS = { transactionDetails: 'E', ...structured('C'), ...lines('B') };
 
   it.each<[string, object, object]>([
     ['nothing', {}, {}],
@@ -574,36 +537,20 @@ describe('a row of transactions', () => {
     ['an account without an IBAN', { creditorAccount: { bban: '1' } }, { counterpartyAccount: '1' }],
     ['an account that is a text', { creditorAccount: IBAN }, { counterpartyIban: IBAN }],
     ['an account that is another text', { creditorAccount: 'x' }, { counterpartyAccount: 'x' }],
-    [
-      'a name and a text',
-      { creditorName: 'Shop', ...text('Rent') },
-      { ...named('Shop'), details: 'Rent', remittance: 'Rent' },
-    ],
+    ['a name and a text', { creditorName: 'Shop', ...text('Rent') }, { ...named('Shop'), ...RENT }],
     ['a text alone', text('Rent'), remitted('Rent')],
     ['control characters', text('a\u0000b'), remitted('a b')],
     ['an object for a text', text({ reference: 'R' }), remitted('R')],
     ['another object for a text', text({ other: 1 }), {}],
     ['its name again', { creditorName: 'Shop', ...text('Shop') }, { ...named('Shop'), remittance: 'Shop' }],
-    ['further information', { additionalInformation: 'Fee' }, { description: 'Fee' }],
-    [
-      'further information and a text',
-      { additionalInformation: 'Fee', ...text('Rent') },
-      { description: 'Fee', details: 'Rent', remittance: 'Rent' },
-    ],
+    ['further information', FEE, { description: 'Fee' }],
+    ['further information and a text', { ...FEE, ...text('Rent') }, { description: 'Fee', ...RENT }],
     ['lines', lines('One', ' ', 2, null, { reference: 'R' }, {}), remitted('One 2 R')],
     ['a reference that is a text', structured('RF1'), referring('RF1')],
     ['a reference', structured({ reference: 'RF18' }), referring('RF18')],
-    [
-      'references',
-      { remittanceInformationStructuredArray: [{ reference: 'A' }, { reference: 'B' }] },
-      referring('A B'),
-    ],
+    ['references', REFERENCES, referring('A B')],
     ['details of a card', { transactionDetails: 'Bar' }, remitted('Bar')],
-    [
-      'the first of all texts',
-      { transactionDetails: 'E', ...structured('C'), ...lines('B') },
-      { ...remitted('B'), remittanceStructured: 'C' },
-    ],
+    ['the first of all texts', TEXTS, { ...remitted('B'), remittanceStructured: 'C' }],
     ['empty lines', { ...lines('', ' '), transactionDetails: 'E' }, remitted('E')],
     ['a hundred lines', lines(...'x'.repeat(101)), remitted([...'x'.repeat(100)].join(' '))],
     ['an end-to-end id', { endToEndId: 'INV-7' }, { endToEndId: 'INV-7', transferReference: 'INV-7' }],
@@ -636,35 +583,21 @@ describe('the pages of transactions', () => {
   const stuck = unusable("The bank's transaction pages of a1 do not advance", NARROW);
   const NUMBERED: Settings = { paging: 'page-index' };
   const COUNTED: Settings = { paging: { totalPagesHeader: 'X-Total-Pages', pageParameter: 'page' } };
-  const counted = (pages: string, ...ids: string[]) => {
-    const rows = ids.map((id) => row(id));
-    return page(rows, {}, { 'x-total-pages': pages });
-  };
+  const rows = (...ids: string[]) => ids.map((id) => row(id));
+  const counted = (pages: string, ...ids: string[]) => page(rows(...ids), {}, { 'x-total-pages': pages });
+  const OUTSIDE = said({ transactions: { booked: [row('1')] }, ...next('?p=2') });
+  const COUNTED_FIRST = page([row('1')], next('?p=2'), { 'x-total-pages': '2' });
+  const TWICE_TWO = [page(rows('1', '2')), page(rows('3', '4'))];
   const one = (id: string, href?: string) => page([row(id)], href === undefined ? {} : next(href));
 
   it.each<[string, Settings, Scripted[], string[]]>([
     ['by link, to the last', {}, [one('1', '?p=2'), one('2', '?p=3'), one('3')], ['1', '2', '3']],
-    [
-      'by a link outside the list',
-      {},
-      [said({ transactions: { booked: [row('1')] }, ...next('?p=2') }), one('2')],
-      ['1', '2'],
-    ],
-    [
-      'by number, to a shorter one',
-      NUMBERED,
-      [page([row('1'), row('2')]), page([row('3'), row('4')]), one('5')],
-      ['1,2', '3,4', '5'],
-    ],
+    ['by a link outside the list', {}, [OUTSIDE, one('2')], ['1', '2']],
+    ['by number, to a shorter one', NUMBERED, [...TWICE_TWO, one('5')], ['1,2', '3,4', '5']],
     ['by number, to an empty one', NUMBERED, [one('1'), page([])], ['1', '']],
     ['by number, of which the first is empty', NUMBERED, [page([])], ['']],
     ['by link, at a bank that numbers them', NUMBERED, [one('1', '?p=2'), one('2')], ['1', '2']],
-    [
-      'by link, of which the last counts all',
-      {},
-      [page([row('1')], next('?p=2'), { 'x-total-pages': '2' }), counted('2', '2')],
-      ['1', '2'],
-    ],
+    ['by link, of which the last counts all', {}, [COUNTED_FIRST, counted('2', '2')], ['1', '2']],
     ['by a count', COUNTED, [counted('2', '1'), counted(' 2 ', '2')], ['1', '2']],
     ['by a count of one', COUNTED, [counted('1', '1')], ['1']],
     ['by a count of none', COUNTED, [counted('0')], ['']],
@@ -726,10 +659,9 @@ describe('the pages of transactions', () => {
             Array.from({ length: counts[kind] }, (_, each) => `${kind}-${number}-${each}`),
           );
         const [booked, pending] = [ids('booked'), ids('pending')];
-        const rowsOf = (all: string[] = []) => all.map((id) => row(id));
         const answers = pages.map((_, number) =>
-          page(rowsOf(booked[number]), {
-            pending: rowsOf(pending[number]),
+          page(rows(...(booked[number] ?? [])), {
+            pending: rows(...(pending[number] ?? [])),
             ...(number + 1 < pages.length && next(at(number + 1))),
           }),
         );

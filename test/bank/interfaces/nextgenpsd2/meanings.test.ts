@@ -5,7 +5,7 @@ import { ask } from '../../../../src/bank/interfaces/nextgenpsd2/answer.ts';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { ErrorContext } from '../../../../src/errors.ts';
 import { TRANSACTION_ID } from './client.ts';
-import { failureOf, IDS, LOGIN, PAYING, type Scripted, said, scriptedCalls } from './scripted.ts';
+import { failureOf, IDS, LOGIN, PAYING, refused, type Scripted, scriptedCalls } from './scripted.ts';
 
 // What psd2 tells the operator of each refusal: by the standard's code, by the bank file's word for a code, by the HTTP status.
 
@@ -17,9 +17,6 @@ const READING: BankCall = {
 };
 const READ = 'GET /v1/accounts/a1/balances';
 const PAY = 'POST /v1/payments/sepa-credit-transfers';
-
-const refused = (code: string, status: number, text = 'Because') =>
-  said({ tppMessages: [{ category: 'ERROR', code, text }] }, status);
 
 const failure = (call: BankCall, answer: Scripted, file: Omit<BankFile, 'interface'> = {}) =>
   failureOf(ask(scriptedCalls([answer], file).calls.bank, call, z.looseObject({})));
@@ -128,7 +125,7 @@ const STANDARD = [
 describe('a code of the standard', () => {
   it.each(STANDARD)('$bankCode with HTTP $status', async ({ bankCode, status, code, says, context }) => {
     expect(await failure(READING, refused(bankCode, status))).toEqual({
-      ...{ code, message: `${says} (HTTP ${status}): Because`, httpStatus: status, bankCode },
+      ...{ code, message: `${says} (HTTP ${status}): No`, httpStatus: status, bankCode },
       ...{ ...IDS, ...context, isBanks: true },
     });
   });
@@ -144,7 +141,7 @@ describe('a code of the standard', () => {
     '%s about no reading has no advice about readings, and ends no consent',
     async (bankCode, code, says, context) => {
       expect(await failure(PAYING, refused(bankCode, 400))).toEqual({
-        ...{ code, message: `${says} (HTTP 400): Because`, httpStatus: 400, bankCode },
+        ...{ code, message: `${says} (HTTP 400): No`, httpStatus: 400, bankCode },
         ...{ ...IDS, ...context, isBanks: true },
       });
     },
@@ -153,7 +150,7 @@ describe('a code of the standard', () => {
   it('a call that reads nothing is not used up for the day', async () => {
     expect(await failure(PAYING, refused('ACCESS_EXCEEDED', 400))).toEqual({
       code: 'too_many_calls',
-      message: 'The bank allows no more calls at the moment (HTTP 400): Because',
+      message: 'The bank allows no more calls at the moment (HTTP 400): No',
       ...{ hint: 'Wait, then try again.', httpStatus: 400, bankCode: 'ACCESS_EXCEEDED' },
       ...{ ...IDS, isBanks: true },
     });
@@ -193,7 +190,7 @@ describe("the bank file's word for a code", () => {
     ['payment_failed', `The bank did not carry out ${PAY}`, CONTENT],
   ])('%s', async (ours, message, context) => {
     expect(await failure(PAYING, refused('OWN-7', 400), { errors: { 'OWN-7': ours } })).toEqual({
-      ...{ code: ours, message: `${message} (HTTP 400): Because`, httpStatus: 400, bankCode: 'OWN-7' },
+      ...{ code: ours, message: `${message} (HTTP 400): No`, httpStatus: 400, bankCode: 'OWN-7' },
       ...{ ...IDS, ...context, isBanks: true },
     });
   });
@@ -201,7 +198,7 @@ describe("the bank file's word for a code", () => {
   it('reads_used_up: nothing more is read today', async () => {
     expect(await failure(READING, refused('OWN-7', 400), { errors: { 'OWN-7': 'reads_used_up' } })).toEqual({
       code: 'too_many_calls',
-      message: `${NO_MORE_TODAY} (HTTP 400): Because`,
+      message: `${NO_MORE_TODAY} (HTTP 400): No`,
       ...{ ...USED_UP, lasts: true, httpStatus: 400, bankCode: 'OWN-7', ...IDS, isBanks: true },
     });
   });
@@ -248,7 +245,7 @@ describe('a refused signature', () => {
     ],
   ])('%s, with the bank file %j', async (bankCode, signing, message, did) => {
     expect(await failure(READING, refused(bankCode, 401), { signing })).toEqual({
-      ...{ code: 'config', message: `${message} (HTTP 401): Because`, httpStatus: 401, bankCode },
+      ...{ code: 'config', message: `${message} (HTTP 401): No`, httpStatus: 401, bankCode },
       ...{ hint: `${did} ${DIFFER}`, refusal: 'unread', isBanks: true, ...IDS },
     });
   });

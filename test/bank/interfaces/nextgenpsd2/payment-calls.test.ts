@@ -12,7 +12,10 @@ import {
   errorOf,
   failureOf,
   IDS,
+  ORIGIN,
   OTHER_THAN_ORDERED,
+  PLAIN_FACTS,
+  refused,
   type Scripted,
   said,
   scriptedCalls,
@@ -28,7 +31,7 @@ const INITIATION: Initiation = {
 };
 const PLAIN = transferOrder({ instant: false, type: null });
 const SELF = '/v1/payments/sct/p1';
-const ABOUT = { reads: null, needsConsent: false, login: false, ofPayment: TRANSACTION_ID };
+const ABOUT = { ...PLAIN_FACTS, ofPayment: TRANSACTION_ID };
 
 interface Made {
   order?: Partial<TransferOrder>;
@@ -47,10 +50,7 @@ function made(answers: Scripted[], { order = {}, initiation = {}, file = {}, ...
 }
 
 const LOGIN_PAGE = {
-  oauth: {
-    authorizationEndpoint: 'https://login.example/login',
-    tokenEndpoint: 'https://bank.example/token',
-  },
+  oauth: { authorizationEndpoint: 'https://login.example/login', tokenEndpoint: `${ORIGIN}/token` },
 };
 /** The scope of a login for a payment or a basket. */
 async function scopeOf(sca: PaymentCalls['sca'], resourceId: string) {
@@ -78,11 +78,15 @@ const atBank = (transactionStatus: string, scaStatus: string | null = null) => (
   scaStatus,
 });
 const DONE = { approach: null, isDone: true };
-const ELSEWHERE = {
-  links: {
-    approach: null,
-    unusable: "The bank's link scaStatus leads to another host: https://evil.example/x",
-  },
+const unusable = "The bank's link scaStatus leads to another host: https://evil.example/x";
+const ELSEWHERE = { links: { approach: null, unusable } };
+/** What the answer tells the operator, and the customer. */
+const telling = (...messages: string[]) => ({
+  ...{ messages, links: { approach: null, message: messages.at(-1) } },
+});
+const NO_FURTHER = {
+  code: 'usage',
+  message: "This bank's interface has no further steps of a verification",
 };
 
 /** A call about the payment. */
@@ -110,20 +114,16 @@ it.each([
   ['{"creditorAccount":{}}', /^The payment names no account to debit/],
   ['{"debtorAccount":{}}', /bank file may say/],
 ])('a bank that wants an account to debit is said to want one: %s', async (body, hint) => {
-  const refusal = {
-    tppMessages: [{ category: 'ERROR', code: 'FORMAT_ERROR', text: 'debtorAccount is missing' }],
-  };
-  const { calls } = made([said(refusal, 400)], { initiation: { body } });
+  const refusal = refused('FORMAT_ERROR', 400, 'debtorAccount is missing');
+  const { calls } = made([refusal], { initiation: { body } });
   await expect(calls.verify(silent)).rejects.toMatchObject({ hint: expect.stringMatching(hint) });
 });
 
 describe('the account that the customer has chosen', () => {
   const IBAN = 'DE02100100109307118603';
+  const OTHER = { iban: 'DE89370400440532013000' };
   const debtorAccount = { iban: 'DE02 1001 0010 9307 1186 03' };
-  const sent = {
-    instructedAmount: eur('12.50'),
-    creditorAccount: { iban: 'IT60X0542811101000000123456' },
-  };
+  const sent = { instructedAmount: eur('12.50'), creditorAccount: { iban: 'IT60X0542811101000000123456' } };
   it.each<[string, object, string | null]>([
     ['is what the bank names', { ...sent, debtorAccount }, IBAN],
     ['is what the bank names, with nothing else', { debtorAccount }, IBAN],
@@ -137,11 +137,7 @@ describe('the account that the customer has chosen', () => {
     ['is unknown if the bank does not name it', sent, null],
     ['is unknown if it is no account', { ...sent, debtorAccount: {} }, null],
     ['is unknown of another payment', { debtorAccount, paymentId: 'p2' }, null],
-    [
-      'is unknown of another payee',
-      { debtorAccount, creditorAccount: { iban: 'DE89370400440532013000' } },
-      null,
-    ],
+    ['is unknown of another payee', { debtorAccount, creditorAccount: OTHER }, null],
     ['is unknown of another amount', { debtorAccount, instructedAmount: eur('12.51') }, null],
   ])('%s', async (_, answer, expected) => {
     const { calls, sent: asked } = made([said({ transactionStatus: 'ACSC', ...answer })], {
@@ -156,6 +152,10 @@ describe('an initiation', () => {
   const received = (more: object, headers = {}) =>
     said({ transactionStatus: 'RCVD', paymentId: 'p1', ...more }, 201, headers);
   const ofBody = (body: string): Made => ({ initiation: { body } });
+  const FEES = { transactionFees: eur('1.50') };
+  const EXCHANGE = { currencyConversionFee: eur('2.50') };
+  const IN_TWO = { ...FEES, currencyConversionFee: eur('9.00', 'USD') };
+  const MESSAGES = { tppMessages: [{ text: 'Late' }, { code: 'W1' }], psuMessage: 'Hi' };
   it.each<[string, Made, object]>([
     ['in JSON', {}, {}],
     ['in XML', ofBody('<Document/>'), { 'content-type': 'application/xml' }],
@@ -167,37 +167,21 @@ describe('an initiation', () => {
     expect(sent).toEqual([
       {
         ...{ method: 'POST', path: '/v1/payments/sct', body: what.initiation?.body ?? '{"a":1}', headers },
-        facts: { reads: null, needsConsent: false, login: false },
+        facts: PLAIN_FACTS,
         ...{ transactionId: TRANSACTION_ID, beforeSend: silent, redirectUri: BACK, irrevocable: true },
       },
     ]);
   });
 
   it.each<[string, object, object]>([
-    ['fees', { transactionFees: eur('1.50') }, { commissions: eur('1.50') }],
-    ['a fee for the exchange', { currencyConversionFee: eur('2.50') }, { commissions: eur('2.50') }],
-    [
-      'both, of which the sum counts',
-      { transactionFees: eur('1.50'), currencyConversionFee: eur('2.50') },
-      { commissions: eur('4.00') },
-    ],
-    [
-      'both in two currencies, of which the fees count',
-      { transactionFees: eur('1.50'), currencyConversionFee: eur('9.00', 'USD') },
-      { commissions: eur('1.50') },
-    ],
+    ['fees', FEES, { commissions: eur('1.50') }],
+    ['a fee for the exchange', EXCHANGE, { commissions: eur('2.50') }],
+    ['both, of which the sum counts', { ...FEES, ...EXCHANGE }, { commissions: eur('4.00') }],
+    ['both in two currencies, of which the fees count', IN_TWO, { commissions: eur('1.50') }],
     ['an amount of all', { estimatedTotalAmount: eur('14.00') }, { totalAmount: eur('14.00') }],
     ['fees that are none', { transactionFees: 'much' }, {}],
-    [
-      'a message to the customer',
-      { psuMessage: 'Use the app' },
-      { messages: ['Use the app'], links: { approach: null, message: 'Use the app' } },
-    ],
-    [
-      'messages to psd2 and to the customer',
-      { tppMessages: [{ text: 'Late' }, { code: 'W1' }], psuMessage: 'Hi' },
-      { messages: ['Late', 'W1', 'Hi'], links: { approach: null, message: 'Hi' } },
-    ],
+    ['a message to the customer', { psuMessage: 'Use the app' }, telling('Use the app')],
+    ['messages to psd2 and to the customer', MESSAGES, telling('Late', 'W1', 'Hi')],
     ['an SCA status', { scaStatus: 'received' }, { bank: atBank('RCVD', 'received') }],
     ['a rejection', { transactionStatus: 'RJCT' }, { bank: atBank('RJCT'), links: DONE, isRejected: true }],
     ['one that is executed already', { transactionStatus: 'ACSC' }, { bank: atBank('ACSC'), links: DONE }],
@@ -215,10 +199,7 @@ describe('an initiation', () => {
   });
 
   it('has no further step', async () => {
-    expect(await failureOf(made([]).calls.verifyFurther('p1', 's', 'd', silent))).toEqual({
-      code: 'usage',
-      message: "This bank's interface has no further steps of a verification",
-    });
+    expect(await failureOf(made([]).calls.verifyFurther('p1', 's', 'd', silent))).toEqual(NO_FURTHER);
   });
 });
 
@@ -257,9 +238,8 @@ describe('the name and the settlement of a payment', () => {
 
 describe('the status of a payment', () => {
   it.each([{}, { paymentId: 'p1' }])('decides, with %j', async (more) => {
-    const { calls, sent } = made([said({ transactionStatus: 'ACTC', ...more })], {
-      order: { futureDated: true },
-    });
+    const answer = said({ transactionStatus: 'ACTC', ...more });
+    const { calls, sent } = made([answer], { order: { futureDated: true } });
     expect(await calls.sca?.status('p1', 'another transaction')).toMatchObject({ became: 'ordered' });
     expect(sent).toEqual([about('GET', `${SELF}/status`, { decides: true })]);
   });
@@ -285,12 +265,10 @@ describe('the status of a payment', () => {
   });
 
   const IN_XML = 'the answer is application/xml';
-  const NOT_JSON = {
-    ...{ code: 'bank_answer', message: `The bank's answer to GET ${SELF}/status is not JSON: ${IN_XML}` },
-  };
-  const REFUSED = {
-    ...{ code: 'forbidden', message: `The bank does not allow GET ${SELF}/status (HTTP 403): ${IN_XML}` },
-  };
+  const notJson = `The bank's answer to GET ${SELF}/status is not JSON: ${IN_XML}`;
+  const NOT_JSON = { code: 'bank_answer', message: notJson };
+  const notAllowed = `The bank does not allow GET ${SELF}/status (HTTP 403): ${IN_XML}`;
+  const REFUSED = { code: 'forbidden', message: notAllowed };
   it.each<[string, string, Scripted, object]>([
     ['XML', OURS, page(REPORT), { authorizationStatus: 'ACSP', became: 'executed' }],
     ['XML about it alone', OURS, page(reportOf('ACSP', 'INV-7', 'RJCT')), { became: 'failed' }],
@@ -311,21 +289,13 @@ describe('why the bank has rejected a payment', () => {
   const rejected = REPORT.replace(/<GrpSts>[^<]*<\/GrpSts>/, `<GrpSts>RJCT</GrpSts>${why}`);
   const rejectedWith = (more: object) => said({ transactionStatus: 'RJCT', ...more });
   const nothing = { level: 'message', code: null, proprietary: null, text: null };
+  const tppMessages = [{ category: 'ERROR', code: 'FUNDS_NOT_AVAILABLE', text: 'No funds' }];
+  const funds = { ...nothing, proprietary: 'FUNDS_NOT_AVAILABLE', text: 'No funds' };
+  const words = { ...nothing, text: 'NOTE: x' };
   it.each<[string, string, Scripted, object[] | undefined]>([
     ['XML', OURS, page(rejected), [{ ...nothing, level: 'file', code: 'AC04', text: 'NOTE: closed' }]],
-    [
-      'JSON',
-      '{}',
-      rejectedWith({
-        psuMessage: 'NOTE: call us',
-        tppMessages: [{ category: 'ERROR', code: 'FUNDS_NOT_AVAILABLE', text: 'No funds' }],
-      }),
-      [
-        { ...nothing, proprietary: 'FUNDS_NOT_AVAILABLE', text: 'No funds' },
-        { ...nothing, text: 'NOTE: call us' },
-      ],
-    ],
-    ['words alone', '{}', rejectedWith({ psuMessage: 'NOTE: x' }), [{ ...nothing, text: 'NOTE: x' }]],
+    ['JSON', '{}', rejectedWith({ psuMessage: 'NOTE: x', tppMessages }), [funds, words]],
+    ['words alone', '{}', rejectedWith({ psuMessage: 'NOTE: x' }), [words]],
     ['nothing', '{}', rejectedWith({}), undefined],
     ['words of an open payment', '{}', said({ transactionStatus: 'RCVD', psuMessage: 'x' }), undefined],
   ])('in %s', async (_, body, answer, reasons) => {
@@ -346,31 +316,24 @@ describe('the authorisations of a payment', () => {
     expect(sent).toEqual([asked]);
   });
 
-  it.each<[string, Scripted[], object | null, BankCall[]]>([
-    ['none', [list()], null, [asked]],
-    [
-      'the one that is done',
-      [list('a1', 'a2'), sca('finalised')],
-      { scaStatus: 'finalised', means: 'done', message: null },
-      [asked, step('a1')],
-    ],
-    [
-      'the last one, if none is done',
-      [list('a1', 'a2'), sca('failed'), sca('received', { psuMessage: 'Use the app' })],
-      { scaStatus: 'received', means: 'going on', message: 'Use the app' },
-      [asked, step('a1'), step('a2')],
-    ],
-    [
-      'the last of ten',
-      [list(...'0123456789'), ...Array.from({ length: 10 }, () => sca('failed'))],
-      { scaStatus: 'failed', means: 'failed', message: null },
-      [asked, ...[...'0123456789'].map(step)],
-    ],
-    ['none of eleven', [list(...'0123456789a')], null, [asked]],
-  ])('without a link, what counts is %s', async (_, answers, progress, sent) => {
+  const TWO = list('a1', 'a2');
+  const TEN = [...'0123456789'];
+  const FAILING = TEN.map(() => sca('failed'));
+  const WAITING = sca('received', { psuMessage: 'Use the app' });
+  const progress = (scaStatus: string, means: string, message: string | null = null) => ({
+    ...{ scaStatus, means, message },
+  });
+  const GOING_ON = progress('received', 'going on', 'Use the app');
+  it.each<[string, Scripted[], object | null, string[]]>([
+    ['none', [list()], null, []],
+    ['the one that is done', [TWO, sca('finalised')], progress('finalised', 'done'), ['a1']],
+    ['the last one, if none is done', [TWO, sca('failed'), WAITING], GOING_ON, ['a1', 'a2']],
+    ['the last of ten', [list(...TEN), ...FAILING], progress('failed', 'failed'), TEN],
+    ['none of eleven', [list(...TEN, 'a')], null, []],
+  ])('without a link, what counts is %s', async (_, answers, expected, steps) => {
     const script = made(answers);
-    expect(await script.calls.sca?.progressWithoutLink?.('p1', TRANSACTION_ID)).toEqual(progress);
-    expect(script.sent).toEqual(sent);
+    expect(await script.calls.sca?.progressWithoutLink?.('p1', TRANSACTION_ID)).toEqual(expected);
+    expect(script.sent).toEqual([asked, ...steps.map(step)]);
   });
 
   it('one starts at the path of the standard', async () => {
@@ -391,15 +354,12 @@ describe('the cancellation of a payment', () => {
     );
   const AUTHORISATIONS = `${SELF}/cancellation-authorisations`;
   const asked = about('DELETE', SELF, { beforeSend: silent, redirectUri: BACK });
+  const LINKED = { transactionStatus: 'RCVD', _links: { startAuthorisation: { href: AUTHORISATIONS } } };
 
   it.each<[string, Scripted, object | null]>([
     ['taken at once', { status: 204 }, null],
     ['taken at once, in words', said({ transactionStatus: 'CANC' }), null],
-    [
-      'for the customer to authorise',
-      said({ transactionStatus: 'RCVD', _links: { startAuthorisation: { href: AUTHORISATIONS } } }, 202),
-      { approach: null, start: AUTHORISATIONS },
-    ],
+    ['for the customer to authorise', said(LINKED, 202), { approach: null, start: AUTHORISATIONS }],
     ['for the customer to authorise, without a link', said({}, 202), { approach: null }],
   ])('is %s', async (_, answer, links) => {
     const script = made([answer]);
@@ -449,6 +409,7 @@ describe('a signing basket', () => {
     const calls = baskets.calls({ transactionId: TRANSACTION_ID, initiation });
     return { ...script, baskets, initiation, calls };
   }
+  const EXEMPTED = { transactionStatus: 'ACTC', scaStatus: 'exempted' };
   const created = (more: object) => said({ transactionStatus: 'RCVD', basketId: 'b1', ...more }, 201);
   it('is kept with its payments', () => {
     const { initiation, calls } = basket([]);
@@ -461,14 +422,13 @@ describe('a signing basket', () => {
   });
 
   it.each([
-    [404, { tppMessages: [{ category: 'ERROR', code: 'RESOURCE_UNKNOWN' }] }, true],
-    [405, { tppMessages: [{ category: 'ERROR', code: 'SERVICE_INVALID' }] }, true],
-    [501, '<html></html>', true],
-    [409, { tppMessages: [{ category: 'ERROR', code: 'REFERENCE_STATUS_INVALID' }] }, undefined],
-    [502, '<html></html>', undefined],
-  ])('refused with %i: whether there is none is %s %s', async (status, body, beganNothing) => {
-    const { calls } = basket([said(body, status)]);
-    const error = await failureOf(calls.verify(silent));
+    [404, refused('RESOURCE_UNKNOWN', 404), true],
+    [405, refused('SERVICE_INVALID', 405), true],
+    [501, said('<html></html>', 501), true],
+    [409, refused('REFERENCE_STATUS_INVALID', 409), undefined],
+    [502, said('<html></html>', 502), undefined],
+  ])('refused with %i: whether there is none is %j %s', async (status, answer, beganNothing) => {
+    const error = await failureOf(basket([answer]).calls.verify(silent));
     expect(error).toMatchObject({ httpStatus: status, ...(beganNothing && { code: 'bank_refused' }) });
     expect('beganNothing' in error).toBe(beganNothing === true);
   });
@@ -499,26 +459,16 @@ describe('a signing basket', () => {
     expect(sent).toEqual([
       {
         ...{ method: 'POST', path: '/v1/signing-baskets', body: initiation.body, beforeSend: silent },
-        facts: { reads: null, needsConsent: false, login: false },
+        facts: PLAIN_FACTS,
         ...{ transactionId: TRANSACTION_ID, redirectUri: BACK, irrevocable: true, ...more },
       },
     ]);
   });
 
   it.each<[string, object, object]>([
-    [
-      'messages',
-      { tppMessages: [{ text: 'Late' }], psuMessage: 'Hi', scaStatus: 'received' },
-      {
-        ...{ messages: ['Late', 'Hi'], links: { approach: null, message: 'Hi' } },
-        bank: atBank('RCVD', 'received'),
-      },
-    ],
-    [
-      'nothing more to authorise',
-      { transactionStatus: 'ACTC', scaStatus: 'exempted' },
-      { bank: atBank('ACTC', 'exempted'), links: DONE },
-    ],
+    ['messages', { tppMessages: [{ text: 'Late' }], psuMessage: 'Hi' }, telling('Late', 'Hi')],
+    ['an SCA status', { scaStatus: 'received' }, { bank: atBank('RCVD', 'received') }],
+    ['nothing more to authorise', EXEMPTED, { bank: atBank('ACTC', 'exempted'), links: DONE }],
     ['a rejection', { transactionStatus: 'RJCT' }, { bank: atBank('RJCT'), links: DONE }],
     ['a link to another host', { _links: { scaStatus: 'https://evil.example/x' } }, ELSEWHERE],
   ])('is answered with %s', async (_, answer, verified) => {
@@ -526,10 +476,7 @@ describe('a signing basket', () => {
   });
 
   it('has no further step', async () => {
-    expect(await failureOf(basket([]).calls.verifyFurther('b1', 's', 'd', silent))).toEqual({
-      code: 'usage',
-      message: "This bank's interface has no further steps of a verification",
-    });
+    expect(await failureOf(basket([]).calls.verifyFurther('b1', 's', 'd', silent))).toEqual(NO_FURTHER);
   });
 
   it.each([

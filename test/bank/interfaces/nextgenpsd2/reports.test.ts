@@ -5,7 +5,7 @@ import { pagesOf } from '../../../../src/bank/interfaces/nextgenpsd2/transaction
 import type { Transaction } from '../../../../src/bank/ports/bank.ts';
 import type { ConsentSource } from '../../../../src/bank/ports/call.ts';
 import { asCamt, asJson, asMt940, type Booking, OWN } from './account-reports.ts';
-import { failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
+import { failureOf, refused, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 const QUERY = {
   ...{ customerId: 'shop', productId: 'a1', from: undefined, to: undefined, status: undefined },
@@ -15,7 +15,7 @@ const CONSENT: ConsentSource = {
   for: () => Promise.resolve({ consentId: 'c1', reads: ['transactions'] }),
   ibanOf: () => OWN,
 };
-const NO_FORMAT = said({ tppMessages: [{ category: 'ERROR', code: 'REQUESTED_FORMATS_INVALID' }] }, 406);
+const NO_FORMAT = refused('REQUESTED_FORMATS_INVALID', 406);
 
 async function read(
   answers: readonly Scripted[],
@@ -69,16 +69,9 @@ describe('an account reads the same in each format', () => {
       fc.asyncProperty(fc.array(booking, { maxLength: 6 }), async (bookings) => {
         const expected = await rowsOf(asJson(bookings));
         expect(expected).toHaveLength(bookings.length);
-        for (const [kind, version] of [
-          ['052', '02'],
-          ['053', '02'],
-          ['052', '08'],
-          ['053', '08'],
-          ['053', '13'],
-        ] as const)
-          expect(await rowsOf(asCamt(bookings, kind, version, version === '02' ? 'ns2' : ''))).toEqual(
-            expected,
-          );
+        for (const [version, prefix] of Object.entries({ '02': 'ns2', '08': '', '13': '' }))
+          for (const kind of ['052', '053'] as const)
+            expect(await rowsOf(asCamt(bookings, kind, version, prefix))).toEqual(expected);
         const lacks = { entryReference: null, bankTransactionCode: null };
         expect(await rowsOf(asMt940(bookings))).toEqual(expected.map((row) => ({ ...row, ...lacks })));
       }),
@@ -94,82 +87,59 @@ const ONE: Booking = {
 };
 const CAMT = asCamt([ONE], '053', '08');
 const MT940 = asMt940([ONE]);
-const changed = (from: string | RegExp, to: string) => {
-  expect(CAMT).toMatch(from);
-  return CAMT.replace(from, to);
+const changedIn = (report: string) => (from: string | RegExp, to: string) => {
+  expect(report).toMatch(from);
+  return report.replace(from, to);
 };
+const changed = changedIn(CAMT);
+const changed940 = changedIn(MT940);
+const latin1 = (report: string) => Buffer.from(report, 'latin1');
+const pageIn = (isLast: boolean) => `<StmtPgntn><LastPgInd>${isLast}</LastPgInd></StmtPgntn><Acct>`;
 
 describe('camt', () => {
   const details = (name: string) =>
     `<TxDtls><Refs><EndToEndId>${name}</EndToEndId></Refs><RltdPties><Cdtr><Pty><Nm>Firma</Nm></Pty></Cdtr></RltdPties><RmtInf><Ustrd>${name}</Ustrd></RmtInf></TxDtls>`;
 
-  it.each<[string, string | Buffer, object, Record<string, string>?]>([
-    [
-      'a time in another zone is the day at the bank',
-      changed('<Dt>2026-11-20</Dt>', '<DtTm>2026-11-20T23:30:00Z</DtTm>'),
-      { bookingDate: '2026-11-21' },
-    ],
-    [
-      'a time without a zone is the day that stands there',
-      changed('<Dt>2026-11-20</Dt>', '<DtTm>2026-11-20T23:30:00</DtTm>'),
-      { bookingDate: '2026-11-20' },
-    ],
-    [
-      'an entry of many payments is one row with what they share',
-      changed(/<TxDtls>.*<\/TxDtls>/s, details('1') + details('2')),
-      { amount: '-12.50', endToEndId: null, counterpartyName: 'Firma', remittance: '1 2' },
-    ],
-    [
-      'an entry without details',
-      changed(/<NtryDtls>.*<\/NtryDtls>/s, ''),
-      { amount: '-12.50', counterpartyName: null, remittance: null },
-    ],
-    [
-      'of what is returned, the other side is who was paid',
-      changed('DBIT', 'CRDT').replace('<BookgDt>', '<RvslInd>true</RvslInd><BookgDt>'),
-      { amount: '12.50', counterpartyName: 'Stadtwerke' },
-    ],
-    [
-      'a return by its reason',
-      changed('DBIT', 'CRDT').replace('<RmtInf>', '<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf><RmtInf>'),
-      { amount: '12.50', counterpartyName: 'Stadtwerke' },
-    ],
-    [
-      'a reference of the payee',
-      changed(/<Ustrd>.*<\/Ustrd>/, '<Strd><CdtrRefInf><Ref>RF18539007547034</Ref></CdtrRefInf></Strd>'),
-      { remittance: 'RF18539007547034' },
-    ],
-    [
-      'another currency and charges',
-      changed(
-        '<NtryDtls>',
-        '<AmtDtls><InstdAmt><Amt Ccy="USD">14.00</Amt><CcyXchg><XchgRate>1.12</XchgRate></CcyXchg></InstdAmt></AmtDtls><Chrgs><Rcrd><Amt Ccy="EUR">0.50</Amt></Rcrd></Chrgs><NtryDtls>',
-      ),
-      { originalAmount: '14.00', originalCurrency: 'USD', exchangeRate: '1.12', feeAmount: '0.50' },
-    ],
-    [
-      'Latin-1 that the XML declares',
-      Buffer.from(changed('Stadtwerke', 'Köln').replace('UTF-8', 'ISO-8859-1'), 'latin1'),
-      { counterpartyName: 'Köln' },
-    ],
-    [
-      'text in CDATA, entities of XML and a byte order mark',
-      `\uFEFF${changed('Abschlag', '<![CDATA[A<B]]> &amp; &#67;')}`,
-      { remittance: 'A<B & C' },
-    ],
-    [
-      'an account that is not an IBAN',
-      changed('</Pty>\n</Cdtr>', '</Pty></Cdtr><CdtrAcct><Id><Othr><Id>1234567</Id></Othr></Id></CdtrAcct>'),
-      { counterpartyAccount: '1234567', counterpartyIban: null },
-    ],
-  ])('%s', async (_, body, expected, headers) => {
-    expect(await rowsOf(body, headers)).toMatchObject([expected]);
+  const MANY = changed(/<TxDtls>.*<\/TxDtls>/s, details('1') + details('2'));
+  const SHARED = { amount: '-12.50', endToEndId: null, counterpartyName: 'Firma', remittance: '1 2' };
+  const LACKING = { amount: '-12.50', counterpartyName: null, remittance: null };
+  const at = (time: string) => changed('<Dt>2026-11-20</Dt>', `<DtTm>2026-11-20T${time}</DtTm>`);
+  const returned = (before: string, says: string) =>
+    changed('DBIT', 'CRDT').replace(before, `${says}${before}`);
+  const MARK = '<RvslInd>true</RvslInd>';
+  const REASON = '<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>';
+  const RETURNED = { amount: '12.50', counterpartyName: 'Stadtwerke' };
+  const RF = 'RF18539007547034';
+  const REFERENCE = `<Strd><CdtrRefInf><Ref>${RF}</Ref></CdtrRefInf></Strd>`;
+  const USD =
+    '<AmtDtls><InstdAmt><Amt Ccy="USD">14.00</Amt><CcyXchg><XchgRate>1.12</XchgRate></CcyXchg></InstdAmt></AmtDtls>';
+  const CHARGES = '<Chrgs><Rcrd><Amt Ccy="EUR">0.50</Amt></Rcrd></Chrgs>';
+  const DOLLARS = { originalAmount: '14.00', originalCurrency: 'USD', exchangeRate: '1.12' };
+  const NUMBER = '</Pty></Cdtr><CdtrAcct><Id><Othr><Id>1234567</Id></Othr></Id></CdtrAcct>';
+  const NUMBERED = { counterpartyAccount: '1234567', counterpartyIban: null };
+  const KOELN = latin1(changed('Stadtwerke', 'Köln').replace('UTF-8', 'ISO-8859-1'));
+  const CDATA = `\uFEFF${changed('Abschlag', '<![CDATA[A<B]]> &amp; &#67;')}`;
+
+  it.each<[string, string | Buffer, object]>([
+    ['a time in another zone is the day at the bank', at('23:30:00Z'), { bookingDate: '2026-11-21' }],
+    ['a time without a zone is the day that stands there', at('23:30:00'), { bookingDate: '2026-11-20' }],
+    ['an entry of many payments is one row with what they share', MANY, SHARED],
+    ['an entry without details', changed(/<NtryDtls>.*<\/NtryDtls>/s, ''), LACKING],
+    ['of what is returned, the other side is who was paid', returned('<BookgDt>', MARK), RETURNED],
+    ['a return by its reason', returned('<RmtInf>', REASON), RETURNED],
+    ['a reference of the payee', changed(/<Ustrd>.*<\/Ustrd>/, REFERENCE), { remittance: RF }],
+    ['another currency', changed('<NtryDtls>', `${USD}<NtryDtls>`), DOLLARS],
+    ['charges', changed('<NtryDtls>', `${CHARGES}<NtryDtls>`), { feeAmount: '0.50' }],
+    ['Latin-1 that the XML declares', KOELN, { counterpartyName: 'Köln' }],
+    ['text in CDATA, entities of XML and a byte order mark', CDATA, { remittance: 'A<B & C' }],
+    ['an account that is not an IBAN', changed('</Pty>\n</Cdtr>', NUMBER), NUMBERED],
+  ])('%s', async (_, body, expected) => {
+    expect(await rowsOf(body)).toMatchObject([expected]);
   });
 
   it('pages of a statement in one file are whole, and so are those that are asked for by number', async () => {
-    const page = (isLast: boolean) => `<StmtPgntn><LastPgInd>${isLast}</LastPgInd></StmtPgntn><Acct>`;
-    const first = changed('<Acct>', page(false));
-    const last = first.replace(/(.*)<Acct>/s, `$1${page(true)}`);
+    const first = changed('<Acct>', pageIn(false));
+    const last = first.replace(/(.*)<Acct>/s, `$1${pageIn(true)}`);
     expect(await rowsOf(last)).toHaveLength(1);
     const file = { accounts: { cards: 'never', paging: 'page-index' } } as const;
     const empty = { body: asCamt([], '053', '08') };
@@ -190,39 +160,27 @@ describe('camt', () => {
 describe('MT940', () => {
   const lines = (entry: string, information: string) =>
     `:20:X\r\n:25:37040044/0532013000\r\n:28C:1\r\n:60F:C261101EUR1,\r\n${entry}\r\n:86:${information}\r\n:62F:C261130EUR1,\r\n-`;
+  const credit = (valueAndBooking: string) => lines(`:61:${valueAndBooking}C1,NTRFNONREF`, 'x');
+  const days = (bookingDate: string, valueDate: string) => ({ bookingDate, valueDate });
   const plain = ':61:2611211120D12,5NTRFNONREF//B1';
+  const PLAIN = {
+    ...{ amount: '-12.5', remittance: 'Abschlag Oktober Kunde 7', transactionId: 'B1', code: 'NTRF' },
+    ...{ ...days('2026-11-20', '2026-11-21'), counterpartyName: null, endToEndId: null },
+  };
+  const fields = '105?00LASTSCHRIFT?20Abschlag?21Oktober?30COBADEFF?311234567?32Stadt?33werke';
+  const FIELDS = {
+    ...{ remittance: 'Abschlag Oktober', counterpartyAccount: '1234567', counterpartyName: 'Stadt werke' },
+    code: '105',
+  };
+  const OTHER_CURRENCY = { originalAmount: '14', originalCurrency: 'USD', feeAmount: '0.50' };
+  const inBlocks = `{1:F01X}{2:I940X}{4:\n${lines(plain, 'Köln')}}`;
+  const withCurrency = MT940.replaceAll(`:25:${OWN}`, `:25P:${OWN}EUR\r\nCOBADEFFXXX`);
 
   it.each<[string, string | Buffer, object]>([
-    [
-      'a plain text',
-      lines(plain, 'Abschlag Oktober\r\nKunde 7'),
-      {
-        amount: '-12.5',
-        remittance: 'Abschlag Oktober Kunde 7',
-        bookingDate: '2026-11-20',
-        valueDate: '2026-11-21',
-        transactionId: 'B1',
-        code: 'NTRF',
-        counterpartyName: null,
-        endToEndId: null,
-      },
-    ],
-    [
-      'a structured text without SEPA',
-      lines(plain, '105?00LASTSCHRIFT?20Abschlag?21Oktober?30COBADEFF?311234567?32Stadt?33werke'),
-      {
-        remittance: 'Abschlag Oktober',
-        counterpartyAccount: '1234567',
-        counterpartyName: 'Stadt werke',
-        code: '105',
-      },
-    ],
+    ['a plain text', lines(plain, 'Abschlag Oktober\r\nKunde 7'), PLAIN],
+    ['a structured text without SEPA', lines(plain, fields), FIELDS],
     ['a reversed credit', lines(':61:261121RC1,NRTINONREF', 'x'), { amount: '-1', bookingDate: null }],
-    [
-      'its IBAN with the currency',
-      MT940.replaceAll(`:25:${OWN}`, `:25P:${OWN}EUR\r\nCOBADEFFXXX`),
-      { amount: '-12.50' },
-    ],
+    ['its IBAN with the currency', withCurrency, { amount: '-12.50' }],
     ...['37040044/532013000', '37040044/0532013000EUR', '37040044532013000', '0532013001', '100/5320130'].map(
       (own): [string, string, object] => [
         `${own}, which is no other account`,
@@ -231,27 +189,11 @@ describe('MT940', () => {
       ],
     ),
     ['a reversed debit', lines(':61:261121RD1,NRTINONREF', 'x'), { amount: '1' }],
-    [
-      'days on both sides of a new year',
-      lines(':61:2701021230C1,NTRFNONREF', 'x'),
-      { bookingDate: '2026-12-30', valueDate: '2027-01-02' },
-    ],
-    [
-      'a day that only German banks have',
-      lines(':61:2702300301C1,NTRFNONREF', 'x'),
-      { bookingDate: '2027-03-01', valueDate: '2027-02-28' },
-    ],
-    [
-      'another currency and charges',
-      lines(`${plain}\r\n/OCMT/USD14,//CHGS/EUR0,50/`, 'x'),
-      { originalAmount: '14', originalCurrency: 'USD', feeAmount: '0.50' },
-    ],
+    ['days on both sides of a new year', credit('2701021230'), days('2026-12-30', '2027-01-02')],
+    ['a day that only German banks have', credit('2702300301'), days('2027-03-01', '2027-02-28')],
+    ['another currency and charges', lines(`${plain}\r\n/OCMT/USD14,//CHGS/EUR0,50/`, 'x'), OTHER_CURRENCY],
     ['no text', lines(plain, 'x').replace(/:86:x\r\n/, ''), { amount: '-12.5', remittance: null }],
-    [
-      'in Latin-1, in the blocks of a message',
-      Buffer.from(`{1:F01X}{2:I940X}{4:\n${lines(plain, 'Köln')}}`, 'latin1'),
-      { remittance: 'Köln' },
-    ],
+    ['in Latin-1, in the blocks of a message', latin1(inBlocks), { remittance: 'Köln' }],
   ])('%s', async (_, body, expected) => {
     expect(await rowsOf(body, { 'content-type': 'text/plain' })).toMatchObject([expected]);
   });
@@ -260,6 +202,15 @@ describe('MT940', () => {
 describe('a report that cannot be read', () => {
   const MORE =
     /^The bank's account report of a1 says that more pages follow, and the bank gives no way to them$/;
+  const of = (account: string) => asMt940([]).replaceAll(OWN, account);
+  const OTHER = 'DE02100100109307118603';
+  const FRENCH = 'FR1420041010050500013M02606';
+  const BEHIND_BIC = 'BNPAFRPPXXX/fr14 2004 1010 0505 0001 3M02 606 EUR';
+  const OTHER_NUMBER = '37040044/532013001';
+  const ABOUT_OTHER = /about the account 37040044\/532013001,/;
+  const TWO = asCamt([ONE, ONE], '053', '02');
+  const ENDLESS = `:86:${'x\n'.repeat(200)}`;
+  const SEVERAL = [OWN, '37040044/532013000', '37040044/1'].map(of).join('\n');
   const lastOf = (from: string, to: string) => MT940.replace(/-\r\n:20:.*/s, '').replace(from, to);
   const entities = '<!DOCTYPE d [<!ENTITY a "b">]>';
   it.each<[string, string | Buffer, RegExp]>([
@@ -270,70 +221,34 @@ describe('a report that cannot be read', () => {
     ['with a long text', changed('Stadtwerke', 'x'.repeat(400_000)), /text, a tag or comments of more than/],
     ['of another version', changed('001.08', '001.14'), /camt.053.001.14.*versions 02 to 13/],
     ['of another kind', changed('camt.053', 'camt.054'), /camt.054/],
-    [
-      'of several accounts',
-      asCamt([ONE, ONE], '053', '02').replace(OWN, 'DE02100100109307118603'),
-      /several accounts, at line \d+/,
-    ],
+    ['of several accounts', TWO.replace(OWN, OTHER), /several accounts, at line \d+/],
     ['without a direction', changed('DBIT', 'X'), /neither CRDT nor DBIT.*line \d+/],
     ['with an amount that is none', changed('12.50', '1e3'), /amount "1e3".*line \d+/],
     ['with a sign in the amount', changed('12.50', '-12.50'), /amount "-12.50"/],
     ['with a day that is none', changed('2026-11-20', '2026-13-20'), /"2026-13-20" is not a day, at line/],
     ['with an unknown status', changed('BOOK', 'WHAT'), /status "WHAT".*line \d+/],
-    [
-      'in no charset that it declares',
-      Buffer.from(changed('Stadtwerke', 'Köln'), 'latin1'),
-      /not UTF-8|not in the charset/,
-    ],
+    ['in no charset that it declares', latin1(changed('Stadtwerke', 'Köln')), /not UTF-8|not in the charset/],
     ['MT940 with a broken entry', MT940.replace(':61:26', ':61:XX'), /:61: has another form.*at line 5$/],
-    [
-      'MT940 with a day that is none',
-      MT940.replace(':61:261121', ':61:261321'),
-      /2026-13-21 is not a day, at line 5/,
-    ],
+    ['MT940 with a day that is none', changed940(':2611', ':2613'), /2026-13-21 is not a day, at line 5/],
     ['MT940 that is cut', MT940.replace(/:62F:.*/s, ''), /no closing balance.*at line \d+$/],
     ['MT940 that is cut before another', MT940.replace(/:62F:.*/, ''), /no closing balance.*at line \d+$/],
     ['MT940 that goes on', lastOf(':62F:', ':62M:'), MORE],
-    [
-      'whose statement goes on',
-      changed('<Acct>', '<StmtPgntn><LastPgInd>false</LastPgInd></StmtPgntn><Acct>'),
-      MORE,
-    ],
+    ['whose statement goes on', changed('<Acct>', pageIn(false)), MORE],
     ['that goes on', changed('</GrpHdr>', '<MsgPgntn><LastPgInd>0</LastPgInd></MsgPgntn></GrpHdr>'), MORE],
     ['MT940 without a currency', MT940.replace(/:60F:.*/, ''), /currency of the account is missing, at line/],
-    [
-      'MT940 with lines without end',
-      MT940.replace(/:86:/, `:86:${'x\n'.repeat(200)}`),
-      /more than 100 lines, at line/,
-    ],
-    ['MT940 of several accounts', MT940.replace(OWN, 'DE02100100109307118603'), /several accounts/],
-    [
-      'MT940 of several accounts, one with its IBAN',
-      [OWN, '37040044/532013000', '37040044/1'].map((own) => asMt940([]).replaceAll(OWN, own)).join('\n'),
-      /several accounts/,
-    ],
-    [
-      'of another account than asked',
-      asMt940([]).replaceAll(OWN, 'FR1420041010050500013M02606'),
-      /about the account FR14/,
-    ],
-    [
-      'of another account, behind a BIC',
-      asMt940([]).replaceAll(OWN, 'BNPAFRPPXXX/fr14 2004 1010 0505 0001 3M02 606 EUR'),
-      /about the account FR1420041010050500013M02606,/,
-    ],
+    ['MT940 with lines without end', changed940(':86:', ENDLESS), /more than 100 lines, at line/],
+    ['MT940 of several accounts', changed940(OWN, OTHER), /several accounts/],
+    ['MT940 of several accounts, one with its IBAN', SEVERAL, /several accounts/],
+    ['of another account than asked', of(FRENCH), /about the account FR14/],
+    ['of another account, behind a BIC', of(BEHIND_BIC), /about the account FR1420041010050500013M02606,/],
     ...['37040044/532013001', '37040045/0532013000', '37040044532013001', '370400440532013001EUR'].map(
       (other): [string, string, RegExp] => [
         `of another account, by its number ${other}`,
-        asMt940([]).replaceAll(OWN, other),
+        of(other),
         new RegExp(`about the account ${other}, not about a1 \\(${OWN}\\)`),
       ],
     ),
-    [
-      'of one account, and of another by its number',
-      MT940.replace(OWN, '37040044/532013001'),
-      /about the account 37040044\/532013001,/,
-    ],
+    ['of one account, and of another by its number', changed940(OWN, OTHER_NUMBER), ABOUT_OTHER],
     ['a page of a gateway', '<?xml version="1.0"?><html><body>Bad Gateway</body></html>', /not JSON/],
   ])('%s', async (_, body, message) => {
     const failure = await failureOf(read([{ body, headers: { 'content-type': 'text/plain' } }], undefined));
@@ -344,17 +259,13 @@ describe('a report that cannot be read', () => {
 describe('which format the bank is asked for', () => {
   const path = '/v1/accounts/a1/transactions';
   const ROWS = { body: CAMT };
+  const TEXT = { body: MT940 };
 
   it.each<[string, Scripted[], (string | undefined)[], Parameters<typeof read>[1]?]>([
     ['JSON first', [{ body: asJson([ONE]) }], [undefined]],
     ['then XML', [NO_FORMAT, ROWS], [undefined, 'application/xml']],
-    ['then text', [NO_FORMAT, NO_FORMAT, { body: MT940 }], [undefined, 'application/xml', 'text/plain']],
-    [
-      'only what the bank file says',
-      [{ body: MT940 }],
-      ['text/plain'],
-      { accounts: { reports: ['mt940', 'camt'] } },
-    ],
+    ['then text', [NO_FORMAT, NO_FORMAT, TEXT], [undefined, 'application/xml', 'text/plain']],
+    ['only what the bank file says', [TEXT], ['text/plain'], { accounts: { reports: ['mt940', 'camt'] } }],
     ['another format than asked for', [ROWS], [undefined]],
   ])('%s', async (_, answers, accepts, file) => {
     const { rows, asked } = await read(answers, file);
@@ -369,7 +280,7 @@ describe('which format the bank is asked for', () => {
       reportOf: () => 'mt940',
       took: async (_consent, report) => void took.push(report),
     };
-    expect((await read([{ body: MT940 }], undefined, consents)).asked).toEqual([[path, 'text/plain']]);
+    expect((await read([TEXT], undefined, consents)).asked).toEqual([[path, 'text/plain']]);
     expect(took).toEqual([]);
     await read([NO_FORMAT, { body: asJson([ONE]) }], undefined, consents);
     expect(took).toEqual(['json']);

@@ -105,6 +105,11 @@ export function said(body: unknown, status = 200, headers: Record<string, string
   return { status, headers, body: JSON.stringify(body) };
 }
 
+/** A refusal in the standard's form. */
+export function refused(code: string, status: number, text = 'No'): Scripted {
+  return said({ tppMessages: [{ category: 'ERROR', code, text }] }, status);
+}
+
 /** All that an error tells: its code, its message, its advice, and the context of the call. */
 export function told(error: unknown): object {
   if (!(error instanceof Psd2Error)) throw error;
