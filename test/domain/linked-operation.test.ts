@@ -57,16 +57,10 @@ const LINKED = having(sent('q1'), { ...VERIFIED, links: REDIRECT });
 const RETURNED = having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' });
 const FOR_A: StepEvent = { ...VERIFIED, links: { ...REDIRECT, id: 'a' } };
 const OF_B = { ...LOGIN, id: 'b' };
-const linkOfB = (psuId: string): StepEvent => ({
-  type: 'sca-started',
-  links: { ...REDIRECT, id: 'b' },
-  psuId,
-});
-const BEGUN_FOR_BEN = having(
-  sent('q1'),
-  { ...VERIFIED, links: { approach: null, start: '/start' } },
-  linkOfB('ben'),
-);
+const linked = (links: BankLinks) => ({ type: 'sca-started' as const, links });
+const linkOfB = (psuId: string): StepEvent => ({ ...linked({ ...REDIRECT, id: 'b' }), psuId });
+const STARTABLE: StepEvent = { ...VERIFIED, links: { approach: null, start: '/start' } };
+const BEGUN_FOR_BEN = having(sent('q1'), STARTABLE, linkOfB('ben'));
 const MAY_RUN = after(POSSIBLE, sent('q1'));
 const IN_BASKET = having(sent('q1'), VERIFIED, joined, { type: 'sca-started' });
 const A_EARLIER = { ...EARLIER, id: 'a' };
@@ -77,19 +71,43 @@ const AUTHORISED: StepEvent = { type: 'authorization', status: 'AUTHORIZED', ban
 const NOT_AUTHORISED: StepEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' };
 const PENDING: StepEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'PATC' };
 const AUTHORISING = { state: 'authorizing', mayExecuteWithoutUs: true } as const;
+const NEW_TURN = { ...AUTHORISING, returned: false } as const;
+const RUNS_ALONE = { mayExecuteWithoutUs: true };
 const NEVER_LEFT = { ...NOTHING_SENT, state: 'created', reached: false } as const;
 const HAS_IT = { ...NOTHING_SENT, state: 'verified', verification } as const;
+const EXECUTING = { state: 'executing', reached: true, mayExecuteWithoutUs: true } as const;
+const FIRST_TRY = { executeRequestId: 'q1', initiatedAt: LATER, isRepeated: false };
+const AGAIN = { ...NOTHING_SENT, state: 'created', isRepeated: false, isBegunAgain: true } as const;
+const LINKED_FEES: StepEvent = {
+  ...{ ...VERIFIED, links: REDIRECT, messages: ['Fees'] },
+  bank: { transactionStatus: 'RCVD', scaStatus: null },
+};
+const HAS_FEES = {
+  ...{ ...HAS_IT, isRepeated: false, links: REDIRECT, authorisations: [BEGUN] },
+  ...{ verification: { ...verification, messages: ['Fees'] }, transactionStatus: 'RCVD' },
+};
+const OF_ANNA = having(sent('q1'), FOR_A);
+const ASKED = having(sent('q1'), FOR_A, approach);
+const MAY_RUN_IN_BASKET = after(POSSIBLE, sent('q1'), VERIFIED, joined);
+const ONE_BEGUN = { authorisations: [BEGUN] };
+const TWO_BEGUN = [EARLIER, BEGUN];
+const FOR_BEN: StepEvent = { type: 'sca-started', links: OF_B, psuId: 'ben' };
+const BENS = {
+  ...{ ...AUTHORISING, links: OF_B },
+  authorisations: [A_EARLIER, { ...BEGUN, id: 'b', psuId: 'ben' }],
+};
+const STILL_BENS = { authorisations: [{ ...EARLIER, id: 'b', psuId: 'ben' }] };
+const DONE: StepEvent = { ...PENDING, bank: { transactionStatus: 'PATC', scaStatus: 'finalised' } };
+const A_IS_DONE = {
+  ...({ state: 'authorizing', authorizationStatus: 'PATC' } as const),
+  ...{ transactionStatus: 'PATC', scaStatus: 'finalised' },
+  authorisations: [{ ...A_EARLIER, scaStatus: 'finalised' }, EARLIER],
+};
+const JOINED = { reached: true, mayExecuteWithoutUs: true, bulk: 'op-9' };
+const ALONE = { mayExecuteWithoutUs: false, bulk: null };
 
 it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOrder>>]>([
-  [
-    'the initiation is announced',
-    having(),
-    sent('q1'),
-    {
-      ...{ state: 'executing', reached: true, mayExecuteWithoutUs: true, executeRequestId: 'q1' },
-      ...{ initiatedAt: LATER, isRepeated: false },
-    },
-  ],
+  ['the initiation is announced', having(), sent('q1'), { ...EXECUTING, ...FIRST_TRY }],
   ['it is announced again: its time goes on', SENT, sent('q1'), { isRepeated: true }],
   ['another is announced: its time begins', SENT, sent('q2'), { executeRequestId: 'q2', initiatedAt: LATER }],
   ['it never left', SENT, NOT_BEGUN, NEVER_LEFT],
@@ -101,91 +119,25 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
   ['the customer has authorised it', GIVEN, AUTHORISED, { state: 'authorized', authorizationStatus: 'ACTC' }],
   ['the customer has not', GIVEN, NOT_AUTHORISED, { state: 'rejected', authorizationStatus: 'RJCT' }],
   ['it is executed', GIVEN, { type: 'executed', cro: null }, { state: 'executed' }],
-  [
-    'psd2 begins again',
-    TWICE,
-    { type: 'initiate-again' },
-    { ...NOTHING_SENT, state: 'created', isRepeated: false, isBegunAgain: true },
-  ],
-  [
-    'the bank has it, and nobody has the link',
-    TWICE,
-    {
-      ...VERIFIED,
-      links: REDIRECT,
-      messages: ['Fees'],
-      bank: { transactionStatus: 'RCVD', scaStatus: null },
-    },
-    {
-      ...{ ...HAS_IT, isRepeated: false, links: REDIRECT, authorisations: [BEGUN] },
-      ...{ verification: { ...verification, messages: ['Fees'] }, transactionStatus: 'RCVD' },
-    },
-  ],
+  ['psd2 begins again', TWICE, { type: 'initiate-again' }, AGAIN],
+  ['the bank has it, and nobody has the link', TWICE, LINKED_FEES, HAS_FEES],
   ['the bank has it, without links', SENT, VERIFIED, HAS_IT],
-  [
-    'the bank has it, and may run it without SCA',
-    MAY_RUN,
-    VERIFIED,
-    { ...HAS_IT, mayExecuteWithoutUs: true },
-  ],
+  ['the bank has it, and may run it without SCA', MAY_RUN, VERIFIED, { ...HAS_IT, ...RUNS_ALONE }],
   ['the operator takes the fees', TAKEN, { type: 'fees-accepted' }, { feesAccepted: true }],
-  [
-    'an authorisation is begun',
-    LINKED,
-    approach,
-    { mayExecuteWithoutUs: true, authorisations: [EARLIER, BEGUN] },
-  ],
-  [
-    'the customer gets the link',
-    TAKEN,
-    { type: 'sca-started', links: REDIRECT },
-    { ...AUTHORISING, links: REDIRECT, authorisations: [BEGUN] },
-  ],
-  [
-    'the customer gets another link',
-    RETURNED,
-    { type: 'sca-started', links: LOGIN },
-    { ...AUTHORISING, returned: false, links: LOGIN },
-  ],
-  [
-    'another person is named, and the bank has begun one for them',
-    having(sent('q1'), FOR_A),
-    { type: 'sca-started', links: OF_B, psuId: 'ben' },
-    { ...AUTHORISING, links: OF_B, authorisations: [A_EARLIER, { ...BEGUN, id: 'b', psuId: 'ben' }] },
-  ],
-  [
-    'the links of another person are taken to the bank again, for the customer',
-    BEGUN_FOR_BEN,
-    linkOfB('anna'),
-    { authorisations: [{ ...EARLIER, id: 'b', psuId: 'ben' }] },
-  ],
-  [
-    'the bank says how far the authorisation is that psd2 asks for',
-    having(sent('q1'), FOR_A, approach),
-    { ...PENDING, bank: { transactionStatus: 'PATC', scaStatus: 'finalised' } },
-    {
-      ...{ state: 'authorizing', authorizationStatus: 'PATC', transactionStatus: 'PATC' },
-      ...{ scaStatus: 'finalised', authorisations: [{ ...A_EARLIER, scaStatus: 'finalised' }, EARLIER] },
-    },
-  ],
-  ['the customer gets the same link', RETURNED, { type: 'sca-started' }, { ...AUTHORISING, returned: false }],
+  ['an authorisation is begun', LINKED, approach, { ...RUNS_ALONE, authorisations: TWO_BEGUN }],
+  ['the customer gets the link', TAKEN, linked(REDIRECT), { ...AUTHORISING, links: REDIRECT, ...ONE_BEGUN }],
+  ['the customer gets another link', RETURNED, linked(LOGIN), { ...NEW_TURN, links: LOGIN }],
+  ['another person is named, and the bank has begun one for them', OF_ANNA, FOR_BEN, BENS],
+  ['the links of another person are taken again, for Anna', BEGUN_FOR_BEN, linkOfB('anna'), STILL_BENS],
+  ['the bank says how far the authorisation is that psd2 asks for', ASKED, DONE, A_IS_DONE],
+  ['the customer gets the same link', RETURNED, { type: 'sca-started' }, NEW_TURN],
   ['the browser comes back', TAKEN, { type: 'sca-returned' }, { returned: true }],
   ['the code is announced', TAKEN, { type: 'code-sent', requestId: 'c', digest: null }, {}],
   ['its cancellation is announced: it may still run', GIVEN, CANCEL, {}],
-  ['it joins a bulk payment', having(), joined, { reached: true, mayExecuteWithoutUs: true, bulk: 'op-9' }],
-  [
-    'it leaves the bulk payment',
-    having(joined),
-    LEFT,
-    { reached: false, mayExecuteWithoutUs: false, bulk: null },
-  ],
-  ['it leaves the basket', IN_BASKET, LEFT, { state: 'verified', mayExecuteWithoutUs: false, bulk: null }],
-  [
-    'it leaves the basket, and may run without SCA',
-    after(POSSIBLE, sent('q1'), VERIFIED, joined),
-    LEFT,
-    { bulk: null },
-  ],
+  ['it joins a bulk payment', having(), joined, JOINED],
+  ['it leaves the bulk payment', having(joined), LEFT, { reached: false, ...ALONE }],
+  ['it leaves the basket', IN_BASKET, LEFT, { state: 'verified', ...ALONE }],
+  ['it leaves the basket, and may run without SCA', MAY_RUN_IN_BASKET, LEFT, { bulk: null }],
 ])('%s: exactly this changes', (_what, before, event, changes) => {
   expect(apply(before, event, LATER)).toStrictEqual({ ...before, ...changes, updatedAt: LATER });
 });
@@ -221,8 +173,7 @@ describe('the bank’s own words', () => {
 
 it('at a bank that has execute, none of this makes it run', () => {
   const first = { ...created(), commits: 'on execute' } as const;
-  const linked: StepEvent = { ...VERIFIED, links: REDIRECT };
-  const all = after(first, sent('q1'), linked, approach, { type: 'sca-started' });
+  const all = after(first, sent('q1'), { ...VERIFIED, links: REDIRECT }, approach, { type: 'sca-started' });
   const { mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations } = all;
   expect({ mayExecuteWithoutUs, executeRequestId, initiatedAt, authorisations }).toEqual({
     ...{ ...NOTHING_SENT, authorisations: [EARLIER, EARLIER] },

@@ -24,13 +24,8 @@ const created: OperationEvent<GenericOrder> = {
 const intent = { requestId: 'q1', digest: null };
 const money = { amount: transferOrder().amount, currency: 'EUR' };
 const verification = {
-  ...{
-    resourceId: 'r1',
-    totalAmount: money,
-    commissions: null,
-    bankName: 'BANCA ESEMPIO',
-    nextStep: 'verify2',
-  },
+  ...{ resourceId: 'r1', totalAmount: money, commissions: null },
+  ...{ bankName: 'BANCA ESEMPIO', nextStep: 'verify2' },
 };
 const AT = '2026-11-21T10:00:00.000Z';
 const LATER = '2026-11-21T10:00:01.000Z';
@@ -51,75 +46,58 @@ const before: Operation<GenericOrder> = {
   cro: '0',
 };
 
+const OTHER = { ...verification, resourceId: 'r2' };
+const MATCH = { result: 'match', name: 'ADA L.', problem: null } as const;
+const AUTHORISED: StepEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' };
+const SENT: StepEvent = { type: 'execute-sent', ...intent };
+const SETTLED: StepEvent = { type: 'settlement', status: 'PENDING', description: null };
+const PAID = { outcome: 'executed', by: 'ada@pisp-1', note: null } as const;
+const UNPAID = { outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1' } as const;
+const NO = { description: 'no' };
+const REFUSED: StepEvent = { type: 'execute-refused', ...NO };
+const RUN = { state: 'executed', cro: '1' } as const;
+const VERIFIED_OTHER: StepEvent = { type: 'verified', ...OTHER };
+const failed = (executionStatusDescription: string | null) => ({
+  ...{ state: 'failed' as const, executionStatusDescription },
+});
+const resolved = (state: 'executed' | 'failed', said: typeof PAID | typeof UNPAID) => ({
+  ...{ state, resolution: { ...said, at: LATER } },
+});
+
 it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
   [{ type: 'verify-sent', ...intent }, { reached: true }],
   [{ type: 'verify-not-begun' }, { reached: false }],
-  [
-    { type: 'verified', ...verification, resourceId: 'r2' },
-    { state: 'verified', verification: { ...verification, resourceId: 'r2' } },
-  ],
+  [VERIFIED_OTHER, { state: 'verified', verification: OTHER }],
   [{ type: 'further-verify-sent', ...intent }, { furtherStepOpen: true }],
   [{ type: 'further-data', data: ['{"b":2}'] }, { furtherData: ['{"b":2}'] }],
-  [
-    { type: 'verify-refused', description: 'no' },
-    { state: 'failed', executionStatusDescription: 'no' },
-  ],
-  [{ type: 'verify-refused' }, { state: 'failed', executionStatusDescription: null }],
-  [
-    { type: 'payee-checked', result: 'match', name: 'ADA L.', problem: null, source: 'payer' },
-    { payeeCheck: { result: 'match', name: 'ADA L.', problem: null } },
-  ],
+  [{ type: 'verify-refused', ...NO }, failed('no')],
+  [{ type: 'verify-refused' }, failed(null)],
+  [{ type: 'payee-checked', ...MATCH, source: 'payer' }, { payeeCheck: MATCH }],
   [{ type: 'accepted' }, { accepted: true }],
   [{ type: 'cancelled' }, { state: 'cancelled' }],
   [{ type: 'approach-sent', ...intent }, {}],
   [{ type: 'sca-started' }, { state: 'authorizing' }],
   [{ type: 'sca-returned' }, { returned: true }],
   [{ type: 'sca-again' }, { state: 'verified' }],
-  [
-    { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
-    { state: 'authorized', authorizationStatus: 'AUTHORIZED' },
-  ],
-  [
-    { type: 'execute-sent', ...intent },
-    { state: 'executing', executeRequestId: 'q1' },
-  ],
+  [AUTHORISED, { state: 'authorized', authorizationStatus: 'AUTHORIZED' }],
+  [SENT, { state: 'executing', executeRequestId: 'q1' }],
   [{ type: 'execute-not-begun' }, { state: 'authorized' }],
   [{ type: 'execute-turned-away' }, { state: 'authorized', refusedUnconfirmed: true }],
-  [
-    { type: 'executed', cro: '1' },
-    { state: 'executed', cro: '1' },
-  ],
-  [
-    { type: 'execute-refused', description: 'no' },
-    { state: 'failed', executionStatusDescription: 'no', refusedUnconfirmed: true },
-  ],
+  [{ type: 'executed', cro: '1' }, RUN],
+  [REFUSED, { ...failed('no'), refusedUnconfirmed: true }],
   [{ type: 'execute-unanswered' }, { state: 'unknown' }],
-  [
-    { type: 'settlement', status: 'PENDING', description: null },
-    { state: 'executed', executionStatus: 'PENDING', executionStatusDescription: null },
-  ],
-  [
-    { type: 'resolved', outcome: 'executed', by: 'ada@pisp-1', note: null },
-    { state: 'executed', resolution: { outcome: 'executed', by: 'ada@pisp-1', note: null, at: LATER } },
-  ],
-  [
-    { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1' },
-    { state: 'failed', resolution: { outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1', at: LATER } },
-  ],
+  [SETTLED, { state: 'executed', executionStatus: 'PENDING', executionStatusDescription: null }],
+  [{ type: 'resolved', ...PAID }, resolved('executed', PAID)],
+  [{ type: 'resolved', ...UNPAID }, resolved('failed', UNPAID)],
 ])('%j changes exactly these fields of an operation', (event, changes) => {
   expect(apply(before, event)).toEqual({ ...before, ...changes, updatedAt: LATER });
 });
 
 it('verifying again resets an operation but keeps the data of its further steps', () => {
-  const open = apply(
-    { ...before, state: 'verified', accepted: true },
-    { type: 'further-verify-sent', ...intent },
-  );
+  const accepted = { ...before, state: 'verified', accepted: true } as const;
+  const open = apply(accepted, { type: 'further-verify-sent', ...intent });
   expect(apply(open, { type: 'verify-again' })).toEqual({
-    ...before,
-    furtherSteps: 0,
-    verification: null,
-    updatedAt: LATER,
+    ...{ ...before, furtherSteps: 0, verification: null, updatedAt: LATER },
   });
 });
 
@@ -176,11 +154,11 @@ it.each([
 });
 
 it.each<[StepEvent, boolean]>([
-  [{ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' }, true],
+  [AUTHORISED, true],
   [{ type: 'authorization', status: 'EXPIRED', bankStatus: 'EXPIRED' }, true],
   [{ type: 'authorization', status: 'PENDING', bankStatus: 'STARTED' }, true],
   [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED' }, false],
-  [{ type: 'execute-sent', ...intent }, true],
+  [SENT, true],
   [{ type: 'execute-not-begun' }, true],
   [{ type: 'execute-unanswered' }, true],
   [{ type: 'ordered' }, false],

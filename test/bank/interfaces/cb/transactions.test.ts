@@ -40,10 +40,7 @@ function answers(...pages: [query: string, answer: WrittenAnswer][]): void {
 }
 
 const stream = (query: TransactionQuery) =>
-  streamTransactions(openClient().bank.accounts, query, {
-    tell: () => {},
-    mayAskAgain: true,
-  });
+  streamTransactions(openClient().bank.accounts, query, { tell: () => {}, mayAskAgain: true });
 
 async function fetched(query: Partial<TransactionQuery> = {}): Promise<Transaction[]> {
   const rows: Transaction[] = [];
@@ -81,56 +78,27 @@ it('an empty range gives no rows and no error', async () => {
 });
 
 describe('two cursors', () => {
+  const [BOOKED_11, PENDING_11] = ['?nextAccounting=11', '?nextNotAccounting=11'];
+  const BOTH_11 = `${BOOKED_11}&nextNotAccounting=11`;
   const BOTH = page('b1 p2', { nextAccounting: 11, nextNotAccounting: '11' });
   const MORE_BOOKED = page('b1 p2', { nextAccounting: 11 });
 
-  it.each<[string, [query: string, answer: WrittenAnswer][], string, TransactionQuery['status']?]>([
-    [
-      'psd2 follows both cursors while both lists have pages',
-      [
-        ['', BOTH],
-        ['?nextAccounting=11&nextNotAccounting=11', page('b3 p4')],
-      ],
-      'b1 p2 b3 p4',
-    ],
-    [
-      'psd2 ignores a finished pending list that the bank repeats, and gives no row twice and loses none',
-      [
-        ['', MORE_BOOKED],
-        // psd2 leaves out the cursor of the finished list, so the bank starts that list again and sends a cursor.
-        ['?nextAccounting=11', page('b3 p2', { nextAccounting: 21, nextNotAccounting: 11 })],
-        ['?nextAccounting=21', page('b4 p2')],
-      ],
-      'b1 p2 b3 b4',
-    ],
-    [
-      'psd2 ignores a finished booked list that the bank repeats',
-      [
-        ['', page('b1 p2', { nextNotAccounting: 11 })],
-        ['?nextNotAccounting=11', page('b1 p3')],
-      ],
-      'b1 p2 p3',
-    ],
-    [
-      'psd2 follows only the cursor of the booked list, if it needs no other',
-      [
-        ['', BOTH],
-        ['?nextAccounting=11', page('b3 p2')],
-      ],
-      'b1 b3',
-      'booked',
-    ],
-    ['psd2 follows no cursor of a list that it does not need', [['', MORE_BOOKED]], 'p2', 'pending'],
-    [
-      'psd2 reads on after an empty page in the middle',
-      [
-        ['', page('', { nextAccounting: 11 })],
-        ['?nextAccounting=11', page('b1')],
-      ],
-      'b1',
-    ],
-  ])('%s', async (_, pages, rows, status) => {
-    answers(...pages);
+  const MORE_PENDING = page('b1 p2', { nextNotAccounting: 11 });
+  const EMPTY = page('', { nextAccounting: 11 });
+  // psd2 leaves out the cursor of the finished list, so the bank starts that list again and sends a cursor.
+  const REPEATS = page('b3 p2', { nextAccounting: 21, nextNotAccounting: 11 });
+  const PENDING_AGAIN = { '': MORE_BOOKED, [BOOKED_11]: REPEATS, '?nextAccounting=21': page('b4 p2') };
+  const BOOKED_AGAIN = { '': MORE_PENDING, [PENDING_11]: page('b1 p3') };
+
+  it.each<[string, Record<string, WrittenAnswer>, string, TransactionQuery['status']?]>([
+    ['both cursors, while both lists have pages', { '': BOTH, [BOTH_11]: page('b3 p4') }, 'b1 p2 b3 p4'],
+    ['no finished pending list that the bank repeats', PENDING_AGAIN, 'b1 p2 b3 b4'],
+    ['no finished booked list that the bank repeats', BOOKED_AGAIN, 'b1 p2 p3'],
+    ['only the cursor that it needs', { '': BOTH, [BOOKED_11]: page('b3 p2') }, 'b1 b3', 'booked'],
+    ['no cursor of a list that it does not need', { '': MORE_BOOKED }, 'p2', 'pending'],
+    ['the cursor of an empty page in the middle', { '': EMPTY, [BOOKED_11]: page('b1') }, 'b1'],
+  ])('psd2 follows %s, gives no row twice and loses none', async (_, pages, rows, status) => {
+    answers(...Object.entries(pages));
     expect(await rowsOf({ status })).toBe(rows);
   });
 
@@ -214,26 +182,20 @@ it('psd2 reads on after 100 empty pages in a row, and not after more', async () 
 });
 
 describe('a cursor that does not advance', () => {
-  it.each<[string, rows: string[], [query: string, answer: WrittenAnswer][]]>([
-    ...[11, 10, 1].map((second): [string, string[], [string, WrittenAnswer][]] => [
+  const byLink = (row: string) => page(row, {}, 'retrieve?page=2');
+  const byCursor = (row: string, nextAccounting: number) => page(row, { nextAccounting });
+  const ONE = ['-1.000'];
+  const TWO = ['-1.000', '-2.000'];
+  it.each<[string, rows: string[], Record<string, WrittenAnswer>]>([
+    ...[11, 10, 1].map((second): [string, string[], Record<string, WrittenAnswer>] => [
       `is 11 and then ${second}`,
-      ['-1.000', '-2.000'],
-      [
-        ['', page('b1', { nextAccounting: 11 })],
-        ['?nextAccounting=11', page('b2', { nextAccounting: second })],
-      ],
+      TWO,
+      { '': byCursor('b1', 11), '?nextAccounting=11': byCursor('b2', second) },
     ]),
-    ['is 1 on the first page, where it began', ['-1.000'], [['', page('b1', { nextAccounting: 1 })]]],
-    [
-      'is a link to a page that psd2 has read',
-      ['-1.000', '-2.000'],
-      [
-        ['', page('b1', {}, 'retrieve?page=2')],
-        ['?page=2', page('b2', {}, 'retrieve?page=2')],
-      ],
-    ],
+    ['is 1 on the first page, where it began', ONE, { '': byCursor('b1', 1) }],
+    ['is a link to a page that psd2 has read', TWO, { '': byLink('b1'), '?page=2': byLink('b2') }],
   ])('psd2 ends with an error, and repeats no row, if it %s', async (_, given, pages) => {
-    answers(...pages);
+    answers(...Object.entries(pages));
     const rows: Transaction[] = [];
     const reading = (async () => {
       for await (const part of stream(ALL_TRANSACTIONS)) rows.push(...part);
@@ -307,28 +269,22 @@ const odd = (fields: object, data: object = {}) =>
 
 describe('what is odd in a row is read as what it can only mean', () => {
   const lost = { valueDate: null };
+  const NO_DAY = { dateAccountingCurrency: 'x' };
+  const VALUE = { dateLiquidationValue: '20/11/2026' };
+  const VALUE_ALONE = { bookingDate: null, valueDate: '2026-11-20' };
+  const BLANKS = { amountTransaction: { amount: ' -12,30 ', currency: ' eur ' } };
   it.each<[string, object, object, string[]]>([
     ['a value day of 30 February', { dateLiquidationValue: '30/02/2026' }, { valueDate: '2026-02-28' }, []],
     ['the same otherwise', { dateLiquidationValue: '20240230T00:00:00' }, { valueDate: '2024-02-29' }, []],
     ['a value day that is none', { dateLiquidationValue: 'soon' }, lost, ['dateLiquidationValue']],
     ['an object for a day', { dateLiquidationValue: {} }, lost, ['dateLiquidationValue']],
     ['a day as a number', { dateAccountingCurrency: 20_261_120 }, { bookingDate: '2026-11-20' }, []],
-    [
-      'no booking day beside a value day',
-      { dateAccountingCurrency: 'x', dateLiquidationValue: '20/11/2026' },
-      { bookingDate: null, valueDate: '2026-11-20' },
-      ['dateAccountingCurrency'],
-    ],
+    ['no booking day beside a value day', { ...NO_DAY, ...VALUE }, VALUE_ALONE, ['dateAccountingCurrency']],
     ['a number for a text', { shortDescription: 7 }, { description: '7' }, []],
     ['a list for a text', { extendedDescription: ['a'] }, { details: '' }, ['extendedDescription']],
     ['a word for a flag', { isFeeCharge: 'TRUE' }, { feeCharge: true }, []],
     ['no flag', { isFeeCharge: 'perhaps' }, { feeCharge: null }, ['isFeeCharge']],
-    [
-      'an amount with blanks, a comma and a small currency',
-      { amountTransaction: { amount: ' -12,30 ', currency: ' eur ' } },
-      { amount: '-12.30', currency: 'EUR' },
-      [],
-    ],
+    ['an amount with blanks and a comma', BLANKS, { amount: '-12.30', currency: 'EUR' }, []],
     ['a bare amount as a number', { amountTransaction: -12.5 }, { amount: '-12.5', currency: null }, []],
   ])('%s', async (_, fields, expected, unread) => {
     answers(['', odd(fields)]);
@@ -341,16 +297,13 @@ describe('what is odd in a row is read as what it can only mean', () => {
   });
 
   it.each([
-    ['no amount', { amountTransaction: { amount: 'x' } }, 'transactionsAccounting.0.amountTransaction'],
-    [
-      'no day at all',
-      { dateAccountingCurrency: 'x', dateLiquidationValue: 'y' },
-      'transactionsAccounting.0.dateAccountingCurrency',
-    ],
+    ['no amount', { amountTransaction: { amount: 'x' } }, 'amountTransaction'],
+    ['no day at all', { ...NO_DAY, dateLiquidationValue: 'y' }, 'dateAccountingCurrency'],
   ])('but a row with %s is refused', async (_, fields, field) => {
+    const row = 'data.transactionsAccounting.0';
     answers(['', odd(fields)]);
     await expect(fetched()).rejects.toMatchObject({
-      ...{ code: 'bank_answer', message: expect.stringContaining(`no usable data.${field}`) },
+      ...{ code: 'bank_answer', message: expect.stringContaining(`no usable ${row}.${field}`) },
     });
   });
 

@@ -105,41 +105,32 @@ describe('an answer that psd2 understands', () => {
 
 describe('the messages of an answer', () => {
   const WARNING = { category: 'WARNING', code: 'B' };
+  const WHOLE = { code: 'A', path: 'body.x', text: 'T' };
+  const NO = { code: 'A', text: 'No' };
+  const OVER = { code: 'invalid_grant', text: 'Over', isOAuth: true };
+  const NO_KEY = { code: 'Bad Request', text: 'No such key', isOAuth: true };
+  const FURTHER = { additionalErrors: [{ code: 'A' }, { title: 'B' }, {}, 'x'] };
   const message = (more: object) => ({ code: null, text: null, path: null, isError: true, ...more });
+  const THREE = [message({ text: 'T' }), message({ code: 'A' }), message({ text: 'B' })];
   it.each<[string, unknown, object[]]>([
-    [
-      'of the standard',
-      messages({ category: 'ERROR', code: 'A', path: 'body.x', text: 'T' }, WARNING),
-      [message({ code: 'A', path: 'body.x', text: 'T' }), message({ code: 'B', isError: false })],
-    ],
+    ['of the standard', messages({ category: 'ERROR', ...WHOLE }), [message(WHOLE)]],
+    ['that only warn', messages(WARNING), [message({ code: 'B', isError: false })]],
     ['in lower case, or without a category', messages({ category: 'error' }, {}), [message({}), message({})]],
     ['that are texts alone', { tppMessages: ['x', 1, null] }, [message({ text: 'x' })]],
     ['in another form', { tppMessages: { code: 'A' } }, []],
+    ['beside others', { ...messages(error('A')), error: 'B', code: 'C' }, [message(NO)]],
+    ['of OAuth', { error: 'invalid_grant', error_description: 'Over', code: 'C' }, [message(OVER)]],
     [
-      'beside others',
-      { ...messages(error('A')), error: 'B', code: 'C' },
-      [message({ code: 'A', text: 'No' })],
-    ],
-    [
-      'of OAuth',
-      { error: 'invalid_grant', error_description: 'Over', code: 'C' },
-      [message({ code: 'invalid_grant', text: 'Over', isOAuth: true })],
-    ],
-    [
-      'in the form of OAuth, with its text as a message',
+      'of OAuth, as a message',
       { error: 'Bad Request', message: 'No such key', path: '/v1' },
-      [message({ code: 'Bad Request', text: 'No such key', isOAuth: true })],
+      [message(NO_KEY)],
     ],
     ['of OAuth, longer', { error: 'x'.repeat(201) }, [message({ code: 'x'.repeat(200), isOAuth: true })]],
     ['an error that is no text', { error: { code: 'A' } }, []],
     ['problem details', { title: 'T', detail: 'D', code: 'C' }, [message({ code: 'C', text: 'D' })]],
     ['problem details with a title alone', { title: 'T' }, [message({ text: 'T' })]],
     ['problem details with a code alone', { code: 'C' }, [message({ code: 'C' })]],
-    [
-      'problem details with further ones',
-      { title: 'T', additionalErrors: [{ code: 'A' }, { title: 'B' }, {}, 'x'] },
-      [message({ text: 'T' }), message({ code: 'A' }), message({ text: 'B' })],
-    ],
+    ['problem details with further ones', { title: 'T', ...FURTHER }, THREE],
     ['a title that is no text', { title: { a: 1 } }, []],
     ['a code that is a number', { code: 42 }, []],
     ['a list', [error('A')], [message({ text: 'No' })]],
@@ -164,10 +155,8 @@ describe('the content of an answer', () => {
   const read = async (answer: Scripted) => readAnswer(await answered(READING, answer), list);
 
   it('is what was asked for, with the headers and the messages of the bank', async () => {
-    const body = {
-      accounts: [{ id: 'a1', more: 1 }],
-      ...messages({ text: 'Soon', code: 'W1' }, { code: 'W2' }, {}),
-    };
+    const notices = messages({ text: 'Soon', code: 'W1' }, { code: 'W2' }, {});
+    const body = { accounts: [{ id: 'a1', more: 1 }], ...notices };
     expect(await read(said(body, 200, { date: 'today' }))).toEqual({
       data: { accounts: [{ id: 'a1' }] },
       ...{ headers: { date: 'today' }, status: 200 },
@@ -178,14 +167,10 @@ describe('the content of an answer', () => {
     });
   });
 
-  const half = (type: string) => ({ body: '{', headers: { 'content-type': type } });
+  const half = (type: string, body = '{') => ({ body, headers: { 'content-type': type } });
   it.each<[string, Scripted, string]>([
     ['nothing', { status: 204 }, 'is not JSON: the answer is empty'],
-    [
-      'a page',
-      { body: '<html>', headers: { 'content-type': 'text/html; charset=utf-8' } },
-      'is not JSON: the answer is text/html',
-    ],
+    ['a page', half('text/html; charset=utf-8', '<html>'), 'is not JSON: the answer is text/html'],
     ['half of JSON', half('application/json'), 'is not JSON'],
     ['half of JSON of another kind', half('application/hal+json'), 'is not JSON'],
     ['no kind', { body: '{' }, 'is not JSON'],
@@ -224,8 +209,7 @@ describe('the content of an answer', () => {
 
   it('a failing bank that asks to wait is no bank with too many calls, and used-up readings come back tomorrow', async () => {
     const headers = { 'retry-after': '5' };
-    const failing = await failureOf(read(said({}, 503, headers)));
-    expect(failing).toEqual({
+    expect(await failureOf(read(said({}, 503, headers)))).toEqual({
       ...{ code: 'bank_failing', message: 'The bank failed on GET /v1/accounts (HTTP 503)', httpStatus: 503 },
       ...IDS,
     });

@@ -5,7 +5,15 @@ import { scaOfConsents } from '../../../../src/bank/interfaces/nextgenpsd2/sca.t
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import type { ConsentTerms } from '../../../../src/domain/consent.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
-import { errorOf, failureOf, IDS, type Scripted, said, scriptedCalls } from './scripted.ts';
+import {
+  errorOf,
+  failureOf,
+  IDS,
+  refused as refusedBy,
+  type Scripted,
+  said,
+  scriptedCalls,
+} from './scripted.ts';
 
 // What a consent can be for, and each call about one: whole requests, whole answers, whole errors.
 
@@ -41,82 +49,51 @@ const refused = (terms: Partial<ConsentTerms>, consent: Consent = {}) =>
 
 const USUAL = { recurring: true, validUntil: '2027-05-20', frequencyPerDay: 4 };
 const OFFERED = { type: 'bank-offered', balances: true, transactions: true };
+const ALL = { access: { type: 'all-accounts' } } as const;
+const LIST = { access: { type: 'list-only' } } as const;
+const WHOLE = { access: { type: 'list-with-balances' } };
+const endsOn = (day: string) => ({ validUntil: date(day) });
 
 describe('the terms of a consent', () => {
   it.each<[string, Partial<ConsentTerms>, Consent, object]>([
     ['nothing', {}, {}, {}],
-    [
-      'less than the bank allows',
-      { frequencyPerDay: 1, validUntil: date('2026-11-21') },
-      {},
-      { frequencyPerDay: 1, validUntil: '2026-11-21' },
-    ],
-    ['as much as the bank allows', { frequencyPerDay: 4, validUntil: date('2027-05-20') }, {}, {}],
+    ['fewer readings than the bank allows', { frequencyPerDay: 1 }, {}, { frequencyPerDay: 1 }],
+    ['fewer days than the bank allows', endsOn('2026-11-21'), {}, { validUntil: '2026-11-21' }],
+    ['as much as the bank allows', { frequencyPerDay: 4, ...endsOn('2027-05-20') }, {}, {}],
     ['one reading', { recurring: false, frequencyPerDay: 3 }, {}, { recurring: false, frequencyPerDay: 1 }],
-    ["the bank's first type", {}, { types: ['list-only', 'dedicated'] }, { access: { type: 'list-only' } }],
-    [
-      'the list, with balances where the bank has no other',
-      { access: { type: 'list-only' } },
-      { types: ['list-with-balances'] },
-      { access: { type: 'list-with-balances' } },
-    ],
-    ['all accounts', {}, { types: ['all-accounts'] }, { access: { type: 'all-accounts' } }],
+    ["the bank's first type", {}, { types: ['list-only', 'dedicated'] }, LIST],
+    ['the list, with balances where the bank has no other', LIST, { types: ['list-with-balances'] }, WHOLE],
+    ['all accounts', {}, { types: ['all-accounts'] }, ALL],
     ['the choice of the customer', {}, { types: ['all-accounts', 'bank-offered'] }, {}],
-    [
-      'what this bank allows',
-      {},
-      { maxDays: 1, frequencyPerDay: 9 },
-      { frequencyPerDay: 9, validUntil: '2026-11-22' },
-    ],
+    ['as many days as this bank allows', {}, { maxDays: 1 }, { validUntil: '2026-11-22' }],
+    ['as many readings as this bank allows', {}, { frequencyPerDay: 9 }, { frequencyPerDay: 9 }],
   ])('%s', async (_, terms, consent, expected) => {
     opened([], consent).consents.checkTerms?.(terms);
     const given = (await requested(terms, consent)).result.terms;
     expect(given).toEqual({ ...USUAL, access: OFFERED, ...expected });
   });
 
-  const noType = (type: string, types: string) => ({
-    code: 'usage',
-    message: `This bank does not offer consents of the type ${type}`,
-    hint: `It offers: ${types}.`,
-  });
-  const often = (count: number, most: number) => ({
-    code: 'usage',
-    message: `This bank does not offer ${count} readings a day`,
-    hint: `It allows 1 to ${most}.`,
-  });
+  const usage = (message: string, hint: string) => ({ code: 'usage', message, hint });
+  const NO_ONCE = usage('This bank does not offer consents for one reading', 'Leave out --once.');
+  const TYPES = 'It offers: list-only, dedicated.';
+  const NO_ALL = usage('This bank does not offer consents of the type all-accounts', TYPES);
+  const NAME_EACH = 'Name each with --account <iban>.';
+  const NO_ACCOUNT = usage('This bank wants to know for which accounts the consent is', NAME_EACH);
+  const often = (count: number, most: number) =>
+    usage(`This bank does not offer ${count} readings a day`, `It allows 1 to ${most}.`);
   const until = (day: string) => ({
     code: 'invalid_date',
     message: `The consent cannot be valid until ${day}`,
     hint: 'This bank takes a day from 2026-11-21 to 2027-05-20.',
   });
   it.each<[Partial<ConsentTerms>, Consent, object]>([
-    [
-      { recurring: false },
-      { once: false },
-      {
-        code: 'usage',
-        message: 'This bank does not offer consents for one reading',
-        hint: 'Leave out --once.',
-      },
-    ],
-    [
-      { access: { type: 'all-accounts' } },
-      { types: ['list-only', 'dedicated'] },
-      noType('all-accounts', 'list-only, dedicated'),
-    ],
-    [
-      {},
-      { types: ['dedicated', 'list-only'] },
-      {
-        code: 'usage',
-        message: 'This bank wants to know for which accounts the consent is',
-        hint: 'Name each with --account <iban>.',
-      },
-    ],
+    [{ recurring: false }, { once: false }, NO_ONCE],
+    [ALL, { types: ['list-only', 'dedicated'] }, NO_ALL],
+    [{}, { types: ['dedicated', 'list-only'] }, NO_ACCOUNT],
     [{ frequencyPerDay: 5 }, {}, often(5, 4)],
     [{ frequencyPerDay: 0 }, { frequencyPerDay: 2 }, often(0, 2)],
-    [{ validUntil: date('2027-05-21') }, {}, until('2027-05-21')],
-    [{ validUntil: date('2026-11-20') }, {}, until('2026-11-20')],
+    [endsOn('2027-05-21'), {}, until('2027-05-21')],
+    [endsOn('2026-11-20'), {}, until('2026-11-20')],
   ])('%j at a bank with %j', async (terms, consent, error) => {
     expect(refused(terms, consent)).toEqual(error);
     expect(await failureOf(opened([], consent).consents.request({ ...REQUEST, terms }))).toEqual(error);
@@ -130,22 +107,19 @@ describe('a request for a consent', () => {
   const dedicated = (accounts: string[], balances: string[], transactions: string[]) => ({
     access: { type: 'dedicated', accounts, balances, transactions } as const,
   });
+  const ACCESS = { accounts: [], balances: [], transactions: [] };
+  const CARDS = [{ maskedPan: '5254**41' }, { bban: '0815', currency: 'EUR' }, { msisdn: '491701234567' }];
   it.each<[Partial<ConsentTerms>, object]>([
-    [{ access: { type: 'all-accounts' } }, { allPsd2: 'allAccounts' }],
-    [{ access: { type: 'list-only' } }, { availableAccounts: 'allAccounts' }],
-    [bank(true, true), { accounts: [], balances: [], transactions: [] }],
+    [ALL, { allPsd2: 'allAccounts' }],
+    [LIST, { availableAccounts: 'allAccounts' }],
+    [bank(true, true), ACCESS],
     [bank(false, true), { accounts: [], transactions: [] }],
     [bank(true, false), { accounts: [], balances: [] }],
     [bank(false, false), { accounts: [] }],
     [dedicated([IBAN], [], []), { accounts: [{ iban: IBAN }] }],
     [dedicated([IBAN], [IBAN], []), { accounts: [{ iban: IBAN }], balances: [{ iban: IBAN }] }],
     [dedicated([IBAN], [], [IBAN]), { accounts: [{ iban: IBAN }], transactions: [{ iban: IBAN }] }],
-    [
-      dedicated(['maskedPan:5254**41', 'bban:0815:EUR', 'msisdn:491701234567'], [], []),
-      {
-        accounts: [{ maskedPan: '5254**41' }, { bban: '0815', currency: 'EUR' }, { msisdn: '491701234567' }],
-      },
-    ],
+    [dedicated(['maskedPan:5254**41', 'bban:0815:EUR', 'msisdn:491701234567'], [], []), { accounts: CARDS }],
   ])('for %j', async (terms, access) => {
     const { result, body } = await requested(terms);
     expect(body).toEqual({
@@ -166,9 +140,8 @@ describe('a request for a consent', () => {
     const _links = { scaRedirect: { href: 'https://bank.example/sca?x=1' }, scaStatus: { href: status } };
     const { consents, sent } = opened([said({ ...CREATED, _links }, 201)]);
     const categories = [...REQUEST.categories, { name: 'PAYMENTS' as const, products: [] }];
-    const accessAtBank = { accounts: [], balances: [], transactions: [] };
     expect(await consents.request({ ...REQUEST, categories, ...back })).toEqual({
-      ...{ resourceId: 'c1', bankStatus: 'received', besideOthers: false, access: accessAtBank },
+      ...{ resourceId: 'c1', bankStatus: 'received', besideOthers: false, access: ACCESS },
       outcomes: [
         { name: 'ACCOUNT_INFO', outcome: true },
         { name: 'PAYMENTS', outcome: false },
@@ -212,17 +185,14 @@ describe('a consent that the bank refuses', () => {
     ['PARAMETER_NOT_SUPPORTED', { type: 'list-only' }, '--account <iban>, --all-accounts'],
     ['FORMAT_ERROR', undefined, '--account <iban>, --all-accounts, --list-only.'],
   ] as const)('%s: the sentence names the other kinds', async (code, access, others) => {
-    const answer = said({ tppMessages: [{ category: 'ERROR', code, text: 'No' }] }, 400);
-    const error = await failureOf(requested(access ? { access } : {}, {}, answer));
-    expect(error).toMatchObject({
-      bankCode: code,
-      hint: expect.stringContaining(`Other kinds: ${others}`),
-    });
+    const error = await failureOf(requested(access ? { access } : {}, {}, refusedBy(code, 400)));
+    const hint = expect.stringContaining(`Other kinds: ${others}`);
+    expect(error).toMatchObject({ bankCode: code, hint });
     expect(error).toMatchObject({ hint: expect.stringContaining('consent.types') });
   });
 
   it('another refusal is about something else', async () => {
-    const answer = said({ tppMessages: [{ category: 'ERROR', code: 'PSU_CREDENTIALS_INVALID' }] }, 401);
+    const answer = refusedBy('PSU_CREDENTIALS_INVALID', 401);
     expect(await failureOf(requested({}, {}, answer))).not.toMatchObject({
       hint: expect.stringContaining('--all-accounts'),
     });
@@ -247,10 +217,7 @@ describe('a consent at the bank', () => {
     const { consents, sent } = opened([said({ consentStatus: 'valid', consentId: 'c1' })]);
     expect(await consents[what]?.('c1', TRANSACTION_ID)).toMatchObject(statusOf('valid'));
     expect(sent).toEqual([
-      {
-        ...{ method: 'GET', path, facts: FACTS },
-        ...{ transactionId: TRANSACTION_ID, decides: true },
-      },
+      { ...{ method: 'GET', path, facts: FACTS }, transactionId: TRANSACTION_ID, decides: true },
     ]);
   });
 
@@ -299,7 +266,7 @@ describe('a consent at the bank', () => {
   });
 
   const lacking = (status: number, code?: string) =>
-    said(code === undefined ? {} : { tppMessages: [{ category: 'ERROR', code, text: 'No' }] }, status);
+    code === undefined ? said({}, status) : refusedBy(code, status);
 
   it.each([404, 405, 501])('without a call for it (%i) has its status alone', async (status) => {
     const { consents, sent } = opened([lacking(status), said({ consentStatus: 'expired' })]);
@@ -353,11 +320,8 @@ describe('a consent at the bank', () => {
     ...[lacking(404), lacking(403, 'SERVICE_BLOCKED'), lacking(401, 'CONSENT_INVALID')],
     { status: 200, body: '<html>' },
   ])('does not end: %j', async (answer) => {
-    expect(
-      await failureOf(Promise.resolve(opened([answer]).consents.delete?.('c1', TRANSACTION_ID))),
-    ).toMatchObject({
-      httpStatus: answer.status,
-    });
+    const ending = Promise.resolve(opened([answer]).consents.delete?.('c1', TRANSACTION_ID));
+    expect(await failureOf(ending)).toMatchObject({ httpStatus: answer.status });
   });
 
   it.each([
@@ -382,10 +346,8 @@ describe('a consent at the bank', () => {
   });
 
   it('is not ended before it is authorised, at a bank that deletes no other', async () => {
-    const { consents, sent } = opened(
-      [said({ consentStatus: 'received' }), said({ consentStatus: 'valid' }), { status: 204 }],
-      { delete: 'authorised' },
-    );
+    const answers = [said({ consentStatus: 'received' }), said({ consentStatus: 'valid' }), { status: 204 }];
+    const { consents, sent } = opened(answers, { delete: 'authorised' });
     const deleted = () => Promise.resolve(consents.delete?.('c1', TRANSACTION_ID));
     expect(await failureOf(deleted())).toMatchObject({ code: 'bank_refused' });
     expect(await deleted()).toBe('terminatedByTpp');

@@ -31,6 +31,10 @@ const NAMES = {
   hint: 'Check --psu-id, --psu-id-type and --psu-corporate-id: the customer knows them from the bank.',
 };
 const FILE = { hint: 'The bank file may say how this bank differs from the standard.' };
+const COVERED = {
+  hint: 'See the accounts that the consent covers, or ask the customer for another consent:',
+  next: [...[['accounts', 'list']], ...CONSENT.next],
+};
 const LATER = { hint: 'Try again later.' };
 const CONTENT = { refusal: 'content' } as const;
 const OTHER = { refusal: 'other' } as const;
@@ -93,18 +97,9 @@ const STANDARD = [
   kind('bank_refused', { hint: 'Choose others with --from and --to.', ...CONTENT }, [
     ['PERIOD_INVALID', 400, `The bank does not take the days of ${READ}`],
   ]),
-  kind(
-    'bank_refused',
-    {
-      hint: 'See the accounts that the consent covers, or ask the customer for another consent:',
-      next: [
-        ['accounts', 'list'],
-        ['consent', 'request'],
-      ],
-      ...OTHER,
-    },
-    [['RESOURCE_UNKNOWN', 404, `The bank does not know what ${READ} is about`]],
-  ),
+  kind('bank_refused', { ...COVERED, ...OTHER }, [
+    ['RESOURCE_UNKNOWN', 404, `The bank does not know what ${READ} is about`],
+  ]),
   kind('bank_refused', OTHER, [
     ['RESOURCE_EXPIRED', 403, `What ${READ} is about has expired at the bank`],
     ['RESOURCE_BLOCKED', 409, `What ${READ} is about is blocked at the bank`],
@@ -130,22 +125,17 @@ describe('a code of the standard', () => {
     });
   });
 
+  const NO_CONSENT = { ...CONSENT, ...CONTENT, beganNothing: true };
   it.each<[string, string, string, ErrorContext]>([
     ['PERIOD_INVALID', 'bank_refused', `The bank does not take the days of ${PAY}`, CONTENT],
     ['RESOURCE_UNKNOWN', 'bank_refused', `The bank does not know what ${PAY} is about`, OTHER],
-    [
-      ...(['CONSENT_INVALID', 'not_logged_in', `The consent does not cover ${PAY}`] as const),
-      { ...CONSENT, ...CONTENT, beganNothing: true },
-    ],
-  ])(
-    '%s about no reading has no advice about readings, and ends no consent',
-    async (bankCode, code, says, context) => {
-      expect(await failure(PAYING, refused(bankCode, 400))).toEqual({
-        ...{ code, message: `${says} (HTTP 400): No`, httpStatus: 400, bankCode },
-        ...{ ...IDS, ...context, isBanks: true },
-      });
-    },
-  );
+    ['CONSENT_INVALID', 'not_logged_in', `The consent does not cover ${PAY}`, NO_CONSENT],
+  ])('%s has no advice about readings, and ends no consent', async (bankCode, code, says, context) => {
+    expect(await failure(PAYING, refused(bankCode, 400))).toEqual({
+      ...{ code, message: `${says} (HTTP 400): No`, httpStatus: 400, bankCode },
+      ...{ ...IDS, ...context, isBanks: true },
+    });
+  });
 
   it('a call that reads nothing is not used up for the day', async () => {
     expect(await failure(PAYING, refused('ACCESS_EXCEEDED', 400))).toEqual({
@@ -158,6 +148,8 @@ describe('a code of the standard', () => {
 });
 
 describe("the bank file's word for a code", () => {
+  const LOG_IN_AGAIN = { ...LOG_IN, ...CONTENT };
+  const ASK_AGAIN = { ...CONSENT, ...CONTENT };
   type Ours = NonNullable<BankFile['errors']>[string];
   it.each<[Ours, string, ErrorContext]>([
     ['invalid_iban', `The bank does not accept an IBAN of ${PAY}`, CONTENT],
@@ -169,17 +161,9 @@ describe("the bank file's word for a code", () => {
     ['further_data_needed', `The bank wants further data for ${PAY}`, CONTENT],
     ['login_refused', `The bank did not log the customer in for ${PAY}`, CONTENT],
     ['outcome_unknown', `The bank does not say what became of ${PAY}`, {}],
-    [
-      'not_logged_in',
-      `The bank does not accept the token or the client for ${PAY}`,
-      { ...LOG_IN, ...CONTENT },
-    ],
+    ['not_logged_in', `The bank does not accept the token or the client for ${PAY}`, LOG_IN_AGAIN],
     ['forbidden', `The bank does not allow ${PAY}`, CONTENT],
-    [
-      'sca_required',
-      `The bank requires the customer to authenticate again before ${PAY}`,
-      { ...CONSENT, ...CONTENT },
-    ],
+    ['sca_required', `The bank requires the customer to authenticate again before ${PAY}`, ASK_AGAIN],
     ['not_authorised', `The customer did not authorise ${PAY}`, CONTENT],
     ['authorisation_expired', `The customer did not authorise ${PAY} in time`, CONTENT],
     ['too_many_calls', 'The bank allows no more calls at the moment', {}],
@@ -205,12 +189,8 @@ describe("the bank file's word for a code", () => {
 
   it('comes before that of the standard, also for a signature', async () => {
     const errors = { SIGNATURE_INVALID: 'forbidden', FORMAT_ERROR: 'invalid_iban' } as const;
-    expect(await failure(PAYING, refused('SIGNATURE_INVALID', 400), { errors })).toMatchObject({
-      code: 'forbidden',
-    });
-    expect(await failure(PAYING, refused('FORMAT_ERROR', 400), { errors })).toMatchObject({
-      code: 'invalid_iban',
-    });
+    for (const [word, code] of Object.entries(errors))
+      expect(await failure(PAYING, refused(word, 400), { errors })).toMatchObject({ code });
   });
 });
 
@@ -222,27 +202,17 @@ describe('a refused signature', () => {
     'psd2 signed with rsa-sha256: digest, x-request-id, psu-id if it is sent, psu-corporate-id if it is sent, tpp-redirect-uri if it is sent.';
   const KEY_ID =
     'keyId has the form sn-ca with a hex serial, lower case, the issuer in rfc2253, spaces: keep.';
+  const OF_ORGANISATION = `${SIGNED} keyId has the form organization-id.`;
+  const NOT_SIGNED = 'psd2 did not sign, because signing.when of the bank file is never.';
+  const OWN_WAY: BankFile['signing'] = {
+    ...{ algorithm: 'rsa-sha512', headers: ['digest', 'date'], ifSent: [], when: 'with-body' },
+  };
 
   it.each<[string, BankFile['signing'], string, string]>([
     ['SIGNATURE_INVALID', {}, ACCEPT, `${SIGNED} ${KEY_ID}`],
-    [
-      'KID_MISSING',
-      { keyId: { form: 'organization-id' } },
-      ACCEPT,
-      `${SIGNED} keyId has the form organization-id.`,
-    ],
-    [
-      'SIGNATURE_MISSING',
-      { when: 'never' },
-      `The bank misses the signature of ${READ}`,
-      'psd2 did not sign, because signing.when of the bank file is never.',
-    ],
-    [
-      'SIGNATURE_INVALID',
-      { algorithm: 'rsa-sha512', headers: ['digest', 'date'], ifSent: [], when: 'with-body' },
-      ACCEPT,
-      `psd2 signed with rsa-sha512: digest, date. ${KEY_ID}`,
-    ],
+    ['KID_MISSING', { keyId: { form: 'organization-id' } }, ACCEPT, OF_ORGANISATION],
+    ['SIGNATURE_MISSING', { when: 'never' }, `The bank misses the signature of ${READ}`, NOT_SIGNED],
+    ['SIGNATURE_INVALID', OWN_WAY, ACCEPT, `psd2 signed with rsa-sha512: digest, date. ${KEY_ID}`],
   ])('%s, with the bank file %j', async (bankCode, signing, message, did) => {
     expect(await failure(READING, refused(bankCode, 401), { signing })).toEqual({
       ...{ code: 'config', message: `${message} (HTTP 401): No`, httpStatus: 401, bankCode },

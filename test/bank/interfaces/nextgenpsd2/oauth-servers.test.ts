@@ -54,29 +54,19 @@ describe('the server of a bank', () => {
   const at = (path: string) => ({ origin: ORIGIN, path });
   const EMPTY = { authorization_endpoint: '', token_endpoint: '', revocation_endpoint: '' };
 
+  const AT_OWN = { ...SERVER, authorization: ENDPOINTS.authorizationEndpoint, token: at('/own/token') };
+  const MTLS = { clientAuth: 'mtls' } as const;
+  const TOKEN = { token_endpoint: '/mtls/token' };
+  const REVOKE = { revocation_endpoint: '/mtls/revoke' };
+  const AT_BOTH = { ...SERVER, token: at('/mtls/token'), revocation: at('/mtls/revoke') };
   it.each<[string, Oauth, object, object]>([
     ['is in the metadata', {}, METADATA, SERVER],
     ['names itself', {}, { ...METADATA, ...NAMES_ITSELF }, { ...SERVER, namesItself: true }],
     ['has nothing', {}, {}, NOTHING],
     ['has empty addresses', {}, EMPTY, NOTHING],
-    [
-      'is at the addresses of the bank file before the metadata',
-      ENDPOINTS,
-      METADATA,
-      { ...SERVER, authorization: ENDPOINTS.authorizationEndpoint, token: at('/own/token') },
-    ],
-    [
-      'has addresses for clients with a certificate',
-      { clientAuth: 'mtls' },
-      aliases({ token_endpoint: '/mtls/token', revocation_endpoint: '/mtls/revoke' }),
-      { ...SERVER, token: at('/mtls/token'), revocation: at('/mtls/revoke') },
-    ],
-    [
-      'has one of these',
-      { clientAuth: 'mtls' },
-      aliases({ token_endpoint: '/mtls/token' }),
-      { ...SERVER, token: at('/mtls/token') },
-    ],
+    ['is at the addresses of the bank file before the metadata', ENDPOINTS, METADATA, AT_OWN],
+    ['has addresses for clients with a certificate', MTLS, aliases({ ...TOKEN, ...REVOKE }), AT_BOTH],
+    ['has one of these', MTLS, aliases(TOKEN), { ...SERVER, token: at('/mtls/token') }],
     ['has none of these', { clientAuth: 'mtls' }, aliases({}), SERVER],
     ['has odd ones', { clientAuth: 'mtls' }, { ...METADATA, mtls_endpoint_aliases: 'none' }, SERVER],
     ['has these for others', { clientAuth: 'post' }, aliases({ token_endpoint: '/mtls/token' }), SERVER],
@@ -167,13 +157,11 @@ describe('the server of a bank', () => {
 
   const unknown = (name: string) =>
     `The OAuth address ${name} is on a host that psd2 does not know: a.example`;
+  const NOT_HTTPS = "The bank's link authorization_endpoint is not an https address";
   it.each([
     [{ token_endpoint: 'https://a.example/t' }, unknown('token_endpoint')],
     [{ revocation_endpoint: 'https://a.example/t' }, unknown('revocation_endpoint')],
-    [
-      { authorization_endpoint: 'http://a.example/t' },
-      "The bank's link authorization_endpoint is not an https address",
-    ],
+    [{ authorization_endpoint: 'http://a.example/t' }, NOT_HTTPS],
   ])('is not used if its metadata is %j', async (metadata, message) => {
     expect(await failureOf(serverOf(metadata))).toMatchObject({ code: 'bank_answer', message });
   });

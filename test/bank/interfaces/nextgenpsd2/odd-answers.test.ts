@@ -66,24 +66,16 @@ describe('an odd row', () => {
     expect(await readRow(more)).toMatchObject({ ...expected, unread: {} });
   });
 
+  const SOON = { bookingDate: 'soon', valueDate: '2026-11-02' };
+  const TWO_WRONG = { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true };
   it.each<[string, object, object, object]>([
     ['31 April', { valueDate: '2026-04-31' }, { valueDate: null }, { valueDate: 1 }],
     ['a flag for a day', { valueDate: true }, { valueDate: null }, { valueDate: 1 }],
-    [
-      'a wrong booking day, but a value day',
-      { bookingDate: 'soon', valueDate: '2026-11-02' },
-      { bookingDate: null, valueDate: '2026-11-02' },
-      { bookingDate: 1 },
-    ],
+    ['a wrong booking day, but a value day', SOON, { ...SOON, bookingDate: null }, { bookingDate: 1 }],
     ['an object for a name', { creditorName: { a: 'A' } }, { counterpartyName: null }, { creditorName: 1 }],
     ['a number for an account', { creditorAccount: [1] }, { counterpartyIban: null }, { creditorAccount: 1 }],
     ['no amount', { originalAmount: { amount: 'x', currency: 'USD' } }, {}, { originalAmount: 1 }],
-    [
-      'two of them',
-      { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true },
-      {},
-      { creditorId: 1, ultimateDebtor: 1 },
-    ],
+    ['two of them', TWO_WRONG, {}, { creditorId: 1, ultimateDebtor: 1 }],
   ])('with %s keeps the rest, and the field is counted', async (_, more, expected, unread) => {
     expect(await readRow(more)).toMatchObject({ transactionId: 't1', ...expected, unread });
   });
@@ -113,47 +105,33 @@ describe('what a person needs of a row', () => {
     ...{ ultimateDebtor: 'Ann', ultimateCreditor: 'Bob' },
   };
   const EXCHANGE = { sourceCurrency: 'EUR', targetCurrency: 'USD' };
+  const BOUGHT = {
+    originalAmount: { amount: '-10.00', currency: 'USD' },
+    currencyExchange: [{ ...EXCHANGE, exchangeRate: '1.0842', unitCurrency: 'EUR' }],
+  };
+  const PAID = { originalAmount: '-10.00', originalCurrency: 'USD', exchangeRate: '1.0842' };
+  const MARKUP = { markupFee: { amount: '0.35', currency: 'EUR' } };
+  const RATE = { currencyExchange: { ...EXCHANGE, exchangeRate: 0.93 } };
   it.each<[string, object, object]>([
     ['a card', { creditorAccount: { pan: '5254121234563241' } }, { counterpartyAccount: '************3241' }],
     ['a telephone', { creditorAccount: { msisdn: '+491234' } }, { counterpartyAccount: '+491234' }],
     ['a debit', DEBIT, DEBIT],
-    [
-      'another currency',
-      {
-        originalAmount: { amount: '-10.00', currency: 'USD' },
-        currencyExchange: [{ ...EXCHANGE, exchangeRate: '1.0842', unitCurrency: 'EUR' }],
-        markupFee: { amount: '0.35', currency: 'EUR' },
-      },
-      {
-        ...{ originalAmount: '-10.00', originalCurrency: 'USD', exchangeRate: '1.0842' },
-        ...{ feeAmount: '0.35', feeCurrency: 'EUR' },
-      },
-    ],
-    [
-      'a rate alone',
-      { currencyExchange: { ...EXCHANGE, exchangeRate: 0.93 } },
-      { originalCurrency: 'USD', exchangeRate: '0.93' },
-    ],
+    ['another currency', BOUGHT, PAID],
+    ['a fee', MARKUP, { feeAmount: '0.35', feeCurrency: 'EUR' }],
+    ['a rate alone', RATE, { originalCurrency: 'USD', exchangeRate: '0.93' }],
   ])('is there: %s', async (_, more, expected) => {
     expect(await readRow(more)).toMatchObject(expected);
   });
 
+  const CAME_IN = { ...amountOf('6'), creditorName: 'Me', ...payeeAt({ iban: OWN }) };
+  const WENT_OUT = { debtorName: 'Me', debtorAccount: { iban: 'de89 3704 0044 0532 0130 00' } };
+  const FROM_SHOP = { debtorName: 'Shop', debtorAccount: { iban: OTHER } };
+  const NOBODY = { counterpartyName: null, counterpartyIban: null, description: '' };
+  const SHOP = { counterpartyName: 'Shop', counterpartyIban: OTHER };
   it.each<[string, object, object]>([
-    [
-      'money that came in, with the holder alone',
-      { ...amountOf('6'), creditorName: 'Me', creditorAccount: { iban: OWN } },
-      { counterpartyName: null, counterpartyIban: null, description: '' },
-    ],
-    [
-      'money that went out, with the holder alone',
-      { debtorName: 'Me', debtorAccount: { iban: 'de89 3704 0044 0532 0130 00' } },
-      { counterpartyName: null, counterpartyIban: null },
-    ],
-    [
-      'the holder in the place of the payee',
-      { creditorAccount: { iban: OWN }, debtorName: 'Shop', debtorAccount: { iban: OTHER } },
-      { counterpartyName: 'Shop', counterpartyIban: OTHER },
-    ],
+    ['money that came in, with the holder alone', CAME_IN, NOBODY],
+    ['money that went out, with the holder alone', WENT_OUT, NOBODY],
+    ['the holder in the place of the payee', { ...payeeAt({ iban: OWN }), ...FROM_SHOP }, SHOP],
     ['no word on whose account it is', { creditorName: 'Shop' }, { counterpartyName: 'Shop' }],
   ])('names no holder as the other side: %s', async (_, more, expected) => {
     expect(await readRow(more)).toMatchObject(expected);

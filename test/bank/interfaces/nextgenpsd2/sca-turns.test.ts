@@ -5,7 +5,16 @@ import { linksOf, progressOf, scaOfConsents } from '../../../../src/bank/interfa
 import { startAnswer } from '../../../../src/bank/interfaces/nextgenpsd2/wire/consent.ts';
 import type { ScaLinks } from '../../../../src/bank/ports/customer.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
-import { errorOf, failureOf, ORIGIN, type Scripted, said, scriptedCalls } from './scripted.ts';
+import {
+  errorOf,
+  PLAIN_FACTS as FACTS,
+  failureOf,
+  ORIGIN,
+  refused,
+  type Scripted,
+  said,
+  scriptedCalls,
+} from './scripted.ts';
 
 // What is next for the customer, by the bank's links: all of it without a connection.
 
@@ -19,7 +28,6 @@ const EMBEDDED = {
   hint: 'Ask the bank to offer redirect or decoupled SCA to this application.',
   isDeadEnd: true,
 };
-const FACTS = { reads: null, needsConsent: false, login: false };
 const OF_CONSENT = { ...FACTS, ofConsent: 'c1' };
 
 const start = { method: 'POST', path: START, facts: OF_CONSENT, transactionId: TRANSACTION_ID } as const;
@@ -42,6 +50,14 @@ describe('the links of an answer', () => {
   const chosen = (approach: string) => ({ 'aspsp-sca-approach': approach });
   const byPassword = { updatePsuAuthentication: '/x' };
   const NAMING = { startAuthorisationWithPsuIdentification: '/v1/i' };
+  const STARTS = { startAuthorisation: '/s', startAuthorisationWithPsuAuthentication: '/x' };
+  const AT_Z = { scaStatus: '/v1/z' };
+  const STATUS_Z = { status: '/v1/z', usualStatus: `${START}/z` };
+  const REST = { scaRedirect: SITE, ...AT_Z, confirmation: '/v1/c' };
+  const KEPT = { redirect: SITE, ...STATUS_Z, confirmation: '/v1/c' };
+  const QUERY = `${ORIGIN}/sca/a1/?x=1`;
+  const usualStatus = `${START}/a1`;
+  const UNKEPT = { scaStatus: { href: `/v1/${'x'.repeat(9000)}` }, confirmation: { href: '/v1/\u0000' } };
   it.each<[string, object, object, object?, Record<string, string>?]>([
     ['none', {}, {}],
     ['a page', { scaRedirect: SITE }, { redirect: SITE }],
@@ -49,44 +65,13 @@ describe('the links of an answer', () => {
     ['a start', { startAuthorisation: '/v1/s' }, { start: '/v1/s' }],
     ['a start that names the customer', NAMING, { start: '/v1/i' }],
     ['two starts', { startAuthorisation: '/v1/s', ...NAMING }, { start: '/v1/s' }],
-    [
-      'a page with the rest',
-      { scaRedirect: SITE, scaStatus: '/v1/z', confirmation: '/v1/c' },
-      {
-        ...{ approach: 'redirect', redirect: SITE, status: '/v1/z', usualStatus: `${START}/z` },
-        ...{ confirmation: '/v1/c', message: 'x'.repeat(500) },
-      },
-      { psuMessage: 'x'.repeat(501) },
-      chosen(' redirect '),
-    ],
-    [
-      'a page, and two that a flow cannot keep',
-      {
-        scaRedirect: SITE,
-        scaStatus: { href: `/v1/${'x'.repeat(9000)}` },
-        confirmation: { href: '/v1/\u0000' },
-      },
-      { redirect: SITE },
-    ],
-    [
-      'a way of the customer',
-      { scaStatus: '/v1/z' },
-      { approach: 'decoupled', status: '/v1/z', usualStatus: `${START}/z` },
-      {},
-      chosen('Decoupled'),
-    ],
+    ['a page with the rest', REST, { approach: 'redirect', ...KEPT }, {}, chosen(' redirect ')],
+    ['a message', {}, { message: 'x'.repeat(500) }, { psuMessage: 'x'.repeat(501) }],
+    ['a page, and two that a flow cannot keep', { scaRedirect: SITE, ...UNKEPT }, { redirect: SITE }],
+    ['a way of the customer', AT_Z, { approach: 'decoupled', ...STATUS_Z }, {}, chosen('Decoupled')],
     ['a status where the standard has it', { scaStatus: `${START}/a1` }, { id: 'a1', status: `${START}/a1` }],
-    [
-      'a status elsewhere on the host, with a query',
-      { scaStatus: `${ORIGIN}/sca/a1/?x=1` },
-      { status: `${ORIGIN}/sca/a1/?x=1`, usualStatus: `${START}/a1` },
-    ],
-    [
-      'a status below the base URL, beside the id',
-      { scaStatus: '/v1/z' },
-      { id: 'a1', status: '/v1/z', usualStatus: `${START}/a1` },
-      { authorisationId: 'a1' },
-    ],
+    ['a status elsewhere on the host, with a query', { scaStatus: QUERY }, { status: QUERY, usualStatus }],
+    ['a status beside the id', AT_Z, { id: 'a1', status: '/v1/z', usualStatus }, { authorisationId: 'a1' }],
     ['another approach', {}, {}, {}, chosen('OTHER')],
     ['an exemption', {}, { isDone: true }, { scaStatus: 'exempted' }],
     ['an exemption at embedded SCA', {}, { isDone: true }, { scaStatus: 'exempted' }, chosen('embedded')],
@@ -94,11 +79,7 @@ describe('the links of an answer', () => {
     ['no end', {}, {}, { scaStatus: 'failed' }],
     ['a page beside a password', { scaRedirect: SITE, ...byPassword }, { redirect: SITE }],
     ['a login beside a password', { scaOAuth: SITE, ...byPassword }, { oauth: SITE }],
-    [
-      'a start beside a password',
-      { startAuthorisation: '/s', startAuthorisationWithPsuAuthentication: '/x' },
-      { start: '/s' },
-    ],
+    ['a start beside a password', STARTS, { start: '/s' }],
     ['an end beside a password', byPassword, { isDone: true }, { scaStatus: 'exempted' }],
     ['a way beside a password', byPassword, { approach: 'decoupled' }, {}, chosen('DECOUPLED')],
   ])('%s', (_, given, expected, more, headers) => {
@@ -168,13 +149,11 @@ async function turned(
 }
 
 describe('the turn of the customer', () => {
-  const OAUTH = {
-    oauth: {
-      authorizationEndpoint: 'https://login.example/login',
-      tokenEndpoint: `${ORIGIN}/token`,
-      scope: { ais: 'A {consentId}' },
-    },
+  const addresses = {
+    authorizationEndpoint: 'https://login.example/login',
+    tokenEndpoint: `${ORIGIN}/token`,
   };
+  const OAUTH = { oauth: { ...addresses, scope: { ais: 'A {consentId}' } } };
   const DECOUPLED = { sca: { approaches: ['decoupled' as const] } };
   const ALSO_DECOUPLED = { sca: { approaches: ['redirect' as const, 'decoupled' as const] } };
 
@@ -277,7 +256,7 @@ describe('an authorisation', () => {
   });
 
   it.each([
-    ['its own words', said({ tppMessages: [{ category: 'ERROR', code: 'RESOURCE_UNKNOWN' }] }, 404)],
+    ['its own words', refused('RESOURCE_UNKNOWN', 404)],
     ['a page', { status: 410, headers: {}, body: '<html></html>' }],
   ])('is asked at the standard’s address once the bank answers the link with %s', async (_, gone) => {
     const started = said({ scaStatus: 'started' });
@@ -302,18 +281,16 @@ describe('an authorisation', () => {
   });
 
   it('begins at the standard’s address if the bank does not know that of the link', async () => {
-    const gone = said({ tppMessages: [{ category: 'ERROR', code: 'RESOURCE_UNKNOWN' }] }, 404);
-    const { turn, sent } = await turned({ approach: null, start: '/v1/s' }, [
-      gone,
-      said({ _links: { scaRedirect: SITE } }, 201),
-    ]);
+    const gone = refused('RESOURCE_UNKNOWN', 404);
+    const given = { approach: null, start: '/v1/s' };
+    const { turn, sent } = await turned(given, [gone, said({ _links: { scaRedirect: SITE } }, 201)]);
     expect(await turn).toMatchObject({ next: 'open', url: SITE });
     expect(sent.map(({ path }) => path)).toEqual(['/v1/s', START]);
     const usual = await turned({ approach: null, start: START }, [gone]);
     expect(await failureOf(usual.turn)).toMatchObject({ httpStatus: 404 });
     expect(usual.sent).toHaveLength(1);
     // A bank that fails may have begun one.
-    const failing = await turned({ approach: null, start: '/v1/s' }, [said({}, 503)]);
+    const failing = await turned(given, [said({}, 503)]);
     expect(await failureOf(failing.turn)).toMatchObject({ httpStatus: 503 });
     expect(failing.sent).toHaveLength(1);
   });
@@ -321,20 +298,17 @@ describe('an authorisation', () => {
   it('is confirmed with the code of the browser, where the link says', async () => {
     const { sca, sent } = opened([said({ scaStatus: 'finalised', psuMessage: 'Done' })]);
     const confirmed = { code: 'C0DE', transactionId: TRANSACTION_ID, beforeSend: silent };
-    expect(
-      await sca.confirmCode?.({ ...confirmed, links: { approach: null, confirmation: '/v1/c' } }),
-    ).toEqual({
-      ...{ scaStatus: 'finalised', means: 'done', message: 'Done' },
-    });
+    const links = { approach: null, confirmation: '/v1/c' };
+    const done = { scaStatus: 'finalised', means: 'done', message: 'Done' };
+    expect(await sca.confirmCode?.({ ...confirmed, links })).toEqual(done);
     expect(sent).toEqual([
       {
         ...{ method: 'PUT', path: '/v1/c', facts: FACTS, transactionId: TRANSACTION_ID },
         ...{ body: { confirmationCode: 'C0DE' }, beforeSend: silent },
       },
     ]);
-    expect(
-      await failureOf(Promise.resolve(sca.confirmCode?.({ ...confirmed, links: { approach: null } }))),
-    ).toEqual({
+    const unlinked = sca.confirmCode?.({ ...confirmed, links: { approach: null } });
+    expect(await failureOf(Promise.resolve(unlinked))).toEqual({
       code: 'bank_answer',
       message: 'The bank gave no address for the confirmation code, so the customer cannot authorise',
       ...{ hint: NOWHERE, transactionId: TRANSACTION_ID },
@@ -347,12 +321,10 @@ describe('an authorisation', () => {
 
   it.each([
     ...['received', 'psuIdentified', 'started', 'hasOwnProperty'].map((status) => [status, 'going on']),
-    ...[
-      ['unconfirmed', 'needs code'],
-      ['finalised', 'done'],
-      ['exempted', 'done'],
-      ['failed', 'failed'],
-    ],
+    ['unconfirmed', 'needs code'],
+    ['finalised', 'done'],
+    ['exempted', 'done'],
+    ['failed', 'failed'],
   ])('%s: %s', async (scaStatus, means) => {
     const { sca } = opened([said({ scaStatus, psuMessage: 'Wait' })]);
     const links = { approach: null, status: `${START}/z` };
