@@ -148,6 +148,9 @@ describe('the orders to the bank', () => {
 
 describe('a seed', () => {
   const doraBut = (...all: object[]) => ({ customers: all.map((changes) => ({ ...DORA, ...changes })) });
+  const withAccount = (account: object) => doraBut({ accounts: [{ kind: 'current', ...account }] });
+  const FIRST = 'customers[0]';
+  const FOREIGN = { consents: [{ category: 'PAYMENTS', products: [CURRENT] }] };
 
   test('its customers have their accounts, transactions and consents, at both doors', async () => {
     await give('POST', '/reset');
@@ -170,26 +173,17 @@ describe('a seed', () => {
     [[], 'the file: must be an object with a list "customers"'],
     [{ customers: 5 }, 'customers: must be a list'],
     [{ customers: [{}] }, 'customers[0].user: must be a text'],
-    [
-      doraBut({ accounts: [{ kind: 'cheque' }] }),
-      'accounts[0].kind: must be "current" or "savings" or "card"',
-    ],
+    [withAccount({ kind: 'cheque' }), 'accounts[0].kind: must be "current" or "savings" or "card"'],
     [doraBut({ user: 'Dora' }), 'customers[0].user: must be 1 to 40 small letters'],
     [doraBut({ acounts: [] }), 'customers[0].acounts is not a field of a seed'],
     [doraBut({ user: 'anna' }), 'customers[0].user: the bank already has a customer anna'],
     [doraBut({}, { user: 'emil', customerId: '6000001' }), 'customers[1].customerId: the bank'],
     [
-      doraBut({ accounts: [{ kind: 'current', productId: CURRENT }] }),
-      `customers[0].accounts[0].productId: the bank already has an account ${CURRENT}`,
+      withAccount({ productId: CURRENT }),
+      `${FIRST}.accounts[0].productId: the bank already has an account ${CURRENT}`,
     ],
-    [
-      doraBut({ consents: [{ category: 'PAYMENTS', products: [CURRENT] }] }),
-      `customers[0].consents[0].products[0]: the customer has no account ${CURRENT}`,
-    ],
-    [
-      doraBut({ accounts: [{ kind: 'current', opening: '1,00' }] }),
-      'customers[0].accounts[0].opening: must be an amount with two decimals',
-    ],
+    [doraBut(FOREIGN), `${FIRST}.consents[0].products[0]: the customer has no account ${CURRENT}`],
+    [withAccount({ opening: '1,00' }), `${FIRST}.accounts[0].opening: must be an amount with two decimals`],
   ])('a bad seed is refused with the path of what is wrong: %j', async (content, message) => {
     await expect(readSeed(seedFile(content), 0)).rejects.toThrow(message);
   });

@@ -1,4 +1,4 @@
-import { constants, createHash, sign } from 'node:crypto';
+import { constants, createHash, type Hash, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainSignature } from '../../src/sandbox/strict/explain-signature.ts';
@@ -49,6 +49,7 @@ function explain({ method = 'GET', body = '', text = (t) => t, ...call }: Signin
     ...(call.padding !== undefined && { padding: call.padding }),
   }).toString('base64');
   const declared = call.declared ?? lines.map((line) => line.split(': ')[0]).join(' ');
+  const parameters = `keyId="a",algorithm="rsa-sha256",headers="${declared}",signature="${signature}"`;
   const headers: [string, string][] = [
     ['TPP-Request-ID', id],
     ['Host', '127.0.0.1:8443'],
@@ -56,11 +57,7 @@ function explain({ method = 'GET', body = '', text = (t) => t, ...call }: Signin
     ['date', date],
     ['TPP-Certificate', certificate],
     ...(body === '' ? [] : [['Digest', digest] satisfies [string, string]]),
-    [
-      'Signature',
-      call.signatureHeader ??
-        `keyId="a",algorithm="rsa-sha256",headers="${declared}",signature="${signature}"`,
-    ],
+    ['Signature', call.signatureHeader ?? parameters],
     ...(call.headers ?? []),
   ];
   const request: RawRequest = {
@@ -89,70 +86,55 @@ test.each([{}, { method: 'POST', body: BODY }])(
 
 /** Makes another text of the right one. */
 type Text = (right: string) => string;
+const swap =
+  (from: string | RegExp, to: string): Text =>
+  (text) =>
+    text.replace(from, to);
 const REVERSED: Text = (text) => text.split('\n').toReversed().join('\n');
 const sha = (text: string) => createHash('sha256').update(text);
 const POST = { method: 'POST', body: BODY };
-/** The digest of a signing string. */
-const DIGEST = /SHA-256=.*/;
 
 describe('the explanation names one mistake and where the two texts first differ', () => {
   const LINES = '(request-target), tpp-request-id, date';
+  const WITH_DIGEST = '(request-target), digest, tpp-request-id, date';
+  const OWN: Signing = { declared: '(request-target) date x-own', headers: [['X-Own', '7']] };
+  const at = (target: string): Signing => ({ target: `/private/${target}` });
   const TRANSACTION = '00000000-0000-4000-8000-000000000000';
-  const without = /\ntpp-request-id.*/;
-  const digestIs = (text: string) => (t: string) => t.replace(DIGEST, text);
+  const EURO = at('x?a=%e2%82%acuro');
+  const CAPITALS = swap('tpp-request-id', 'TPP-Request-ID');
+  const digestIs = (text: string) => swap(/SHA-256=.*/, text);
 
   test.each<[says: string, text: Text, more?: Signing]>([
     // the lines
     [`The lines are date, tpp-request-id, (request-target), not ${LINES}`, REVERSED],
     [`The lines are date, not ${LINES}`, () => `date: ${DATE}`],
-    [
-      `The lines are ${LINES}, not (request-target), digest, tpp-request-id, date`,
-      (t) => t.replace(/\ndigest: .*/, ''),
-      POST,
-    ],
+    [`The lines are ${LINES}, not ${WITH_DIGEST}`, swap(/\ndigest: .*/, ''), POST],
     ...['host: 127.0.0.1:8443', `tpp-transaction-id: ${TRANSACTION}`, 'content-type: ', 'psu-ip-address: ']
       .concat(`tpp-certificate: ${registered.qseal.raw.toString('base64')}`)
       .map((line): [string, Text] => [
         `The lines are ${LINES}, ${line.split(':')[0]}, not ${LINES}`,
         (t) => `${t}\n${line}`,
       ]),
-    [
-      `The lines are (request-target), date, x-own, not ${LINES}`,
-      (t) => `${t.replace(without, '')}\nx-own: 7`,
-      { declared: '(request-target) date x-own', headers: [['X-Own', '7']] },
-    ],
+    [`The lines are (request-target), date, x-own, not ${LINES}`, swap(/tpp.*\n(.*)/, '$1\nx-own: 7'), OWN],
     // the request target
-    ['(request-target) has no query', (t) => t.replace(/\?\S+/, '')],
-    ['(request-target) has its method in capitals', (t) => t.replace('get /', 'GET /')],
+    ['(request-target) has no query', swap(/\?\S+/, '')],
+    ['(request-target) has its method in capitals', swap('get /', 'GET /')],
     ['(request-target) is percent-decoded', (t) => decodeURIComponent(t)],
     ['(request-target) has its percent-encoding in lower case', (t) => t.replaceAll('%2F', '%2f')],
-    [
-      '(request-target) has its percent-encoding in capitals',
-      (t) => t.replace('%e2%82%ac', '%E2%82%AC'),
-      { target: '/private/x?a=%e2%82%acuro' },
-    ],
-    [
-      '(request-target) has another percent-encoding',
-      (t) => t.replace('%20', '+'),
-      { target: '/private/x?a=1%202&b=*' },
-    ],
-    [
-      '(request-target) has another percent-encoding',
-      (t) => t.replace(' b', '%20b'),
-      { target: "/private/a b's%20c%C3%A8" },
-    ],
-    ['(request-target) has no method', (t) => t.replace('get /', '/')],
-    ['(request-target) has no space after the method', (t) => t.replace('get /', 'get/')],
-    ['(request-target) is the whole address', (t) => t.replace('get ', 'get https://127.0.0.1:8443')],
-    ['(request-target) does not have the first part of the path', (t) => t.replace('/private', '')],
-    ['(request-target) does not have the first slash of the path', (t) => t.replace('/private', 'private')],
-    ['(request-target) has a slash after the path', (t) => t.replace('?', '/?')],
-    ['(request-target) ends with HTTP/1.1', (t) => t.replace('2026\n', '2026 HTTP/1.1\n')],
-    ['(request-target) has the method get', (t) => t.replace('post /', 'get /'), POST],
-    ...['post', 'put', 'delete'].map((verb): [string, Text] => [
-      `(request-target) has the method ${verb}`,
-      (t) => t.replace('get /', `${verb} /`),
-    ]),
+    ['(request-target) has its percent-encoding in capitals', swap('%e2%82%ac', '%E2%82%AC'), EURO],
+    ['(request-target) has another percent-encoding', swap('%20', '+'), at('x?a=1%202&b=*')],
+    ['(request-target) has another percent-encoding', swap(' b', '%20b'), at("a b's%20c%C3%A8")],
+    ['(request-target) has no method', swap('get /', '/')],
+    ['(request-target) has no space after the method', swap('get /', 'get/')],
+    ['(request-target) is the whole address', swap('get ', 'get https://127.0.0.1:8443')],
+    ['(request-target) does not have the first part of the path', swap('/private', '')],
+    ['(request-target) does not have the first slash of the path', swap('/private', 'private')],
+    ['(request-target) has a slash after the path', swap('?', '/?')],
+    ['(request-target) ends with HTTP/1.1', swap('2026\n', '2026 HTTP/1.1\n')],
+    ['(request-target) has the method get', swap('post /', 'get /'), POST],
+    ['(request-target) has the method post', swap('get /', 'post /')],
+    ['(request-target) has the method put', swap('get /', 'put /')],
+    ['(request-target) has the method delete', swap('get /', 'delete /')],
     // the form of the lines
     ['A line break follows the last line', (t) => `${t}\n`],
     ['CR LF follows the last line', (t) => `${t}\r\n`, { target: '/%ZZ', without: 'Host' }],
@@ -163,12 +145,8 @@ describe('the explanation names one mistake and where the two texts first differ
     ['A backslash and an n separate the lines, not LF', (t) => t.replaceAll('\n', '\\n')],
     ['No space follows the colons', (t) => t.replaceAll(': ', ':')],
     ['A space is before the colons', (t) => t.replaceAll(': ', ' : ')],
-    ['The names are not in lower case', (t) => t.replace('tpp-request-id', 'TPP-Request-ID')],
-    [
-      'The names are not in lower case',
-      (t) => t.replace('tpp-request-id', 'TPP-Request-ID').replace(/^d/gm, 'D'),
-      POST,
-    ],
+    ['The names are not in lower case', CAPITALS],
+    ['The names are not in lower case', (t) => CAPITALS(t).replace(/^d/gm, 'D'), POST],
     // the digest
     ['The digest has no SHA-256= before it', (t) => t.replace('SHA-256=', ''), POST],
     ['The digest has sha-256= in lower case', (t) => t.replace('SHA-256=', 'sha-256='), POST],
@@ -202,18 +180,13 @@ describe('the explanation names one mistake and where the two texts first differ
     expect(received).toContain(`digest: ${right}\n`);
   });
 
-  test.each([
-    ['The SHA-256 of the text was signed, so it was hashed twice.', (t: string) => sha(t).digest()],
-    [
-      'The SHA-256 of the text in hexadecimal was signed, so it was hashed twice.',
-      (t: string) => sha(t).digest('hex'),
-    ],
-    [
-      'The SHA-256 of the text in base64 was signed, so it was hashed twice.',
-      (t: string) => sha(t).digest('base64'),
-    ],
-  ])('the explanation recognises a text that was hashed before it was signed: %s', (sentence, text) => {
-    const { verdict, says, received, computed, differsAt } = explain({ text });
+  test.each<[string, (hash: Hash) => string | Buffer]>([
+    ['', (hash) => hash.digest()],
+    [' in hexadecimal', (hash) => hash.digest('hex')],
+    [' in base64', (hash) => hash.digest('base64')],
+  ])('the explanation recognises a text that was hashed%s before it was signed', (form, digest) => {
+    const { verdict, says, received, computed, differsAt } = explain({ text: (t) => digest(sha(t)) });
+    const sentence = `The SHA-256 of the text${form} was signed, so it was hashed twice.`;
     expect([verdict, says, differsAt]).toEqual(['found', [sentence], undefined]);
     expect(received).toBe(computed);
   });

@@ -149,25 +149,20 @@ describe('a start that was killed halfway', () => {
   const left = `.certificates.${dead}.0123abcd`;
   const registered = `.registration.json.${dead}.0123abcd`;
 
+  const leaveCertificate = async (own: string) => {
+    await mkdir(join(own, left));
+    writeFileSync(join(own, left, 'ca.pem'), '');
+  };
+  const leaveApplications = async (own: string) =>
+    writeFileSync(join(own, registered), '{"authorizationCode":');
+  const moveOut = async (own: string) => {
+    cpSync(folder, own, { recursive: true });
+    await rename(join((await loadOrCreateRegistration(own)).caFile, '..'), join(own, left));
+  };
   test.each<[string, (own: string) => Promise<void>]>([
-    [
-      'while writing the certificates',
-      async (own) => {
-        await mkdir(join(own, left));
-        writeFileSync(join(own, left, 'ca.pem'), '');
-      },
-    ],
-    [
-      'while writing the applications',
-      async (own) => writeFileSync(join(own, registered), '{"authorizationCode":'),
-    ],
-    [
-      'between moving the old certificates out and the new ones in',
-      async (own) => {
-        cpSync(folder, own, { recursive: true });
-        await rename(join((await loadOrCreateRegistration(own)).caFile, '..'), join(own, left));
-      },
-    ],
+    ['while writing the certificates', leaveCertificate],
+    ['while writing the applications', leaveApplications],
+    ['between moving the old certificates out and the new ones in', moveOut],
   ])('after a start killed %s, the next start works and cleans up', async (_when, kill) => {
     const own = await mkdtemp(join(folder, '..', 'killed-'));
     await kill(own);

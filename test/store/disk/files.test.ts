@@ -165,11 +165,7 @@ const places: [string, string, () => void][] = [
   ['a folder', 'is a folder, not a file', () => mkdirSync(path)],
   ['a device', 'is a device or socket, not a file', () => symlinkSync('/dev/null', path)],
   ['a named pipe', 'is a named pipe, not a file', () => execFileSync('mkfifo', ['-m', '600', path])],
-  [
-    'a link to nothing',
-    'is a link to elsewhere.json, which does not exist',
-    () => symlinkSync('elsewhere.json', path),
-  ],
+  ['a link to nothing', 'is a link to gone.json, which does not exist', () => symlinkSync('gone.json', path)],
   ['a link to itself', 'cannot be read: the links form a loop', () => symlinkSync(path, path)],
 ];
 
@@ -241,14 +237,10 @@ it.each([false, true])(
 );
 
 it('the half-written copies of a file are removed, and nothing else', () => {
-  const others = [
-    'name.of.it.json',
-    'another.json.tmp-1',
-    'x.name.of.it.json.tmp-1',
-    'name.of.it.json.damaged-1',
-  ];
+  const own = 'name.of.it.json';
+  const others = [own, 'another.json.tmp-1', `x.${own}.tmp-1`, `${own}.damaged-1`];
   makePrivateFolder(dirname(path));
-  for (const name of [...others, 'name.of.it.json.tmp-1', 'name.of.it.json.tmp-2'])
+  for (const name of [...others, `${own}.tmp-1`, `${own}.tmp-2`])
     writeFileSync(join(dirname(path), name), '');
   removeHalfWritten(path);
   expect(readdirSync(dirname(path)).sort()).toEqual(others.sort());
@@ -264,24 +256,14 @@ it('a file cannot be written if its folder is not a folder', async () => {
   });
 });
 
-const CHECK_OWNER = 'Check who owns it and its mode.';
+const OF_IT = 'Check who owns it and its mode.';
+const OF_FOLDER = 'Check who owns the folder.';
+const LOOPS = 'The folder … cannot be read: the links form a loop';
 it.each<[string, () => string, (path: string) => unknown, string, string]>([
   // Nothing is mapped at the address 0 of a process.
   ['a file on a bad disk', () => '/proc/self/mem', readPlainFile, '… cannot be read: EIO', 'Check the disk.'],
-  [
-    'a folder with a loop of links',
-    looping,
-    listFolder,
-    'The folder … cannot be read: the links form a loop',
-    CHECK_OWNER,
-  ],
-  [
-    'a path that is too long',
-    () => join(folder, 'x'.repeat(300)),
-    removeStored,
-    '… cannot be removed: ENAMETOOLONG',
-    'Check who owns the folder.',
-  ],
+  ['a folder with a loop of links', looping, listFolder, LOOPS, OF_IT],
+  ['a path that is too long', longPath, removeStored, '… cannot be removed: ENAMETOOLONG', OF_FOLDER],
 ])('psd2 says what is wrong with %s', (_what, make, use, message, hint) => {
   const path = make();
   expect(thrownBy(() => use(path))).toMatchObject({
@@ -290,6 +272,10 @@ it.each<[string, () => string, (path: string) => unknown, string, string]>([
     hint,
   });
 });
+
+function longPath(): string {
+  return join(folder, 'x'.repeat(300));
+}
 
 /** A link to itself. */
 function looping(): string {

@@ -25,6 +25,7 @@ import { Vault } from '../../../src/store/secrets/vault.ts';
 import { begunTransfer } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replaceForStore } from '../waiting.ts';
+import { BANK } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
 
@@ -177,11 +178,7 @@ describe('a lock that does not respond', () => {
 
 describe('a lock that its holder keeps', () => {
   it.each([
-    [
-      'is named',
-      '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}',
-      'process 1 on h since 2020-01-01T00:00:00.000Z',
-    ],
+    ['is named', '{"pid":1,"host":"h","since":"2020-01-01"}', 'process 1 on h since 2020-01-01'],
     ['is unknown', '', 'an unknown process'],
   ])(
     'if a lock stays held until the time is up, the error says so, and its holder %s',
@@ -295,32 +292,18 @@ describe('an operator who interrupts', () => {
     });
   const signalOf = ({ interrupted }: StoreFolder) => interrupted ?? new AbortController().signal;
 
-  it.each<
-    [what: string, path: (folder: StoreFolder) => string, wait: (folder: StoreFolder) => Promise<void>]
-  >([
+  const protectionOf = (folder: StoreFolder) =>
+    new Vault(folder, 'p', { passphrase: async () => undefined, signal: signalOf(folder) });
+
+  it.each<[what: string, path: (at: StoreFolder) => string, wait: (at: StoreFolder) => Promise<void>]>([
     [
       'a login',
-      (folder) => join(folder.tokens('p'), 'customer-1.json'),
-      (folder) => new FileTokens(folder, 'p', new URL('https://bank.example')).forget('1'),
+      (at) => join(at.tokens('p'), 'customer-1.json'),
+      (at) => new FileTokens(at, 'p', BANK).forget('1'),
     ],
-    [
-      'the journal',
-      (folder) => join(folder.flows('p'), 'journal'),
-      (folder) => journal(folder).exclusively(nothing),
-    ],
-    [
-      'a profile',
-      (folder) => folder.profile('p'),
-      (folder) => new ProfileStore(folder).write('p', { baseUrl: 'https://bank.example/' }),
-    ],
-    [
-      'the protection of a profile',
-      (folder) => folder.protection('p'),
-      (folder) =>
-        new Vault(folder, 'p', { passphrase: async () => undefined, signal: signalOf(folder) }).exclusively(
-          nothing,
-        ),
-    ],
+    ['the journal', (at) => join(at.flows('p'), 'journal'), (at) => journal(at).exclusively(nothing)],
+    ['a profile', (at) => at.profile('p'), (at) => new ProfileStore(at).write('p', { baseUrl: BANK.href })],
+    ['a protection', (at) => at.protection('p'), (at) => protectionOf(at).exclusively(nothing)],
   ])('an operator who interrupts no longer waits for %s', async (_, path, wait) => {
     const folder = newConfigFolder(temporary);
     const interrupt = new AbortController();

@@ -50,51 +50,38 @@ const LEDGER = 'db.example:6432/ledger';
 const HERE = { PGHOST: 'db.example', PGUSER: 'ada', PGPORT: '6000' };
 const SOCKET = { PGHOST: '/tmp/x' };
 
+const shows = (shown: string, config: object = {}) => ({ shown, config });
+const VERIFIED = { sslmode: 'verify-full' };
+const OF_SERVICE = { user: 'sync_1', ...VERIFIED, ssl: {} };
+const OF_ADA = { user: 'ada', ...VERIFIED };
+
 it.each<[string, string, Record<string, string>, object]>([
-  ['a service gives what the address leaves out', 'postgres://', { PGSERVICE: 'bank' }, WHOLE],
-  ['the service of the address counts', 'postgres://?service=bank', { PGSERVICE: 'nothing' }, WHOLE],
+  ['a service gives what the address leaves out', '', { PGSERVICE: 'bank' }, WHOLE],
+  ['the service of the address counts', '?service=bank', { PGSERVICE: 'nothing' }, WHOLE],
+  // It counts before the environment.
+  ['a service yields to the address', '/ledger?sslmode=verify-full', BOTH, shows(LEDGER, OF_SERVICE)],
+  ['also to its user', 'ada:hers@/ledger', BOTH, shows(LEDGER, { user: 'ada', password: 'hers' })],
+  ['and to its host', '127.0.0.1:5433', BOTH, shows('127.0.0.1:5433/bank')],
+  // Another machine is verified by its certificate if nothing says sslmode.
   [
-    'a service yields to the address, and counts before the environment',
-    'postgres:///ledger?sslmode=verify-full',
-    BOTH,
-    { shown: LEDGER, config: { user: 'sync_1', sslmode: 'verify-full', ssl: {} } },
-  ],
-  [
-    'also to its user',
-    'postgres://ada:hers@/ledger',
-    BOTH,
-    { shown: LEDGER, config: { user: 'ada', password: 'hers' } },
-  ],
-  ['and to its host', 'postgres://127.0.0.1:5433', BOTH, { shown: '127.0.0.1:5433/bank' }],
-  [
-    'a service on another machine is verified by its certificate if it has no sslmode',
-    'postgres://',
+    'a service on another machine',
+    '',
     { PGSERVICE: 'other' },
-    { config: { host: 'other.example', sslmode: 'verify-full' } },
+    { config: { host: 'other.example', ...VERIFIED } },
   ],
-  [
-    'without a service, the environment gives what the address leaves out, and another machine is verified',
-    'postgres:///bank',
-    HERE,
-    { shown: 'db.example:6000/bank', config: { user: 'ada', sslmode: 'verify-full' } },
-  ],
-  ['an IPv6 address', 'postgres://[::1]:1/bank', {}, { shown: '[::1]:1/bank' }],
-  ['a user without a host', 'postgres://eve@/bank', {}, { shown: 'localhost:5432/bank' }],
-  ['the usual socket', 'postgres:///bank', {}, { shown: '/var/run/postgresql/bank' }],
-  ['a socket in the host', 'postgres://eve@%2Ftmp%2Fx/bank', {}, { shown: '/tmp/x/bank' }],
-  ['a user alone', 'postgres://ada@', SOCKET, { shown: '/tmp/x/ada' }],
-  ['a user with a port', 'postgres://ada@?port=7', SOCKET, { place: '/tmp/x:7/ada' }],
+  ['the environment gives what is left out', '/bank', HERE, shows('db.example:6000/bank', OF_ADA)],
+  ['an IPv6 address', '[::1]:1/bank', {}, shows('[::1]:1/bank')],
+  ['a user without a host', 'eve@/bank', {}, shows('localhost:5432/bank')],
+  ['the usual socket', '/bank', {}, shows('/var/run/postgresql/bank')],
+  ['a socket in the host', 'eve@%2Ftmp%2Fx/bank', {}, shows('/tmp/x/bank')],
+  ['a user alone', 'ada@', SOCKET, shows('/tmp/x/ada')],
+  ['a user with a port', 'ada@?port=7', SOCKET, { place: '/tmp/x:7/ada' }],
   // Two servers may have one folder of sockets.
-  [
-    'a place has the port',
-    'postgres:///bank?host=/tmp/x',
-    {},
-    { shown: '/tmp/x/bank', place: '/tmp/x:5432/bank' },
-  ],
-  ['and another port', 'postgres:///bank?host=/tmp/x&port=5433', {}, { place: '/tmp/x:5433/bank' }],
-  ['a place of an IPv6 address', 'postgres://ada@[::1]/bank', {}, { place: '[::1]:5432/bank' }],
-])('%s: %s', (_what, text, env, expected) => {
-  expect(parsed(text, env)).toMatchObject(expected);
+  ['a place has the port', '/bank?host=/tmp/x', {}, { shown: '/tmp/x/bank', place: '/tmp/x:5432/bank' }],
+  ['and another port', '/bank?host=/tmp/x&port=5433', {}, { place: '/tmp/x:5433/bank' }],
+  ['a place of an IPv6 address', 'ada@[::1]/bank', {}, { place: '[::1]:5432/bank' }],
+])('%s: postgres://%s', (_what, text, env, expected) => {
+  expect(parsed(`postgres://${text}`, env)).toMatchObject(expected);
 });
 
 describe("a service of libpq's files", () => {
@@ -159,13 +146,8 @@ describe('an address without a service', () => {
   });
 
   it('takes an IPv6 address with brackets or without', () => {
-    const hosts = [
-      'postgres://ada@[::1]:1/b',
-      'postgres:///b?host=::1&port=1',
-      'postgres:///b?host=[::1]&port=1',
-    ];
-    for (const text of hosts) {
-      const { config, shown } = parsed(text, { PGPORT: '2' });
+    for (const text of ['ada@[::1]:1/b', '/b?host=::1&port=1', '/b?host=[::1]&port=1']) {
+      const { config, shown } = parsed(`postgres://${text}`, { PGPORT: '2' });
       expect([config.host, shown, config.ssl]).toEqual(['::1', '[::1]:1/b', undefined]);
     }
   });
@@ -224,6 +206,7 @@ describe('TLS in the address', () => {
 
 describe('an address without its password', () => {
   const without = (text: string, env = {}) => withoutPassword(text, parsed(text, env));
+  const SOCKET_OF_A = 'postgres://a%40da@/b%20ank';
 
   it('is the same text if it has none', () => {
     const text = 'postgres://ada@db.example/bank?sslmode=verify-full&sslrootcert=';
@@ -237,10 +220,7 @@ describe('an address without its password', () => {
     ['postgres://ada:secret@[::1]:6000/bank', 'postgres://ada@[::1]:6000/bank'],
     ['postgres://a%40da:secret@db.example/b%20ank', 'postgres://a%40da@db.example:5432/b%20ank'],
     ['postgres://ada:secret@%2Ftmp%2Fx:6000/bank', 'postgres://ada@/bank?host=%2Ftmp%2Fx&port=6000'],
-    [
-      'postgres://a%40da:secret@/b%20ank?host=/tmp/x%261',
-      'postgres://a%40da@/b%20ank?host=%2Ftmp%2Fx%261&port=5432',
-    ],
+    ['postgres://a%40da:secret@/b%20ank?host=/tmp/x%261', `${SOCKET_OF_A}?host=%2Ftmp%2Fx%261&port=5432`],
   ])('%j becomes %j, which names the same database', (text, expected) => {
     expect(without(text)).toBe(expected);
     const { place, config } = parsed(expected);
