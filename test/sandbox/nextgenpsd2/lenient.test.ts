@@ -58,6 +58,7 @@ test.each([['text/html', 'application/json;q=0'], ['application/json;q=0, */*'],
 );
 
 describe('the header Signature', () => {
+  const capitals = (text: string) => text.toUpperCase();
   const PART = /,(?=algorithm|headers|signature)/;
   const issuedBy = (issuer: string) => (value: string) => value.replace(ISSUER, issuer);
 
@@ -72,15 +73,12 @@ describe('the header Signature', () => {
     ['blanks between its parts', (value) => value.replaceAll('",', '" , ')],
     ['its parts in another order', (value) => value.split(PART).reverse().join(',')],
     ['names in capitals', (value) => value.replace('digest x-request-id', 'Digest X-Request-ID')],
-    [
-      'the names of its parts in capitals',
-      (value) => value.replace(/keyId|headers/g, (t) => t.toUpperCase()),
-    ],
+    ['the names of its parts in capitals', (value) => value.replace(/keyId|headers/g, capitals)],
     ['another spelling of the algorithm', (value) => value.replace('rsa-sha256', 'RSA-SHA256')],
     ['a part that the standard does not have', (value) => `${value},created=1`],
     [
       'the serial number in capitals, with zeros',
-      (value) => value.replace(/SN=\w+/, (sn) => `SN=00${sn.slice(3).toUpperCase()}`),
+      (value) => value.replace(/(?<=SN=)\w+/, (sn) => `00${capitals(sn)}`),
     ],
     ['the issuer as RFC 1779', issuedBy('CN=\\"psd2 sandbox CA - not for production\\", C=IT')],
     ['the issuer in small letters', issuedBy(ISSUER.toLowerCase())],

@@ -52,18 +52,11 @@ test('a wrong signature gets the signing string that the bank expected', async (
   expect(textOf(reply)).toContain("a signature with the QWAC's key");
 });
 
+const certificateIs = (value: string | null) => ({ spoiled: { [CERTIFICATE]: value } });
 test.each<[string, Omit<DoorRequest, 'path'>, string]>([
   ['no Signature', { spoiled: { signature: null } }, '401 SIGNATURE_MISSING Signature'],
-  [
-    'no certificate',
-    { spoiled: { [CERTIFICATE]: null } },
-    '401 CERTIFICATE_MISSING TPP-Signature-Certificate',
-  ],
-  [
-    'another one',
-    { spoiled: { [CERTIFICATE]: 'AAAA' } },
-    '401 CERTIFICATE_INVALID TPP-Signature-Certificate',
-  ],
+  ['no certificate', certificateIs(null), '401 CERTIFICATE_MISSING TPP-Signature-Certificate'],
+  ['another one', certificateIs('AAAA'), '401 CERTIFICATE_INVALID TPP-Signature-Certificate'],
   ['no Digest', { spoiled: { digest: null } }, '400 FORMAT_ERROR Digest'],
   ['another Digest', { spoiled: { digest: 'SHA-256=AAAA' } }, '400 FORMAT_ERROR Digest'],
   ['headers in another order', { signed: ['x-request-id', 'digest'] }, WRONG],

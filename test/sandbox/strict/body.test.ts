@@ -129,10 +129,14 @@ describe('the shape of a body', () => {
     expect(readJsonBody(sent(JSON.stringify(right)), order)).toEqual(right);
   });
 
+  const NUMBER = 'data.amount: Expected: string. Received: number.';
+  const shapeIs = (detail: string) => [
+    ...['FIELD_INVALID', 'The body does not have the shape that this endpoint expects', detail],
+  ];
   it.each<[string, unknown, string]>([
     ['a missing part', {}, 'data is missing.'],
     ['a missing field', { data: { lines: [] } }, 'data.amount is missing.'],
-    ['a field of another type', amountOf(12.5), 'data.amount: Expected: string. Received: number.'],
+    ['a field of another type', amountOf(12.5), NUMBER],
     ['a null', amountOf(null), 'data.amount: Expected: string. Received: null.'],
     ['a list', amountOf([]), 'data.amount: Expected: string. Received: array.'],
     ['no list', { data: { amount: '1', lines: {} } }, 'data.lines: Expected: array. Received: object.'],
@@ -140,34 +144,15 @@ describe('the shape of a body', () => {
     ['an unknown field', { data: { amount: '1', lines: [], more: 1 } }, 'data has no field more.'],
     ['unknown fields', { ...right, a: 1, b: 2 }, 'the body has no field a, b.'],
     ['a body of another type', [], 'the body: Expected: object. Received: array.'],
-    [
-      'two mistakes',
-      { data: { amount: 1 } },
-      'data.amount: Expected: string. Received: number. data.lines is missing.',
-    ],
+    ['two mistakes', { data: { amount: 1 } }, `${NUMBER} data.lines is missing.`],
+    // The value may be a secret.
+    ['a value too long', amountOf('secret'), 'data.amount: Too big: expected string to have <=5 characters.'],
   ])('the answer names the field and the types: %s', (_, body, detail) => {
-    expect(answerTo(() => readJsonBody(sent(JSON.stringify(body)), order))).toEqual([
-      'FIELD_INVALID',
-      'The body does not have the shape that this endpoint expects',
-      detail,
-    ]);
-  });
-
-  it('the answer to a value that a rule forbids names the field, but not the value', () => {
-    const body = JSON.stringify(amountOf('secret'));
-    expect(answerTo(() => readJsonBody(sent(body), order))).toEqual([
-      'FIELD_INVALID',
-      'The body does not have the shape that this endpoint expects',
-      'data.amount: Too big: expected string to have <=5 characters.',
-    ]);
+    expect(answerTo(() => readJsonBody(sent(JSON.stringify(body)), order))).toEqual(shapeIs(detail));
   });
 
   it('a call without parameters has the body {}', () => {
     expect(answerTo(() => requireEmptyBody(sent('{}')))).toBe('accepted');
-    expect(answerTo(() => requireEmptyBody(sent('{"a":1}')))).toEqual([
-      'FIELD_INVALID',
-      'The body does not have the shape that this endpoint expects',
-      'the body has no field a.',
-    ]);
+    expect(answerTo(() => requireEmptyBody(sent('{"a":1}')))).toEqual(shapeIs('the body has no field a.'));
   });
 });

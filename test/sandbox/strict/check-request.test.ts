@@ -159,6 +159,7 @@ describe('a request', () => {
 
 describe('TPP-Certificate', () => {
   const pem = registered.qseal.toString();
+  const withCrLf = `${pem.replaceAll('\n', '\r\n')}\r\n`;
   const sent = (value: string) =>
     answerTo(() => checkTppCertificate(withHeader(signed(), 'TPP-Certificate', value), registered));
 
@@ -166,10 +167,7 @@ describe('TPP-Certificate', () => {
     ['the DER in base64', registered.qseal.raw.toString('base64')],
     ['the PEM text', encodeURIComponent(pem)],
     ['the PEM text without its last line break', encodeURIComponent(pem.trim())],
-    [
-      'the PEM text with CR LF and an empty line at the end',
-      encodeURIComponent(`${pem.replaceAll('\n', '\r\n')}\r\n`),
-    ],
+    ['the PEM text with CR LF and an empty line at the end', encodeURIComponent(withCrLf)],
     ['the PEM text with only its line breaks encoded', pem.replaceAll('\n', '%0A').replaceAll(' ', '%20')],
   ])('the bank accepts %s', (_, value) => {
     expect(sent(value)).toBe('accepted');

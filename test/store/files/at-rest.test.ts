@@ -18,6 +18,7 @@ const PAID: TransferEvent[] = [
   { type: 'execute-sent', ...SENT },
   { type: 'executed', cro: null },
 ];
+const REFUSED: TransferEvent = { type: 'execute-refused', description: 'no' };
 let folder: string;
 let path: string;
 let resources = 0;
@@ -83,11 +84,7 @@ describe('a flow at rest', () => {
     ['waits for the customer', PAID.slice(0, 1), false],
     ['may be paid', PAID.slice(0, 2), false],
     ['is executed and not settled', PAID, true],
-    [
-      'was refused, and nothing else is known',
-      [...PAID.slice(0, 2), { type: 'execute-refused', description: 'no' }],
-      false,
-    ],
+    ['was refused, and nothing else is known', [...PAID.slice(0, 2), REFUSED], false],
   ])('is not one that %s', async (_, events, instant) => {
     const flow = await made(events, instant);
     for (let time = 0; time < 2; time += 1) expect(await listed({ attention: true })).toEqual([flow]);

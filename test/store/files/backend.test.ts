@@ -171,19 +171,14 @@ function hasData(files: Record<string, string>): boolean {
   return hasDataInFiles(folder, 'bank');
 }
 
+const [OF_42, OF_43] = ['tokens/bank/customer-42', 'tokens/bank/customer-43'];
 it.each([
   ['a flow', { 'flows/bank/tr-1.ndjson': '' }],
   ['a flow beside the index', { 'flows/bank/index': '', 'flows/bank/co-1.ndjson': '' }],
   ['tokens of a customer', { 'tokens/bank/customer-42/1.json': '{}' }],
   ['tokens of the application', { 'tokens/bank/client-credentials/7.json': '{}' }],
-  [
-    'tokens after a logout',
-    { 'tokens/bank/customer-42/1.json': 'null', 'tokens/bank/customer-42/2.json': '{}' },
-  ],
-  [
-    'tokens of one customer, while another has logged out',
-    { 'tokens/bank/customer-42/1.json': 'null', 'tokens/bank/customer-43/1.json': '{}' },
-  ],
+  ['tokens after a logout', { [`${OF_42}/1.json`]: 'null', [`${OF_42}/2.json`]: '{}' }],
+  ['tokens of another than has logged out', { [`${OF_42}/1.json`]: 'null', [`${OF_43}/1.json`]: '{}' }],
   ['damaged tokens', { 'tokens/bank/customer-42/1.json': 'garbage' }],
 ])('%s are data', (_what, files) => {
   expect(hasData(files)).toBe(true);
@@ -196,10 +191,8 @@ it.each([
   ['a half-written journal', { 'flows/bank/tr-1.ndjson.new': '' }],
   ['a logout', { 'tokens/bank/customer-42/2.json': 'null', 'tokens/bank/customer-42/1.json': '{}' }],
   ['a login that was not finished', { 'tokens/bank/customer-42/.5f0c': '{}' }],
-  [
-    'counts and notes',
-    { 'tokens/bank/unattended-reads/2026-11-21': '42 *\n', 'tokens/bank/last.json': '{}' },
-  ],
+  ['counts of reads', { 'tokens/bank/unattended-reads/2026-11-21': '42 *\n' }],
+  ['notes', { 'tokens/bank/last.json': '{}' }],
   ['what is kept of a customer', { 'tokens/bank/customers/bank.example/customer-ada/1.json': '{}' }],
   ['a folder of another name', { 'tokens/bank/customer-42.old/1.json': '{}' }],
   ['a folder that ends like one of tokens', { 'tokens/bank/old-client-credentials/1.json': '{}' }],

@@ -39,9 +39,10 @@ beforeEach(() => {
 });
 
 const schema = z.object({ type: z.string() });
+const NOTHING_FOLLOWS = new TypeError('nothing follows');
 /** A flow is the list of its event names. `last` must follow another event, and nothing may follow it. */
 function fold(types: string[] | undefined, { type }: { type: string }): string[] {
-  if (types?.at(-1) === 'last') throw new TypeError('nothing follows');
+  if (types?.at(-1) === 'last') throw NOTHING_FOLLOWS;
   return [...(types ?? []), type];
 }
 const read = () => readFlowFile(path, schema, fold);
@@ -68,12 +69,7 @@ describe('a damaged file of a flow', () => {
   });
 
   it.each([
-    [
-      'cannot follow the one before it',
-      line('last', 3) + line('more', 4),
-      4,
-      { cause: new TypeError('nothing follows') },
-    ],
+    ['cannot follow the one before it', line('last', 3) + line('more', 4), 4, { cause: NOTHING_FOLLOWS }],
     ['is JSON but not an event', `{"at":"${AT}"}\n`, 3, {}],
     ['lacks a character', line('third', 3).replace('"by"', '"by'), 3, { cause: expect.any(SyntaxError) }],
   ])(

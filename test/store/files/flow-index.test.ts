@@ -22,6 +22,8 @@ import { once, replace } from '../waiting.ts';
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q', digest: null };
 const verified = (resourceId: string) => ({ ...VERIFIED, resourceId });
+const [R1, R2] = [verified('r1'), verified('r2')];
+const AGAIN = { type: 'verify-again' } as const;
 const AUTHORIZED = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' } as const;
 const EXECUTE = { type: 'execute-sent', ...SENT } as const;
 let folder: string;
@@ -64,34 +66,21 @@ function onlyIndexed(...entries: IndexEntry[]): void {
 }
 
 describe('what the index learns from a journal', () => {
+  const [HAD, UNSENT] = [{ resourceId: 'r1' }, { resourceId: 'r1', sent: null }];
+  const NONE = { resourceId: null, sent: null };
   it.each<[string, EventOf<'transfer'>[], Omit<IndexEntry, 'flow'>[]]>([
     ['a flow that may still get a resource gives nothing yet', [], []],
+    ['a flow that ended without a resource has none', [{ type: 'cancelled' }], [NONE]],
+    ['a resource whose execute was not sent', [R1], [UNSENT]],
+    ['a resource whose execute was sent', [R1, AUTHORIZED, EXECUTE], [{ resourceId: 'r1', sent: 'r1' }]],
+    // The last one has what became of it.
+    ['all that it ever had', [R1, AGAIN, R2, AUTHORIZED, EXECUTE], [HAD, { resourceId: 'r2', sent: 'r2' }]],
     [
-      'a flow that ended without a resource has none',
-      [{ type: 'cancelled' }],
-      [{ resourceId: null, sent: null }],
+      'a resource that it got again is the last one',
+      [R1, AGAIN, R2, AGAIN, R1],
+      [{ resourceId: 'r2' }, UNSENT],
     ],
-    ['a resource whose execute was not sent', [verified('r1')], [{ resourceId: 'r1', sent: null }]],
-    [
-      'a resource whose execute was sent',
-      [verified('r1'), AUTHORIZED, EXECUTE],
-      [{ resourceId: 'r1', sent: 'r1' }],
-    ],
-    [
-      'all that it ever had, the last one with what became of it',
-      [verified('r1'), { type: 'verify-again' }, verified('r2'), AUTHORIZED, EXECUTE],
-      [{ resourceId: 'r1' }, { resourceId: 'r2', sent: 'r2' }],
-    ],
-    [
-      'a resource that it had lost and got again is the last one',
-      [verified('r1'), { type: 'verify-again' }, verified('r2'), { type: 'verify-again' }, verified('r1')],
-      [{ resourceId: 'r2' }, { resourceId: 'r1', sent: null }],
-    ],
-    [
-      'a flow that has lost its resource has had it',
-      [verified('r1'), { type: 'verify-again' }],
-      [{ resourceId: 'r1' }, { resourceId: null, sent: null }],
-    ],
+    ['a flow that has lost its resource has had it', [R1, AGAIN], [HAD, NONE]],
   ])('%s', async (_what, events, expected) => {
     expect(learnt(await transfer(events))).toEqual(expected);
   });
@@ -171,7 +160,7 @@ describe('the resources of flows', () => {
 
   it('flows of every kind are learnt before one takes a resource, and those that are known are not read again', async () => {
     const of = flowsOf();
-    const first = await transfer([verified('r1')]);
+    const first = await transfer([R1]);
     const consent = await begun(of, 'consent', {
       transactionId: 't',
       customerId: '7',
@@ -202,7 +191,7 @@ describe('the resources of flows', () => {
   });
 
   it('a journal that others can change stops it, since it may say anything', async () => {
-    const flow = await transfer([verified('r1')]);
+    const flow = await transfer([R1]);
     onlyIndexed();
     chmodSync(flows.pathOf(flow), 0o666);
     expect(() => resources.take('tr-9', 'r9')).toThrow('can be changed by others (mode 0666)');
@@ -219,7 +208,7 @@ describe('whether execute was sent without a word in the journal', () => {
     `The journal ${flows.pathOf(flow)} is older than what psd2 knows about ${flow}`;
 
   it('it was, if the index says so of the resource that the journal has', async () => {
-    const flow = await transfer([verified('r1')]);
+    const flow = await transfer([R1]);
     expect(isSent(flow)).toBe(false);
     onlyIndexed({ flow, resourceId: 'r1', sent: 'r1' });
     expect(isSent(flow)).toBe(true);
@@ -228,14 +217,14 @@ describe('whether execute was sent without a word in the journal', () => {
   });
 
   it('psd2 cannot tell, if it was for a resource that the journal does not have', async () => {
-    for (const flow of [await transfer([verified('r1')]), await transfer([])]) {
+    for (const flow of [await transfer([R1]), await transfer([])]) {
       onlyIndexed({ flow, resourceId: 'r2', sent: 'r2' });
       expect(() => isSent(flow)).toThrow(isOlder(flow));
     }
   });
 
   it('it was not unnoticed, if the journal has it', async () => {
-    const flow = await transfer([verified('r1'), AUTHORIZED, EXECUTE]);
+    const flow = await transfer([R1, AUTHORIZED, EXECUTE]);
     onlyIndexed({ flow, resourceId: 'r2', sent: 'r2' });
     expect(isSent(flow)).toBe(false);
   });
@@ -245,7 +234,7 @@ describe('flows that are looked up', () => {
   const lookup = () => new FlowLookup(flows, index);
 
   it('by a resource or a reference, what the index did not know is learnt at once', async () => {
-    const flow = await transfer([verified('r1'), { type: 'verify-again' }, verified('r2')], 'INV-1');
+    const flow = await transfer([R1, AGAIN, R2], 'INV-1');
     const other = await transfer([]);
     onlyIndexed();
     expect(lookup().find(KINDS.transfer, 'r2')).toBe(flow);
@@ -267,7 +256,7 @@ describe('flows that are looked up', () => {
   });
 
   it('by a resource that the flow has lost, it is not found', async () => {
-    await transfer([verified('r1'), { type: 'verify-again' }]);
+    await transfer([R1, AGAIN]);
     for (const isKnown of [true, false]) {
       if (!isKnown) onlyIndexed();
       expect(() => lookup().find(KINDS.transfer, 'r1')).toThrow('No flow of this profile matches "r1"');
@@ -275,7 +264,7 @@ describe('flows that are looked up', () => {
   });
 
   it('with a damaged journal, the index finds the resource, and the reference stays used', async () => {
-    const flow = await transfer([verified('r1')], 'INV-1');
+    const flow = await transfer([R1], 'INV-1');
     const [first] = readFileSync(flows.pathOf(flow), 'utf8').split('\n');
     writeFileSync(flows.pathOf(flow), `${first}\ngarbage\ngarbage\n`);
     expect(lookup().find(KINDS.transfer, 'r1')).toBe(flow);
@@ -360,11 +349,7 @@ describe('the index and the resources of flows', () => {
   });
 
   it('if the index cannot say that execute is about to be sent, it is not sent, and the flow continues', async () => {
-    const open = await record({ type: 'verify-sent', ...SENT }, VERIFIED, {
-      type: 'authorization',
-      status: 'AUTHORIZED',
-      bankStatus: 'AUTHORIZED',
-    });
+    const open = await record({ type: 'verify-sent', ...SENT }, VERIFIED, AUTHORIZED);
     const content = readFileSync(path);
     rmSync(path);
     mkdirSync(path);

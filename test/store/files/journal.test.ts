@@ -151,14 +151,15 @@ it('a flow whose file was removed does not come back without its beginning', asy
   expect(await allOf(journal, 'transfer')).toEqual([]);
 });
 
+const AT = /"at":"[^"]*"/;
 it.each<[string, number, (line: string, first?: string) => string | undefined]>([
   ['the second line holds an unknown event', 2, (line) => line.replace('verify-sent', 'verify-seen')],
   ['the second line lacks a field', 2, (line) => line.replace('"requestId":"q1",', '')],
-  ['the second line has no time', 2, (line) => line.replace(/"at":"[^"]*"/, '"at":"__proto__"')],
+  ['the second line has no time', 2, (line) => line.replace(AT, '"at":"__proto__"')],
   [
     'the second line has a time that does not exist',
     2,
-    (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"'),
+    (line) => line.replace(AT, '"at":"2026-02-31T00:00:00Z"'),
   ],
   ['the second line is empty', 2, () => ''],
   ['the second line is the first one again', 2, (_, first) => first],

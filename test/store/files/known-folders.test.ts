@@ -42,22 +42,18 @@ it('a folder that has not changed is not read again', () => {
   expect(readFileSync(path, 'utf8')).not.toContain('customer-1');
 });
 
+const makeAgain = () => {
+  mkdirSync(`${folder}-new`);
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder, { mode: 0o700, recursive: true });
+};
+const damage = () => writeFileSync(path, readFileSync(path, 'utf8').replace('first', 'fi'));
 it.each<[string, () => void]>([
   ['another file', () => writeFileSync(join(folder, '2.json'), '')],
   ['another mode', () => chmodSync(folder, 0o711)],
-  [
-    'the name of another folder',
-    () => {
-      mkdirSync(`${folder}-new`);
-      rmSync(folder, { recursive: true });
-      mkdirSync(folder, { mode: 0o700, recursive: true });
-    },
-  ],
+  ['the name of another folder', makeAgain],
   ['no file of what is known', () => rmSync(path)],
-  [
-    'a damaged file of what is known',
-    () => writeFileSync(path, readFileSync(path, 'utf8').replace('first', 'fi')),
-  ],
+  ['a damaged file of what is known', damage],
 ])('with %s, it is read again', (_, change) => {
   look('first');
   change();

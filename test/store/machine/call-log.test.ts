@@ -226,17 +226,13 @@ describe('a log that is full', () => {
     expect(size).toBeLessThan(53 * 1024 ** 2);
   });
 
+  const LONG_RUN = ['21T09:00', '21T22:59', '21T23:15', '21T23:30', '22T09:00', '23T09:00'];
   it.each<[what: string, counted: string | undefined, times: string[], asked: string[]]>([
     ['a day that has ended', undefined, ['21T09:00', '22T09:00', '22T10:00'], ['22T09:00']],
     ['no day again', '22T00:30', ['22T09:00', '22T10:00'], []],
     ['a day of which a part was counted before its end', '21T23:05', ['22T09:00'], ['22T09:00']],
     ['no day whose last calls may still run', undefined, ['21T09:00', '21T22:59', '21T23:05'], []],
-    [
-      'each day of a long run',
-      undefined,
-      ['21T09:00', '21T22:59', '21T23:15', '21T23:30', '22T09:00', '23T09:00'],
-      ['21T23:15', '23T09:00'],
-    ],
+    ['each day of a long run', undefined, LONG_RUN, ['21T23:15', '23T09:00']],
   ])('asks for the count of %s', (_, counted, times, asked) => {
     const timeOf = (short: string) => new Date(`2026-11-${short}:00.000Z`);
     const count = (at: string) => {

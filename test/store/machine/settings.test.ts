@@ -57,31 +57,17 @@ describe('choosing a profile', () => {
     });
   });
 
+  const PRODUCTION = { environment: 'production' } as const;
   it.each<[string, Partial<StoredProfile>, Environment, Partial<StoredProfile>]>([
     ['fewer approvals', { approvals: '2' }, { PSD2_APPROVALS: '0' }, { approvals: '2' }],
     ['more approvals', { approvals: '1' }, { PSD2_APPROVALS: '2' }, { approvals: '2' }],
-    [
-      'fewer than production needs',
-      { environment: 'production' },
-      { PSD2_APPROVALS: '0' },
-      { approvals: '1' },
-    ],
+    ['fewer than production needs', PRODUCTION, { PSD2_APPROVALS: '0' }, { approvals: '1' }],
     ['more than the profile allows', { maxAmount: '50' }, { PSD2_MAX_AMOUNT: '500.00' }, { maxAmount: '50' }],
     ['less than the profile allows', { maxAmount: '50' }, { PSD2_MAX_AMOUNT: '5.00' }, { maxAmount: '5.00' }],
     ['no amount', { maxAmount: '50' }, { PSD2_MAX_AMOUNT: 'x' }, { maxAmount: 'x' }],
     ['an amount for none', { maxAmount: 'x' }, { PSD2_MAX_AMOUNT: '5.00' }, { maxAmount: 'x' }],
-    [
-      'no production',
-      { environment: 'production' },
-      { PSD2_ENVIRONMENT: 'sandbox' },
-      { environment: 'production' },
-    ],
-    [
-      'production',
-      { environment: 'sandbox' },
-      { PSD2_ENVIRONMENT: 'production' },
-      { environment: 'production' },
-    ],
+    ['no production', PRODUCTION, { PSD2_ENVIRONMENT: 'sandbox' }, PRODUCTION],
+    ['production', { environment: 'sandbox' }, { PSD2_ENVIRONMENT: 'production' }, PRODUCTION],
   ])(
     'what limits the operator is the stricter of profile and environment: %s',
     async (_what, limits, env, expected) => {

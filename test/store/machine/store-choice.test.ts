@@ -19,6 +19,7 @@ import { failing, once, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const FILES: RememberedStore = { home: 'files', isSet: false };
+const CHOSEN_FILES: RememberedStore = { home: 'files', isSet: true };
 const at = (host: string, id: string) => ({
   id,
   shown: `${host}/bank`,
@@ -53,15 +54,9 @@ describe('the choice of a store', () => {
     ['without settings it is the files', undefined, undefined, 'default', undefined],
     ['PSD2_STORE that is empty counts as not set', '', undefined, 'default', undefined],
     ['PSD2_STORE counts', ONE.address, undefined, 'environment', ONE.address],
-    [
-      'PSD2_STORE counts before the profile',
-      ONE.address,
-      { home: 'files', isSet: true },
-      'environment',
-      ONE.address,
-    ],
+    ['PSD2_STORE counts before the profile', ONE.address, CHOSEN_FILES, 'environment', ONE.address],
     ['the database of the profile counts', undefined, DATABASE, 'profile', ONE.address],
-    ['the files of the profile count', undefined, { home: 'files', isSet: true }, 'profile', undefined],
+    ['the files of the profile count', undefined, CHOSEN_FILES, 'profile', undefined],
     ['a store that was only used is not chosen by that', undefined, inPostgres(ONE), 'default', undefined],
   ] as const)('%s', (_case, set, remembered, source, address) => {
     expect(chooseStore({ PSD2_STORE: set }, remembered)).toEqual({ source, address });
@@ -110,8 +105,8 @@ describe('a password in an address', () => {
     ['postgres://db/bank?password=secret', 'postgres://db/bank?password=…'],
     ['postgres://db/bank?sslmode=require&PassWord=secret', 'postgres://db/bank?sslmode=require&PassWord=…'],
     [
-      'postgres://db/bank?sslpassword=secret&a=b&password=secret',
-      'postgres://db/bank?sslpassword=…&a=b&password=…',
+      'postgres://db/b?sslpassword=secret&a=b&password=secret',
+      'postgres://db/b?sslpassword=…&a=b&password=…',
     ],
     ['postgres://ada:secret@db/bank?password=secret', 'postgres://ada@db/bank?password=…'],
   ])('%s is refused in an option, and shown as %s', (address, shown) => {
@@ -361,10 +356,10 @@ describe('a command that would use a database', () => {
   });
 
   it('is refused if the operator chose the files, even without data', () => {
-    setStore({ home: 'files', isSet: true });
+    setStore(CHOSEN_FILES);
     expect(() => guard().checkNamed(ONE)).toThrow('is in the files in');
     expect(() => guard().rememberFound(ONE)).toThrow('is in the files in');
-    expect(guard().remembered).toEqual({ home: 'files', isSet: true });
+    expect(guard().remembered).toEqual(CHOSEN_FILES);
   });
 
   it('accepts the same database at another address, and keeps the first address', () => {
@@ -418,7 +413,7 @@ describe('a command that would use a database', () => {
     for (const each of [first, second]) each.checkFound({ ...ONE, hasData: false });
     guard().rememberFound(TWO);
     expect(() => first.rememberFound(ONE)).toThrow('is in PostgreSQL at two/bank');
-    setStore({ home: 'files', isSet: true });
+    setStore(CHOSEN_FILES);
     expect(() => second.rememberFound(ONE)).toThrow('is in the files in');
   });
 });

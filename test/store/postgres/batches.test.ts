@@ -54,6 +54,7 @@ const event = (batch: string, n: number, content: object) =>
   `insert into psd2.batch_events (profile, batch, n, writer, at, event)
    values ('bank', '${batch}', ${n}, 'w', now(), '${JSON.stringify(content)}')`;
 const BEGUN = { type: 'line-begun', line: 1, flow: 'tr-1' };
+const BULK_BEGUN = { type: 'bulk-begun', flow: 'op-1', lines: [1] };
 
 /** A batch that needs approvals, and logins of the database: one that only works, and others that may approve too. */
 async function withRoles(approvalsNeeded: number) {
@@ -103,11 +104,7 @@ it.each<[string, (batch: string) => string, string]>([
   ['an event that psd2 does not know', (batch) => event(batch, 2, { type: 'x' }), 'PD005'],
   ['an event without a type', (batch) => event(batch, 2, {}), 'PD005'],
   ['an event without its fields', (batch) => event(batch, 2, { type: 'line-begun', line: '1' }), 'PD005'],
-  [
-    'a list that is none',
-    (batch) => event(batch, 2, { type: 'bulk-begun', flow: 'op-1', lines: ['1'] }),
-    'PD005',
-  ],
+  ['a list that is none', (batch) => event(batch, 2, { ...BULK_BEGUN, lines: ['1'] }), 'PD005'],
   ['a first event once more', (batch) => event(batch, 2, { type: 'added' }), 'PD005'],
   ['pseudonyms', (batch) => event(batch, 2, { type: 'pseudonymised', sha256: '00' }), 'PD005'],
   ['another number of events', () => 'update psd2.batches set events = 9', '42501'],
@@ -117,7 +114,7 @@ it.each<[string, (batch: string) => string, string]>([
   expect((await batches.lines(await batches.find(batch))).length).toBe(1);
   for (const [index, each] of [
     BEGUN,
-    { type: 'bulk-begun', flow: 'op-1', lines: [1] },
+    BULK_BEGUN,
     { type: 'line-refused', line: 1, reason: 'Late' },
     { type: 'link-given', line: 1, flow: 'tr-1' },
     { type: 'lines-cancelled', lines: [], by: 'a', user: 'a', machine: 'm' },

@@ -28,22 +28,14 @@ describe('a journal in the database that someone has damaged', () => {
     hint: 'It is the record of a flow. Restore it from a backup, or update psd2 if a newer version wrote it.',
   });
 
+  const set = (content: string) => `update psd2.flow_events set ${content}`;
+  const FIRST = '(select event from psd2.flow_events e where n = 1)';
   it.each([
-    ['has garbage as its second event', `update psd2.flow_events set event = '{}'`, 'and n = 2', 2],
-    [
-      'has an event that cannot follow',
-      `update psd2.flow_events set event = '{"type":"confirmed"}'`,
-      'and n = 2',
-      2,
-    ],
-    [
-      'begins twice',
-      `update psd2.flow_events set event = (select event from psd2.flow_events e where n = 1)`,
-      'and n = 2',
-      2,
-    ],
+    ['has garbage as its second event', set(`event = '{}'`), 'and n = 2', 2],
+    ['has an event that cannot follow', set(`event = '{"type":"confirmed"}'`), 'and n = 2', 2],
+    ['begins twice', set(`event = ${FIRST}`), 'and n = 2', 2],
     ['lacks its first event', 'delete from psd2.flow_events', 'and n = 1', 1],
-    ['has a gap', 'update psd2.flow_events set n = 3', 'and n = 2', 2],
+    ['has a gap', set('n = 3'), 'and n = 2', 2],
     ['lacks all events', 'delete from psd2.flow_events', '', 1],
   ])('a journal that %s is not read or continued', async (_, sql, which, event) => {
     const flow = await transfer();

@@ -64,6 +64,11 @@ async function sealedByKeyring(): Promise<Sealed> {
   return (await keyOf(vault())).seal(['here'], { token: 't' });
 }
 
+const failingKeyring = (reason = 'locked') => void useKeyring(() => Promise.reject(new Error(reason)));
+function forgetfulKeyring(): void {
+  const entries = useKeyring((asked) => asked === 'getPassword' && entries.clear());
+}
+
 function protectedBefore(content: object = stored): void {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
   writeFileSync(file(), JSON.stringify(content), { mode: 0o600 });
@@ -236,9 +241,7 @@ describe('a key that is not available', () => {
   it('a keyring that cannot be used where the profile is protected by it leads to a passphrase', async () => {
     useKeyring();
     await sealedByKeyring();
-    useKeyring(() => {
-      throw new Error('locked');
-    });
+    failingKeyring();
     expect(await error(vault())).toMatchObject({
       code: 'config',
       message: "The system's keyring cannot be used: locked",
@@ -253,48 +256,24 @@ describe('a key that is not available', () => {
     const signal = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
     const interrupted = await error(vault({ signal }));
     expect(interrupted).toMatchObject({ code: 'interrupted', context: lacking('hint', 'next') });
-    await expect(vault({ signal }, 'other').protect(KEYRING)).rejects.toMatchObject({
-      code: 'interrupted',
-      context: lacking('hint'),
-    });
-    const other = AbortSignal.abort(new RangeError('another end'));
-    expect(await error(vault({ signal: other }))).toEqual(new RangeError('another end'));
-    await expect(vault({ signal: other }, 'other').protect(KEYRING)).rejects.toEqual(
-      new RangeError('another end'),
-    );
+    const protecting = vault({ signal }, 'other').protect(KEYRING);
+    await expect(protecting).rejects.toMatchObject({ code: 'interrupted', context: lacking('hint') });
+    const end = new RangeError('another end');
+    const other = { signal: AbortSignal.abort(end) };
+    expect(await error(vault(other))).toEqual(end);
+    await expect(vault(other, 'other').protect(KEYRING)).rejects.toEqual(end);
   });
 
   it.each<[string, () => void, string]>([
-    [
-      'is not there',
-      () => withoutKeyring(),
-      "The system's keyring cannot be used: the package @napi-rs/keyring does not load here",
-    ],
-    [
-      'cannot be used',
-      () => {
-        useKeyring(() => {
-          throw new Error('locked');
-        });
-      },
-      "The system's keyring cannot be used: locked",
-    ],
-    [
-      'forgets what it is given',
-      () => {
-        const entries = useKeyring((asked) => asked === 'getPassword' && entries.clear());
-      },
-      "The system's keyring does not return what psd2 stored in it",
-    ],
+    ['is not there', withoutKeyring, 'cannot be used: the package @napi-rs/keyring does not load here'],
+    ['cannot be used', () => failingKeyring(), 'cannot be used: locked'],
+    ['forgets what it is given', forgetfulKeyring, 'does not return what psd2 stored in it'],
   ])(
     'a profile is not protected by a keyring that %s, and the error names the choices',
-    async (_, prepare, message) => {
+    async (_, prepare, what) => {
       prepare();
-      await expect(vault().protect(KEYRING)).rejects.toMatchObject({
-        code: 'config',
-        message,
-        hint: CHOICES,
-      });
+      const error = { code: 'config', message: `The system's keyring ${what}`, hint: CHOICES };
+      await expect(vault().protect(KEYRING)).rejects.toMatchObject(error);
       expect(existsSync(file())).toBe(false);
     },
   );
@@ -404,9 +383,7 @@ describe("an entry of the system's keyring", () => {
     ['writes', (entry: ReturnType<typeof keyringEntry>) => entry.write('the secret')],
     ['removes', (entry: ReturnType<typeof keyringEntry>) => entry.remove()],
   ])('if the keyring fails while psd2 %s an entry, the error says why, on one line', async (_, use) => {
-    useKeyring(() => {
-      throw new Error(' The collection\n   is locked. ');
-    });
+    failingKeyring(' The collection\n   is locked. ');
     await expect(use(keyringEntry('bank 1', never))).rejects.toMatchObject({
       code: 'config',
       message: "The system's keyring cannot be used: The collection is locked.",
@@ -423,9 +400,7 @@ describe("an entry of the system's keyring", () => {
   });
 
   it.runIf(process.platform === 'linux')('on Linux, without a session bus, the error says so', async () => {
-    useKeyring(() => {
-      throw new Error('org.freedesktop.DBus.Error.Something');
-    });
+    failingKeyring('org.freedesktop.DBus.Error.Something');
     vi.stubEnv('DBUS_SESSION_BUS_ADDRESS', '');
     await expect(keyringEntry('bank 1', never).read()).rejects.toMatchObject({
       message:
@@ -435,9 +410,7 @@ describe("an entry of the system's keyring", () => {
   });
 
   it('on other systems, the reason is the one of the keyring', async () => {
-    useKeyring(() => {
-      throw new Error('The Keychain is locked');
-    });
+    failingKeyring('The Keychain is locked');
     vi.stubEnv('DBUS_SESSION_BUS_ADDRESS', '');
     const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
     const refused = keyringEntry('bank 1', never).read();
