@@ -99,6 +99,7 @@ describe.each(named(useBackends()))('what is kept of customers in %s', (_name, {
   });
 
   it('a consent is kept with each value that it may have', async () => {
+    const ONCE = { recurring: false, frequencyPerDay: 1 };
     const consents = [
       granted('co-3', 3),
       {
@@ -106,14 +107,7 @@ describe.each(named(useBackends()))('what is kept of customers in %s', (_name, {
         ...{ accounts: null, reads: ['accounts', 'balances', 'transactions'] as const },
         listed: [{ accountId: 'acc-1', iban: 'IT89F0999001600000010482620' }],
       },
-      {
-        ...granted('co-1', 1),
-        accounts: [],
-        reads: [],
-        validUntil: null,
-        recurring: false,
-        frequencyPerDay: 1,
-      },
+      { ...granted('co-1', 1), accounts: [], reads: [], validUntil: null, ...ONCE },
     ];
     await customers.change('ada', (before) => ({ ...before, consents }));
     expect((await others.read('ada'))?.consents).toEqual(consents);
@@ -176,12 +170,8 @@ describe.each(named(useBackends()))('what is kept of customers in %s', (_name, {
     const worker = await place.worker();
     const at = (bank: string | undefined, profile = 'bank') =>
       worker.open(profile, bank === undefined ? undefined : new URL(bank)).customers;
-    for (const elsewhere of [
-      at(BANK.href, 'other'),
-      at('https://bank.example/x'),
-      at('https://bank.example:8443'),
-      at(undefined),
-    ])
+    const otherBanks = [at('https://bank.example/x'), at('https://bank.example:8443'), at(undefined)];
+    for (const elsewhere of [at(BANK.href, 'other'), ...otherBanks])
       expect([await elsewhere.list(), await elsewhere.read('ada')]).toEqual([[], undefined]);
     const there = at('https://other.example');
     await there.change('ada', granting('co-2'));

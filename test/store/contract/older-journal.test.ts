@@ -134,12 +134,7 @@ describe.each(named(useBackends()))('a journal from an old backup in %s', (_name
   });
 
   it('an operation is not executed again either', async () => {
-    const data = { operation: 'standingOrder', data: '{}' };
-    const begin = {
-      transactionId: 't',
-      commits: 'on execute' as const,
-      order: { ...transferOrder(), ...data },
-    };
+    const begin = { ...order(), order: { ...transferOrder(), operation: 'standingOrder', data: '{}' } };
     const flow = await recordAll(await begun(flows, 'operation', begin), [
       { type: 'verify-sent', ...SENT },
       { ...VERIFIED, resourceId: 'r1' },
@@ -154,23 +149,17 @@ describe.each(named(useBackends()))('a journal from an old backup in %s', (_name
   it('a reference whose journal is missing stays taken', async () => {
     const flow = await paid('INV-1');
     place.restore('bank', flow, 0);
-    await expect(
-      (await flowsOfAnother()).begin('transfer', order('inv-1'), async () => {}),
-    ).rejects.toMatchObject({
-      code: 'config',
-      message: expect.stringMatching(
-        `^The journal .*${flow}.* is missing, and its transfer has the reference "inv-1"$`,
-      ),
-      flow,
+    const again = (await flowsOfAnother()).begin('transfer', order('inv-1'), async () => {});
+    const missing = `^The journal .*${flow}.* is missing, and its transfer has the reference "inv-1"$`;
+    await expect(again).rejects.toMatchObject({
+      ...{ code: 'config', message: expect.stringMatching(missing), flow },
     });
   });
 
   it('a reference says what is different in the second order', async () => {
     const { flow } = (await begun(flows, 'transfer', order('INV-1'))).current;
-    const other = {
-      ...order('INV-1'),
-      order: transferOrder({ reference: 'INV-1', name: 'Bob', instant: false }),
-    };
+    const differing = transferOrder({ reference: 'INV-1', name: 'Bob', instant: false });
+    const other = { ...order('INV-1'), order: differing };
     await expect(flows.begin('transfer', other, async () => {})).rejects.toMatchObject({
       code: 'duplicate_reference',
       message: `The reference "INV-1" was used by transfer ${flow}, which is created. These are different: the payee's name, instant or not`,

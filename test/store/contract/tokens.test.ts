@@ -36,19 +36,12 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
     const worker = await place.worker();
     const at = (bank?: string, profile = 'bank') =>
       worker.open(profile, bank ? new URL(bank) : undefined).tokens;
-    for (const [bank, holder] of [
-      [here, '1'],
-      [there, '2'],
-      [there, null],
-      [there, '3'],
-    ] as const)
-      await at(bank).change(holder, (slot) => slot.write(login));
+    await at(here).change('1', (slot) => slot.write(login));
+    for (const holder of ['2', null, '3']) await at(there).change(holder, (slot) => slot.write(login));
     await at(there).forget('3');
     await at(there, 'other').change('4', (slot) => slot.write(login));
-    const [one, two] = [
-      { baseUrl: here, logins: 1 },
-      { baseUrl: there, logins: 2 },
-    ];
+    const one = { baseUrl: here, logins: 1 };
+    const two = { baseUrl: there, logins: 2 };
     expect(await at(here).otherBanks()).toEqual([two]);
     expect(await at(there).otherBanks()).toEqual([one]);
     expect(await at().otherBanks()).toEqual([two, one]);
@@ -143,16 +136,10 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
     const { accessToken: _, refreshToken: __, server: ___, consent: ____, ...ends } = login;
     expect(await others.login(CUSTOMER)).toMatchObject(ends);
     expect(await others.login(null)).toBeUndefined();
-    for (const bank of [
-      'https://other.example/psd2',
-      'https://bank.example/',
-      'https://bank.example:8443/psd2',
-    ]) {
-      const elsewhere = worker.open('bank', new URL(bank)).tokens;
-      expect([await elsewhere.read(CUSTOMER), await elsewhere.login(CUSTOMER)]).toEqual([
-        undefined,
-        undefined,
-      ]);
+    for (const bank of ['other.example/psd2', 'bank.example/', 'bank.example:8443/psd2']) {
+      const elsewhere = worker.open('bank', new URL(`https://${bank}`)).tokens;
+      const found = [await elsewhere.read(CUSTOMER), await elsewhere.login(CUSTOMER)];
+      expect(found).toEqual([undefined, undefined]);
     }
     expect(await worker.open('other', BANK).tokens.read(CUSTOMER)).toBeUndefined();
     await others.forget(CUSTOMER);
@@ -207,22 +194,16 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
     expect(await others.last()).toBe('7654321');
   });
 
-  it.each([false, true])(
-    'renewed tokens replace the spent ones, even if those were encrypted again meanwhile (and refused then: %s)',
-    async (isRefused) => {
-      await write(tokens, login);
-      const spent = await read(tokens);
-      await others.rewrite();
-      if (isRefused) await others.change(CUSTOMER, async (slot) => slot.refuse(await read(others)));
-      await tokens.change(CUSTOMER, (slot) => slot.replace(spent, renewed));
-      expect(await others.read(CUSTOMER)).toMatchObject(renewed);
-    },
-  );
-
-  it('renewed tokens replace spent ones that were read after they were encrypted again', async () => {
+  it.each([
+    ['were encrypted again meanwhile', true, false],
+    ['were encrypted again meanwhile, and refused then', true, true],
+    ['were read after they were encrypted again', false, false],
+  ])('renewed tokens replace the spent ones, even if those %s', async (_, isReadBefore, isRefused) => {
     await write(tokens, login);
+    const before = await read(tokens);
     await others.rewrite();
-    const spent = await read(tokens);
+    if (isRefused) await others.change(CUSTOMER, async (slot) => slot.refuse(await read(others)));
+    const spent = isReadBefore ? before : await read(tokens);
     await tokens.change(CUSTOMER, (slot) => slot.replace(spent, renewed));
     expect(await others.read(CUSTOMER)).toMatchObject(renewed);
   });
@@ -261,20 +242,17 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 
-  it('the late tokens of a worker that stalled do not replace newer ones, which it gets instead', async () => {
+  it.each([
+    ['do not replace newer ones, which it gets instead', 'secret-newer'],
+    ['are not stored after a logout', undefined],
+  ])('the late tokens of a worker that stalled %s', async (_, newer) => {
     await write(tokens, login);
     const late = await tokens.change(CUSTOMER, async (slot) => ({ slot, spent: await slot.read() }));
-    await write(others, { ...login, accessToken: 'secret-newer' });
-    expect(await late.slot.replace(late.spent, renewed)).toMatchObject({ accessToken: 'secret-newer' });
-    expect(await tokens.read(CUSTOMER)).toMatchObject({ accessToken: 'secret-newer' });
-  });
-
-  it('the late tokens of a worker that stalled are not stored after a logout', async () => {
-    await write(tokens, login);
-    const late = await tokens.change(CUSTOMER, async (slot) => ({ slot, spent: await slot.read() }));
-    await others.forget(CUSTOMER);
-    expect(await late.slot.replace(late.spent, renewed)).toBeUndefined();
-    expect(await tokens.read(CUSTOMER)).toBeUndefined();
+    if (newer === undefined) await others.forget(CUSTOMER);
+    else await write(others, { ...login, accessToken: newer });
+    const kept = newer && expect.objectContaining({ accessToken: newer });
+    expect(await late.slot.replace(late.spent, renewed)).toEqual(kept);
+    expect(await tokens.read(CUSTOMER)).toEqual(kept);
   });
 
   it('after another worker renewed tokens, those read before are no longer current', async () => {

@@ -54,11 +54,12 @@ function linesOf(flow: string): unknown[] {
 }
 
 const verified = { ...VERIFIED, resourceId: '3f2b8c1e-0000-4000-8000-000000000001' };
-const intent = { requestId: 'q1', digest: 'SHA-256=x' };
+const SENT = { type: 'verify-sent', requestId: 'q1', digest: 'SHA-256=x' } as const;
+const OVERTAKEN = { code: 'overtaken' };
 
 it('the journal has one line for each event, with its time, and reads back the same flow', async () => {
   const open = await begunTransfer(journal);
-  expect(await open.record({ type: 'verify-sent', ...intent })).toBe(open.current);
+  expect(await open.record(SENT)).toBe(open.current);
   await open.record(verified);
   await open.record({ type: 'accepted' });
 
@@ -71,7 +72,7 @@ it('the journal has one line for each event, with its time, and reads back the s
       by,
       event: { type: 'created', flow, transactionId: 't1', commits: 'on execute', order: transferOrder() },
     },
-    { at: '2026-11-21T10:00:02.000Z', n: 2, by, event: { type: 'verify-sent', ...intent } },
+    { at: '2026-11-21T10:00:02.000Z', n: 2, by, event: SENT },
     { at: '2026-11-21T10:00:03.000Z', n: 3, by, event: verified },
     { at: '2026-11-21T10:00:04.000Z', n: 4, by, event: { type: 'accepted' } },
   ]);
@@ -168,7 +169,7 @@ it.each<[string, number, (line: string, first?: string) => string | undefined]>(
   ['the first line is missing', 1, () => undefined],
 ])('a journal is refused if %s', async (_, number, damage) => {
   const open = await begunTransfer(journal);
-  await open.record({ type: 'verify-sent', ...intent });
+  await open.record(SENT);
   await open.record(verified);
   const path = pathOf(open.current.flow);
   const lines = readFileSync(path, 'utf8').split('\n');
@@ -190,7 +191,7 @@ describe('a process that is stopped in the middle of a write', () => {
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
     // The other process writes after the first has checked the file, and before the first writes its line.
     once('appendFileSync', (append) => {
-      void other.record({ type: 'verify-sent', ...intent });
+      void other.record(SENT);
       return append();
     });
     return { open, other, flow };
@@ -198,7 +199,7 @@ describe('a process that is stopped in the middle of a write', () => {
 
   it("a process learns after its write that another's line came first, and its own line does not count", async () => {
     const { open, other, flow } = await overtakenInWriting();
-    await expect(open.record({ type: 'cancelled' })).rejects.toMatchObject({ code: 'overtaken' });
+    await expect(open.record({ type: 'cancelled' })).rejects.toMatchObject(OVERTAKEN);
     expect(linesOf(flow)).toHaveLength(3);
     expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
     expect((await other.record(verified)).state).toBe('verified');
@@ -208,9 +209,7 @@ describe('a process that is stopped in the middle of a write', () => {
   it('two processes are told apart even if both write the same event at the same time', async () => {
     const { open, flow } = await overtakenInWriting();
     clock -= 1000;
-    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toMatchObject({
-      code: 'overtaken',
-    });
+    await expect(open.record(SENT)).rejects.toMatchObject(OVERTAKEN);
     const [, first, second] = linesOf(flow);
     expect(second).toMatchObject({ n: 2, event: { type: 'verify-sent' } });
     expect(second).not.toEqual(first);
@@ -226,9 +225,7 @@ describe('a process that is stopped in the middle of a write', () => {
       void other.reread();
       written = other.record(verified);
     });
-    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toMatchObject({
-      code: 'overtaken',
-    });
+    await expect(open.record(SENT)).rejects.toMatchObject(OVERTAKEN);
     await written;
     expect((await openJournal('sandbox').find('transfer', flow)).state).toBe('verified');
   });
@@ -240,7 +237,7 @@ describe('a process that is stopped in the middle of a write', () => {
       sync();
       appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0');
     });
-    await open.record({ type: 'verify-sent', ...intent });
+    await open.record(SENT);
     await open.record(verified);
     expect(await openJournal('sandbox').find('transfer', flow)).toEqual(open.current);
     expect(open.current.state).toBe('verified');
@@ -248,18 +245,13 @@ describe('a process that is stopped in the middle of a write', () => {
 
   it('a process has lost if a line that seemed cut short by a crash is completed', async () => {
     const { flow } = (await begunTransfer(journal)).current;
-    const line = JSON.stringify({
-      at: '2026-11-21T10:00:02.000Z',
-      n: 2,
-      by: 'x',
-      event: { type: 'cancelled' },
-    });
+    const at = '2026-11-21T10:00:02.000Z';
+    const line = JSON.stringify({ at, n: 2, by: 'x', event: { type: 'cancelled' } });
     appendFileSync(pathOf(flow), line.slice(0, 20));
     const open = await opened(openJournal('sandbox'), 'transfer', flow);
     appendFileSync(pathOf(flow), `${line.slice(20)}\n`);
-    const overtaken = expect.objectContaining({ code: 'overtaken' });
-    await expect(open.assertOurs()).rejects.toThrow(overtaken);
-    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toThrow(overtaken);
+    await expect(open.assertOurs()).rejects.toMatchObject(OVERTAKEN);
+    await expect(open.record(SENT)).rejects.toMatchObject(OVERTAKEN);
     expect(linesOf(flow)).toHaveLength(2);
   });
 });

@@ -15,7 +15,7 @@ import { heldByAnother, secondsWhileWaiting } from '../waiting.ts';
 const temporary = temporaryFolder();
 /** No process has this id. The highest id on Linux is 4194304. */
 const DEAD = `4194305 ${hostname()}`;
-const intent = { requestId: 'q1', digest: 'SHA-256=x' };
+const SENT = { type: 'verify-sent', requestId: 'q1', digest: 'SHA-256=x' } as const;
 let folder: StoreFolder;
 let now: number;
 
@@ -39,11 +39,13 @@ function flowsOf(setting: Partial<FlowsSetting> = {}): FileFlows {
 const marker = (flow: string) => join(folder.flows('p'), 'open', flow);
 const journalOf = (flow: string) => join(folder.flows('p'), `${flow}.ndjson`);
 
+const whileHeld = <T>(flow: string, work: () => Promise<T>) => withLock(journalOf(flow), 'It', work, 10_000);
+
 /** A transfer whose process was killed, either before anything was sent or after it was verified as the resource. */
 async function killed(resourceId?: string): Promise<string> {
   const open = await begunTransfer(flowsOf());
   if (resourceId !== undefined) {
-    await open.record({ type: 'verify-sent', ...intent });
+    await open.record(SENT);
     await open.record({ ...VERIFIED, resourceId });
   }
   const { flow } = open.current;
@@ -63,33 +65,23 @@ it('a marker counts for nothing if its journal is gone or damaged, or its name i
 it('a flow that another process holds is left alone and named if the operator does not wait', async () => {
   const flow = await killed();
   const interrupted = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
-  await withLock(
-    journalOf(flow),
-    'It',
-    async () => {
-      const before = readFileSync(journalOf(flow), 'utf8');
-      writeFileSync(marker(flow), DEAD, { mode: 0o600 });
-      expect((await flowsOf({ interrupted }).leftBehind(5)).flows.map((each) => each.flow)).toEqual([flow]);
-      expect(readFileSync(journalOf(flow), 'utf8')).toBe(before);
-    },
-    10_000,
-  );
+  await whileHeld(flow, async () => {
+    const before = readFileSync(journalOf(flow), 'utf8');
+    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+    expect((await flowsOf({ interrupted }).leftBehind(5)).flows.map((each) => each.flow)).toEqual([flow]);
+    expect(readFileSync(journalOf(flow), 'utf8')).toBe(before);
+  });
 });
 
 it('a flow continues if another process resumes it at the same moment', async () => {
   const flow = await killed();
   const other = await opened(flowsOf(), 'transfer', flow);
   writeFileSync(marker(flow), DEAD, { mode: 0o600 });
-  const looking = await withLock(
-    journalOf(flow),
-    'It',
-    async () => {
-      const left = flowsOf().leftBehind(5);
-      await other.record({ type: 'verify-sent', ...intent });
-      return { left };
-    },
-    10_000,
-  );
+  const looking = await whileHeld(flow, async () => {
+    const left = flowsOf().leftBehind(5);
+    await other.record(SENT);
+    return { left };
+  });
   expect((await looking.left).flows.map((each) => each.flow)).toEqual([flow]);
   expect((await flowsOf().find('transfer', flow)).state).toBe('created');
 });

@@ -22,6 +22,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace, secondsWhileWaiting } from '../waiting.ts';
 
 const never = new AbortController().signal;
+const INTERRUPTED = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
 const through = (text: string): Products => ({
   A1: { from: parseDate('--from', '2026-11-01'), through: parseDate('--to', text), settled: 0 },
 });
@@ -79,7 +80,7 @@ describe('a folder that no run works in', () => {
 
   it('a run that waits for nobody does not ask whether it was interrupted', async () => {
     writeFileSync(fileOf(1), line(1, SOME, { ended: true }));
-    expect((await take('us', AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted')))).number).toBe(2);
+    expect((await take('us', INTERRUPTED)).number).toBe(2);
   });
 
   it.each([
@@ -264,9 +265,7 @@ describe('a folder that another run works in', () => {
 
   it('an operator who interrupts does not wait for the other run', async () => {
     theyWork();
-    await expect(
-      take('us', AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'))),
-    ).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(take('us', INTERRUPTED)).rejects.toMatchObject({ code: 'interrupted' });
     expect(claims()).toEqual(['sync-1.ndjson']);
   });
 
@@ -392,16 +391,12 @@ describe('a folder that cannot be used', () => {
     expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'begun' });
   });
 
-  it('a claim that is a folder cannot be read', async () => {
+  it('a claim that is a folder cannot be read, and a folder that cannot be listed is named', async () => {
     mkdirSync(fileOf(1));
     await expect(take()).rejects.toMatchObject({
-      code: 'config',
-      message: `${fileOf(1)} cannot be read: a folder has that name`,
+      ...{ code: 'config', message: `${fileOf(1)} cannot be read: a folder has that name` },
       hint: 'Check who owns it.',
     });
-  });
-
-  it('a folder that cannot be listed is named', async () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
     await expect(take()).rejects.toMatchObject({

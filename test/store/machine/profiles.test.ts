@@ -311,10 +311,8 @@ describe('the quick look at a stored file', () => {
 
   it('takes only what the schema takes unchanged', () => {
     let taken = 0;
-    const check = (
-      value: unknown,
-      { isCertainly, schema }: typeof storedProfile | typeof rememberedStore,
-    ) => {
+    type Schema = typeof storedProfile | typeof rememberedStore;
+    const check = (value: unknown, { isCertainly, schema }: Schema) => {
       if (!isCertainly(value)) return;
       taken += 1;
       expect(schema().safeParse(value)).toEqual({ success: true, data: value });
@@ -327,9 +325,7 @@ describe('the quick look at a stored file', () => {
     taken = 0;
     fc.assert(
       fc.property(fc.oneof(remembered, odd), (value) => check(value, rememberedStore)),
-      {
-        numRuns: 1_000,
-      },
+      { numRuns: 1_000 },
     );
     expect(taken).toBeGreaterThan(1);
   });
