@@ -11,18 +11,8 @@ const SUCCESS = { outcome: 'SUCCESS', requestId: expect.any(String), flushMessag
 const bank = await useTestBank();
 const { accessToken: token } = await bank.tpp.login();
 
-function request(categories: object[]): Promise<Reply> {
-  return bank.tpp.send({
-    method: 'POST',
-    path: `${CUSTOMER}/consent/request`,
-    token,
-    body: { data: { categories } },
-  });
-}
-
-async function requested(): Promise<string> {
-  return resourceOf(await request([{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]));
-}
+const request = (categories?: object[]) => bank.tpp.requestConsent(token, categories);
+const requested = async () => resourceOf(await request());
 
 function approach(id: string, redirectUri: string | null = RETURN): Promise<Reply> {
   return bank.tpp.send({
@@ -32,9 +22,7 @@ function approach(id: string, redirectUri: string | null = RETURN): Promise<Repl
   });
 }
 
-function confirm(id: string, body = '{}'): Promise<Reply> {
-  return bank.tpp.send({ method: 'PUT', path: `${CUSTOMER}/consent/request/${id}/confirm`, token, body });
-}
+const confirm = (id: string, body?: string) => bank.tpp.confirmConsent(token, id, body);
 
 function status(id: string): Promise<Reply> {
   return bank.tpp.send({ path: `/private/operations/${id}/status`, token });

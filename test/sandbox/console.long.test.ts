@@ -226,7 +226,7 @@ describe('the console in Chromium', () => {
     await page.getByRole('table', { name: /Ledger of 0010482620/ }).waitFor();
     const id = await verifyTransfer();
     await bank.tpp.authorise(token, id);
-    await bank.tpp.send({ method: 'PUT', path: `${CURRENT}/moneyTransfer/${id}/execute`, token, body: '{}' });
+    await bank.tpp.execute(token, id);
     await page.getByRole('cell', { name: '-12.50 EUR' }).waitFor();
     await page.locator('#customer').fill('nobody');
     await page.keyboard.press('Enter');

@@ -106,7 +106,7 @@ describe('the orders to the bank', () => {
   test("the bank's time ends tokens and consents, and the client's own time still signs", async () => {
     await give('POST', '/reset');
     const before = await tokenOf(ANNA);
-    await tpp.giveConsent(before, ANNA, [{ name: 'ACCOUNT_INFO', products: [CURRENT] }]);
+    await tpp.giveConsent(before);
     expect((await tpp.send({ path: BALANCE, token: before })).status).toBe(200);
     expect((await give('POST', '/clock', { forwardSeconds: 4000 })).json.aheadSeconds).toBe(4000);
     expect(codeOf(await tpp.send({ path: BALANCE, token: before }))).toBe('TOKEN_EXPIRED');
@@ -124,7 +124,7 @@ describe('the orders to the bank', () => {
   test('a reset of a customer ends what is theirs, and leaves the others alone', async () => {
     await give('POST', '/reset');
     const [anna, bruno] = [await tokenOf(ANNA), await tokenOf('2073915')];
-    await tpp.giveConsent(anna, ANNA, [{ name: 'ACCOUNT_INFO', products: [CURRENT] }]);
+    await tpp.giveConsent(anna);
     const name = { path: '/private/customers/customerid-info' };
     expect((await give('POST', '/customers/anna/reset')).status).toBe(200);
     expect(codeOf(await tpp.send({ ...name, token: anna }))).toBe('TOKEN_INVALID');

@@ -87,8 +87,7 @@ describe('the printer document', () => {
     const early = await bank.tpp.send({ path: `${CURRENT}/common/printer/${id}/retrieve`, token });
     expect(refusalOf(early)).toBe('400 NOT_EXECUTED');
     await bank.tpp.authorise(token, id);
-    const path = `${CURRENT}/moneyTransfer/${id}/execute`;
-    const executed = await bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
+    const executed = await bank.tpp.execute(token, id);
     const href = new URL(String(executed.json._embedded?.printer?.href));
     const reply = await bank.tpp.send({ path: href.pathname, token });
     expect([reply.status, reply.headers['content-type']]).toEqual([200, 'application/pdf']);

@@ -145,19 +145,18 @@ describe('a sandbox with many customers and transactions', () => {
   });
 
   test('a new transfer comes before the generated transactions, and lowers the balance by its total cost', async () => {
+    const product = '/private/customers/5007777/products/0050077770';
     const balance = async () => {
-      const path = '/private/customers/5007777/products/0050077770/balance/retrieve';
-      return Number((await bank.tpp.send({ path, token })).json.data?.accountBalance?.amount);
+      const { json } = await bank.tpp.send({ path: `${product}/balance/retrieve`, token });
+      return Number(json.data?.accountBalance?.amount);
     };
     const before = await balance();
-    const base = '/private/customers/5007777/products/0050077770/moneyTransfer';
     const iban = new Customers({ ...defaultRules, customers: 10_000 }).find('5000001')?.products[0]?.iban;
     const payment = { iban: String(iban), description: 'to a neighbour' };
     const from = { productId: '0050077770', customerId: '5007777' };
     const id = resourceOf(await bank.tpp.verifyTransfer(token, { ...from, ...payment }));
     await bank.tpp.authorise(token, id);
-    const execute = { method: 'PUT', path: `${base}/${id}/execute`, token, body: '{}' } as const;
-    expect((await bank.tpp.send(execute)).status).toBe(200);
+    expect((await bank.tpp.execute(token, id, product)).status).toBe(200);
     bank.clock.advance(2000);
     expect(await balance()).toBeCloseTo(before - 1.5, 2);
     const { json } = await retrieve('');

@@ -40,21 +40,14 @@ function verify(data: object, product = CURRENT): Promise<Reply> {
   return bank.tpp.send({ method: 'POST', path: `${product}/moneyTransfer/verify`, token, body: { data } });
 }
 
-function execute(id: string, product = CURRENT): Promise<Reply> {
-  return bank.tpp.send({ method: 'PUT', path: `${product}/moneyTransfer/${id}/execute`, token, body: '{}' });
-}
+const execute = (id: string, product?: string) => bank.tpp.execute(token, id, product);
 
 function executionStatus(id: string): Promise<Reply> {
   return get(`${CURRENT}/moneyTransfer/${id}/execution/status`);
 }
 
-async function verified(data: object): Promise<string> {
-  return resourceOf(await verify(data));
-}
-
-async function startSca(id: string): Promise<void> {
-  await bank.tpp.startSca(token, id);
-}
+const verified = async (data: object) => resourceOf(await verify(data));
+const startSca = async (id: string): Promise<void> => void (await bank.tpp.startSca(token, id));
 
 async function authorised(data: object): Promise<string> {
   const id = await verified(data);
@@ -82,13 +75,7 @@ describe('prepare', () => {
       executionDateMinimumWireTransferInternal: '20/11/2026',
       ...{ addBeneficiary: false, editBeneficiary: false },
       ...{ today: '20/11/2026', executionDateLimit: '20/11/2027' },
-      holidays: expect.arrayContaining([
-        '03/04/2026',
-        '06/04/2026',
-        '26/03/2027',
-        '29/03/2027',
-        '25/12/2026',
-      ]),
+      holidays: expect.arrayContaining('03/04/2026 06/04/2026 26/03/2027 29/03/2027 25/12/2026'.split(' ')),
       currency: {
         currencyList: [{ label: 'EURO', value: 'EUR', rate: '' }],
         updated: { date: '20/11/2026', hour: '12:00' },
@@ -344,15 +331,14 @@ describe('execute', () => {
   test('a transfer that is not instant is pending until the next business day', async () => {
     const own = await newTestBank();
     const { accessToken } = await own.tpp.login();
-    const product = `${CURRENT}/moneyTransfer`;
     const id = resourceOf(await own.tpp.verifyTransfer(accessToken, { amount: '12.34', instant: false }));
     await own.tpp.authorise(accessToken, id);
-    const call = { path: `${product}/${id}/execute`, token: accessToken, body: '{}' };
-    const reply = await own.tpp.send({ method: 'PUT', ...call });
+    const reply = await own.tpp.execute(accessToken, id);
     const cro = reply.json.data?.cro;
     expect(cro).toMatch(/^\d{11}$/);
     expect(Object.keys(reply.json._embedded ?? {})).toEqual(['printer']);
-    const status = await own.tpp.send({ path: `${product}/${id}/execution/status`, token: accessToken });
+    const path = `${CURRENT}/moneyTransfer/${id}/execution/status`;
+    const status = await own.tpp.send({ path, token: accessToken });
     expect(refusalOf(status)).toBe('400 NOT_INSTANT');
 
     const listed = async (part: string): Promise<Json[]> => {
@@ -416,9 +402,7 @@ describe('execute', () => {
     const id = await authorised(instant);
     const before = await balance();
     expect(codeOf(await execute(id, SAVINGS))).toBe('RESOURCE_UNKNOWN');
-    const path = `/private/customers/1048262/consent/request/${id}/confirm`;
-    const confirm = await bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
-    expect(codeOf(confirm)).toBe('RESOURCE_UNKNOWN');
+    expect(codeOf(await bank.tpp.confirmConsent(token, id))).toBe('RESOURCE_UNKNOWN');
     expect(codeOf(await execute(randomUUID()))).toBe('RESOURCE_UNKNOWN');
     expect(await balance()).toEqual(before);
   });

@@ -55,7 +55,7 @@ describe('enforced consents', () => {
   });
 
   test('a consent covers only its category and product, for client credentials too', async () => {
-    await bank.tpp.giveConsent(token, '1048262', [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
+    await bank.tpp.giveConsent(token);
     expect(await answersOf(bank, token, INQUIRIES)).toEqual(['OK', 'OK', 'OK']);
     const others = [`${SAVINGS}/balance/retrieve`, ...PAYMENTS];
     expect(await answersOf(bank, token, others)).toEqual(Array(3).fill('403 CONSENT_MISSING'));
@@ -67,12 +67,11 @@ describe('enforced consents', () => {
   });
 
   test('a consent counts only after it is confirmed', async () => {
-    const path = `${CUSTOMER}/consent/request`;
-    const body = { data: { categories: [{ name: 'PAYMENTS', products: ['0010482620'] }] } };
-    const id = resourceOf(await bank.tpp.send({ method: 'POST', path, token, body }));
+    const payments = [{ name: 'PAYMENTS', products: ['0010482620'] }];
+    const id = resourceOf(await bank.tpp.requestConsent(token, payments));
     await bank.tpp.authorise(token, id);
     expect(await answersOf(bank, token, PAYMENTS)).toEqual(Array(2).fill('403 CONSENT_MISSING'));
-    await bank.tpp.send({ method: 'PUT', path: `${path}/${id}/confirm`, token, body: '{}' });
+    await bank.tpp.confirmConsent(token, id);
     expect(await answersOf(bank, token, PAYMENTS)).toEqual(['OK', 'OK']);
   });
 });
@@ -81,7 +80,7 @@ test('a consent lasts 180 days', async () => {
   const day = 24 * 60 * 60;
   const bank = await newTestBank({ consents: 'enforced', tokenTtlSeconds: 200 * day });
   const token = (await bank.tpp.login()).accessToken;
-  await bank.tpp.giveConsent(token, '1048262', [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
+  await bank.tpp.giveConsent(token);
   bank.clock.advance(180 * day * 1000 - 1);
   expect(await answersOf(bank, token, [CURRENT])).toEqual(['OK']);
   bank.clock.advance(1);
@@ -123,9 +122,7 @@ describe.each<[TppRole, readonly string[], readonly string[], readonly string[]]
 
   test('a TPP can request only the categories of its role', async () => {
     for (const name of ['ACCOUNT_INFO', 'PAYMENTS', 'FUNDS_AVAILABILITY']) {
-      const body = { data: { categories: [{ name, products: ['0010482620'] }] } };
-      const path = `${CUSTOMER}/consent/request`;
-      const reply = await bank.tpp.send({ method: 'POST', path, token, body });
+      const reply = await bank.tpp.requestConsent(token, [{ name, products: ['0010482620'] }]);
       expect([name, reply.status]).toEqual([name, categories.includes(name) ? 200 : 403]);
     }
   });

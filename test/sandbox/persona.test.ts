@@ -127,12 +127,7 @@ describe('transactions', () => {
 });
 
 test('a consent request names a call on another host, and its approach nests a second result', async () => {
-  const reply = await bank.tpp.send({
-    method: 'POST',
-    path: `${CUSTOMER}/consent/request`,
-    token,
-    body: { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } },
-  });
+  const reply = await bank.tpp.requestConsent(token);
   expect(reply.json._embedded?.security?.href).toMatch(/^https:\/\/gateway\.bank\.invalid\//);
   expect(reply.json._links?.curies).toEqual([
     { href: `https://gateway.bank.invalid/platform${CUSTOMER}/consent/{rel}`, name: 'consent' },
@@ -162,8 +157,7 @@ test('authentication of a transfer has another name, and the answer lacks option
     authenticationState: 'AUTHORIZED',
     executionStatus: 'PENDING',
   });
-  const path = `${CURRENT}/moneyTransfer/${id}/execute`;
-  const executed = await bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
+  const executed = await bank.tpp.execute(token, id);
   expect(executed.json.result?.messages).toEqual(['The bank accepted the transfer']);
   expect(executed.json.data).toEqual({ cro: expect.any(String) });
   expect(executed.json._embedded?.polling?.href).toMatch(/^https:\/\/gateway\.bank\.invalid\/private\//);

@@ -69,8 +69,7 @@ test('the bank knows a finished operation for 15 minutes, and an unfinished one 
   const verified = async () => resourceOf(await bank.tpp.verifyTransfer(token));
   const [finished, open] = [await verified(), await verified()];
   await bank.tpp.authorise(token, finished);
-  const path = `${CURRENT}/moneyTransfer/${finished}/execute`;
-  const execute = (): Promise<Reply> => bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
+  const execute = () => bank.tpp.execute(token, finished);
   expect((await execute()).status).toBe(200);
   const calls = [
     `/private/operations/${finished}/status`,
@@ -82,9 +81,8 @@ test('the bank knows a finished operation for 15 minutes, and an unfinished one 
   for (const path of calls) expect((await bank.tpp.send({ path, token })).status).toBe(200);
   expect(codeOf(await execute())).toBe('ALREADY_EXECUTED');
   bank.clock.advance(1);
-  for (const path of calls) {
+  for (const path of calls)
     expect(refusalOf(await bank.tpp.send({ path, token }))).toBe('412 RESOURCE_UNKNOWN');
-  }
   expect(codeOf(await execute())).toBe('RESOURCE_UNKNOWN');
   expect((await bank.tpp.send({ path: `/private/operations/${open}/status`, token })).status).toBe(200);
 });

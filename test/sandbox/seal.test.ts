@@ -1,46 +1,18 @@
-import { verify, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { digestOf, type Reply, resourceOf, useTestBank } from './tpp.ts';
+import { digestOf, type Reply, resourceOf, signatureOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 
 const bank = await useTestBank();
 const { accessToken: token } = await bank.tpp.login();
 
-/** Returns the parts of an answer's Signature, and whether the bank's signing certificate verifies it. */
-function signatureOf(reply: Reply, requestLine: string): { keyId: string; headers: string; valid: boolean } {
-  const parts = new Map(
-    [...String(reply.headers.signature).matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
-  );
-  const headers = parts.get('headers') ?? '';
-  const text = headers
-    .split(' ')
-    .map((name) => `${name}: ${name === '(request-target)' ? requestLine : reply.headers[name]}`)
-    .join('\n');
-  const { publicKey } = new X509Certificate(bank.tpp.read('bankSigningCertFile'));
-  return {
-    keyId: parts.get('keyId') ?? '',
-    headers,
-    valid:
-      parts.get('algorithm') === 'rsa-sha256' &&
-      verify('RSA-SHA256', Buffer.from(text), publicKey, Buffer.from(parts.get('signature') ?? '', 'base64')),
-  };
-}
-
-async function requestConsent(products: string[]): Promise<Reply> {
-  return bank.tpp.send({
-    method: 'POST',
-    path: `${CUSTOMER}/consent/request`,
-    token,
-    body: { data: { categories: [{ name: 'ACCOUNT_INFO', products }] } },
-  });
-}
+const signed = (reply: Reply, requestLine: string) => signatureOf(bank.tpp, reply, requestLine);
 
 describe('an answer to POST or PUT is signed over request-target, digest, cb-response-id and date', () => {
   test('the bank signs its token answer', async () => {
     const reply = await bank.tpp.send(bank.tpp.codeCall('no-such-code'));
     expect(reply.status).toBe(400);
-    expect(signatureOf(reply, 'post /auth/oauth/v2/token')).toEqual({
+    expect(signed(reply, 'post /auth/oauth/v2/token')).toEqual({
       keyId: 'sandbox-bank',
       headers: '(request-target) digest cb-response-id date',
       valid: true,
@@ -48,18 +20,17 @@ describe('an answer to POST or PUT is signed over request-target, digest, cb-res
   });
 
   test('the bank signs its answers to a consent request and to confirm', async () => {
-    const reply = await requestConsent(['0010482620']);
-    expect(signatureOf(reply, `post ${CUSTOMER}/consent/request`).valid).toBe(true);
+    const reply = await bank.tpp.requestConsent(token);
+    expect(signed(reply, `post ${CUSTOMER}/consent/request`).valid).toBe(true);
     expect(reply.headers.digest).toBe(digestOf(reply.text));
     expect(reply.headers['cb-response-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(reply.headers.date).toBe('Fri, 20 Nov 2026 11:00:00 GMT');
 
     const id = resourceOf(reply);
     await bank.tpp.authorise(token, id);
-    const path = `${CUSTOMER}/consent/request/${id}/confirm`;
-    const confirmed = await bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
+    const confirmed = await bank.tpp.confirmConsent(token, id);
     expect(confirmed.status).toBe(200);
-    expect(signatureOf(confirmed, `put ${path}`).valid).toBe(true);
+    expect(signed(confirmed, `put ${CUSTOMER}/consent/request/${id}/confirm`).valid).toBe(true);
     expect(confirmed.headers.digest).toBe(digestOf(confirmed.text));
     expect(confirmed.headers['cb-response-id']).not.toBe(reply.headers['cb-response-id']);
   });
@@ -68,8 +39,8 @@ describe('an answer to POST or PUT is signed over request-target, digest, cb-res
     const path = `${CUSTOMER}/consent/request?a=%2F%20b`;
     const reply = await bank.tpp.send({ method: 'POST', path, token, body: '{}' });
     expect(reply.status).toBe(417);
-    expect(signatureOf(reply, `post ${path}`).valid).toBe(true);
-    expect(signatureOf(reply, `post ${decodeURIComponent(path)}`).valid).toBe(false);
+    expect(signed(reply, `post ${path}`).valid).toBe(true);
+    expect(signed(reply, `post ${decodeURIComponent(path)}`).valid).toBe(false);
   });
 });
 
@@ -78,7 +49,7 @@ test('the bank signs the redirect to the login page without a digest', async () 
   const reply = await bank.tpp.send({ path });
   expect(reply.status).toBe(302);
   expect(reply.headers.digest).toBeUndefined();
-  expect(signatureOf(reply, `get ${path}`)).toEqual({
+  expect(signed(reply, `get ${path}`)).toEqual({
     keyId: 'sandbox-bank',
     headers: '(request-target) cb-response-id date',
     valid: true,

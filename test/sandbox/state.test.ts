@@ -69,9 +69,7 @@ describe('a sandbox with a state folder', () => {
     const verified = await before.tpp.verifyTransfer(accessToken, { amount: '12.00' });
     const id = String(verified.json.resources?.resourceId);
     await before.tpp.authorise(accessToken, id);
-    const execute = `/private/customers/${ANNA}/products/${CURRENT}/moneyTransfer/${id}/execute`;
-    const pay = { method: 'PUT', path: execute, token: accessToken, body: '{}' } as const;
-    expect((await before.tpp.send(pay)).status).toBe(200);
+    expect((await before.tpp.execute(accessToken, id)).status).toBe(200);
     const balance = (await before.tpp.send({ path: BALANCE, token: accessToken })).json.data;
     await order(before.sandbox, 'POST', '/customers', { user: 'dora' });
     await order(before.sandbox, 'POST', '/faults', { fault: 'status=503', on: 'accounts', forSeconds: 7200 });
@@ -84,7 +82,7 @@ describe('a sandbox with a state folder', () => {
     expect(after.sandbox.running.controlToken).toBe(token);
     const again = (await after.tpp.send({ path: BALANCE, token: accessToken })).json.data;
     expect(again?.availableBalance).toEqual(balance?.availableBalance);
-    expect(codeOf(await after.tpp.send(pay))).toBe('ALREADY_EXECUTED');
+    expect(codeOf(await after.tpp.execute(accessToken, id))).toBe('ALREADY_EXECUTED');
     expect((await order(after.sandbox, 'GET', '/faults')).json).toEqual(faults);
     expect((await order(after.sandbox, 'GET', '/customers')).json).toEqual(customers);
     expect((await order(after.sandbox, 'GET', '/clock')).json).toEqual({

@@ -1,4 +1,4 @@
-import { createHash, randomUUID, sign, X509Certificate } from 'node:crypto';
+import { createHash, randomUUID, sign, verify, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -56,6 +56,10 @@ export interface Reply {
 export interface Json {
   readonly [part: string]: Json;
 }
+
+const ANNA = '1048262';
+const ANNAS_CURRENT = `/private/customers/${ANNA}/products/0010482620`;
+const ACCOUNT_INFO = [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }];
 
 export class Tpp {
   readonly #sandbox: Sandbox;
@@ -169,17 +173,29 @@ export class Tpp {
     this.#sandbox.customers.approveSca(resourceId);
   }
 
-  /** Runs the whole consent flow. @returns the answer to the request */
-  async giveConsent(
-    token: string,
-    customerId: string,
-    categories: readonly { name: string; products: readonly string[] }[],
-  ): Promise<Reply> {
+  /** Executes a transfer from anna's current account, by default. */
+  execute(token: string, id: string, product = ANNAS_CURRENT, headers: Call['headers'] = {}): Promise<Reply> {
+    const path = `${product}/moneyTransfer/${id}/execute`;
+    return this.send({ method: 'PUT', path, token, body: '{}', headers });
+  }
+
+  /** Asks for a consent, by default of anna to read her current account. */
+  requestConsent(token: string, categories: object[] = ACCOUNT_INFO, customerId = ANNA): Promise<Reply> {
     const path = `/private/customers/${customerId}/consent/request`;
-    const reply = await this.send({ method: 'POST', path, token, body: { data: { categories } } });
+    return this.send({ method: 'POST', path, token, body: { data: { categories } } });
+  }
+
+  confirmConsent(token: string, id: string, body = '{}', customerId = ANNA): Promise<Reply> {
+    const path = `/private/customers/${customerId}/consent/request/${id}/confirm`;
+    return this.send({ method: 'PUT', path, token, body });
+  }
+
+  /** Runs the whole consent flow. @returns the answer to the request */
+  async giveConsent(token: string, customerId?: string, categories?: object[]): Promise<Reply> {
+    const reply = await this.requestConsent(token, categories, customerId);
     const id = resourceOf(reply);
     await this.authorise(token, id);
-    await this.send({ method: 'PUT', path: `${path}/${id}/confirm`, token, body: '{}' });
+    await this.confirmConsent(token, id, '{}', customerId);
     return reply;
   }
 
@@ -298,7 +314,27 @@ function readJson(text: string): Json {
   }
 }
 
-export function digestOf(body: string): string {
+/** The parts of an answer's Signature, and whether the bank's signing certificate verifies it over this request line. */
+export function signatureOf(tpp: Tpp, reply: Reply, requestLine: string) {
+  const parts = new Map(
+    [...String(reply.headers.signature).matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  );
+  const headers = parts.get('headers') ?? '';
+  const text = headers
+    .split(' ')
+    .map((name) => `${name}: ${name === '(request-target)' ? requestLine : reply.headers[name]}`)
+    .join('\n');
+  const { publicKey } = new X509Certificate(tpp.read('bankSigningCertFile'));
+  const bytes = Buffer.from(parts.get('signature') ?? '', 'base64');
+  const isRsa = parts.get('algorithm') === 'rsa-sha256';
+  return {
+    keyId: parts.get('keyId') ?? '',
+    headers,
+    valid: isRsa && verify('RSA-SHA256', Buffer.from(text), publicKey, bytes),
+  };
+}
+
+export function digestOf(body: string | Buffer): string {
   return `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
 }
 
