@@ -118,6 +118,7 @@ describe('psd2 accounts transactions', () => {
     hint: 'Leave out --limit, --booked and --pending.',
   });
   const PDF = ['--export', 'pdf', '--file', 'x.pdf'];
+  const BACKWARDS = new Psd2Error('invalid_date', '--from 2026-02-01 is after --to 2026-01-31');
   const BOTH = wrong('--booked and --pending cannot be used together', {
     hint: 'Leave out both to see both.',
   });
@@ -130,10 +131,7 @@ describe('psd2 accounts transactions', () => {
     [['--export', 'pdf'], NO_FILE],
     [['--export', 'pdf', '--file', ''], NO_FILE],
     [['--limit', '0'], wrong('--limit "0" is not a whole number from 1')],
-    [
-      ['--from', '2026-02-01', '--to', '2026-01-31'],
-      new Psd2Error('invalid_date', '--from 2026-02-01 is after --to 2026-01-31'),
-    ],
+    [['--from', '2026-02-01', '--to', '2026-01-31'], BACKWARDS],
     [['--chart', '--limit', '1'], CHART_ALONE],
     [['--chart', '--pending'], CHART_ALONE],
     [['--chart', '--export', 'xls'], CHART_ALONE],
@@ -181,6 +179,10 @@ it('psd2 accounts transactions --chart prints the balance of each day, and draws
 describe('psd2 accounts export', () => {
   const exporting = (...words: string[]) => operator.run(['accounts', 'export', ...words]);
   const FILE = [ACCOUNT, '--file', 'x'];
+  const NOT_THEIRS = wrong('The customer has no account 0000000001', {
+    hint: `The customer has ${ACCOUNT} (${IBAN}), ${SAVINGS} (IT31P0999001600000010482638), ${CARD} (${IBAN}). See the accounts with:`,
+    next: [['accounts', 'list']],
+  });
   const NO_OUT = wrong('--all-customers needs --out', { hint: 'It is the folder for the files.' });
   it.each<[string[], Psd2Error]>([
     [[], wrong('The account is missing', { next: [['accounts', 'list']] })],
@@ -190,13 +192,7 @@ describe('psd2 accounts export', () => {
     [[...FILE, '--month', '2026-10', '--out', 'y'], wrong('--month needs --all-customers')],
     [[...FILE, '--sync-folder', 'y'], wrong('--sync-folder needs --from-store')],
     [[...FILE, '--sync-folder', ''], wrong('The value of --sync-folder is empty')],
-    [
-      ['0000000001', '--file', 'x'],
-      wrong('The customer has no account 0000000001', {
-        hint: `The customer has ${ACCOUNT} (${IBAN}), ${SAVINGS} (IT31P0999001600000010482638), ${CARD} (${IBAN}). See the accounts with:`,
-        next: [['accounts', 'list']],
-      }),
-    ],
+    [['0000000001', '--file', 'x'], NOT_THEIRS],
     [[ACCOUNT, '--all-customers'], wrong('--all-customers and the account cannot be used together')],
     ...['--file', '--from', '--to'].map((option): [string[], Psd2Error] => [
       ['--all-customers', option, 'x'],

@@ -190,6 +190,9 @@ describe('psd2 api --curl', () => {
   });
 });
 
+const COMPLETE = 'is a complete URL, but psd2 sends every call to the base URL';
+const PATH_ALONE =
+  'Give only what follows the base URL, for example /private/customers/customerid-info or /v1/accounts.';
 const PAGES = { hint: 'psd2 knows the next page only when the bank has answered.' };
 it.each<[string[], string, object]>([
   [['PATCH', INFO], 'The method "PATCH" is not one of GET, POST, PUT, DELETE', {}],
@@ -197,13 +200,7 @@ it.each<[string[], string, object]>([
   [['POST', INFO, '--paginate'], '--paginate is for GET, not for POST', {}],
   [['GET', INFO, '--paginate', '--dry-run'], '--paginate and --dry-run cannot be used together', PAGES],
   [['GET', INFO, '--paginate', '--curl'], '--paginate and --curl cannot be used together', PAGES],
-  [
-    ['GET', 'https://bank.example/x'],
-    '"https://bank.example/x" is a complete URL, but psd2 sends every call to the base URL',
-    {
-      hint: 'Give only what follows the base URL, for example /private/customers/customerid-info or /v1/accounts.',
-    },
-  ],
+  [['GET', 'https://bank.example/x'], `"https://bank.example/x" ${COMPLETE}`, { hint: PATH_ALONE }],
   [['GET', '/a b'], 'The path contains a space or another character that must be percent-encoded', {}],
   [['GET', '/è'], 'The path contains a space or another character that must be percent-encoded', {}],
   ...['x', '', 'x01234567-89ab-cdef-0123-456789abcdef', `${UUID}0`, '01234567-89ab-cdef-456789abcdef'].map(

@@ -2,15 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent } from '../access.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
-import { IBAN, payeeCheck, storeOf, withFile } from './with-batch.ts';
+import { IBAN, storeOf, useBatches } from './with-batch.ts';
 
 // What psd2 batch check and psd2 batch add say of a file, and what is stored of it.
 
-const temporary = temporaryFolder();
+const { payeeCheck, temporary, withFile } = useBatches();
 const PATH = join(temporary, 'payments.csv');
 const LINES = `name,iban,amount,from\nAda,${IBAN},1.10,${OWN_ACCOUNT}\nBea,${IBAN},2,${OWN_ACCOUNT}\n`;
 
@@ -124,7 +123,7 @@ it('psd2 warns of an instant payment whose payee nobody checks, and not if someb
   expect((await add(['--instant', '--payee-verified', '--again'])).said).toBe(
     'Stored. It can be paid now.\n',
   );
-  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, {}) };
+  const env = payeeCheck({});
   expect((await add(['--instant', '--again'], { env })).said).toMatchInlineSnapshot(`
     "Payees: 2 match, 0 close, 0 none, 0 unavailable.
     Stored. It can be paid now.
@@ -186,7 +185,7 @@ it('the payee check of all payments counts the results, and names what a person 
     `name,iban,amount,payee-verified\nAda,${IBAN},1,\nBea,${IBAN},2,\nCleo,${IBAN},3,yes\nDora,${IBAN},4,yes\nEve,${IBAN},5,\nFay,${IBAN},6,\n`,
   );
   const results = { Ada: 'close', Bea: 'none', Cleo: 'close', Dora: 'none', Fay: 'unavailable' };
-  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, results) };
+  const env = payeeCheck(results);
   const { data, said, failure } = await check(['--payees'], { env });
   expect([data.payees, data.problems, said]).toMatchInlineSnapshot(`
     [{ close: 2, match: 1, none: 2, unavailable: 1 },
@@ -307,7 +306,7 @@ const SAME: [string, string, string[], string?][] = [
 it.each(SAME.flatMap((each) => [false, true].map((isPaid) => ({ each, isPaid }))))(
   'a file that $each.0 needs --again; the first is paid: $isPaid',
   async ({ each: [, text, options, customer], isPaid }) => {
-    const { payer } = await withFile(temporary, new BankHere(), HEADING + ADA + BEA, FROM);
+    const { payer } = await withFile({}, HEADING + ADA + BEA, FROM);
     if (isPaid) expect((await payer.run(['batch', 'run', 'batch-1'])).failure).toBeNull();
     writeFileSync(PATH, text);
     const how = customer === undefined ? {} : { globals: { customer } };
@@ -327,13 +326,13 @@ it.each([
   ['another text', `Ada Lovelace,${IBAN},1.10,April\n`],
   ['another payee', `Bob,${IBAN},1.10,March\n`],
 ])('a payment with %s is another one', async (_what, line) => {
-  const { payer } = await withFile(temporary, new BankHere(), HEADING + ADA, FROM);
+  const { payer } = await withFile({}, HEADING + ADA, FROM);
   writeFileSync(PATH, HEADING + line);
   expect((await payer.run(['batch', 'add', PATH, ...FROM])).failure).toBeNull();
 });
 
 it('a payment that another batch has needs --again until that is surely not paid, or was paid long ago', async () => {
-  const { payer } = await withFile(temporary, new BankHere(), HEADING + ADA, FROM);
+  const { payer } = await withFile({}, HEADING + ADA, FROM);
   const add = (text: string, more: string[] = [], how = {}) => {
     writeFileSync(PATH, text);
     return payer.run(['batch', 'add', PATH, ...FROM, ...more], how);

@@ -4,27 +4,13 @@ import { expect, it } from 'vitest';
 import type { Surroundings } from '../../../src/commands/context.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
-import {
-  BASKET,
-  failing,
-  interrupted,
-  paid,
-  payeeCheck,
-  payeesIn,
-  RUN,
-  refused,
-  storeOf,
-  told,
-  withPayees,
-} from './with-batch.ts';
+import { BASKET, failing, interrupted, paid, RUN, refused, storeOf, told, useBatches } from './with-batch.ts';
 
 // Signing baskets: each line is a payment of its own at the bank, and the customer authorises all of them once.
 
-const temporary = temporaryFolder();
-const payees = payeesIn(temporary);
+const { payees, temporary, withPayees } = useBatches();
 const AS_BASKET = [...RUN, '--as', 'basket'];
 
 it('a basket whose run was interrupted goes on, and no payment is initiated twice', async () => {
@@ -66,24 +52,6 @@ it('if the bank fails while a basket is filled, no basket is begun, and the next
   `);
 });
 
-it('a line that waits for a person does not go into the basket of the others', async () => {
-  const { bank, pay } = await payees(BASKET, 'Ada', 'Bea', 'Cleo');
-  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'close', Bea: 'close' }) };
-  expect([await pay(AS_BASKET, { env }), bank.last.asked]).toMatchInlineSnapshot(`
-    [["1 waiting  The payee check of payment 1 says: close match, the account is held by Other",
-      "2 waiting  The payee check of payment 2 says: close match, the account is held by Other",
-      "3 executed tr-1 ",
-      "Payment 1: The payee check of payment 1 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-      "Payment 2: The payee check of payment 2 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
-      "1 of 3 paid (12.00 EUR).", "exit 8, unpaid 2 of 3: run batch-1"],
-     "["pay-1"]"]
-  `);
-  expect([await pay([...AS_BASKET, '--accept-close'], { env }), bank.last.asked]).toMatchInlineSnapshot(`
-    [["1 executed tr-2 ", "2 executed tr-3 ", "3 executed tr-1 ", "3 of 3 paid (33.00 EUR).", "done"],
-     "["pay-3","pay-4"]"]
-  `);
-});
-
 it('a basket that the bank refuses leaves its payments to another one, or to an authorisation alone', async () => {
   const { bank, pay, payAnew } = await payees(BASKET, 'Ada', 'Bea');
   bank.meanwhile = async (call) => {
@@ -100,29 +68,6 @@ it('a basket that the bank refuses leaves its payments to another one, or to an 
   bank.meanwhile = async () => {};
   await payAnew(AS_BASKET);
   expect(bank.sent).toEqual(['verify signing basket', 'sca pay-3']);
-});
-
-it('a payment that its customer authorises alone does not go into a basket', async () => {
-  const { bank, payer, pay } = await payees(BASKET, 'Ada', 'Bea', 'Cleo');
-  bank.customersAgree = false;
-  const links = join(temporary, 'alone.ndjson');
-  await payer.run([...RUN, '--as', 'single', '--only', '2', '--links', links]);
-  bank.customersAgree = true;
-  bank.calls.length = 0;
-  expect([await pay(AS_BASKET), bank.sent]).toMatchInlineSnapshot(`
-    [["1 executed tr-2 ", "2 executed tr-1 ", "3 executed tr-3 ", "3 of 3 paid (33.00 EUR).", "done"],
-     ["verify transfer", "verify transfer", "verify signing basket", "sca pay-4", "sca pay-1"]]
-  `);
-});
-
-it('one line alone goes into a basket too, and is not begun a second time', async () => {
-  const { bank, pay } = await payees(BASKET, 'Ada', 'Bea');
-  const one = [...AS_BASKET, '--only', '1'];
-  expect([await pay(one), bank.sent]).toEqual([
-    paid(1),
-    ['verify transfer', 'verify signing basket', 'sca pay-2'],
-  ]);
-  expect([await pay(one), bank.payments.length]).toEqual([paid(1), 2]);
 });
 
 it('what becomes of a basket becomes of its payments, and the bank says it of each', async () => {
@@ -319,7 +264,6 @@ it('what the bank has only checked before the customer authorises its basket is 
 
 it('instant payments of a basket end once the bank says that the payee has the money, or has not', async () => {
   const { bank, payer, pay, payAnew } = await withPayees(
-    temporary,
     new BankHere(BASKET),
     ['Ada', 'Bea', 'Cleo'],
     ['--instant', '--payee-verified'],
@@ -352,7 +296,7 @@ it('instant payments of a basket end once the bank says that the payee has the m
 
 it('if the bank fails when it is asked for one instant payment of a basket, the others are paid all the same', async () => {
   const instant = ['--instant', '--payee-verified'];
-  const { bank, pay } = await withPayees(temporary, new BankHere(BASKET), ['Ada', 'Bea', 'Cleo'], instant);
+  const { bank, pay } = await withPayees(BASKET, ['Ada', 'Bea', 'Cleo'], instant);
   bank.meanwhile = async (call) => {
     bank.next = { settlement: 'OK' };
     if (call === 'settlement pay-2') throw failing();

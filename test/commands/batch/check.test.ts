@@ -68,16 +68,14 @@ const storeUnfinished = (reference: string) =>
   );
 
 describe('psd2 batch check', () => {
+  const WANTED =
+    'error This bank wants to know whether it books a bulk payment as one sum: add --batch-booking yes or no';
   test.each([
     [null, 'yes', 'warning psd2 cannot tell this bank to book the sum: it may book each payment'],
     [null, 'no', null],
     ['optional', 'yes', null],
     ['optional', undefined, null],
-    [
-      'required',
-      undefined,
-      'error This bank wants to know whether it books a bulk payment as one sum: add --batch-booking yes or no',
-    ],
+    ['required', undefined, WANTED],
     ['required', 'no', null],
     ['never', 'yes', 'warning psd2 cannot tell this bank to book the sum: it may book each payment'],
     ['never', 'no', 'warning psd2 cannot tell this bank to book each payment: it may book their sum'],
@@ -132,24 +130,17 @@ describe('psd2 batch check', () => {
   const DAYS = `Ada,${IBAN},1,\nBob,${IBAN},2,2026-11-23\nEve,${IBAN},3,2026-12-01\n`;
   const INSTANT_ONLY = { products: { payments: ['instant-sepa-credit-transfers'] } };
   const NO_TEXTS = { allowed: ['endToEndIdentification'] };
+  const [ADA, TEXTS] = [`Ada,${IBAN},1,\n`, `Ada,${IBAN},1,Rent\nBob,${IBAN},2,\n`];
+  const NO_DATE = '3: This bank takes no execution date, so 2026-12-01 is not possible';
+  const UNTAKEN = '1: This bank does not take remittanceInformationUnstructured in a payment';
+  const NO_PRODUCT = '1: The bank file has no product in payments.products.payments';
   test.each<[string, object, string, string[]]>([
-    [
-      'date',
-      { futureDays: 0 },
-      DAYS,
-      ['3: This bank takes no execution date, so 2026-12-01 is not possible'],
-    ],
+    ['date', { futureDays: 0 }, DAYS, [NO_DATE]],
     ['date', { futureDays: 3 }, DAYS, ['3: This bank takes no execution date after 2026-11-26']],
     ['date', { futureDays: 8 }, DAYS, []],
-    ['date', { address: 'required' }, `Ada,${IBAN},1,\n`, ["1: This bank wants the payee's address"]],
-    [
-      ...(['description', NO_TEXTS, `Ada,${IBAN},1,Rent\nBob,${IBAN},2,\n`] as const),
-      ['1: This bank does not take remittanceInformationUnstructured in a payment'],
-    ],
-    [
-      ...(['date', INSTANT_ONLY, `Ada,${IBAN},1,\n`] as const),
-      ['1: The bank file has no product in payments.products.payments'],
-    ],
+    ['date', { address: 'required' }, ADA, ["1: This bank wants the payee's address"]],
+    ['description', NO_TEXTS, TEXTS, [UNTAKEN]],
+    ['date', INSTANT_ONLY, ADA, [NO_PRODUCT]],
   ])('refuses a %s that the bank file does not have: %j', async (column, payments, lines, problems) => {
     const { problems: found } = await checkedAt(payments, `name,iban,amount,${column}\n${lines}`);
     expect(found.map(({ line, message }: Json) => `${line}: ${message}`)).toEqual(problems);

@@ -1,15 +1,13 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
+import { OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, type Ran } from '../payer-here.ts';
-import { IBAN, payeeCheck, payeesIn, RUN, storeOf, withFile, withPayees } from './with-batch.ts';
+import { IBAN, RUN, storeOf, useBatches } from './with-batch.ts';
 
 // Who may decide about a batch, what they see before, and what is said and kept afterwards.
 
-const temporary = temporaryFolder();
-const payees = payeesIn(temporary);
+const { payeeCheck, payees, temporary, withFile, withPayees } = useBatches();
 const TWO = { PSD2_APPROVALS: '2' };
 const approve = (by: string) => ['batch', 'approve', 'batch-1', '--by', by];
 const reject = (by: string, note: string) => ['batch', 'reject', 'batch-1', '--by', by, '--note', note];
@@ -21,9 +19,9 @@ const audited = ({ data }: Ran) =>
     .map(({ action, about }) => `${action}: ${about}`);
 
 it('a second person sees what is paid from which account, the note and the payee checks, and decides', async () => {
-  const env = { ...TWO, PSD2_PAYEE_CHECK: payeeCheck(temporary, { Bea: 'close' }) };
+  const env = { ...TWO, ...payeeCheck({ Bea: 'close' }) };
   const text = `name,iban,amount,from\nAda,${IBAN},1.10,${OWN_ACCOUNT}\nBea,${IBAN},2,${OWN_ACCOUNT}\nCleo,${IBAN},3,0000099999\n`;
-  const { payer } = await withFile(temporary, new BankHere(), text, ['--note', 'Suppliers']);
+  const { payer } = await withFile({}, text, ['--note', 'Suppliers']);
   const again = ['batch', 'add', join(temporary, 'payments.csv'), '--note', 'Suppliers', '--again'];
   const added = await payer.run(again, { env });
   expect(added.said).toMatchInlineSnapshot(`
@@ -75,7 +73,7 @@ it('a second person sees what is paid from which account, the note and the payee
 
 it('of more than 20 payees a person sees the largest payments, and which payees are new', async () => {
   const names = Array.from({ length: 22 }, (_, index) => `P${index}`);
-  const { payer } = await withPayees(temporary, new BankHere(), names);
+  const { payer } = await withPayees({}, names);
   const shown = async (by: string) =>
     (await payer.run(approve(by), { env: TWO })).said
       .split('\n')
@@ -95,7 +93,7 @@ it('of more than 20 payees a person sees the largest payments, and which payees 
 });
 
 it('nobody approves what they have added or approved, and nobody decides about a rejected batch', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada'], ['--note', 'Refunds']);
+  const { payer } = await withPayees({}, ['Ada'], ['--note', 'Refunds']);
   const ends = async (...words: string[][]) => {
     const all: string[][] = [];
     for (const each of words) all.push(endOf(await payer.run(each, { env: TWO })));
@@ -179,7 +177,7 @@ it('psd2 pays nothing of a batch of which it has forgotten a customer', async ()
 });
 
 it('the status has the batches that wait for an approval, and their sums', async () => {
-  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea'], ['--note', 'x']);
+  const { payer } = await withPayees({}, ['Ada', 'Bea'], ['--note', 'x']);
   const attention = async (env: Record<string, string>) => {
     const { data } = await payer.run(['status'], { env });
     return JSON.parse(JSON.stringify(data.attention ?? null));
@@ -201,8 +199,8 @@ it('the status has the batches that wait for an approval, and their sums', async
 
 it('a retry has the unpaid payments alone, with their references and the payee checks that were kept', async () => {
   const text = `name,iban,amount,from\nAda,${IBAN},1,${OWN_ACCOUNT}\nBea,${IBAN},2,${OWN_ACCOUNT}\nCleo,${IBAN},3,${OWN_ACCOUNT}\n`;
-  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Cleo: 'close' }) };
-  const { payer } = await withFile(temporary, new BankHere(), text, ['--note', 'Suppliers']);
+  const env = payeeCheck({ Cleo: 'close' });
+  const { payer } = await withFile({}, text, ['--note', 'Suppliers']);
   const again = ['batch', 'add', join(temporary, 'payments.csv'), '--note', 'Suppliers', '--again'];
   await payer.run(again, { env });
   await payer.run(['batch', 'run', 'batch-2', '--only', '2']);

@@ -6,7 +6,7 @@ import type { BatchEvent } from '../../../src/domain/batch/batch.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { VERIFIED } from '../../domain/orders.ts';
 import { storeLogin } from '../access.ts';
 import { BankHere, initiationOf, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { ANNA, endOf } from '../payer-here.ts';
@@ -19,22 +19,19 @@ import {
   interrupted,
   LINKED,
   paid,
-  payeeCheck,
-  payeesIn,
   RUN,
   refused,
   storeOf,
   told,
-  withFile,
-  withPayees,
+  useBatches,
 } from './with-batch.ts';
 
 // Lines that their customer authorises once: what a second run does with what the first one has begun.
 
-const temporary = temporaryFolder();
-const payees = payeesIn(temporary);
+const { payeeCheck, payees, temporary, withFile, withPayees } = useBatches();
 /** What an earlier run wrote down for the second line alone. */
 const ALONE = initiationOf('payments', 'R-2', { address: 'https://tpp.example/callback', state: 's' });
+const BOB = { by: 'bob', user: 'bob', machine: 'm' };
 const IN_ANOTHER = { type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' } as const;
 
 it('a bulk payment of which nobody has the link goes out once more, under the same references', async () => {
@@ -191,7 +188,7 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
     ...['--reference', 'R-5'],
   ]);
   const env = {
-    PSD2_PAYEE_CHECK: payeeCheck(temporary, {
+    ...payeeCheck({
       Bea: 'none',
       Cleo: 'close',
       Dora: 'unavailable',
@@ -265,11 +262,10 @@ it('a bulk payment that could not be sent stays written down, and the next run s
 });
 
 it('lines that somebody cancels, rejects or takes before the bulk payment is written down are not sent', async () => {
-  const bob = { by: 'bob', user: 'bob', machine: 'm' };
   const ends: unknown[] = [];
   const events = (sha256: string): BatchEvent[] => [
-    { type: 'lines-cancelled', lines: [2], ...bob },
-    { type: 'rejected', note: 'No', sha256, ...bob },
+    { type: 'lines-cancelled', lines: [2], ...BOB },
+    { type: 'rejected', note: 'No', sha256, ...BOB },
     { type: 'line-begun', line: 2, flow: 'tr-0mwuiwxs0iiiii' },
   ];
   for (const index of [0, 1, 2]) {
@@ -337,7 +333,7 @@ it('a line that is cancelled while its transfer is written down stops no other o
   let written = 0;
   bank.meanwhile = async (call) => {
     if (call !== 'write 1 orders' || ++written !== 3) return;
-    await change({ type: 'lines-cancelled', lines: [1], by: 'bob', user: 'bob', machine: 'm' });
+    await change({ type: 'lines-cancelled', lines: [1], ...BOB });
   };
   expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
     [["1 cancelled  ", "2 executed tr-1 ", "3 executed tr-2 ", "2 of 3 paid (23.00 EUR), 1 not paid.",
@@ -374,7 +370,7 @@ it('a bulk payment that may have left is not sent again if a line of it is elsew
 
 it('if psd2 has refused every line, no bulk payment is begun', async () => {
   const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
-  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none', Bea: 'none' }) };
+  const env = payeeCheck({ Ada: 'none', Bea: 'none' });
   expect((await pay(RUN, { env })).slice(2)).toEqual([
     '0 of 2 paid, 2 not paid.',
     'exit 8, refused 2 of 2: report batch-1',
@@ -476,17 +472,16 @@ it('a transfer that is not what its line orders is not sent', async () => {
 });
 
 it('what somebody decides about a line before its transfer is written down counts', async () => {
-  const bob = { by: 'bob', user: 'bob', machine: 'm' };
   const ends: unknown[] = [];
   const events = (sha256: string): BatchEvent[] => [
-    { type: 'lines-cancelled', lines: [1], ...bob },
-    { type: 'rejected', note: 'No', sha256, ...bob },
+    { type: 'lines-cancelled', lines: [1], ...BOB },
+    { type: 'rejected', note: 'No', sha256, ...BOB },
     { type: 'line-refused', line: 1, reason: 'Another run has refused it' },
     { type: 'line-begun', line: 1, flow: 'tr-0mwuiwxs0iiiii' },
   ];
   for (const index of [0, 1, 2, 3]) {
     const text = `name,iban,amount,from\nAda,${IBAN},10,${OWN_IBAN}\n`;
-    const { bank, payer } = await withFile(temporary, new BankHere(), text);
+    const { bank, payer } = await withFile({}, text);
     const store = await storeOf(payer);
     const [event] = events((await store.read()).sha256).slice(index);
     bank.meanwhile = async (call) => {
@@ -540,7 +535,7 @@ it('a payment that psd2 cannot begin is ended, and the next run begins another o
 
 it('an instant payment that is not settled is unknown and has no time of payment; a later run asks only that', async () => {
   const instant = ['--instant', '--payee-verified'];
-  const { bank, payer, pay, payAnew } = await withPayees(temporary, new BankHere(), ['Ada'], instant);
+  const { bank, payer, pay, payAnew } = await withPayees({}, ['Ada'], instant);
   bank.next = { settlement: 'PENDING' };
   expect(await pay(RUN, { globals: { scaTimeout: '2' } })).toMatchInlineSnapshot(`
     ["1 executed tr-1 The instant transfer is executed, but its status at the bank is still PENDING",
@@ -568,7 +563,7 @@ it('the payee check is made again for a payment that nobody has confirmed, and k
   for (const [result, ...events] of cases) {
     const { payer, bank } = await payees(LINKED, 'Ada');
     await beginLine(await storeOf(payer), 1, { initiation, events });
-    const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: result }) };
+    const env = payeeCheck({ Ada: result });
     const ran = await payer.run(RUN, { env });
     await payer.run(['transfer', 'list']);
     ends.push([result, ...events.map(({ type }) => type), ...told(ran), ...bank.sent, payer.events('tr-1')]);
@@ -591,15 +586,9 @@ it('a payment that the bank has verified is ended if the payee check of a later 
   const { bank, payer, pay } = await payees({}, 'Ada');
   await beginLine(await storeOf(payer), 1, {
     commits: 'on execute',
-    events: [
-      { type: 'verify-sent', requestId: 'r', digest: null },
-      {
-        ...{ type: 'verified', resourceId: 'p', totalAmount: null, commissions: null, bankName: null },
-        nextStep: 'execute',
-      },
-    ],
+    events: [{ type: 'verify-sent', requestId: 'r', digest: null }, VERIFIED],
   });
-  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none' }) };
+  const env = payeeCheck({ Ada: 'none' });
   for (const how of [{ env }, {}])
     expect([await pay(RUN, how), bank.calls]).toEqual([
       [

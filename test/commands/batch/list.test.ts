@@ -8,10 +8,9 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { BankHere, type Fate } from '../bank-here.ts';
 import { openCommand, runIn } from '../command.ts';
 import { payerAt } from '../payer-here.ts';
-import { failing, payeesIn, RUN, refused } from './with-batch.ts';
+import { failing, RUN, refused, useBatches } from './with-batch.ts';
 
-const temporary = temporaryFolder();
-const payees = payeesIn(temporary);
+const { payees, temporary } = useBatches();
 const folder = newConfigFolder(temporaryFolder());
 const ADA = { by: 'ada', user: 'ada', machine: 'm' };
 const APPROVED = { env: { PSD2_APPROVALS: '1' } };

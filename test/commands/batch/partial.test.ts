@@ -7,26 +7,13 @@ import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { isDecimal } from '../../../src/domain/decimal.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { decimalOf } from '../../domain/bookings.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { ANNA, TODAY } from '../payer-here.ts';
-import {
-  BULK,
-  IBAN,
-  LINKED,
-  paid,
-  payeesIn,
-  RUN,
-  takingIbans,
-  told,
-  withFile,
-  withPayees,
-} from './with-batch.ts';
+import { BULK, IBAN, LINKED, paid, RUN, takingIbans, told, useBatches } from './with-batch.ts';
 
 // A bulk payment of which the bank has rejected some: what became of each payment, by its word or by the bookings.
 
-const temporary = temporaryFolder();
-const payees = payeesIn(temporary);
+const { payees, temporary, withFile, withPayees } = useBatches();
 const today = parseDate('--date', TODAY);
 
 /** The booking of a payment. */
@@ -176,7 +163,7 @@ it('the bookings are those of the account that was debited, by its id or its IBA
     bank.accounts = [account('0000099999', 'DE75512108001245126199'), ...bank.accounts];
     bank.next = { word: 'PART' };
     const rows = ['Ada', 'Bea'].map((name, index) => `${name},${IBAN},1${index},R-${index + 1},${from}\n`);
-    const { pay } = await withFile(temporary, bank, `name,iban,amount,reference,from\n${rows.join('')}`);
+    const { pay } = await withFile(bank, `name,iban,amount,reference,from\n${rows.join('')}`);
     bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00')];
     const calls = () => bank.calls.map((call) => call.replace(TODAY, 'TODAY'));
     ends.push([from, ...(await pay()).slice(0, 3), ...calls()]);
@@ -201,7 +188,7 @@ const NOTHING = { level: 'payment', code: null, proprietary: null, text: null } 
 it('the reason of the whole file, or of a payment, is in the report and in pain.002, its code apart from its words', async () => {
   const bank = new BankHere(BULK);
   bank.next = { becomes: 'failed', reasons: [{ ...NOTHING, level: 'file', code: 'AM04', text: 'No funds' }] };
-  const { payer, pay } = await withPayees(temporary, bank, ['Ada', 'Bea', 'Cleo']);
+  const { payer, pay } = await withPayees(bank, ['Ada', 'Bea', 'Cleo']);
   const refused: EntryState = { transactionStatus: 'RJCT', means: 'refused' };
   bank.entries = new Map([
     ['R-1', refused],
@@ -243,7 +230,7 @@ const BRUNO = '2073915';
 
 it('the lines of a customer who has no login stop no line of another one', async () => {
   const text = `name,iban,amount,customer,from\nAda,${IBAN},1,${BRUNO},${OWN_ACCOUNT}\nBea,${IBAN},2,${ANNA},${OWN_ACCOUNT}\nCleo,${IBAN},3,,${OWN_ACCOUNT}\nDora,${IBAN},4,${BRUNO},${OWN_ACCOUNT}\n`;
-  const { bank, payer, pay, payAnew } = await withFile(temporary, new BankHere(), text);
+  const { bank, payer, pay, payAnew } = await withFile({}, text);
   expect([await pay(), bank.calls]).toMatchInlineSnapshot(`
     [["1 waiting  The customer 2073915 is not logged in with the profile "env"", "2 executed tr-1 ",
       "3 executed tr-2 ", "4 waiting  The customer 2073915 is not logged in with the profile "env"",
@@ -267,7 +254,7 @@ it('the lines of a customer who has no login stop no line of another one', async
 it('an account that is named by its IBAN is found among those of the customer, who are asked once', async () => {
   const other = 'DE75512108001245126199';
   const text = `name,iban,amount,from\nAda,${IBAN},1,${OWN_IBAN}\nBea,${IBAN},2,${other}\nCleo,${IBAN},3,${OWN_IBAN}\n`;
-  const { bank, payer, pay } = await withFile(temporary, new BankHere(), text);
+  const { bank, payer, pay } = await withFile({}, text);
   expect([await pay(), bank.calls]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 failed  The account DE75512108001245126199 is not one of customer 1048262",
       "3 executed tr-2 ", "2 of 3 paid (4.00 EUR), 1 not paid.",
@@ -286,7 +273,7 @@ it('where the bank takes IBANs, a payment names the IBAN of the file, also that 
   const other = 'DE75512108001245126199';
   const text = `name,iban,amount,from\nAda,${IBAN},1,${OWN_IBAN}\nBea,${IBAN},2,${other}\n`;
   const bank = takingIbans(new BankHere(LINKED));
-  const { pay } = await withFile(temporary, bank, text);
+  const { pay } = await withFile(bank, text);
   expect([await pay(), bank.calls]).toMatchInlineSnapshot(`
     [["1 executed tr-1 ", "2 executed tr-2 ", "2 of 2 paid (3.00 EUR).", "done"],
      ["verify transfer", "sca pay-1", "status pay-1", "verify transfer", "sca pay-2", "status pay-2"]]

@@ -2,26 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
+import { initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, NOW, TODAY } from '../payer-here.ts';
-import {
-  beginLine,
-  IBAN,
-  LINKED,
-  payeeCheck,
-  payeesIn,
-  RUN,
-  refused,
-  storeOf,
-  withFile,
-  withPayees,
-} from './with-batch.ts';
+import { beginLine, IBAN, LINKED, RUN, refused, storeOf, useBatches } from './with-batch.ts';
 
 // What a batch looks like afterwards: report, show, status and cancel.
 
-const temporary = temporaryFolder();
-const payees = payeesIn(temporary);
+const { payeeCheck, payees, temporary, withFile, withPayees } = useBatches();
 /** A batch with a paid, a refused, an unknown, a cancelled and a waiting line. */
 async function mixed() {
   const { bank, payer } = await payees({}, '+Ada', 'Bea', 'Cleo', 'Dora', 'Eve');
@@ -228,7 +215,7 @@ it('psd2 cancels what nothing was sent for, also if its transfer ended before, a
 
 it('what the file says of a payment is in the report: the day, the account and its own id', async () => {
   const text = `name;iban;amount;currency;description;reference;date;from;customer;payee-verified\nAda;${IBAN};1.5;EUR;Rent;R-9;2030-01-02;DE02100100109307118603;2073915;yes\nBea;${IBAN};2;EUR;;;;;;\n`;
-  const { payer } = await withFile(temporary, new BankHere(), text, ['--from', OWN_ACCOUNT]);
+  const { payer } = await withFile({}, text, ['--from', OWN_ACCOUNT]);
   expect((await payer.run(['batch', 'report', 'batch-1'])).data[0]).toMatchInlineSnapshot(`
     { amount: "1.50", bankReasons: [], batch: "batch-1", currency: "EUR", description: "Rent",
       endToEndId: "R-9", executionDate: "2030-01-02", flow: null, from: "DE02100100109307118603",
@@ -251,8 +238,8 @@ const PIPE = { format: 'table' } as const;
 
 it('a run, the list and a batch are tables at a terminal, and leave out what has no room', async () => {
   const names = ['Ada', 'Bea', 'Cleo', 'Dora'];
-  const { bank, payer } = await withPayees(temporary, new BankHere(), names, ['--note', 'July']);
-  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'close', Cleo: 'none' }) };
+  const { bank, payer } = await withPayees({}, names, ['--note', 'July']);
+  const env = payeeCheck({ Ada: 'close', Cleo: 'none' });
   bank.meets('verify', refused());
   const ran = await payer.run([...RUN, '--only', '1', '2', '3', '--accept-close'], { env, ...WIDE });
   expect(ran.printed).toMatchInlineSnapshot(`
@@ -318,7 +305,7 @@ it('a run, the list and a batch are tables at a terminal, and leave out what has
 it('a batch of two accounts has a sum for each', async () => {
   const text =
     'name,iban,amount,from\nAda,DE89370400440532013000,1.10,0000012345\nBea,DE89370400440532013000,2,0010482620\n';
-  const { payer } = await withFile(temporary, new BankHere(), text);
+  const { payer } = await withFile({}, text);
   expect((await payer.run(['batch', 'list'], PIPE)).printed).toContain(
     '\t1.10 EUR from 0000012345; 2.00 EUR from 0010482620\t',
   );

@@ -2,28 +2,25 @@ import { describe, expect, it, vi } from 'vitest';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readLine, readLines } from '../../../src/flows/batch/known-lines.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, type PaymentHere } from '../bank-here.ts';
+import { VERIFIED } from '../../domain/orders.ts';
+import { BankHere } from '../bank-here.ts';
 import { endOf, NOW } from '../payer-here.ts';
 import {
-  BASKET,
   BULK,
   beginLine,
   failing,
   LINKED,
   paid,
-  payeesIn,
   RUN,
   refused,
   storeOf,
   told,
-  withPayees,
+  useBatches,
 } from './with-batch.ts';
 
 // The run of a batch, at a bank in the memory of the test: what is paid, what is said, and what a second run does.
 
-const temporary = temporaryFolder();
-const payees = payeesIn(temporary);
+const { payees, withPayees } = useBatches();
 const checkThatSays = (answer: object) => `sh -c 'cat > /dev/null; echo "$0"' '${JSON.stringify(answer)}'`;
 
 it('a run pays line by line, says how far it is, and a second run sends nothing', async () => {
@@ -149,7 +146,7 @@ it('a close name waits for a person, no match is refused, and a match is paid', 
     ['close', ['--instant'], ['--accept-close']],
   ];
   for (const [result, adds, runs] of cases) {
-    const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada'], adds);
+    const { bank, payer } = await withPayees({}, ['Ada'], adds);
     const env = { PSD2_PAYEE_CHECK: checkThatSays({ result, name: 'Adele' }) };
     const ran = await payer.run([...RUN, ...runs], { env });
     ends.push([result, ...adds, ...runs, ...bank.sent, ...told(ran)]);
@@ -188,57 +185,6 @@ it('a payment above the limit is refused, though a second person has approved th
   expect(bank.calls).toEqual([]);
 });
 
-const OF_THREE = { ...LINKED, bulk: { maxEntries: 3 } } as const;
-
-it('lines of one account and day go as one bulk payment, which the customer authorises once', async () => {
-  const { bank, payer } = await payees(OF_THREE, 'Ada', 'Bea', 'Cleo', 'Dora');
-  const ran = await payer.run(RUN);
-  expect(ran.said.match(/(?<=\/)pay-\d/g)).toEqual(['pay-1', 'pay-2']);
-  expect([told(ran), bank.sent]).toEqual([
-    paid(4),
-    ['verify bulk payment', 'sca pay-1', 'verify transfer', 'sca pay-2'],
-  ]);
-  const [bulk] = bank.payments;
-  const orders: { reference: string; amount: string }[] = JSON.parse(String(bulk?.asked));
-  expect(orders.map(({ reference, amount }) => `${reference} ${amount}`)).toMatchInlineSnapshot(
-    `["R-1 10.00", "R-2 11.00", "R-3 12.00"]`,
-  );
-  // None of them goes on alone.
-  expect(endOf(await payer.run(['transfer', 'resume', 'tr-1']))[0]).toBe(
-    'exit 2, usage of tr-1: The transfer tr-1 is one of the bulk payment op-1',
-  );
-});
-
-it('what becomes of a bulk payment becomes of each of its payments', async () => {
-  const ends: unknown[] = [];
-  const cases: [string, Partial<PaymentHere>][] = [
-    ['the customer refuses', { decision: 'NOT_AUTHORIZED' }],
-    ['the customer does not decide', { decision: 'PENDING' }],
-    ['the bank rejects all', { becomes: 'failed', word: 'RJCT' }],
-    ['the bank has not said', { becomes: null }],
-  ];
-  for (const [what, next] of cases) {
-    const { bank, pay } = await payees(BULK, 'Ada', 'Bea');
-    bank.next = next;
-    bank.customersAgree = next.decision !== 'PENDING';
-    ends.push([what, ...(await pay(RUN, { globals: { scaTimeout: '1' } }))]);
-  }
-  expect(ends).toMatchInlineSnapshot(`
-    [["the customer refuses", "1 rejected tr-1 NOT_AUTHORIZED", "2 rejected tr-2 NOT_AUTHORIZED",
-      "0 of 2 paid, 2 not paid.", "exit 8, unpaid 2 of 2: retry batch-1"],
-     ["the customer does not decide",
-      "1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
-      "2 authorizing tr-2 The customer did not authorise the bulk payment within 1 s",
-      "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1"],
-     ["the bank rejects all", "1 failed tr-1 RJCT", "2 failed tr-2 RJCT", "0 of 2 paid, 2 not paid.",
-      "exit 8, unpaid 2 of 2: retry batch-1"],
-     ["the bank has not said",
-      "1 unknown tr-1 The bank does not say yet whether the bulk payment was executed",
-      "2 unknown tr-2 The bank does not say yet whether the bulk payment was executed",
-      "0 of 2 paid, 2 unknown.", "exit 9, unknown 2 of 2: run batch-1"]]
-  `);
-});
-
 it('a bulk payment whose answer was lost ends when the last of its payments is resolved', async () => {
   const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
   bank.meets('verify', 'lost');
@@ -253,17 +199,6 @@ it('a bulk payment whose answer was lost ends when the last of its payments is r
   expect((await payer.run(['operation', 'show', 'op-1'])).data.resolution).toMatchInlineSnapshot(
     `{ at: "NOW", by: "ada@machine", note: "Each of its payments has ended.", outcome: "not-executed" }`,
   );
-});
-
-it('in a signing basket, what one payment lacks stops no other one', async () => {
-  const { bank, payer } = await payees(BASKET, 'Ada', 'Bea', 'Cleo');
-  bank.meets('verify', refused());
-  const ran = await payer.run([...RUN, '--as', 'basket']);
-  expect([told(ran), bank.last.asked]).toMatchInlineSnapshot(`
-    [["1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ",
-      "2 of 3 paid (23.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 3: retry batch-1"],
-     "["pay-1","pay-2"]"]
-  `);
 });
 
 // How a run ends that meets several things at once, and what a line has come to.
@@ -346,13 +281,7 @@ it('a fault of the store is no end of a line, but a journal that is gone is an u
   });
 });
 
-const VERIFIED: TransferEvent[] = [
-  { type: 'verify-sent', requestId: 'r', digest: null },
-  {
-    ...{ resourceId: 'p', totalAmount: null, commissions: null, bankName: null, nextStep: 'execute' },
-    type: 'verified',
-  },
-];
+const SENT: TransferEvent[] = [{ type: 'verify-sent', requestId: 'r', digest: null }, VERIFIED];
 const CANCELLED = { type: 'cancelled' } as const;
 const checkedAs = (result: 'close' | 'match') =>
   ({ type: 'payee-checked', result, name: 'Other', problem: null }) as const;
@@ -372,7 +301,7 @@ it.each<[string, TransferEvent[], string, string | null]>([
   ['was not authorised in time', decided('EXPIRED', 'Too late'), 'expired', 'Too late'],
 ])('a line whose transfer %s has the reason for that', async (_, events, state, reason) => {
   const { payer } = await withBatch('Ada');
-  await beginLine(await storeOf(payer), 1, { commits: 'on execute', events: [...VERIFIED, ...events] });
+  await beginLine(await storeOf(payer), 1, { commits: 'on execute', events: [...SENT, ...events] });
   const { data } = await payer.run(['batch', 'report', 'batch-1']);
   expect(data).toMatchObject([{ state, reason }]);
 });
@@ -424,7 +353,7 @@ const LATER = new Date(Date.parse(NOW) + 5 * 24 * 60 * 60_000).toISOString();
 async function accepted(way: 'single' | 'bulk') {
   const bank = new BankHere(BULK);
   bank.isFinal = false;
-  const here = await withPayees(temporary, bank, ['Ada', 'Bea']);
+  const here = await withPayees(bank, ['Ada', 'Bea']);
   const ran = await here.payer.run([...RUN, '--as', way]);
   expect([ran.failure, ran.said]).toEqual([null, expect.stringContaining('0 of 2 paid, 2 accepted.')]);
   const { payer } = here;

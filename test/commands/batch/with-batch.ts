@@ -10,8 +10,9 @@ import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts'
 import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { transferOrder } from '../../domain/orders.ts';
-import { BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
-import { ANNA, endOf, payerAt, type Ran, TODAY } from '../payer-here.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { type BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
+import { ANNA, endOf, type payerAt, payerWith, type Ran, TODAY } from '../payer-here.ts';
 
 /** The IBAN of all payees. */
 export const IBAN = 'DE89370400440532013000';
@@ -30,9 +31,23 @@ export const failing = (hint?: string) =>
 export const refused = () =>
   new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
 
+type Terms = BankHere | ConstructorParameters<typeof BankHere>[0];
+
+/** What the tests of a file need of batches, in a folder of theirs. */
+export function useBatches() {
+  const temporary = temporaryFolder();
+  return {
+    temporary,
+    withFile: withFile.bind(null, temporary),
+    withPayees: withPayees.bind(null, temporary),
+    payees: (terms: Terms, ...names: string[]) => withPayees(temporary, terms, names),
+    payeeCheck: (results: Record<string, string>) => ({ PSD2_PAYEE_CHECK: payeeCheck(temporary, results) }),
+  };
+}
+
 /** An operator who has added a batch from a file of payments. @param text the CSV. @param more options of `psd2 batch add` */
-export async function withFile(temporary: string, bank: BankHere, text: string, more: string[] = []) {
-  const payer = await payerAt(bank, temporary);
+export async function withFile(temporary: string, terms: Terms, text: string, more: string[] = []) {
+  const { bank, payer } = await payerWith(temporary, terms);
   const path = join(temporary, 'payments.csv');
   writeFileSync(path, text);
   const added = await payer.run(['batch', 'add', path, ...more]);
@@ -49,17 +64,11 @@ export async function withFile(temporary: string, bank: BankHere, text: string, 
 }
 
 /** An operator who has added a batch of payments of 10, 11, ... EUR to these payees. */
-export function withPayees(temporary: string, bank: BankHere, names: string[], more: string[] = []) {
+export function withPayees(temporary: string, terms: Terms, names: string[], more: string[] = []) {
   const rows = names.map((name, index) => `${name},${IBAN},${index + 10},R-${index + 1}\n`);
   const text = `name,iban,amount,reference\n${rows.join('')}`;
-  return withFile(temporary, bank, text, ['--from', OWN_ACCOUNT, ...more]);
+  return withFile(temporary, terms, text, ['--from', OWN_ACCOUNT, ...more]);
 }
-
-/** The same at a bank with these terms, and without options. */
-export const payeesIn =
-  (temporary: string) =>
-  (terms: ConstructorParameters<typeof BankHere>[0] | BankHere, ...names: string[]) =>
-    withPayees(temporary, terms instanceof BankHere ? terms : new BankHere(terms), names);
 
 /** A payee check that knows the results for these names. All others match. @returns the command */
 export function payeeCheck(temporary: string, results: Record<string, string>): string {

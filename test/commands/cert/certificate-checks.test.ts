@@ -113,19 +113,16 @@ describe('what the check of a certificate says', () => {
   const READS = 'without the role PSP_AI, needed for reading accounts';
   const PAYS = 'without the role PSP_PI, needed for making transfers';
   const NO_TYPE = 'not a qualified certificate: it has no QcType';
+  const ESEAL = { qcType: 'eseal' as const };
+  const OF_BANK = `${UNTIL}; the key matches; it is a QSealC`;
   const PERSON = "it is a certificate for a person's signatures, not a QWAC";
 
   it.each([
     ['a good QWAC', USE, {}, GOOD],
-    ['a good QSealC', seal, { qcType: 'eseal' as const }, GOOD.replace('QWAC', 'QSealC')],
+    ['a good QSealC', seal, ESEAL, GOOD.replace('QWAC', 'QSealC')],
     ['one whose key is not known', { ...USE, keyMatches: null }, {}, GOOD.replace('the key matches; ', '')],
     ['one whose use needs no kind', { ...USE, qcType: undefined }, {}, `${UNTIL}; the key matches`],
-    [
-      "the bank's, with no roles",
-      { ...seal, isTpp: false },
-      { qcType: 'eseal' as const, roles: null },
-      `${UNTIL}; the key matches; it is a QSealC`,
-    ],
+    ["the bank's, with no roles", { ...seal, isTpp: false }, { ...ESEAL, roles: null }, OF_BANK],
   ])('of %s: all that is right', async (_, use, made, detail) => {
     const certificate = await qwacFor(undefined, made);
     expect(checkCertificate(certificate, use, LIMITS)).toEqual({

@@ -137,28 +137,22 @@ it.each<[string, ConsentEvent[], number, string[], number | null]>([
 const open = () => openCommand(newConfigFolder(temporary), BEGUN).context;
 
 const CATEGORIES = 'Use one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.';
-const ACCOUNTS = { hint: 'Add --account <id> for each account, or --all-accounts.' };
-it.each<[string[], string, { hint: string }]>([
+const ACCOUNTS = 'Add --account <id> for each account, or --all-accounts.';
+const BOTH = '--account and --all-accounts cannot be used together';
+const NO_CATEGORY = 'Add --category with one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.';
+it.each([
+  ['', 'The category is missing', NO_CATEGORY],
+  [' --category ACCOUNT_INFO', 'The account is missing', ACCOUNTS],
+  [' --category PAYMENTS --account 0012345678 --all-accounts', BOTH, ACCOUNTS],
   [
-    [],
-    'The category is missing',
-    { hint: 'Add --category with one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.' },
-  ],
-  [['--category', 'ACCOUNT_INFO'], 'The account is missing', ACCOUNTS],
-  [
-    ['--category', 'PAYMENTS', '--account', '0012345678', '--all-accounts'],
-    '--account and --all-accounts cannot be used together',
-    ACCOUNTS,
-  ],
-  [
-    ['--category', 'payments', '--all-accounts'],
+    ' --category payments --all-accounts',
     'Unknown category "payments"',
-    { hint: `Did you mean PAYMENTS? ${CATEGORIES}` },
+    `Did you mean PAYMENTS? ${CATEGORIES}`,
   ],
-  [['--category', 'x', '--all-accounts'], 'Unknown category "x"', { hint: CATEGORIES }],
-])('psd2 consent request with %j asks for nothing', async (words, message, advice) => {
-  await expect(runIn(open(), 'consent', 'request', ...words)).rejects.toThrow(
-    new Psd2Error('usage', message, advice),
+  [' --category x --all-accounts', 'Unknown category "x"', CATEGORIES],
+])('psd2 consent request%s asks for nothing', async (words, message, hint) => {
+  await expect(runIn(open(), ...`consent request${words}`.split(' '))).rejects.toThrow(
+    new Psd2Error('usage', message, { hint }),
   );
 });
 

@@ -211,6 +211,7 @@ describe('the consents that readings use', () => {
     expect(found).toMatchObject({ status: 'ok', detail: 'for confirmations of funds: co-9' });
   });
 
+  const THREE = ['2026-02-28', '2026-03-02', '2027-01-01'].map(until);
   it.each<[string, Partial<KeptConsent>[] | 'no record', string, string]>([
     ['none, and is not known', 'no record', 'warn', 'customer ada has given no consent'],
     ['none that is left', [], 'warn', 'customer ada has no valid consent'],
@@ -220,12 +221,7 @@ describe('the consents that readings use', () => {
     ['one that lasts 14 days', [until('2026-03-15')], 'ok', 'co-0 until 2026-03-15'],
     ['one that lasts 13 days', [until('2026-03-14')], 'warn', 'co-0 until 2026-03-14'],
     ['one for a single reading', [{ recurring: false }], 'warn', 'co-0 without an end'],
-    [
-      'one that lasts beside two that do not',
-      [until('2026-02-28'), until('2026-03-02'), until('2027-01-01')],
-      'ok',
-      'co-1 until 2026-03-02, co-2 until 2027-01-01',
-    ],
+    ['one that lasts beside two that do not', THREE, 'ok', 'co-1 until 2026-03-02, co-2 until 2027-01-01'],
   ])('a customer has %s', async (_, consents, status, detail) => {
     expect(await check(consents)).toEqual({ status, detail, fix: status === 'ok' ? null : fix });
   });

@@ -148,18 +148,13 @@ const byAll: Judge = (form, { headers, signing }) => {
 const SIGNED_DATE = '"headers": {"date":"signed"}';
 const IN_SIGNATURE = `${SIGNED_DATE}, "signing": {"headers":["digest","x-request-id","date"]}`;
 const OF_ALL = `${SIGNED_DATE}, "signing": {"when":"always","keyId":${JSON.stringify(FORMS[1])}}`;
+const ALWAYS = '"signing": {"when":"always"}';
 const ALGORITHM = '"signing": {"algorithm":"SHA256withRSA"}';
 it.each<[string, string, string, Judge, string]>([
   ['the word for the algorithm', 'adorsys', 'SIGNATURE_INVALID', byAlgorithm, ALGORITHM],
   ['Date in a call whose form the bank refuses', 'standard', 'FORMAT_ERROR', byDate, SIGNED_DATE],
   ['Date in the signature', 'standard', 'SIGNATURE_INVALID', bySignedDate, IN_SIGNATURE],
-  [
-    'the signature that was missing',
-    UNSIGNED,
-    'SIGNATURE_MISSING',
-    byPresence,
-    '"signing": {"when":"always"}',
-  ],
+  ['the signature that was missing', UNSIGNED, 'SIGNATURE_MISSING', byPresence, ALWAYS],
   ['one thing after the other', UNSIGNED, 'SIGNATURE_MISSING', byAll, OF_ALL],
 ])('finds %s', async (_what, bank, code, judge, found) => {
   const { check } = await look(judge, { yes: true, bank, code });

@@ -220,10 +220,7 @@ describe("the operator's own command", () => {
       [{ ...one, accounts: ['a-2'] }, '--account', 'a-2'],
       [
         { ...one, accounts: both, balances: both, transactions: both },
-        '--account',
-        'a-1',
-        '--account',
-        'a-2',
+        ...both.flatMap((id) => ['--account', id]),
       ],
       [{ type: 'all-accounts' }, '--all-accounts'],
       [{ type: 'list-only' }, '--list-only'],

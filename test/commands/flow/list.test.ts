@@ -196,13 +196,11 @@ it('operations and consents that a person must look at are found too', async () 
 });
 
 it.each([
-  [new Psd2Error('config', 'Line 2 is damaged', { hint: 'Restore it.' }), 'Line 2 is damaged. Restore it.'],
-  [
-    new Psd2Error('config', 'Line 2 is damaged.', { next: [['log', 'show']] }),
-    'Line 2 is damaged. Run: psd2 --profile bank log show',
-  ],
-  [new Psd2Error('config', 'Line \u001b2 is damaged'), 'Line \ufffd2 is damaged.'],
-])('psd2 warns of a damaged flow: %s', (damage, words) => {
+  ['Line 2 is damaged', { hint: 'Restore it.' }, 'Line 2 is damaged. Restore it.'],
+  ['Line 2 is damaged.', { next: [['log', 'show']] }, 'Line 2 is damaged. Run: psd2 --profile bank log show'],
+  ['Line \u001b2 is damaged', {}, 'Line \ufffd2 is damaged.'],
+])('psd2 warns of a damaged flow: %j, %j', (message, advice, words) => {
+  const damage = new Psd2Error('config', message, advice);
   const command = openCommand(folder, NOW, { changes: () => ({ repeated: { profile: 'bank' } }) });
   warnOfDamaged(command.context)(damage, 'tr-1');
   expect(command.said()).toBe(`psd2 cannot show tr-1. ${words}\n`);

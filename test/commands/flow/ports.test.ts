@@ -90,16 +90,13 @@ const here = async () => `http://127.0.0.1:${await freePort()}/callback`;
 
 describe("the customer's browser", () => {
   const OPENED = `Opening in the browser:\n  ${ADDRESS}\n`;
+  const OWN = { env: { PSD2_BROWSER: 'true' } };
   const BY_HAND = `Open this address in the customer's browser:\n  ${ADDRESS}\n`;
 
   it.each<[string, How, string]>([
-    ['is opened by the command of the operator', { env: { PSD2_BROWSER: 'true' } }, OPENED],
+    ['is opened by the command of the operator', OWN, OPENED],
     ['is not opened with PSD2_BROWSER=none', {}, BY_HAND],
-    [
-      'is not opened with --no-browser',
-      { env: { PSD2_BROWSER: 'true' }, globals: { browser: false } },
-      BY_HAND,
-    ],
+    ['is not opened with --no-browser', { ...OWN, globals: { browser: false } }, BY_HAND],
   ])('%s', async (_, how, said) => {
     const at = operator(how);
     await at.ports.sendBrowser(ADDRESS);
@@ -115,26 +112,15 @@ describe("the customer's browser", () => {
   });
 
   it.each([
-    [
-      '/nowhere/browser',
-      'The browser command "/nowhere/browser" could not be started: there is no such program',
-      '',
-    ],
-    ['false', 'The browser command "false" ended with the exit code 1', ''],
-    [
-      `sh -c 'echo no display >&2; exit 4'`,
-      'The browser command "sh" ended with the exit code 4',
-      'no display',
-    ],
+    ['/nowhere/browser', '"/nowhere/browser" could not be started: there is no such program', ''],
+    ['false', '"false" ended with the exit code 1', ''],
+    [`sh -c 'echo no display >&2; exit 4'`, '"sh" ended with the exit code 4', 'no display'],
   ])('%s that fails ends the wait at once where no terminal is', async (browser, message, said) => {
     const at = operator({ env: { PSD2_BROWSER: browser } });
     await at.ports.sendBrowser(ADDRESS);
     const hint = said === '' ? 'Check PSD2_BROWSER or BROWSER.' : `It says: ${said}.`;
     expect(await failureOf(at.ports.whileWaiting('Waiting', at.untilInterrupted, 2_000))).toEqual({
-      code: 'config',
-      exitCode: 3,
-      message,
-      hint,
+      ...{ code: 'config', exitCode: 3, message: `The browser command ${message}`, hint },
     });
   });
 
@@ -335,15 +321,12 @@ describe('what the log of calls knows', () => {
     expect(await knowing(...calls).neverLeft('q')).toBe(neverLeft);
   });
 
+  const WITH_ID = { answer: 'answered', resourceId: 'r' };
   const MINE = { transactionId: 't' };
   it.each<[string, Partial<LoggedCall>[], object]>([
     ['an answer', [{ ...MINE, status: 200 }], { answer: 'answered', resourceId: null }],
-    ['an answer with an id', [{ ...MINE, status: 299, begun: 'r' }], { answer: 'answered', resourceId: 'r' }],
-    [
-      'an answer before a refusal',
-      [{ status: 201, begun: 'r' }, { status: 400 }],
-      { answer: 'answered', resourceId: 'r' },
-    ],
+    ['an answer with an id', [{ ...MINE, status: 299, begun: 'r' }], WITH_ID],
+    ['an answer before a refusal', [{ status: 201, begun: 'r' }, { status: 400 }], WITH_ID],
     ['no answer', [{ status: null, failure: 'timeout' }], { answer: 'lost' }],
     ['a redirection', [{ status: 300 }], { answer: 'lost' }],
     ['an answer that is none', [{ status: 199 }], { answer: 'lost' }],

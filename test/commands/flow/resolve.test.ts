@@ -6,7 +6,7 @@ import type { OpenFlow } from '../../../src/store/ports/flows.ts';
 import { begunTransfer, transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
-import { failureOf } from '../failure.ts';
+import { failureIfAny } from '../failure.ts';
 import { ANNA, CREATE, endOf, payerWith } from '../payer-here.ts';
 
 // A person ends a payment whose outcome is not known, or gives one up.
@@ -291,15 +291,12 @@ async function ranFor(was: Partial<Transfer>, is: Partial<Transfer>, ...words: s
     resume: (_kind: string, _flow: string, work: (of: typeof open) => Promise<void>) => work(open),
   });
   const within = { ...context, store: async () => ({ ...data, flows }) };
-  const failure = await runIn(within, ...words).then(
-    () => null,
-    (error: unknown) => failureOf(Promise.reject(error)),
-  );
-  return { failure, recorded };
+  return { failure: await failureIfAny(runIn(within, ...words)), recorded };
 }
 
 const BATCH = 'b'.repeat(64);
 const MAY_RUN = { commits: 'by the customer', mayExecuteWithoutUs: true } as const;
+const UNTOUCHED = { commits: 'by the customer', mayExecuteWithoutUs: false, state: 'verified' } as const;
 
 it('what the customer may make run, alone or with others, is not cancelled, and the error says what finds out', async () => {
   const order = transferOrder({ batch: { batch: BATCH, line: 1 } });
@@ -322,8 +319,7 @@ it('what the customer may make run, alone or with others, is not cancelled, and 
          next: [["batch", "run", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]] },
        recorded: [] }]
   `);
-  const untouched = { ...MAY_RUN, state: 'verified', mayExecuteWithoutUs: false } as const;
-  expect(await ranFor(untouched, untouched, ...CANCEL)).toEqual({
+  expect(await ranFor(UNTOUCHED, UNTOUCHED, ...CANCEL)).toEqual({
     failure: null,
     recorded: [{ type: 'cancelled' }],
   });
@@ -331,33 +327,21 @@ it('what the customer may make run, alone or with others, is not cancelled, and 
 
 const RESOLVE = ['transfer', 'resolve', 'tr-1', '--not-executed'];
 
-it.each<[string, Partial<Transfer>, Partial<Transfer>, string[], string]>([
+const VERIFIED = { ...MAY_RUN, state: 'verified' } as const;
+const EXECUTED = { state: 'executed', order: transferOrder({ instant: false }) } as const;
+const SENT = 'executing. psd2 has sent execute, so it can no longer cancel the transfer';
+const RUNS = 'verified. The bank may execute it without psd2, so psd2 can no longer cancel it';
+it.each<[string, string[], Partial<Transfer>, Partial<Transfer>, string]>([
+  ['cancel a transfer whose execute was sent', CANCEL, { state: 'authorized' }, { state: 'executing' }, SENT],
+  ['cancel a transfer that may run without it', CANCEL, UNTOUCHED, VERIFIED, RUNS],
   [
-    'cancel a transfer for which another psd2 has meanwhile sent execute',
-    ...([{ state: 'authorized' }, { state: 'executing' }, CANCEL] as const),
-    'The transfer tr-1 is executing. psd2 has sent execute, so it can no longer cancel the transfer',
+    'resolve one that has ended',
+    RESOLVE,
+    { state: 'unknown' },
+    EXECUTED,
+    'executed, so its outcome is not unknown',
   ],
-  [
-    'cancel a transfer that may meanwhile run without psd2',
-    ...([
-      { ...MAY_RUN, state: 'verified', mayExecuteWithoutUs: false },
-      { ...MAY_RUN, state: 'verified' },
-    ] as const),
-    ...([
-      CANCEL,
-      'The transfer tr-1 is verified. The bank may execute it without psd2, so psd2 can no longer cancel it',
-    ] as const),
-  ],
-  [
-    'resolve a transfer whose outcome another psd2 has meanwhile found',
-    ...([
-      { state: 'unknown' },
-      { state: 'executed', order: transferOrder({ instant: false }) },
-      RESOLVE,
-    ] as const),
-    'The transfer tr-1 is executed, so its outcome is not unknown',
-  ],
-])('psd2 does not %s', async (_, was, is, words, message) => {
+])('psd2 does not %s by another psd2 meanwhile', async (_, words, was, is, message) => {
   const { failure, recorded } = await ranFor(was, is, ...words);
-  expect([failure?.exitCode, failure?.message, recorded]).toEqual([2, message, []]);
+  expect([failure?.exitCode, failure?.message, recorded]).toEqual([2, `The transfer tr-1 is ${message}`, []]);
 });

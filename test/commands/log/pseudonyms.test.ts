@@ -10,6 +10,8 @@ function replaced(...texts: string[]): string[] {
 }
 
 const CUSTOMER = '/private/customers/1048262/products/0010482620';
+/** The path of a call that names no customer. */
+const NOBODY = '/private/customers/customerid-info';
 const IBAN = 'DE89370400440532013000';
 
 describe('the names for customers, accounts and IBANs', () => {
@@ -34,11 +36,7 @@ describe('the names for customers, accounts and IBANs', () => {
     ['an IBAN that is cut off', 'DE8937040044053201', 'iban-1'],
     ['an id after two slashes', '/x/1048262', '/x/customer-1'],
     ['an IBAN with wrong check digits', '/x/DE99370400440532013000/', '/x/iban-1/'],
-    [
-      'the path without a customer',
-      '/private/customers/customerid-info',
-      '/private/customers/customerid-info',
-    ],
+    ['the path without a customer', NOBODY, NOBODY],
     ['a hexadecimal id', '/x/ad12345678901234567890123456789f', '/x/ad12345678901234567890123456789f'],
     ['what is no encoding', '/x/%zz%ff%31048262', '/x/%zz%ffcustomer-1'],
   ])('psd2 handles %s', (_, text, expected) => {
@@ -46,42 +44,23 @@ describe('the names for customers, accounts and IBANs', () => {
     expect(replaced(text, CUSTOMER)[0]).toBe(expected);
   });
 
+  const ONE = '/customers/customer-1';
+  const BOTH = `${ONE}/products/account-1`;
   it.each([
     // An encoded slash in an id hides neither of its parts.
-    [
-      ['/customers/10482%2F62000/x', '/x/10482/62000', '/x/10482'],
-      ['/customers/customer-1/x', '/x/customer-1', '/x/customer-2'],
-    ],
+    ['/customers/10482%2F62000/x|/x/10482/62000|/x/10482', `${ONE}/x|/x/customer-1|/x/customer-2`],
     // A short id is replaced only where it stands alone.
-    [
-      ['/customers/12/products/345', '12 of 1200, 345'],
-      ['/customers/customer-1/products/account-1', 'customer-1 of 1200, account-1'],
-    ],
+    ['/customers/12/products/345|12 of 1200, 345', `${BOTH}|customer-1 of 1200, account-1`],
     // Upper and lower case name the same, and letters beyond ASCII are letters.
-    [
-      ['/customers/AbC123/x', 'abc123 or ABC123'],
-      ['/customers/customer-1/x', 'customer-1 or customer-1'],
-    ],
-    [
-      ['/customers/caf%C3%A9123/x', '/x/café123'],
-      ['/customers/customer-1/x', '/x/customer-1'],
-    ],
-    [
-      ['/customers//1048262/x', '1048262'],
-      ['/customers//customer-1/x', 'customer-1'],
-    ],
+    ['/customers/AbC123/x|abc123 or ABC123', `${ONE}/x|customer-1 or customer-1`],
+    ['/customers/caf%C3%A9123/x|/x/café123', `${ONE}/x|/x/customer-1`],
+    ['/customers//1048262/x|1048262', '/customers//customer-1/x|customer-1'],
     // The longer of two ids counts where one begins as the other.
-    [
-      ['/customers/10482/products/1048262', '1048262 and 10482'],
-      ['/customers/customer-1/products/account-1', 'account-1 and customer-1'],
-    ],
+    ['/customers/10482/products/1048262|1048262 and 10482', `${BOTH}|account-1 and customer-1`],
     // The same IBAN has the same name in all texts, whatever is around it.
-    [
-      [`from ${IBAN}`, `${IBAN.slice(0, 4)} ${IBAN.slice(4)} to x`],
-      ['from iban-1', 'iban-1 to x'],
-    ],
-  ])('psd2 replaces the ids in %j: %j', (texts, expected) => {
-    expect(replaced(...texts)).toEqual(expected);
+    [`from ${IBAN}|${IBAN.slice(0, 4)} ${IBAN.slice(4)} to x`, 'from iban-1|iban-1 to x'],
+  ])('psd2 replaces the ids in the texts %j: %j', (texts, expected) => {
+    expect(replaced(...texts.split('|'))).toEqual(expected.split('|'));
   });
 
   it('without an id a text stays, but for an IBAN that nobody has collected', () => {

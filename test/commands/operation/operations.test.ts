@@ -486,15 +486,12 @@ const run = async (verb: string, ...words: string[]) => {
   await runIn(context, 'operation', verb, ...words);
 };
 
+const TWICE = ['--data', '{}', '--verify-data', '{}', '--verify-data'];
 it.each([
   ['run', [...NAMED, '--data', ''], '--data is not JSON'],
   ['run', [...NAMED, '--data', '{', '--verify-data', '{'], '--verify-data is not JSON'],
   ['run', [...NAMED, '--data', '@'], '--data'],
-  [
-    'run',
-    [...NAMED, '--data', '{}', '--verify-data', '{}', '--verify-data', ''],
-    '--verify-data is not JSON',
-  ],
+  ['run', [...NAMED, ...TWICE, ''], '--verify-data is not JSON'],
   ['run', [...NAMED, '--verify-data', '-', '--verify-data', '-'], 'read standard input'],
   ['run', [...NAMED, '--data', '-', '--verify-data', '-'], 'read standard input'],
   ['run', ['standingOrder', '--account', ''], '""'],

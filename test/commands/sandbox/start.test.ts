@@ -163,6 +163,7 @@ describe('psd2 sandbox start', () => {
 });
 
 describe('the rules of a sandbox', () => {
+  const OUTSIDE = { host: '0.0.0.0', names: ['bank.example', '192.0.2.7'] };
   const USUAL = {
     ...{ port: 8443, outside: undefined, state: undefined, persona: 'clean' },
     ...{ consents: 'enforced', rotateRefreshTokens: true, log: expect.any(Function), ...learnersDoor },
@@ -186,10 +187,7 @@ describe('the rules of a sandbox', () => {
     [['--customers', '1', '--transactions', '1'], { customers: 1, transactions: 1 }],
     [['--variation', ' base-links'], { variations: ['base-links'] }],
     [['--strict'], { strict: true }],
-    [
-      ['--host', '0.0.0.0', '--name', 'Bank.example', '--name', '192.0.2.7'],
-      { outside: { host: '0.0.0.0', names: ['bank.example', '192.0.2.7'] } },
-    ],
+    [['--host', '0.0.0.0', '--name', 'Bank.example', '--name', '192.0.2.7'], { outside: OUTSIDE }],
   ])('%j', async (words, rules) => {
     started.isBroken = true;
     await expect(start(words)).rejects.toThrow('The bank is broken');

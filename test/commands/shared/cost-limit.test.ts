@@ -7,23 +7,16 @@ const said = (commissions: object | null, totalAmount: object | null = null) =>
 const eur = (amount: string) => ({ amount, currency: 'EUR' });
 const usd = (amount: string) => ({ amount, currency: 'USD' });
 
+const OF_BOTH = 'from the account (amount 12.50 EUR, fees of the bank';
 it.each([
   ['no fees', said(null), null],
   ['fees up to it', said(eur('87.50')), null],
-  [
-    'fees above it',
-    said(eur('87.51')),
-    '100.01 from the account (amount 12.50 EUR, fees of the bank 87.51 EUR)',
-  ],
+  ['fees above it', said(eur('87.51')), `100.01 ${OF_BOTH} 87.51 EUR)`],
   ['fees with a sign', said(eur('-87.51')), '100.01 from'],
   ['fees of another currency below it', said(usd('100.00')), null],
   ['fees of another currency above it', said(usd('100.01')), 'fees of the bank 100.01 USD)'],
   ['a total up to it', said(null, eur('100')), null],
-  [
-    'a total above it',
-    said(eur('0.50'), eur('101.00')),
-    '101.00 from the account (amount 12.50 EUR, fees of the bank 0.50 EUR)',
-  ],
+  ['a total above it', said(eur('0.50'), eur('101.00')), `101.00 ${OF_BOTH} 0.50 EUR)`],
   ['a total in another currency', said(null, usd('4000')), null],
   ['nothing said', null, null],
 ])('the largest amount is 100, and the bank names %s', (_, verified, refusal) => {

@@ -350,20 +350,16 @@ const lost = async (payer: Payer, bank: BankHere) => {
   bank.meets('execute', 'lost');
   await create(payer);
 };
+const withFees = async (_: Payer, bank: BankHere) => {
+  bank.verified = { commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' } };
+};
 const waiting = async (payer: Payer, bank: BankHere) => {
   bank.customersAgree = false;
   await create(payer);
 };
 it.each<[string[], string[], (payer: Payer, bank: BankHere) => Promise<void>, object]>([
   [CREATE, ['The bank has verified', 'Open this address in'], async () => {}, {}],
-  [
-    CREATE,
-    ['You are about to', 'The bank has verified', 'Open this address in'],
-    async (_, bank) => {
-      bank.verified = { commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' } };
-    },
-    LINKED,
-  ],
+  [CREATE, ['You are about to', 'The bank has verified', 'Open this address in'], withFees, LINKED],
   [['transfer', 'cancel', 'tr-1'], ['The transfer tr-1 is'], waiting, {}],
   [['transfer', 'cancel', 'tr-1'], ['The transfer tr-1 is'], waiting, LINKED],
   [['transfer', 'resolve', 'tr-1', '--not-executed'], ['The transfer tr-1 is'], lost, {}],

@@ -128,18 +128,15 @@ it('the state has the colour of its meaning, for a transfer and for an operation
   ]);
 });
 
+const FAILED = { state: 'failed', bulk: 'op-1' } as const;
 it.each([
   ['alone', begunTransfer(), false],
   ['alone, and its execute has no answer', begunTransfer({ state: 'unknown' }), true],
   ['alone, and its execute was sent', begunTransfer({ state: 'executing' }), true],
   ['in a bulk payment that is executing', begunTransfer({ state: 'executing', bulk: 'op-1' }), false],
   ['in a bulk payment whose outcome is unknown', begunTransfer({ state: 'unknown', bulk: 'op-1' }), true],
-  [
-    'in a bulk payment with a refusal alone',
-    begunTransfer({ state: 'failed', refusedUnconfirmed: true, bulk: 'op-1' }),
-    true,
-  ],
-  ['in a bulk payment that failed', begunTransfer({ state: 'failed', bulk: 'op-1' }), false],
+  ['in a bulk payment with a refusal alone', begunTransfer({ ...FAILED, refusedUnconfirmed: true }), true],
+  ['in a bulk payment that failed', begunTransfer(FAILED), false],
 ])('a person may decide the outcome of a transfer %s: %s', (_, transfer, isUnknown) => {
   expect(TRANSFERS.isUnknown(transfer)).toBe(isUnknown);
 });
