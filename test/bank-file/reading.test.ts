@@ -25,6 +25,13 @@ async function refusalOf(work: Promise<unknown>) {
   return { code, message, hint };
 }
 
+/** The refusal of a bank file, without advice. */
+const wrong = (message: string) => ({ code: 'config', message, hint: undefined });
+
+/** Writes a bank file that extends another. */
+const extending = (name: string, more: object = {}, as = 'a.json') =>
+  write(as, { ...LEAST, extends: name, ...more });
+
 /** Reads all layers of a bank file. */
 async function allLayers(nameOrPath: string) {
   const layers = [];
@@ -33,6 +40,7 @@ async function allLayers(nameOrPath: string) {
 }
 
 describe('what psd2 says about a bank file', () => {
+  const UNFIT = { ...LEAST, name: 'A', payments: { repeatMinutes: 1 } };
   it.each([
     ['right, with a name', { ...LEAST, name: 'A bank' }, { name: 'A bank', interface: 'nextgenpsd2' }, 0],
     ['right, without a name', LEAST, { name: null, interface: 'nextgenpsd2' }, 0],
@@ -42,12 +50,7 @@ describe('what psd2 says about a bank file', () => {
     ['with a name that is no text', { ...LEAST, name: 7 }, { name: null, interface: 'nextgenpsd2' }, 1],
     ['that is a list', [LEAST], { name: null, interface: null }, 1],
     ['that is no JSON', 'hello', { name: null, interface: null }, 1],
-    [
-      'with fields that do not fit together',
-      { ...LEAST, name: 'A', payments: { repeatMinutes: 1 } },
-      { name: 'A', interface: 'nextgenpsd2' },
-      1,
-    ],
+    ['with fields that do not fit together', UNFIT, { name: 'A', interface: 'nextgenpsd2' }, 1],
   ])('names the bank of a file %s', async (_what, content, about, wrong) => {
     const { problems, bank, text: _text, ...said } = await checkBankFile(write('bank.json', content));
     expect(said).toEqual(about);
@@ -67,13 +70,9 @@ describe('what psd2 says about a bank file', () => {
     expect((await readBankFile(alone)).aloneText).toBe(text);
     const ofPlatform = { ...LEAST, extends: 'wso2' };
     expect((await readBankFile(write('a.json', ofPlatform))).aloneText).toBe(JSON.stringify(ofPlatform));
-    expect((await readBankFile('wso2')).aloneText).toBeUndefined();
-    expect(
-      (await readBankFile(write('b.json', { ...LEAST, extends: 'alone.json' }))).aloneText,
-    ).toBeUndefined();
     // A file between this one and the platform has a say too.
-    const chain = write('c.json', { ...LEAST, extends: 'a.json' });
-    expect((await readBankFile(chain)).aloneText).toBeUndefined();
+    for (const shared of ['wso2', extending('alone.json', {}, 'b.json'), extending('a.json', {}, 'c.json')])
+      expect((await readBankFile(shared)).aloneText).toBeUndefined();
   });
 
   it('keeps what it inherits of a repeated payment, unless the file takes it back', async () => {
@@ -81,29 +80,21 @@ describe('what psd2 says about a bank file', () => {
     const below = write('below.json', { ...LEAST, extends: 'wso2', payments });
     const inherited = (await readBankFile(below)).file.payments;
     expect(inherited).toMatchObject(payments);
-    const kept = await readBankFile(
-      write('a.json', { ...LEAST, extends: 'below.json', payments: { cancel: 'none' } }),
-    );
+    const kept = await readBankFile(extending('below.json', { payments: { cancel: 'none' } }));
     expect(kept.file.payments).toEqual({ ...inherited, cancel: 'none' });
     const { repeatMinutes: _gone, ...rest } = inherited ?? {};
-    const back = await readBankFile(
-      write('a.json', { ...LEAST, extends: 'below.json', payments: { repeat: 'unknown' } }),
-    );
+    const back = await readBankFile(extending('below.json', { payments: { repeat: 'unknown' } }));
     expect(back.file.payments).toEqual({ ...rest, repeat: 'unknown' });
     expect(back.file.signing).toEqual((await readBankFile('wso2')).file.signing);
   });
 
   it.each([
     [{ ...LEAST, a: 1, b: 2, c: 3 }, 'is invalid: a is not a field of a bank file (and 2 more)'],
-    [
-      { ...LEAST, payments: { repeatMinutes: 1 } },
-      'is invalid: payments.repeatMinutes is only possible with payments.repeat "same-answer"',
-    ],
+    [UNFIT, 'is invalid: payments.repeatMinutes is only possible with payments.repeat "same-answer"'],
     [{ ...LEAST, extends: 'wso2' }, 'must not extend another one'],
     [null, 'is invalid: The file must be an object'],
   ])('says of the stored bank %j the first problem, and how many more there are', async (stored, why) => {
-    const message = `The stored bank ${why}`;
-    expect(await refusalOf(describeBank(stored))).toEqual({ code: 'config', message, hint: undefined });
+    expect(await refusalOf(describeBank(stored))).toEqual(wrong(`The stored bank ${why}`));
   });
 });
 
@@ -121,22 +112,14 @@ describe('what a bank file extends', () => {
     expect(looksLikePlatform(name)).toBe(can);
   });
 
+  const NEITHER = 'extends names neither a platform that comes with psd2 nor a file beside this one';
+  const CIRCLE = 'The bank files extend each other in a circle, back to';
   it.each([
-    [
-      { extends: 'none.json' },
-      'extends names neither a platform that comes with psd2 nor a file beside this one: none.json',
-    ],
-    [
-      { extends: 'comdirekt' },
-      'extends names neither a platform that comes with psd2 nor a file beside this one: comdirekt. Did you mean comdirect?',
-    ],
-    [
-      { extends: 'a.json' },
-      `The bank files extend each other in a circle, back to ${join(folder, 'a.json')}`,
-    ],
-  ])('is refused if it is not there: %j', async (content, message) => {
-    const path = write('a.json', { ...LEAST, ...content });
-    expect(await refusalOf(allLayers(path))).toEqual({ code: 'config', message, hint: undefined });
+    ['none.json', `${NEITHER}: none.json`],
+    ['comdirekt', `${NEITHER}: comdirekt. Did you mean comdirect?`],
+    ['a.json', `${CIRCLE} ${join(folder, 'a.json')}`],
+  ])('is refused if it is not there: %s', async (name, message) => {
+    expect(await refusalOf(allLayers(extending(name)))).toEqual(wrong(message));
   });
 
   it('is refused if there is no first file, with the nearest platform', async () => {
@@ -152,11 +135,11 @@ describe('what a bank file extends', () => {
   });
 
   it('is checked once, also if a link leads back to the file', async () => {
-    const path = write('twice.json', { ...LEAST, extends: 'link-to-twice.json', wrong: 1 });
+    const path = extending('link-to-twice.json', { wrong: 1 }, 'twice.json');
     const link = join(folder, 'link-to-twice.json');
     symlinkSync(path, link);
     expect((await checkBankFile(path)).problems).toEqual([
-      { path: 'extends', message: `The bank files extend each other in a circle, back to ${link}` },
+      { path: 'extends', message: `${CIRCLE} ${link}` },
       { path: 'wrong', message: 'wrong is not a field of a bank file' },
     ]);
   });
@@ -168,39 +151,19 @@ describe('the text of a bank file', () => {
     expect(await readText(join(folder, 'none', 'b.json'))).toBeUndefined();
   });
 
+  const TOO_MANY = 'has more than 262144 bytes, too many for a bank file';
+  const writeLarge = () => write('large.json', 'x'.repeat(262_145));
+  const [latin, loop] = [join(folder, 'latin.json'), join(folder, 'loop.json')];
+  writeFileSync(latin, Buffer.from([0x22, 0xf6, 0x22]));
+  symlinkSync(loop, loop);
   it.each([
-    ['a folder', () => folder, 'is a folder, not a bank file'],
-    [
-      'too large',
-      () => write('large.json', 'x'.repeat(262_145)),
-      'has more than 262144 bytes, too many for a bank file',
-    ],
-    ['without an end', () => '/dev/zero', 'has more than 262144 bytes, too many for a bank file'],
-    [
-      'not UTF-8',
-      () => {
-        const path = join(folder, 'latin.json');
-        writeFileSync(path, Buffer.from([0x22, 0xf6, 0x22]));
-        return path;
-      },
-      'is not a text in UTF-8',
-    ],
-    [
-      'a link to itself',
-      () => {
-        const path = join(folder, 'loop.json');
-        symlinkSync(path, path);
-        return path;
-      },
-      'cannot be read (ELOOP)',
-    ],
-  ])('is refused if it is %s', async (_what, make, why) => {
-    const path = make();
-    expect(await refusalOf(readText(path))).toEqual({
-      code: 'config',
-      message: `${path} ${why}`,
-      hint: undefined,
-    });
+    ['a folder', folder, 'is a folder, not a bank file'],
+    ['too large', writeLarge(), TOO_MANY],
+    ['without an end', '/dev/zero', TOO_MANY],
+    ['not UTF-8', latin, 'is not a text in UTF-8'],
+    ['a link to itself', loop, 'cannot be read (ELOOP)'],
+  ])('is refused if it is %s', async (_what, path, why) => {
+    expect(await refusalOf(readText(path))).toEqual(wrong(`${path} ${why}`));
   });
 
   it('may come from a pipe, in pieces, with as many bytes as a file may have', async () => {
@@ -214,7 +177,7 @@ describe('the text of a bank file', () => {
 
   it('leaves no file open', async () => {
     const path = write('a.json', LEAST);
-    const large = write('large.json', 'x'.repeat(262_145));
+    const large = writeLarge();
     const opened = () => ['/dev/null', '/dev/zero', folder].flatMap(openBelow);
     const before = opened();
     for (const each of [path, path, '/dev/null', '/dev/null']) await readText(each);
@@ -234,11 +197,7 @@ describe('the JSON of a bank file', () => {
     ['{"a": "b": 1}', "line 1, column 10: Comma ',' expected after value but got ':'"],
     ['['.repeat(100_000), 'it is nested too deep'],
   ])('that is wrong is refused with its place: %#', async (text, why) => {
-    expect(await refusalOf(parseJson(text, 'a.json'))).toEqual({
-      code: 'config',
-      message: `a.json is not valid JSON: ${why}`,
-      hint: undefined,
-    });
+    expect(await refusalOf(parseJson(text, 'a.json'))).toEqual(wrong(`a.json is not valid JSON: ${why}`));
   });
 
   it.each([
@@ -253,21 +212,15 @@ describe('the JSON of a bank file', () => {
   });
 });
 
-it.each([
-  [{}, []],
-  [{ a: {} }, [['a', {}]]],
-  [
-    { a: { b: [], c: { d: null } }, e: 1 },
-    [
-      ['a.b', []],
-      ['a.c.d', null],
-      ['e', 1],
-    ],
-  ],
-  [7, [['', 7]]],
-  [[{}], [['', [{}]]]],
+const NESTED = { a: { b: [], c: { d: null } }, e: 1 };
+it.each<[unknown, object]>([
+  [{}, {}],
+  [{ a: {} }, { a: {} }],
+  [NESTED, { 'a.b': [], 'a.c.d': null, e: 1 }],
+  [7, { '': 7 }],
+  [[{}], { '': [{}] }],
 ])('the values in %j have the paths of their fields', (value, values) => {
-  expect([...valuesIn(value)]).toEqual(values);
+  expect([...valuesIn(value)]).toEqual(Object.entries(values));
 });
 
 it.each([
@@ -295,20 +248,10 @@ describe('what a bank file inherits', () => {
       signing: { keyId: { serial: 'decimal', case: 'upper' }, headers: ['digest', 'x-request-id', 'date'] },
       accounts: { paging: { totalPagesHeader: 'pages', pageParameter: 'page' } },
     });
-    write('near.json', {
-      ...LEAST,
-      extends: './far.json',
-      headers: { static: { b: '2' } },
-      signing: { keyId: { case: 'lower' } },
-    });
-    const own = {
-      ...LEAST,
-      extends: 'near.json',
-      name: 'own',
-      signing: { headers: ['digest'] },
-      accounts: { paging: 'link' },
-    };
-    const { file, description, defaults } = await readBankFile(write('own.json', own));
+    const near = { headers: { static: { b: '2' } }, signing: { keyId: { case: 'lower' } } };
+    extending('./far.json', near, 'near.json');
+    const own = { name: 'own', signing: { headers: ['digest'] }, accounts: { paging: 'link' } };
+    const { file, description, defaults } = await readBankFile(extending('near.json', own));
     expect(file).toEqual({
       ...LEAST,
       name: 'own',
@@ -317,54 +260,39 @@ describe('what a bank file inherits', () => {
       accounts: { paging: 'link' },
     });
     expect(description).toMatchObject({ ...file, signing: { ...file.signing, when: 'always' } });
-    expect(defaults).toContain('signing.when');
-    expect(defaults).toContain('signing.keyId.dn');
-    expect(defaults).toContain('verifiedOn');
-    for (const said of [
-      'interface',
-      'name',
-      'signing.keyId.case',
-      'signing.headers',
-      'accounts.paging',
-      'headers.static.a',
-    ])
-      expect(defaults).not.toContain(said);
+    expect(defaults).toEqual(expect.arrayContaining(['signing.when', 'signing.keyId.dn', 'verifiedOn']));
+    const said = ['interface', 'name', 'signing.keyId.case', 'signing.headers', 'headers.static.a'];
+    for (const each of [...said, 'accounts.paging']) expect(defaults).not.toContain(each);
   });
 
   it('a platform goes before a file of the same name, and ./ names the file', async () => {
     write('sparda', { ...LEAST, name: 'mine' });
-    expect((await readBankFile(write('a.json', { ...LEAST, extends: 'sparda' }))).description.name).toBe(
-      'Sparda-Banken',
-    );
-    expect((await readBankFile(write('a.json', { ...LEAST, extends: './sparda' }))).description.name).toBe(
-      'mine',
-    );
-    expect((await readBankFile('sparda')).description.name).toBe('Sparda-Banken');
-    expect((await readBankFile(join(folder, 'sparda'))).description.name).toBe('mine');
+    const nameOf = async (nameOrPath: string) => (await readBankFile(nameOrPath)).description.name;
+    expect(await nameOf(extending('sparda'))).toBe('Sparda-Banken');
+    expect(await nameOf(extending('./sparda'))).toBe('mine');
+    expect(await nameOf('sparda')).toBe('Sparda-Banken');
+    expect(await nameOf(join(folder, 'sparda'))).toBe('mine');
   });
 
   it('that somebody saw the facts hold at one bank says nothing of another', async () => {
     write('seen.json', { ...LEAST, verifiedOn: '2026-11-23', learned: { 'psu.id': '2026-11-23' } });
     expect((await readBankFile(join(folder, 'seen.json'))).description.verifiedOn).toBe('2026-11-23');
-    const { description, defaults } = await readBankFile(write('a.json', { ...LEAST, extends: 'seen.json' }));
+    const { description, defaults } = await readBankFile(extending('seen.json'));
     expect([description.verifiedOn, description.learned]).toEqual([null, undefined]);
     expect(defaults).toContain('verifiedOn');
   });
 
   it('fields that do not fit together are found across the chain', async () => {
-    write('base.json', {
-      ...LEAST,
-      signing: { headers: ['digest', 'psu-id'], ifSent: ['tpp-redirect-uri'] },
-    });
-    const path = write('a.json', { ...LEAST, extends: 'base.json', signing: { ifSent: ['psu-id'] } });
-    expect(await messageOf(path)).toBe(
+    const signing = { headers: ['digest', 'psu-id'], ifSent: ['tpp-redirect-uri'] };
+    write('base.json', { ...LEAST, signing });
+    expect(await messageOf(extending('base.json', { signing: { ifSent: ['psu-id'] } }))).toBe(
       'signing.ifSent|signing.ifSent names psu-id, which signing.headers already names',
     );
   });
 
   it('a problem of an inherited file names that file', async () => {
     const base = write('base.json', { ...LEAST, signin: {} });
-    expect(await messageOf(write('a.json', { ...LEAST, extends: 'base.json' }))).toBe(
+    expect(await messageOf(extending('base.json'))).toBe(
       `signin|In ${base}, which this file extends: signin is not a field of a bank file. Did you mean signing?`,
     );
   });
@@ -378,25 +306,17 @@ describe('what a bank file inherits', () => {
 
 describe('what a bank file cannot extend', () => {
   it.each([
-    '../base.json',
-    '/etc/passwd',
-    'sub/base.json',
-    './../base.json',
-    'sub/../base.json',
-    '..',
-    '.',
-    'a\\b.json',
+    ...['../base.json', '/etc/passwd', 'sub/base.json', './../base.json', 'sub/../base.json'],
+    ...['..', '.', 'a\\b.json'],
   ])('a path that leaves its folder: %s', async (path) => {
     mkdirSync(join(folder, 'sub'), { recursive: true });
-    expect(await messageOf(write('a.json', { ...LEAST, extends: path }))).toBe(
+    expect(await messageOf(extending(path))).toBe(
       'extends|extends must name a platform that comes with psd2, or a file in the same folder',
     );
   });
 
   it('a name that every object has', async () => {
-    expect(await messageOf(write('a.json', { ...LEAST, extends: 'constructor' }))).toContain(
-      'neither a platform',
-    );
+    expect(await messageOf(extending('constructor'))).toContain('neither a platform');
     await expect(messageOf('toString')).rejects.toMatchObject({ code: 'usage' });
   });
 });

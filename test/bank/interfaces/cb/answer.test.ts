@@ -38,6 +38,10 @@ const document = async (answer: Promise<CbAnswer>) => readDocument(await answer)
 const error = (code: string, message: string) =>
   `{"result":{"outcome":"ERROR","requestId":"012345678901234567890123","messages":[{"code":"${code}","message":"${message}","type":"ERROR","detail":"more of it"}]}}`;
 
+const IDS = { tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff', transactionId: 't1' };
+/** The error for a success that psd2 cannot use. */
+const unusable = (message: string) => ({ code: 'bank_answer', message, httpStatus: 200, ...IDS });
+
 /** The error for an answer of this type. */
 const failed = (status: number, body: string, call: OddCall = JSON_TYPE): Promise<Psd2Error> =>
   read(answered(status, body, call)).then(
@@ -64,12 +68,8 @@ describe('a success without a word of the bank', () => {
     ['POST', '/private/auth/oauth/'],
   ] as const)('psd2 does not count a %s of %s as done without result.outcome', async (method, path) => {
     await expect(read(answered(200, NO_OUTCOME, { method, path }))).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: `The bank's answer to ${method} ${path.replace('?secret=1', '')} has no result.outcome`,
-      httpStatus: 200,
+      ...unusable(`The bank's answer to ${method} ${path.replace('?secret=1', '')} has no result.outcome`),
       requestId: '12',
-      tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff',
-      transactionId: 't1',
     });
   });
 
@@ -91,13 +91,8 @@ describe('a success that is not what psd2 needs', () => {
     ['{}{}', undefined, 'not JSON'],
     ['', 'application/json', 'not JSON: the answer is empty'],
   ])('psd2 says of the answer %j of type %s that it is %s', async (body, type, what) => {
-    await expect(read(answered(200, body, type === undefined ? {} : { type }))).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: `The bank's answer to PUT /private/x is ${what}`,
-      httpStatus: 200,
-      tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff',
-      transactionId: 't1',
-    });
+    const reading = read(answered(200, body, type === undefined ? {} : { type }));
+    await expect(reading).rejects.toMatchObject(unusable(`The bank's answer to PUT /private/x is ${what}`));
   });
 
   it.each([
@@ -111,8 +106,7 @@ describe('a success that is not what psd2 needs', () => {
       message: expect.stringMatching(
         new RegExp(`^The bank's answer to PUT /private/x has no usable ${field}: Invalid input`),
       ),
-      requestId: '123456789012345678901234',
-      tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff',
+      ...{ ...IDS, requestId: '123456789012345678901234' },
     });
   });
 
@@ -128,10 +122,7 @@ describe('a success that is not what psd2 needs', () => {
 
 it.each([
   [['Sat, 21 Nov 2026 10:00:00 GMT'], new Date('2026-11-21T10:00:00Z')],
-  [
-    ['Sat, 21 Nov 2026 10:00:01 GMT', 'Sat, 21 Nov 2026 10:00:00 GMT', 'Sat, 21 Nov 2026 10:00:02 GMT'],
-    new Date('2026-11-21T10:00:00Z'),
-  ],
+  [[1, 0, 2].map((second) => `Sat, 21 Nov 2026 10:00:0${second} GMT`), new Date('2026-11-21T10:00:00Z')],
   [['soon'], undefined],
   [[undefined], undefined],
 ])('by the Dates %s the earliest answer of the bank was at %s', async (dates, time) => {
@@ -152,11 +143,8 @@ describe('what the operator can do', () => {
   const advice = (status: number, call: OddCall = {}) => failed(status, '', call);
 
   it('after a 401 the customer logs in, and for a login the client may be wrong', async () => {
-    expect(await advice(401)).toMatchObject({ context: lacking('hint'), next: [['auth', 'login']] });
-    expect(await advice(401, { path: '/private/auth/oauth/' })).toMatchObject({
-      context: lacking('hint'),
-      next: [['auth', 'login']],
-    });
+    for (const call of [{}, { path: '/private/auth/oauth/' }])
+      expect(await advice(401, call)).toMatchObject({ context: lacking('hint'), next: [['auth', 'login']] });
     expect(await advice(401, { method: 'POST', path: '/auth/oauth/v2/token' })).toMatchObject({
       hint: 'Check the client id and the client secret of the profile.',
       context: lacking('next'),
@@ -224,13 +212,9 @@ describe('a document', () => {
     ['an envelope', SUCCESS, 'application/pdf'],
     ['nothing', '', 'application/pdf'],
   ])('psd2 takes no %s for a document', async (_, body, type) => {
-    await expect(document(answered(200, body, { method: 'GET', type }))).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: 'The bank answered GET /private/x without a document',
-      httpStatus: 200,
-      tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff',
-      transactionId: 't1',
-    });
+    const reading = document(answered(200, body, { method: 'GET', type }));
+    const message = 'The bank answered GET /private/x without a document';
+    await expect(reading).rejects.toMatchObject(unusable(message));
   });
 });
 
@@ -249,6 +233,7 @@ describe('the JSON of an answer', () => {
 });
 
 describe('an HTTP status', () => {
+  const PAGE = { type: 'text/html; charset=utf-8' };
   const REDIRECT = 'The bank answered PUT /private/x with a redirect. psd2 does not follow it';
 
   it.each([
@@ -271,21 +256,12 @@ describe('an HTTP status', () => {
     'HTTP %i is %s, whether the answer has a message, a page, no body, the outcome SUCCESS or a document',
     async (status, code, sentence) => {
       expect(await failed(status, error('PSD2_E1', 'Not today'))).toMatchObject({
-        code,
-        message: `${sentence}: Not today – more of it`,
-        httpStatus: status,
-        bankCode: 'PSD2_E1',
-        requestId: '012345678901234567890123',
-        tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff',
-        transactionId: 't1',
+        ...{ code, message: `${sentence}: Not today – more of it`, httpStatus: status, ...IDS },
+        ...{ bankCode: 'PSD2_E1', requestId: '012345678901234567890123' },
       });
-      expect(
-        await failed(status, '<html>Blocked</html>', { type: 'text/html; charset=utf-8' }),
-      ).toMatchObject({
-        code,
-        message: `${sentence}: the answer is text/html`,
+      expect(await failed(status, '<html>Blocked</html>', PAGE)).toMatchObject({
+        ...{ code, message: `${sentence}: the answer is text/html`, ...IDS },
         context: lacking('bankCode', 'requestId'),
-        tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff',
       });
       expect(await failed(status, '')).toMatchObject({ code, message: `${sentence}: the answer is empty` });
       expect(await failed(status, SUCCESS)).toMatchObject({ code, message: sentence });
@@ -310,20 +286,16 @@ describe('the outcome ERROR', () => {
     [201, 'bank_refused'],
     [500, 'bank_failing'],
   ])('the outcome ERROR with HTTP %i is %s', async (status, code) => {
-    expect(await failed(status, error('E1', 'no'))).toMatchObject({
-      code,
-      httpStatus: status,
-      bankCode: 'E1',
-    });
+    const failure = await failed(status, error('E1', 'no'));
+    expect(failure).toMatchObject({ code, httpStatus: status, bankCode: 'E1' });
   });
 
   it('psd2 quotes the message of the type ERROR, else the first with a code, else the first', async () => {
     const saying = (messages: string) =>
       failed(400, `{"result":{"outcome":"ERROR","messages":[${messages}]}}`);
     const info = '{"code":"I1","message":"info","type":"INFO"}';
-    expect(await saying(`${info},{"code":"E1","message":"error","type":"ERROR"}`)).toMatchObject({
-      bankCode: 'E1',
-    });
+    const bad = '{"code":"E1","message":"error","type":"ERROR"}';
+    expect(await saying(`${info},${bad}`)).toMatchObject({ bankCode: 'E1' });
     expect(await saying(`"plain",${info}`)).toMatchObject({ bankCode: 'I1' });
     expect(await saying('"plain"')).toMatchObject({
       message: 'The bank refused PUT /private/x (HTTP 400): plain',
@@ -332,9 +304,8 @@ describe('the outcome ERROR', () => {
   });
 
   it('an unknown outcome counts as ERROR', async () => {
-    expect(await failed(200, '{"result":{"outcome":"MAYBE"},"data":{}}')).toMatchObject({
-      code: 'bank_refused',
-    });
+    const failure = await failed(200, '{"result":{"outcome":"MAYBE"},"data":{}}');
+    expect(failure).toMatchObject({ code: 'bank_refused' });
   });
 });
 
@@ -359,11 +330,9 @@ it('PSD2_SCA_REQUIRED as a plain string is also sca_required', async () => {
 });
 
 it('a plain OAuth error keeps its code', async () => {
-  expect(
-    await failed(400, '{"error":"invalid_grant","error_description":"The code was used"}'),
-  ).toMatchObject({
-    code: 'bank_refused',
-    bankCode: 'invalid_grant',
+  const failure = await failed(400, '{"error":"invalid_grant","error_description":"The code was used"}');
+  expect(failure).toMatchObject({
+    ...{ code: 'bank_refused', bankCode: 'invalid_grant' },
     message: 'The bank refused PUT /private/x (HTTP 400): The code was used',
   });
 });

@@ -9,6 +9,7 @@ const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
 const NOTHING = { reads: null, needsConsent: false, login: false };
+const READING = { ...NOTHING, needsConsent: true, reads: { account: '0000012345' } };
 const OF = '/private/customers/1234567';
 
 it.each([
@@ -18,17 +19,9 @@ it.each([
   ['GET', `${OF}/accounts/more`, NOTHING],
   ['GET', '/private/customers//accounts', NOTHING],
   ['GET', OF, NOTHING],
-  ['GET', `${OF}/products/0000012345`, { ...NOTHING, needsConsent: true, reads: { account: '0000012345' } }],
-  [
-    'GET',
-    `${OF}/products/0000012345/balance/retrieve`,
-    { ...NOTHING, needsConsent: true, reads: { account: '0000012345' } },
-  ],
-  [
-    'GET',
-    `${OF}/products/0000012345/transactions/retrieve?nextAccounting=11`,
-    { ...NOTHING, needsConsent: true, reads: { account: '0000012345' } },
-  ],
+  ['GET', `${OF}/products/0000012345`, READING],
+  ['GET', `${OF}/products/0000012345/balance/retrieve`, READING],
+  ['GET', `${OF}/products/0000012345/transactions/retrieve?nextAccounting=11`, READING],
   ['GET', `${OF}/products/0000012345/balance/other`, { ...NOTHING, needsConsent: true }],
   ['GET', `${OF}/products/0000012345/balance/retrieve/more`, { ...NOTHING, needsConsent: true }],
   ['GET', `${OF}/products/0000012345/b4lance/retrieve`, { ...NOTHING, needsConsent: true }],
@@ -73,10 +66,8 @@ it.each([
 async function pagesOf(status?: 'booked' | 'pending') {
   const query = { customerId, productId: '0000012345', from: undefined, to: undefined, status };
   const found: object[] = [];
-  for await (const { booked, pending, ...page } of openClient().bank.accounts.pages({
-    ...query,
-    transactionId: 't',
-  })) {
+  const { accounts } = openClient().bank;
+  for await (const { booked, pending, ...page } of accounts.pages({ ...query, transactionId: 't' })) {
     found.push({
       ...page,
       ...(booked && { booked: { ...booked, rows: booked.rows.length } }),
@@ -93,11 +84,8 @@ const lists = (fields: string) =>
   success(`{"transactionsAccounting":[${ROW}],"transactionsNotAccounting":[${ROW}]${fields}}`);
 
 it('a page says of each list its total and whether it continues, and of an ended list the total alone', async () => {
-  recorded.expect(
-    'GET',
-    BASE,
-    lists(',"numberTransactionsAccounting":1,"numberTransactionsNotAccounting":2,"nextNotAccounting":7'),
-  );
+  const totals = ',"numberTransactionsAccounting":1,"numberTransactionsNotAccounting":2';
+  recorded.expect('GET', BASE, lists(`${totals},"nextNotAccounting":7`));
   recorded.expect('GET', `${BASE}?nextNotAccounting=7`, lists(',"numberTransactionsAccounting":3'));
   expect(await pagesOf()).toEqual([
     { booked: { rows: 1, total: 1, hasMore: false }, pending: { rows: 1, total: 2, hasMore: true } },

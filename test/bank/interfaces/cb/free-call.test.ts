@@ -59,14 +59,9 @@ describe('the execution of a bank transfer by a free call', () => {
 describe('a free call', () => {
   it('psd2 gives the answer and its JSON, and no refusal for a success', async () => {
     recorded.expect('GET', '/private/x', success('{"a":1.50}'));
-    const {
-      body,
-      json,
-      refusal: none,
-    } = await openClient().bank.send(freeCall({ headers: { 'x-own': '1' } }));
-    expect(none).toBeNull();
-    expect(json).toMatchObject({ data: { a: '1.50' } });
-    expect(body.toString()).toContain('1.50');
+    const answer = await openClient().bank.send(freeCall({ headers: { 'x-own': '1' } }));
+    expect(answer).toMatchObject({ refusal: null, json: { data: { a: '1.50' } } });
+    expect(answer.body.toString()).toContain('1.50');
     expect(recorded.last.headers['x-own']).toBe('1');
   });
 
@@ -111,6 +106,7 @@ describe('the pages of a list that a free call reads', () => {
       pages.push(no ?? json);
     return pages;
   };
+  const PAGE_2 = '/private/list?page=2';
   const linked = (data: string, href: string, method = 'GET') => success(data, { next: { method, href } });
 
   it.each([
@@ -132,11 +128,8 @@ describe('the pages of a list that a free call reads', () => {
     const path = '/private/list?dateFrom=01%2F11%2F2026';
     const positions = '{"nextAccounting":11,"nextNotAccounting":3}';
     recorded.expect('GET', path, linked(positions, '/private/elsewhere'));
-    recorded.expect(
-      'GET',
-      `${path}&nextAccounting=11&nextNotAccounting=3`,
-      success('{"nextAccounting":"21"}'),
-    );
+    const both = `${path}&nextAccounting=11&nextNotAccounting=3`;
+    recorded.expect('GET', both, success('{"nextAccounting":"21"}'));
     recorded.expect('GET', `${path}&nextAccounting=21`, success('{"nextAccounting":0}'));
     expect(await read(path)).toHaveLength(3);
   });
@@ -158,13 +151,7 @@ describe('the pages of a list that a free call reads', () => {
   it.each([
     ['back to the first page', '?page=2', '/private/list', '[2]', 'leads back to a page'],
     ['to itself', '?page=2', '?page=2', '[2]', 'leads back to a page'],
-    [
-      'to the same page at another address',
-      '/private/list?page=2',
-      '/private/list?page=2',
-      '[1]',
-      'same page twice',
-    ],
+    ['to the same page at another address', PAGE_2, PAGE_2, '[1]', 'same page twice'],
   ])('a link %s ends it', async (_, first, href, rows, message) => {
     recorded.expect('GET', '/private/list', linked('{"rows":[1]}', first));
     recorded.expect('GET', '/private/list?page=2', linked(`{"rows":${rows}}`, href));

@@ -13,13 +13,10 @@ const answered = (text: string) => (socket: TLSSocket) => void socket.write(text
 const withHead = (head: string, body = '') => answered(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n${body}`);
 
 describe('an answer that psd2 does not use', () => {
+  const unknown = (coding: string) => `has the encoding ${coding}, which psd2 does not know`;
   it.each([
-    [
-      'an unknown encoding',
-      'Content-Encoding: \t ZSTD \t',
-      'has the encoding zstd, which psd2 does not know',
-    ],
-    ['two encodings', 'Content-Encoding: br, gzip', 'has the encoding br, gzip, which psd2 does not know'],
+    ['an unknown encoding', 'Content-Encoding: \t ZSTD \t', unknown('zstd')],
+    ['two encodings', 'Content-Encoding: br, gzip', unknown('br, gzip')],
     ['an answer that announces too many bytes', `Content-Length: ${32 * MIB + 1}`, 'is larger than 32 MiB'],
   ])('psd2 refuses %s as soon as its head is there, and does not say the query', async (_, head, what) => {
     bank.answer = withHead(head);
@@ -38,15 +35,10 @@ describe('an answer that psd2 does not use', () => {
 });
 
 describe('an encoded answer', () => {
-  const encoded = (coding: string, body: Buffer) => (socket: TLSSocket) =>
-    void socket.write(
-      Buffer.concat([
-        Buffer.from(
-          `HTTP/1.1 200 OK\r\nContent-Encoding: ${coding}\r\nContent-Length: ${body.length}\r\n\r\n`,
-        ),
-        body,
-      ]),
-    );
+  const encoded = (coding: string, body: Buffer) => (socket: TLSSocket) => {
+    const head = `Content-Encoding: ${coding}\r\nContent-Length: ${body.length}`;
+    socket.write(Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`), body]));
+  };
 
   it.each([
     ['gzip', gzipSync],
@@ -76,15 +68,12 @@ describe('an encoded answer', () => {
 });
 
 describe('an answer that is not complete', () => {
+  const CHUNK = withHead('Transfer-Encoding: chunked', '2\r\n{}\r\n');
   it.each([
     ['the bank closes the connection within its body', withHead('Content-Length: 9', '{}'), 'end'],
     ['the bank closes the connection within its head', answered('HTTP/1.1 200 OK\r\nContent'), 'end'],
     ['the bank closes the connection without a word', () => {}, 'end'],
-    [
-      'the bank closes the connection between two chunks',
-      withHead('Transfer-Encoding: chunked', '2\r\n{}\r\n'),
-      'end',
-    ],
+    ['the bank closes the connection between two chunks', CHUNK, 'end'],
     ['the connection breaks within its body', withHead('Content-Length: 9', '{}'), 'break'],
     ['the connection breaks within an answer without a length', withHead('A: b', '{}'), 'break'],
   ] as const)(
@@ -114,6 +103,10 @@ describe('an answer that is not complete', () => {
 });
 
 describe('an answer that is not HTTP', () => {
+  const NO_SIZE = /^its answer is not valid HTTP \(Invalid character in chunk size\)$/;
+  const TWO_LENGTHS = /^its answer is not valid HTTP \(.*Content-Length.*\)$/;
+  const UNASKED = /^its answer begins with 100 Continue, which psd2 did not ask for$/;
+  const ENDLESS = `HTTP/1.1 200 ${'a'.repeat(128 * KIB)}`;
   const TOO_LONG = /^its answer has more than 16 KiB of headers$/;
 
   it.each([
@@ -121,26 +114,14 @@ describe('an answer that is not HTTP', () => {
     [
       'a chunk size that is no number',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
-      /^its answer is not valid HTTP \(Invalid character in chunk size\)$/,
+      NO_SIZE,
     ],
-    [
-      'two lengths',
-      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
-      /^its answer is not valid HTTP \(.*Content-Length.*\)$/,
-    ],
-    [
-      'a hundred that psd2 did not ask for',
-      `HTTP/1.1 100 Continue\r\n\r\n${OK}`,
-      /^its answer begins with 100 Continue, which psd2 did not ask for$/,
-    ],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', TWO_LENGTHS],
+    ['a hundred that psd2 did not ask for', `HTTP/1.1 100 Continue\r\n\r\n${OK}`, UNASKED],
     ['a header of 17 KiB', `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(17 * KIB)}\r\n\r\n`, TOO_LONG],
     ['headers of 17 KiB', `HTTP/1.1 200 OK\r\n${`A: ${'a'.repeat(KIB)}\r\n`.repeat(17)}\r\n`, TOO_LONG],
-    ['a first line that does not end', `HTTP/1.1 200 ${'a'.repeat(128 * KIB)}`, TOO_LONG],
-    [
-      'a first line that does not end, after an interim answer',
-      `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 ${'a'.repeat(128 * KIB)}`,
-      TOO_LONG,
-    ],
+    ['a first line that does not end', ENDLESS, TOO_LONG],
+    ['the same after an interim answer', `HTTP/1.1 102 Processing\r\n\r\n${ENDLESS}`, TOO_LONG],
   ])('psd2 refuses %s, and does not expect better from a second try', async (_, bytes, message) => {
     bank.answer = answered(bytes);
     await expect(send()).rejects.toMatchObject({

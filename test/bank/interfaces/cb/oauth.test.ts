@@ -14,6 +14,13 @@ const client = { clientId: 'client-1', clientSecret: 'secret-1' };
 const REFRESH = { grant_type: 'refresh_token', refresh_token: 'r0' } as const;
 
 describe('OAuth', () => {
+  const [AT, AUTHORIZE] = ['https://a.example/', 'GET /auth/oauth/v2/authorize'];
+  const GRANTED = {
+    ...{ accessToken: 'a1', expiresIn: 600, refreshToken: 'r1', refreshExpiresIn: 2592000, scope: 'oob' },
+  };
+  const CODE = {
+    ...{ grant_type: 'authorization_code', code: 'code-1', redirect_uri: 'http://127.0.0.1:8910/callback' },
+  } as const;
   it('authorize is a GET without bearer token or digest, and psd2 reads its Location without following it', async () => {
     const path =
       '/auth/oauth/v2/authorize?response_type=code&client_id=client-1&redirect_uri=http%3A%2F%2F127.0.0.1%3A8910%2Fcallback&state=s1';
@@ -35,19 +42,11 @@ describe('OAuth', () => {
   });
 
   it.each([
-    [
-      299,
-      'https://a.example/',
-      "The bank's answer to GET /auth/oauth/v2/authorize is not JSON: the answer is empty",
-    ],
-    [300, 'https://a.example/', undefined],
-    [399, 'https://a.example/', undefined],
-    [
-      400,
-      'https://a.example/',
-      'The bank refused GET /auth/oauth/v2/authorize (HTTP 400): the answer is empty',
-    ],
-    [200, 'https://a.example/', 'The bank answered the authorize call without a Location (HTTP 200)'],
+    [299, AT, `The bank's answer to ${AUTHORIZE} is not JSON: the answer is empty`],
+    [300, AT, undefined],
+    [399, AT, undefined],
+    [400, AT, `The bank refused ${AUTHORIZE} (HTTP 400): the answer is empty`],
+    [200, AT, 'The bank answered the authorize call without a Location (HTTP 200)'],
     [300, undefined, 'The bank answered the authorize call without a Location (HTTP 300)'],
     [399, '', 'The bank answered the authorize call without a Location (HTTP 399)'],
   ])(
@@ -80,16 +79,11 @@ describe('OAuth', () => {
     const announced: (string | null)[] = [];
     recorded.expect('POST', '/auth/oauth/v2/token', tokens('a1', 'r1'));
     const { bankWith } = openClient({ signal: controller.signal });
-    const granted = await bankWith().login.tokens(
-      client,
-      { grant_type: 'refresh_token', refresh_token: 'r0' },
-      transactionId,
-      async ({ digest }) => {
-        announced.push(digest);
-        // The first byte leaves immediately after this.
-        return { beforeFirstByte: async () => void setImmediate(() => controller.abort(interrupted)) };
-      },
-    );
+    const granted = await bankWith().login.tokens(client, REFRESH, transactionId, async ({ digest }) => {
+      announced.push(digest);
+      // The first byte leaves immediately after this.
+      return { beforeFirstByte: async () => void setImmediate(() => controller.abort(interrupted)) };
+    });
     expect(granted).toMatchObject({ accessToken: 'a1', refreshToken: 'r1' });
     expect(announced).toEqual([recorded.last.headers.digest]);
   });
@@ -107,19 +101,10 @@ describe('OAuth', () => {
   );
 
   it.each([
-    [
-      { grant_type: 'authorization_code', code: 'code-1', redirect_uri: 'http://127.0.0.1:8910/callback' },
-      { accessToken: 'a1', expiresIn: 600, refreshToken: 'r1', refreshExpiresIn: 2592000, scope: 'oob' },
-    ] as const,
-    [
-      { grant_type: 'refresh_token', refresh_token: 'r0' },
-      { accessToken: 'a1', expiresIn: 600, refreshToken: 'r1', refreshExpiresIn: 2592000, scope: 'oob' },
-    ] as const,
-    [
-      { grant_type: 'client_credentials' },
-      { accessToken: 'a1', expiresIn: 600, refreshToken: null, refreshExpiresIn: null, scope: 'oob' },
-    ] as const,
-  ])(
+    [CODE, GRANTED],
+    [REFRESH, GRANTED],
+    [{ grant_type: 'client_credentials' }, { ...GRANTED, refreshToken: null, refreshExpiresIn: null }],
+  ] as const)(
     'psd2 sends the token call %j without `data`, and reads lifetimes written as strings',
     async (grant, granted) => {
       recorded.expect('POST', '/auth/oauth/v2/token', tokens('a1', granted.refreshToken, '600'));

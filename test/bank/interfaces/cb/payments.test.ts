@@ -124,13 +124,12 @@ describe('what is asked for', () => {
   });
 
   it('the description of the execution status is the reason of a failure, and of nothing else', async () => {
-    const said = (executionStatus: string) =>
-      transferAt(
-        opened(success(JSON.stringify({ executionStatus, executionStatusDescription: 'No funds' }))),
-      ).executionStatus?.('r1');
-    expect(await said('KO')).toHaveProperty('reasons', [
-      { level: 'payment', code: null, proprietary: null, text: 'No funds' },
-    ]);
+    const said = (executionStatus: string) => {
+      const answer = JSON.stringify({ executionStatus, executionStatusDescription: 'No funds' });
+      return transferAt(opened(success(answer))).executionStatus?.('r1');
+    };
+    const reason = { level: 'payment', code: null, proprietary: null, text: 'No funds' };
+    expect(await said('KO')).toHaveProperty('reasons', [reason]);
     expect(await said('OK')).not.toHaveProperty('reasons');
   });
 
@@ -217,60 +216,39 @@ describe('the terms of a transfer', () => {
     countries: [],
   };
 
+  const LOWER = { abi: '05428', sepa: true, swift: false };
+  const UPPER = { ABI: '05429', SEPA: false, SWIFT: true };
+  const DAYS = {
+    ...{ today: '21/11/2026', executionDateMinimumWireTransferAtBank: '23/11/2026' },
+    ...{ executionDateMinimumWireTransferInternal: '22/11/2026', executionDateLimit: '21/12/2026' },
+    holidays: ['26/12/2026', null, '25/12/2026'],
+  };
+  const READ_DAYS = {
+    ...{ today: '2026-11-21', earliestDate: '2026-11-23', earliestDateInternal: '2026-11-22' },
+    ...{ latestDate: '2026-12-21', holidays: ['2026-12-25', '2026-12-26'] },
+  };
+  const EURO = { label: 'Euro', value: 'EUR', rate: '' };
+  const DOLLAR = { label: 'Dollar', value: 'USD', rate: '1.10' };
+  const currencies = [
+    { code: 'EUR', label: 'Euro', rate: null },
+    { code: 'USD', label: 'Dollar', rate: '1.10' },
+  ];
+  const ITALY = { countries: [{ label: 'Italy', value: 'IT' }] };
+
   it.each<[string, object, object]>([
     ['nothing', {}, {}],
-    [
-      'names in lower case',
-      { abi: '05428', sepa: true, swift: false, ABI: 'x', SEPA: false, SWIFT: true },
-      { bankCode: '05428', sepa: true, swift: false },
-    ],
-    [
-      'names in capitals',
-      { ABI: '05428', SEPA: false, SWIFT: true },
-      { bankCode: '05428', sepa: false, swift: true },
-    ],
-    [
-      'days',
-      {
-        ...{ today: '21/11/2026', executionDateMinimumWireTransferAtBank: '23/11/2026' },
-        ...{ executionDateMinimumWireTransferInternal: '22/11/2026', executionDateLimit: '21/12/2026' },
-        holidays: ['26/12/2026', null, '25/12/2026'],
-      },
-      {
-        ...{ today: '2026-11-21', earliestDate: '2026-11-23', earliestDateInternal: '2026-11-22' },
-        ...{ latestDate: '2026-12-21', holidays: ['2026-12-25', '2026-12-26'] },
-      },
-    ],
-    [
-      'currencies and countries',
-      {
-        flagUrgency: true,
-        currency: {
-          selected: 'EUR',
-          currencyList: [
-            { label: 'Euro', value: 'EUR', rate: '' },
-            { label: 'Dollar', value: 'USD', rate: '1.10' },
-          ],
-        },
-        countries: [{ label: 'Italy', value: 'IT' }],
-      },
-      {
-        urgent: true,
-        currency: 'EUR',
-        currencies: [
-          { code: 'EUR', label: 'Euro', rate: null },
-          { code: 'USD', label: 'Dollar', rate: '1.10' },
-        ],
-        countries: [{ code: 'IT', label: 'Italy' }],
-      },
-    ],
+    ['names in lower case', { ...UPPER, ...LOWER }, { bankCode: '05428', sepa: true, swift: false }],
+    ['names in capitals', UPPER, { bankCode: '05429', sepa: false, swift: true }],
+    ['days', DAYS, READ_DAYS],
+    ['what is urgent', { flagUrgency: true }, { urgent: true }],
+    ['a chosen currency', { currency: { selected: 'EUR' } }, { currency: 'EUR' }],
+    ['currencies', { currency: { currencyList: [EURO, DOLLAR] } }, { currencies }],
+    ['countries', ITALY, { countries: [{ code: 'IT', label: 'Italy' }] }],
     ['a currency without a list', { currency: {} }, {}],
   ])('%s', async (_, data, expected) => {
     const bank = opened(success(JSON.stringify(data)));
-    expect(await bank.payments.terms({ customerId, from }, transactionId)).toEqual({
-      ...NOTHING,
-      ...expected,
-    });
+    const terms = await bank.payments.terms({ customerId, from }, transactionId);
+    expect(terms).toEqual({ ...NOTHING, ...expected });
     expect(bank.sent).toMatchObject([{ method: 'GET', path: `${TRANSFER}/prepare`, transactionId }]);
   });
 

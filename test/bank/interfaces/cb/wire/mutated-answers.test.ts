@@ -32,39 +32,25 @@ const row = {
   dateLiquidationValue: '30/06/2024',
   isFeeCharge: false,
 };
+const account = {
+  ...{ accountId: '0000012345', product: { code: 'CA30' }, currency: 'EUR', iban: 'IT60', name: '' },
+};
+const operation = { authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' };
+const terms = { today: '30/06/2024', holidays: ['25/12/2024'], currency: { selected: 'EUR' } };
+const commissions = { commissions: '0', currency: 'EUR' };
 
 /** A valid `data` for each schema. */
 const answers: [name: string, schema: z.ZodMiniType, data: object][] = [
   ['token', tokenAnswer, { access_token: 't', expires_in: '600', rt_expires_in: 9, refresh_token: 'r' }],
   ['customer id', customerIdAnswer, { customerid: '1234567' }],
-  [
-    'accounts',
-    accountsAnswer,
-    {
-      accounts: [
-        { accountId: '0000012345', product: { code: 'CA30' }, currency: 'EUR', iban: 'IT60', name: '' },
-      ],
-    },
-  ],
+  ['accounts', accountsAnswer, { accounts: [account] }],
   ['balance', balanceAnswer, { accountBalance: euros('1.000'), date: '30/06/2024', hour: '10:15' }],
   ['transactions', transactionsAnswer, { transactionsAccounting: [row, row], nextAccounting: 11 }],
   ['consent request', consentAnswer, { categoriesOutcome: [{ name: 'PAYMENTS', outcome: true }] }],
   ['approach', approachAnswer, { chosenScaApproach: 'REDIRECT', scaRedirectURL: 'https://bank.example/' }],
-  [
-    'operation status',
-    operationStatusAnswer,
-    { authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' },
-  ],
-  [
-    'prepare',
-    prepareAnswer,
-    { today: '30/06/2024', holidays: ['25/12/2024'], currency: { selected: 'EUR' } },
-  ],
-  [
-    'verify',
-    verifyAnswer,
-    { totalAmount: euros('1.000'), commissions: { commissions: '0', currency: 'EUR' } },
-  ],
+  ['operation status', operationStatusAnswer, operation],
+  ['prepare', prepareAnswer, terms],
+  ['verify', verifyAnswer, { totalAmount: euros('1.000'), commissions }],
   ['execute', executeAnswer, { cro: '1' }],
   ['execution status', executionStatusAnswer, { executionStatus: 'OK', executionStatusDescription: '' }],
 ];
@@ -74,11 +60,8 @@ const status = fc.constantFrom(200, 200, 200, 204, 302, 400, 401, 403, 412, 417,
 async function read(schema: z.ZodMiniType, code: number, body: Buffer, method: 'GET' | 'PUT' = 'GET') {
   const path = '/private/x?secret=1';
   const call = { method, path, facts: factsOf(method, path), transactionId: 't1' };
-  const answer = await answered(call, {
-    status: code,
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await answered(call, { status: code, headers, body });
   try {
     return readAnswer(answer, schema);
   } catch (error) {
