@@ -75,9 +75,8 @@ describe('a call that is announced', () => {
     ['bbbbbbbb-cccc-4ddd-8eee-ffffffffffff', true],
   ])('with the id of an earlier attempt (%j) it may have left before: %s', async (requestId, mayHaveLeft) => {
     const { exchange, observations } = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
-    await expect(
-      exchange({ ...put, once: true, ...(requestId !== undefined && { requestId }) }),
-    ).rejects.toMatchObject({ code: 'bank_unreachable' });
+    const call = exchange({ ...put, once: true, ...(requestId !== undefined && { requestId }) });
+    await expect(call).rejects.toMatchObject({ code: 'bank_unreachable' });
     expect(observations).toMatchObject([{ mayHaveLeft }]);
     expect(observations[0]).not.toHaveProperty('begun');
   });
@@ -87,23 +86,16 @@ describe('a call that is announced', () => {
     const { exchange } = openClient();
     expect((await exchange({ ...put, beforeSend: async () => ({}) })).status).toBe(401);
     const away = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
-    await expect(away.exchange({ ...put, once: true, beforeSend: async () => ({}) })).rejects.toMatchObject({
-      code: 'bank_unreachable',
-    });
+    const call = away.exchange({ ...put, once: true, beforeSend: async () => ({}) });
+    await expect(call).rejects.toMatchObject({ code: 'bank_unreachable' });
   });
 
+  const CONFIG = new Psd2Error('config', 'The stored payment is another one');
+  const OVERTAKEN = new Psd2Error('overtaken', 'Another one works on it');
   it.each<[string, Error, string[]]>([
     ['if the journal cannot be written, it learns that nothing left', new RangeError('full'), ['not begun']],
-    [
-      'if psd2 refuses to send it, the journal learns that nothing left',
-      new Psd2Error('config', 'The stored payment is another one'),
-      ['not begun'],
-    ],
-    [
-      'if another psd2 has taken over the flow, its journal is left alone',
-      new Psd2Error('overtaken', 'Another one works on it'),
-      [],
-    ],
+    ['if psd2 refuses to send it, the journal learns that nothing left', CONFIG, ['not begun']],
+    ['if another psd2 has taken over the flow, its journal is left alone', OVERTAKEN, []],
   ])('%s', async (_what, error, steps) => {
     const journal = new Journal();
     journal.beforeFirstByte = () => Promise.reject(error);
@@ -118,9 +110,8 @@ describe("the operator's Ctrl-C", () => {
     const stop = new AbortController();
     const { exchange, observations } = openClient({ signal: stop.signal });
     const beforeFirstByte = async () => stop.abort(new Error('Ctrl-C'));
-    await expect(exchange({ ...put, beforeSend: async () => ({ beforeFirstByte }) })).rejects.toThrow(
-      'Ctrl-C',
-    );
+    const call = exchange({ ...put, beforeSend: async () => ({ beforeFirstByte }) });
+    await expect(call).rejects.toThrow('Ctrl-C');
     expect(observations).toMatchObject([{ outcome: 'interrupted' }]);
     expect(recorded.received).toEqual([]);
   });

@@ -25,18 +25,12 @@ const opensslSays = (reason: string) =>
   );
 
 describe('a server that psd2 does not reach', () => {
+  const notLookedUp = (host: string) => `the host name ${host} could not be looked up`;
+  const nothingAt = (address: string) => `nothing listens at ${address}`;
   it.each([
     ['ENOTFOUND', 'the host name bank.example is not known', 'the host name proxy.example is not known'],
-    [
-      'EAI_AGAIN',
-      'the host name bank.example could not be looked up',
-      'the host name proxy.example could not be looked up',
-    ],
-    [
-      'ECONNREFUSED',
-      'nothing listens at bank.example:8443',
-      'nothing listens at proxy.example:3128, the proxy',
-    ],
+    ['EAI_AGAIN', notLookedUp('bank.example'), notLookedUp('proxy.example')],
+    ['ECONNREFUSED', nothingAt('bank.example:8443'), nothingAt('proxy.example:3128, the proxy')],
     ['ETIMEDOUT', 'the connection could not be made in time', 'the connection could not be made in time'],
   ])(
     "for %s psd2 names the bank, or the proxy in front of it, which is not the bank's",
@@ -161,26 +155,21 @@ describe('a TLS handshake that fails', () => {
 
 describe('an answer that is not HTTP', () => {
   const NOT_HTTP = 'its answer is not valid HTTP';
+  const OTHER_LENGTH = `${NOT_HTTP} (its length differs from its Content-Length)`;
+  const UNASKED = 'its answer begins with 100 Continue, which psd2 did not ask for';
+  const NO_WASM =
+    'WebAssembly does not start (check ulimit -v, or set NODE_OPTIONS=--disable-wasm-trap-handler)';
   const parserFailed = (message: string) =>
     Object.assign(new Error(message), { name: 'HTTPParserError', code: 'HPE_INVALID_CONSTANT' });
 
   it.each([
-    [
-      failed('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'),
-      `${NOT_HTTP} (its length differs from its Content-Length)`,
-    ],
+    [failed('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), OTHER_LENGTH],
     [failed('UND_ERR_HEADERS_OVERFLOW'), 'its answer has more than 16 KiB of headers'],
-    [
-      failed('UND_ERR_SOCKET', 'bad response'),
-      'its answer begins with 100 Continue, which psd2 did not ask for',
-    ],
+    [failed('UND_ERR_SOCKET', 'bad response'), UNASKED],
     [parserFailed('Response does not match the HTTP/1.1 protocol (No HTTP/)'), `${NOT_HTTP} (No HTTP/)`],
     [parserFailed('Response does not match'), NOT_HTTP],
     [parserFailed('It (was) no answer'), NOT_HTTP],
-    [
-      new RangeError('WebAssembly.Memory(): could not allocate memory'),
-      'WebAssembly does not start (check ulimit -v, or set NODE_OPTIONS=--disable-wasm-trap-handler)',
-    ],
+    [new RangeError('WebAssembly.Memory(): could not allocate memory'), NO_WASM],
   ])('for %s psd2 says: %s', (error, message) => {
     const kind = message.startsWith('WebAssembly') ? 'own' : 'unusable';
     expect(explained(error, { sent: true })).toEqual(lasting(message, kind));

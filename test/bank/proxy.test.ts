@@ -181,11 +181,7 @@ describe('a request through a proxy', () => {
       neverSent: true,
       passing: false,
     });
-    expect({ begun, asked: proxy.asked, certificates: proxy.certificates }).toEqual({
-      begun: 0,
-      asked: [],
-      certificates: [],
-    });
+    expect([begun, proxy.asked, proxy.certificates]).toEqual([0, [], []]);
   });
 
   it('psd2 says that the proxy does not listen, and that a second try may succeed', async () => {
@@ -234,26 +230,14 @@ describe('a proxy that misbehaves', () => {
     await proxy.left();
   });
 
+  const ssh = (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n');
+  const endless = (socket: Socket) => socket.write(`HTTP/1.1 200 ${'a'.repeat(128 * 1024)}`);
+  const noTls = (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n');
   it.each([
     ['closes the connection', (socket: Socket) => socket.destroy(), 'the connection could not be made', true],
-    [
-      'answers with something else than HTTP',
-      (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
-      'its answer is not valid HTTP',
-      false,
-    ],
-    [
-      'answers with an endless head',
-      (socket: Socket) => socket.write(`HTTP/1.1 200 ${'a'.repeat(128 * 1024)}`),
-      'its answer has more than 16 KiB of headers',
-      false,
-    ],
-    [
-      'opens a tunnel to something that speaks no TLS',
-      (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'),
-      'does not speak TLS',
-      false,
-    ],
+    ['answers with something else than HTTP', ssh, 'its answer is not valid HTTP', false],
+    ['answers with an endless head', endless, 'its answer has more than 16 KiB of headers', false],
+    ['opens a tunnel to something that speaks no TLS', noTls, 'does not speak TLS', false],
   ] as const)('if the proxy %s, nothing leaves', async (_, work, message, passing) => {
     const proxy = await openOdd(work);
     expect(await sendThrough(proxy.url)).toMatchObject({

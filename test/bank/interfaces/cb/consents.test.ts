@@ -9,23 +9,17 @@ const openClient = useClients(recorded);
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 
+const REQUEST = '/private/customers/1234567/consent/request';
+
 describe('consent', () => {
   it('psd2 requests a consent in data, by category', async () => {
     const { announced, beforeSend } = announcements();
-    recorded.expect(
-      'POST',
-      '/private/customers/1234567/consent/request',
-      success(
-        '{"categoriesOutcome":[{"name":"ACCOUNT_INFO","outcome":true},{"name":"PAYMENTS","outcome":false}]}',
-        { resourceId: 'r1', next: { method: 'PUT', href: 'request/r1/confirm' } },
-      ),
-    );
-    const requested = await openClient().bank.consents.request({
-      customerId: '1234567',
-      categories: consentCategories(),
-      transactionId,
-      beforeSend,
-    });
+    const outcomes = '[{"name":"ACCOUNT_INFO","outcome":true},{"name":"PAYMENTS","outcome":false}]';
+    const next = { method: 'PUT', href: 'request/r1/confirm' };
+    const answer = success(`{"categoriesOutcome":${outcomes}}`, { resourceId: 'r1', next });
+    recorded.expect('POST', REQUEST, answer);
+    const consent = { customerId: '1234567', categories: consentCategories(), transactionId, beforeSend };
+    const requested = await openClient().bank.consents.request(consent);
     expect(requested).toMatchInlineSnapshot(`
       { outcomes: [{ name: "ACCOUNT_INFO", outcome: true }, { name: "PAYMENTS", outcome: false }],
         resourceId: "r1" }
@@ -36,14 +30,10 @@ describe('consent', () => {
   });
 
   it('psd2 confirms a consent with the two bytes {}', async () => {
-    recorded.expect('PUT', '/private/customers/1234567/consent/request/r1/confirm', success());
+    recorded.expect('PUT', `${REQUEST}/r1/confirm`, success());
     const { beforeSend } = announcements();
-    await openClient().bank.consents.confirm({
-      customerId: '1234567',
-      resourceId: 'r1',
-      transactionId,
-      beforeSend,
-    });
+    const consent = { customerId: '1234567', resourceId: 'r1', transactionId, beforeSend };
+    await openClient().bank.consents.confirm(consent);
     expect(recorded.last.body.toString()).toBe('{}');
     expect(recorded.last.headers).toMatchObject({
       digest: 'SHA-256=RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=',
@@ -53,22 +43,11 @@ describe('consent', () => {
   });
 
   it('psd2 cannot authorise a consent that has no resource', async () => {
-    recorded.expect(
-      'POST',
-      '/private/customers/1234567/consent/request',
-      success('{"categoriesOutcome":[]}'),
-    );
+    recorded.expect('POST', REQUEST, success('{"categoriesOutcome":[]}'));
     const { beforeSend } = announcements();
-    await expect(
-      openClient().bank.consents.request({
-        customerId: '1234567',
-        categories: [],
-        transactionId,
-        beforeSend,
-      }),
-    ).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringContaining('resources.resourceId'),
+    const consent = { customerId: '1234567', categories: [], transactionId, beforeSend };
+    await expect(openClient().bank.consents.request(consent)).rejects.toMatchObject({
+      ...{ code: 'bank_answer', message: expect.stringContaining('resources.resourceId') },
     });
   });
 });
@@ -102,10 +81,7 @@ describe('SCA', () => {
 
   it.each([
     ['{"chosenScaApproach":"DECOUPLED"}', 'the approach DECOUPLED'],
-    [
-      '{"chosenScaApproach":"DECOUPLED","scaRedirectURL":"https://customers.example/"}',
-      'the approach DECOUPLED',
-    ],
+    ['{"chosenScaApproach":"DECOUPLED","scaRedirectURL":"https://x.example/"}', 'the approach DECOUPLED'],
     ['{"chosenScaApproach":"REDIRECT"}', 'no scaRedirectURL'],
     ['{"chosenScaApproach":"REDIRECT","scaRedirectURL":""}', 'no scaRedirectURL'],
   ])('for the approach %s psd2 says that it supports only REDIRECT', async (data, what) => {

@@ -18,9 +18,8 @@ describe('OAuth', () => {
   const GRANTED = {
     ...{ accessToken: 'a1', expiresIn: 600, refreshToken: 'r1', refreshExpiresIn: 2592000, scope: 'oob' },
   };
-  const CODE = {
-    ...{ grant_type: 'authorization_code', code: 'code-1', redirect_uri: 'http://127.0.0.1:8910/callback' },
-  } as const;
+  const redirect_uri = 'http://127.0.0.1:8910/callback';
+  const CODE = { grant_type: 'authorization_code', code: 'code-1', redirect_uri } as const;
   it('authorize is a GET without bearer token or digest, and psd2 reads its Location without following it', async () => {
     const path =
       '/auth/oauth/v2/authorize?response_type=code&client_id=client-1&redirect_uri=http%3A%2F%2F127.0.0.1%3A8910%2Fcallback&state=s1';

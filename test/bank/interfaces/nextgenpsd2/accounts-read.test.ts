@@ -8,7 +8,7 @@ import type { Transaction, TransactionPage, TransactionQuery } from '../../../..
 import type { ConsentSource, Read } from '../../../../src/bank/ports/call.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import { TRANSACTION_ID } from './client.ts';
-import { failureOf, IDS, refused, type Scripted, said, scriptedCalls } from './scripted.ts';
+import { failureOf, IDS, noBankHas, refused, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // Each reading: what psd2 asks the bank, and what it makes of the answers, without a connection.
 
@@ -64,12 +64,10 @@ describe('what the bank file says of readings', () => {
     const { accounts } = opened([]);
     const target = { customerId: 'shop', productId: ID };
     const document = { ...target, from: undefined, to: undefined, transactionId: TRANSACTION_ID };
-    const lacking = (what: string) => ({ code: 'usage', message: `This bank's interface has no ${what}` });
-    expect(await failureOf((async () => accounts.document(document, 'pdf'))())).toEqual(
-      lacking('documents of accounts'),
-    );
+    const asked = (async () => accounts.document(document, 'pdf'))();
+    expect(await failureOf(asked)).toEqual(noBankHas('documents of accounts'));
     const customer = accounts.details({ what: 'customer', customerId: 'shop' }, TRANSACTION_ID);
-    expect(await failureOf(customer)).toEqual(lacking('data of the customer'));
+    expect(await failureOf(customer)).toEqual(noBankHas('data of the customer'));
   });
 
   it('nothing is read without a consent', async () => {

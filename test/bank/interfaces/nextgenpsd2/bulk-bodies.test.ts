@@ -15,7 +15,9 @@ import { certificateOf, identifiedCalls } from './identified.ts';
 import {
   described,
   errorOf,
+  PLAIN_FACTS as FACTS,
   failureOf,
+  noBankHas,
   OTHER_THAN_ORDERED,
   type Scripted,
   said,
@@ -115,18 +117,11 @@ describe('the body in JSON', () => {
   });
 
   it('has a later day once', async () => {
-    const { body } = await made(
-      { futureDays: 30 },
-      order('INV-1', '1.10', LATER),
-      order('INV-2', '2.20', LATER),
-    );
-    expect(body).toBe(
-      JSON.stringify({
-        debtorAccount: { iban: IBAN },
-        requestedExecutionDate: '2026-11-25',
-        payments: [entry('INV-1', '1.10'), entry('INV-2', '2.20')],
-      }),
-    );
+    const orders = [order('INV-1', '1.10', LATER), order('INV-2', '2.20', LATER)];
+    const { body } = await made({ futureDays: 30 }, ...orders);
+    const day = { debtorAccount: { iban: IBAN }, requestedExecutionDate: '2026-11-25' };
+    const payments = [entry('INV-1', '1.10'), entry('INV-2', '2.20')];
+    expect(body).toBe(JSON.stringify({ ...day, payments }));
   });
 
   it.each([
@@ -150,43 +145,30 @@ describe('the body in JSON', () => {
       await later.bulk.refuseOther(orders, initiation);
     }
     const other = initiation.body.replace('"payments"', `"batchBookingPreferred":${!ordered},"payments"`);
-    for (const body of [
-      other,
-      inXml.body.replace(
-        '<NbOfTxs>1</NbOfTxs><CtrlSum>1.10</CtrlSum>\n',
-        `<BtchBookg>${!ordered}</BtchBookg>$&`,
-      ),
-    ])
-      expect(await failureOf(xml.bulk.refuseOther(orders, { ...initiation, body }))).toEqual(
-        OTHER_THAN_ORDERED,
-      );
+    const sums = '<NbOfTxs>1</NbOfTxs><CtrlSum>1.10</CtrlSum>\n';
+    const otherXml = inXml.body.replace(sums, `<BtchBookg>${!ordered}</BtchBookg>${sums}`);
+    for (const body of [other, otherXml]) {
+      const checking = xml.bulk.refuseOther(orders, { ...initiation, body });
+      expect(await failureOf(checking)).toEqual(OTHER_THAN_ORDERED);
+    }
   });
 
   it('has what the bank demands where it belongs', async () => {
     const required = ['requestedExecutionDate', 'chargeBearer'];
     required.push('debtorAccount.currency', 'creditorAccount.currency');
     const { body } = await made({ required }, order('INV-1', '1.10'));
+    const payee = { creditorAccount: { iban: PAYEE, currency: 'EUR' }, chargeBearer: 'SLEV' };
     expect(body).toBe(
       JSON.stringify({
-        debtorAccount: { iban: IBAN, currency: 'EUR' },
-        requestedExecutionDate: '2026-11-21',
-        payments: [
-          {
-            ...entry('INV-1', '1.10'),
-            creditorAccount: { iban: PAYEE, currency: 'EUR' },
-            chargeBearer: 'SLEV',
-          },
-        ],
+        ...{ debtorAccount: { iban: IBAN, currency: 'EUR' }, requestedExecutionDate: '2026-11-21' },
+        payments: [{ ...entry('INV-1', '1.10'), ...payee }],
       }),
     );
   });
 
   it('is refused if one of its transfers is', async () => {
     const urgent = made({}, order('INV-1', '1.10'), order('INV-2', '2.20', { urgent: true }));
-    expect(await failureOf(urgent)).toEqual({
-      code: 'usage',
-      message: "This bank's interface has no urgent execution",
-    });
+    expect(await failureOf(urgent)).toEqual(noBankHas('urgent execution'));
     expect(await failureOf(made({}, order('INV-1', '1.10', { instant: true })))).toEqual({
       code: 'usage',
       message: 'The bank file has no instant product in payments.products.bulk-payments',
@@ -277,7 +259,6 @@ describe('what the bank says of each transfer', () => {
     ...{ returnState: 's1', repeatMinutes: null, needsLink: true, executesWithoutSca: 'possible' },
   });
   const IN_XML = stored(`<Document><MsgId>${ID}</MsgId></Document>`);
-  const FACTS = { reads: null, needsConsent: false, login: false };
   const entryOf = (endToEndIdentification: string, transactionStatus?: string, more = {}) => ({
     ...{ endToEndIdentification, ...(transactionStatus && { transactionStatus }), ...more },
   });
@@ -293,30 +274,24 @@ describe('what the bank says of each transfer', () => {
   const meaningsOf = (found: ReadonlyMap<string, { means: string }>) =>
     [...found].map(([id, { means }]) => `${id} ${means}`);
 
-  it.each<[string, Scripted, unknown[]]>([
-    [
-      'those with an id and one status',
-      said({
-        payments: [
-          ...[entryOf('INV-1', 'ACSC'), { transactionStatus: 'ACSC' }, entryOf('INV-3', 'PDNG')],
-          ...[entryOf('INV-4'), entryOf('INV-5', 'ACSC'), entryOf('INV-5', 'RJCT')],
-        ],
-      }),
-      [
-        ['INV-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }],
-        ['INV-3', { transactionStatus: 'PDNG', means: 'open' }],
-      ],
+  const SOME = said({
+    payments: [
+      ...[entryOf('INV-1', 'ACSC'), { transactionStatus: 'ACSC' }, entryOf('INV-3', 'PDNG')],
+      ...[entryOf('INV-4'), entryOf('INV-5', 'ACSC'), entryOf('INV-5', 'RJCT')],
     ],
+  });
+  const PAID = ['INV-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }];
+  const OPEN = ['INV-3', { transactionStatus: 'PDNG', means: 'open' }];
+  it.each<[string, Scripted, unknown[]]>([
+    ['those with an id and one status', SOME, [PAID, OPEN]],
     ['none', said({}), []],
     ['none that psd2 can read', said({ payments: 'all' }), []],
   ])('in JSON: %s', async (_, answer, expected) => {
     const { bulk, sent } = bulkAt(JSON_BULK, [answer]);
     expect([...(await bulk.entries(stored('{}'), 'b1', TRANSACTION_ID))]).toEqual(expected);
+    const path = '/v1/bulk-payments/sct/b1';
     expect(sent).toEqual([
-      {
-        ...{ method: 'GET', path: '/v1/bulk-payments/sct/b1', facts: FACTS },
-        ...{ transactionId: TRANSACTION_ID, decides: true },
-      },
+      { method: 'GET', path, facts: FACTS, transactionId: TRANSACTION_ID, decides: true },
     ]);
   });
 
@@ -336,10 +311,8 @@ describe('what the bank says of each transfer', () => {
   it('is a refusal only if the bank says so twice: a gateway may mix up answers', async () => {
     const saying = (...statuses: string[]) =>
       said({ payments: statuses.map((status, at) => entryOf(`INV-${at + 1}`, status)) });
-    const { bulk, sent } = bulkAt(JSON_BULK, [
-      saying('ACSC', 'RJCT', 'RJCT', 'ACSC'),
-      saying('ACSC', 'ACSC', 'RJCT', 'RJCT'),
-    ]);
+    const answers = [saying('ACSC', 'RJCT', 'RJCT', 'ACSC'), saying('ACSC', 'ACSC', 'RJCT', 'RJCT')];
+    const { bulk, sent } = bulkAt(JSON_BULK, answers);
     const found = await bulk.entries(stored('{}'), 'b1', TRANSACTION_ID);
     expect(meaningsOf(found)).toEqual(['INV-1 paid', 'INV-3 refused']);
     // The second call gets a connection of its own.
@@ -471,38 +444,26 @@ describe('a stored bulk payment', () => {
     assertAllOrdered(orders, initiation, () => Promise.reject(new TypeError('It is in JSON')));
 
   it('of a later day has that day', async () => {
-    const initiation = await bulkAt({ ...JSON_BULK, futureDays: 30 }).bulk.initiation(
-      LATE,
-      BACK,
-      () => NEW_ID,
-    );
+    const { bulk } = bulkAt({ ...JSON_BULK, futureDays: 30 });
+    const initiation = await bulk.initiation(LATE, BACK, () => NEW_ID);
     expect(await refuse(LATE, initiation)).toBeUndefined();
-    const { requestedExecutionDate, ...others } = JSON.parse(initiation.body);
-    for (const body of [
-      others,
-      { ...others, requestedExecutionDate: '2026-11-26' },
-      [],
-      'none',
-      { ...others, payments: {} },
-      ...[{ batchBookingPreferred: true }, { chargeBearer: 'DEBT' }].flatMap((more) => [
-        { ...others, requestedExecutionDate, ...more },
-        {
-          ...others,
-          requestedExecutionDate,
-          payments: others.payments.map((each: object) => ({ ...each, ...more })),
-        },
-      ]),
-      {
-        ...{ ...others, requestedExecutionDate },
-        payments: others.payments.map((each: object) => ({ ...each, debtorAccount: others.debtorAccount })),
-      },
-    ])
-      expect(await failureOf(refuse(LATE, { ...initiation, body: JSON.stringify(body) }))).toEqual(
-        OTHER_THAN_ORDERED,
-      );
+    const whole = JSON.parse(initiation.body);
+    const { requestedExecutionDate, ...dayless } = whole;
     expect(requestedExecutionDate).toBe('2026-11-25');
-    const one = JSON.stringify({ ...JSON.parse(initiation.body), payments: [] });
-    expect(await failureOf(refuse(LATE, { ...initiation, body: one }))).toEqual(OTHER_THAN_ORDERED);
+    const inEach = (more: object) => ({
+      ...{ ...whole, payments: whole.payments.map((each: object) => ({ ...each, ...more })) },
+    });
+    const { debtorAccount } = whole;
+    for (const body of [
+      ...[dayless, { ...whole, requestedExecutionDate: '2026-11-26' }, [], 'none'],
+      ...[{ ...whole, payments: {} }, { ...whole, payments: [] }, inEach({ debtorAccount })],
+      ...[{ batchBookingPreferred: true }, { chargeBearer: 'DEBT' }].flatMap((more) => [
+        ...[{ ...whole, ...more }, inEach(more)],
+      ]),
+    ]) {
+      const checking = refuse(LATE, { ...initiation, body: JSON.stringify(body) });
+      expect(await failureOf(checking)).toEqual(OTHER_THAN_ORDERED);
+    }
     expect(await failureOf(refuse(LATE, { ...initiation, service: 'payments' }))).toEqual(OTHER_THAN_ORDERED);
   });
 
@@ -523,12 +484,9 @@ describe('a stored bulk payment', () => {
       const initiation = await bulk.initiation(orders, BACK, () => NEW_ID);
       const body = initiation.body.replace(/<InitgPty>.*<\/InitgPty>/, party);
       expect(await bulk.refuseOther(orders, { ...initiation, body })).toBeUndefined();
-      const none = initiation.body
-        .replace(/<InitgPty>.*<\/InitgPty>/, '')
-        .replace(/<CreDtTm>.*<\/CreDtTm>/, '');
-      expect(
-        await failureOf(Promise.resolve(bulk.refuseOther(orders, { ...initiation, body: none }))),
-      ).toEqual(OTHER_THAN_ORDERED);
+      const none = initiation.body.replace(/<InitgPty>.*<\/InitgPty>|<CreDtTm>.*<\/CreDtTm>/g, '');
+      const checking = Promise.resolve(bulk.refuseOther(orders, { ...initiation, body: none }));
+      expect(await failureOf(checking)).toEqual(OTHER_THAN_ORDERED);
     },
   );
 
@@ -576,14 +534,14 @@ describe('a stored bulk payment', () => {
     expect(await refusalOf({ body })).toEqual(OTHER_THAN_ORDERED);
   });
 
+  const ofAnother = ([first, ...others]: object[]) => [
+    ...[{ ...first, debtorAccount: { iban: 'DE1' } }, ...others],
+  ];
   it.each<[string, (entries: object[]) => object[]]>([
     ['one payment more', (entries) => [...entries, ...entries.slice(0, 1)]],
     ['one payment less', (entries) => entries.slice(1)],
     ['other payments', (entries) => entries.toReversed()],
-    [
-      'a payment of another account',
-      ([first, ...others]) => [{ ...first, debtorAccount: { iban: 'DE1' } }, ...others],
-    ],
+    ['a payment of another account', ofAnother],
   ])('is refused if it has %s', async (_, change) => {
     const { initiation, refusalOf } = await storedAs(JSON_BULK);
     const { payments, ...common } = JSON.parse(initiation.body);

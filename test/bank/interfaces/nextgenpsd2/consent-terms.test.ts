@@ -6,9 +6,11 @@ import { parseDate } from '../../../../src/domain/calendar.ts';
 import type { ConsentTerms } from '../../../../src/domain/consent.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
 import {
+  aboutAnother,
   errorOf,
   failureOf,
   IDS,
+  noBankHas,
   refused as refusedBy,
   type Scripted,
   said,
@@ -204,10 +206,8 @@ describe('a consent at the bank', () => {
     const { consents } = opened([]);
     expect(consents.replaced).toBe('expired');
     const consent = { customerId: 'shop', resourceId: 'c1', transactionId: TRANSACTION_ID };
-    expect(await failureOf(consents.confirm({ ...consent, beforeSend: silent }))).toEqual({
-      code: 'usage',
-      message: "This bank's interface has no confirmation of consents",
-    });
+    const confirming = consents.confirm({ ...consent, beforeSend: silent });
+    expect(await failureOf(confirming)).toEqual(noBankHas('confirmation of consents'));
   });
 
   it.each([
@@ -223,12 +223,8 @@ describe('a consent at the bank', () => {
 
   it.each(['status', 'details'] as const)('whose %s is that of another one decides nothing', async (what) => {
     const { consents } = opened([said({ consentStatus: 'valid', consentId: 'c2' })]);
-    expect(await failureOf(Promise.resolve(consents[what]?.('c1', TRANSACTION_ID)))).toEqual({
-      code: 'bank_answer',
-      message: "The bank's answer is about the consent c2, not about c1",
-      hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
-      transactionId: TRANSACTION_ID,
-    });
+    const reading = Promise.resolve(consents[what]?.('c1', TRANSACTION_ID));
+    expect(await failureOf(reading)).toEqual(aboutAnother('consent', 'c2', 'c1'));
   });
 
   it('never shows the number of a card, wherever the bank has it', async () => {

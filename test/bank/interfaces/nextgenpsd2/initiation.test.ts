@@ -10,7 +10,7 @@ import { parseDate } from '../../../../src/domain/calendar.ts';
 import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { transferOrder } from '../../../domain/orders.ts';
-import { described, errorOf, scriptedCalls } from './scripted.ts';
+import { described, errorOf, noBankHas, scriptedCalls } from './scripted.ts';
 
 // What psd2 keeps of a payment before it sends anything: the bytes of the body, and what the bank file says of it.
 
@@ -224,7 +224,6 @@ describe('a payment that the bank does not take', () => {
   const refused = (payments: NonNullable<BankFile['payments']>, more: Partial<typeof planned> | object) =>
     errorOf(() => refuseUntaken(described({ payments }).payments, { ...planned, ...more }, TODAY));
 
-  const NOT_URGENT = { code: 'usage', message: "This bank's interface has no urgent execution" };
   const NO_DAY = {
     code: 'invalid_date',
     message: 'This bank takes no execution date, so 2026-11-22 is not possible',
@@ -237,7 +236,7 @@ describe('a payment that the bank does not take', () => {
   };
   const on = (day: string) => ({ executionDate: date(day) });
   it.each<[string, NonNullable<BankFile['payments']>, object, object]>([
-    ['an urgent one', {}, { urgent: true }, NOT_URGENT],
+    ['an urgent one', {}, { urgent: true }, noBankHas('urgent execution')],
     ['one for a later day, where the bank takes no day', {}, on('2026-11-22'), NO_DAY],
     ['one after the last day that the bank takes', { futureDays: 10 }, on('2026-12-02'), TOO_LATE],
     ['one without the address that the bank wants', { address: 'required' }, {}, NO_ADDRESS],

@@ -3,12 +3,19 @@ import { accountsOf } from '../../../../src/bank/interfaces/nextgenpsd2/accounts
 import { consentsOf } from '../../../../src/bank/interfaces/nextgenpsd2/consents.ts';
 import type { Transaction } from '../../../../src/bank/ports/bank.ts';
 import type { ConsentSource } from '../../../../src/bank/ports/call.ts';
-import { answered, failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
+import {
+  aboutAnother,
+  answered,
+  failureOf,
+  type Scripted,
+  said,
+  scriptedCalls,
+  TRANSACTION_ID,
+} from './scripted.ts';
 
 // Answers that are odd: what can only mean one thing is read so, what cannot be read is missing and counted, and what is about
 // another account is refused.
 
-const TRANSACTION_ID = '00000000-0000-4000-8000-000000000001';
 const OWN = 'DE89370400440532013000';
 const OTHER = 'DE02100100109307118603';
 const consents: ConsentSource = {
@@ -139,12 +146,7 @@ describe('what a person needs of a row', () => {
 });
 
 describe('an answer about another account', () => {
-  const other = {
-    code: 'bank_answer',
-    message: `The bank's answer is about the account ${OTHER}, not about a1 (${OWN})`,
-    hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
-    transactionId: TRANSACTION_ID,
-  };
+  const other = aboutAnother('account', OTHER, `a1 (${OWN})`);
   const transactions = (iban: unknown) => said({ account: { iban }, transactions: { booked: [row()] } });
 
   it('is refused', async () => {

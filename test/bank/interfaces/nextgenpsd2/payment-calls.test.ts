@@ -9,9 +9,11 @@ import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { transferOrder } from '../../../domain/orders.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
 import {
+  aboutAnother,
   errorOf,
   failureOf,
   IDS,
+  noBankHas,
   ORIGIN,
   OTHER_THAN_ORDERED,
   PLAIN_FACTS,
@@ -84,10 +86,7 @@ const ELSEWHERE = { links: { approach: null, unusable } };
 const telling = (...messages: string[]) => ({
   ...{ messages, links: { approach: null, message: messages.at(-1) } },
 });
-const NO_FURTHER = {
-  code: 'usage',
-  message: "This bank's interface has no further steps of a verification",
-};
+const NO_FURTHER = noBankHas('further steps of a verification');
 
 /** A call about the payment. */
 const about = (method: BankCall['method'], path: string, more: object = {}) => ({
@@ -246,12 +245,8 @@ describe('the status of a payment', () => {
 
   it('of another payment decides nothing', async () => {
     const { calls } = made([said({ transactionStatus: 'ACSC', paymentId: 'p2' })]);
-    expect(await failureOf(Promise.resolve(calls.sca?.status('p1', TRANSACTION_ID)))).toEqual({
-      code: 'bank_answer',
-      message: "The bank's answer is about the payment p2, not about p1",
-      hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
-      transactionId: TRANSACTION_ID,
-    });
+    const asking = Promise.resolve(calls.sca?.status('p1', TRANSACTION_ID));
+    expect(await failureOf(asking)).toEqual(aboutAnother('payment', 'p2', 'p1'));
   });
 
   it('is asked for in XML if the bank has no other one, and never for a payment in JSON', async () => {

@@ -11,7 +11,7 @@ import type { TransferOrder } from '../../../../src/domain/transfer.ts';
 import { transferOrder } from '../../../domain/orders.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
 import { identifiedCalls } from './identified.ts';
-import { failureOf, OTHER_THAN_ORDERED, type Scripted, said, scriptedCalls } from './scripted.ts';
+import { failureOf, noBankHas, OTHER_THAN_ORDERED, type Scripted, said, scriptedCalls } from './scripted.ts';
 
 // The payments of the interface: confirmations of funds, a transfer with its initiation, and what no bank of it has.
 
@@ -42,36 +42,29 @@ it('the customer commits payments, and bulk payments are there where the bank fi
 describe('what no bank of the interface has', () => {
   const target = { customerId: 'shop', from: ORDER.from };
   const operation = 'sct';
+  const order = { ...target, operation, data: '{}' };
   const { payments } = opened();
   it.each<[string, () => unknown]>([
-    [
-      'operations',
-      () =>
-        payments.operation({ order: { ...target, operation, data: '{}' }, transactionId: TRANSACTION_ID }),
-    ],
+    ['operations', () => payments.operation({ order, transactionId: TRANSACTION_ID })],
     ['operations', () => payments.operationTerms({ ...target, operation }, TRANSACTION_ID)],
     ['terms of transfers', () => payments.terms(target, TRANSACTION_ID)],
     ['receipts', () => payments.receipt(target, 'r1', TRANSACTION_ID)],
   ])('%s', async (what, call) => {
-    expect(await failureOf((async () => call())())).toEqual({
-      code: 'usage',
-      message: `This bank's interface has no ${what}`,
-    });
+    expect(await failureOf((async () => call())())).toEqual(noBankHas(what));
   });
 });
 
 describe('a transfer', () => {
   const initiation = (script: ReturnType<typeof opened>) =>
     initiationOf(script.calls, ORDER, BACK, () => TRANSACTION_ID);
+  const KNOWN = { order: ORDER, transactionId: TRANSACTION_ID };
   const RECEIVED = said({ transactionStatus: 'RCVD', paymentId: 'p1', _links: {} }, 201);
 
   it('is initiated with the bytes that psd2 keeps', async () => {
     const script = opened(RECEIVED);
     const kept = initiation(script);
     expect(await script.payments.initiation?.(ORDER, BACK, () => TRANSACTION_ID)).toEqual(kept);
-    const made = script.payments.transfer({
-      ...{ order: ORDER, transactionId: TRANSACTION_ID, initiation: kept },
-    });
+    const made = script.payments.transfer({ ...KNOWN, initiation: kept });
     const again = '11111111-2222-4333-8444-555555555555';
     expect(await made.verify(silent, again)).toEqual({
       ...{ resourceId: 'p1', totalAmount: null, commissions: null, bankName: null },
@@ -95,16 +88,14 @@ describe('a transfer', () => {
     const constant = { instructionPriority: 'NORM' };
     const { calls, oauth } = scriptedCalls([RECEIVED], { payments: { constant } });
     const kept = initiationOf(calls, ORDER, BACK, () => TRANSACTION_ID);
-    const made = paymentsOf(calls, oauth).transfer({
-      ...{ order: ORDER, transactionId: TRANSACTION_ID, initiation: kept },
-    });
+    const made = paymentsOf(calls, oauth).transfer({ ...KNOWN, initiation: kept });
     expect(await made.verify(silent)).toMatchObject({ resourceId: 'p1' });
   });
 
   it('in a basket is asked for with the login of the basket', async () => {
     const script = opened(said({ transactionStatus: 'RCVD' }));
-    const known = { order: ORDER, transactionId: TRANSACTION_ID, initiation: initiation(script) };
-    const { sca } = script.payments.transfer({ ...known, authorisedBy: 'of the basket' });
+    const known = { ...KNOWN, initiation: initiation(script), authorisedBy: 'of the basket' };
+    const { sca } = script.payments.transfer(known);
     await sca?.status('p1', TRANSACTION_ID);
     expect(script.sent).toMatchObject([{ facts: { ofPayment: 'of the basket' } }]);
   });
@@ -112,18 +103,15 @@ describe('a transfer', () => {
   it('is not sent if its initiation is another one', async () => {
     const script = opened(RECEIVED);
     const kept = { ...initiation(script), service: 'periodic-payments' } as const;
-    const made = script.payments.transfer({
-      ...{ order: ORDER, transactionId: TRANSACTION_ID, initiation: kept },
-    });
+    const made = script.payments.transfer({ ...KNOWN, initiation: kept });
     expect(await failureOf(made.verify(silent))).toEqual(OTHER_THAN_ORDERED);
     expect(script.sent).toEqual([]);
   });
 
   it.each([{}, { initiation: null }])('without an initiation is a fault of psd2: %j', (none) => {
     const { payments } = opened();
-    expect(() => payments.transfer({ order: ORDER, transactionId: TRANSACTION_ID, ...none })).toThrow(
-      new TypeError('A payment of this interface begins with its initiation'),
-    );
+    const fault = new TypeError('A payment of this interface begins with its initiation');
+    expect(() => payments.transfer({ ...KNOWN, ...none })).toThrow(fault);
   });
 });
 
@@ -134,13 +122,8 @@ const NEW_ID = '01234567-89ab-4cde-8f01-23456789abcd';
 const ID = '0123456789ab4cde8f0123456789abcd';
 const IBAN = 'DE02100100109307118603';
 const PLAIN = { instant: false, type: null, reference: 'INV-7', fromIban: IBAN } as const;
-const PRODUCTS: Payments = {
-  futureDays: 30,
-  products: {
-    payments: ['pain.001-sct', 'pain.001-sct-inst'],
-    'periodic-payments': ['pain.001-sct'],
-  },
-};
+const products = { payments: ['pain.001-sct', 'pain.001-sct-inst'], 'periodic-payments': ['pain.001-sct'] };
+const PRODUCTS: Payments = { futureDays: 30, products };
 const STANDING = {
   executionDate: parseDate('--date', '2026-11-25'),
   futureDated: true,
@@ -148,13 +131,10 @@ const STANDING = {
 } as const;
 
 const orderOf = (more: Partial<TransferOrder> = {}) => transferOrder({ ...PLAIN, ...more });
-const initiated = (more: Partial<TransferOrder> = {}, payments: Payments = {}) =>
-  xmlInitiationOf(
-    identifiedCalls([], { payments: { ...PRODUCTS, ...payments } }).calls,
-    orderOf(more),
-    BACK,
-    () => NEW_ID,
-  );
+const initiated = (more: Partial<TransferOrder> = {}, payments: Payments = {}) => {
+  const { calls } = identifiedCalls([], { payments: { ...PRODUCTS, ...payments } });
+  return xmlInitiationOf(calls, orderOf(more), BACK, () => NEW_ID);
+};
 
 describe('a payment alone in pain.001', () => {
   it('is one transfer, with an id of its own', async () => {
@@ -182,9 +162,8 @@ describe('a payment alone in pain.001', () => {
 
   it('that repeats has two parts: the payment, and when it repeats', async () => {
     const { body, service } = await initiated(STANDING, { days: 'two-digits' });
-    const form = await new Response(body, {
-      headers: { 'content-type': `multipart/form-data; boundary=psd2-${ID}` },
-    }).formData();
+    const headers = { 'content-type': `multipart/form-data; boundary=psd2-${ID}` };
+    const form = await new Response(body, { headers }).formData();
     expect([service, [...form.keys()]]).toEqual(['periodic-payments', ['xml_sct', 'json_standingorderType']]);
     expect(form.get('xml_sct')).toContain('<ReqdExctnDt>2026-11-25</ReqdExctnDt>');
     expect(JSON.parse(`${form.get('json_standingorderType')}`)).toEqual({

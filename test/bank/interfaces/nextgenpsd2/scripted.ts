@@ -21,6 +21,17 @@ export const OTHER_THAN_ORDERED = {
   message: 'The stored payment is not the one that was ordered',
   hint: 'Somebody may have changed the store. psd2 has sent nothing. Restore the store from a backup.',
 };
+/** The error for what no bank of the interface has. */
+export const noBankHas = (what: string) => ({
+  ...{ code: 'usage', message: `This bank's interface has no ${what}` },
+});
+/** The error for an answer about another account, consent or payment. */
+export const aboutAnother = (what: string, another: string, own: string) => ({
+  code: 'bank_answer',
+  message: `The bank's answer is about the ${what} ${another}, not about ${own}`,
+  hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
+  transactionId: TRANSACTION_ID,
+});
 /** The facts of a call that neither reads an account nor logs in. */
 export const PLAIN_FACTS = { reads: null, needsConsent: false, login: false } as const;
 /** A call that initiates a payment, and one that gets tokens. */

@@ -22,11 +22,7 @@ describe('a token answer', () => {
 
 describe('a field of a token answer that cannot be used counts as absent', () => {
   const ABSENT = {
-    access_token: 't',
-    expires_in: null,
-    refresh_token: null,
-    rt_expires_in: null,
-    scope: null,
+    ...{ access_token: 't', expires_in: null, refresh_token: null, rt_expires_in: null, scope: null },
   };
   const LIFETIMES = [-1, '', ' ', 'abc', null, {}, [], true, 9_007_199_254_740_991, '9223372036854775807'];
 
@@ -91,9 +87,9 @@ describe('a transactions page', () => {
   });
 
   it('a total that is not a number counts as none', () => {
-    expect(
-      transactionsAnswer.parse({ transactionsAccounting: [], numberTransactionsAccounting: 'x' }),
-    ).toMatchObject({ numberTransactionsAccounting: null, numberTransactionsNotAccounting: null });
+    const page = transactionsAnswer.parse({ transactionsAccounting: [], numberTransactionsAccounting: 'x' });
+    const none = { numberTransactionsAccounting: null, numberTransactionsNotAccounting: null };
+    expect(page).toMatchObject(none);
   });
 
   it.each([
@@ -109,30 +105,19 @@ describe('a transactions page', () => {
 it('the amount of a transaction may be an object or a bare decimal', () => {
   const row = (amountTransaction: unknown) =>
     transactionsAnswer.parse({ transactionsAccounting: [{ amountTransaction }] }).transactionsAccounting?.[0];
-  expect(row({ amount: '-12.300', currency: 'EUR' })?.amountTransaction).toEqual({
-    amount: '-12.300',
-    currency: 'EUR',
-  });
+  const euros = { amount: '-12.300', currency: 'EUR' };
+  expect(row(euros)?.amountTransaction).toEqual(euros);
   expect(row('-12.300')?.amountTransaction).toEqual({ amount: '-12.300', currency: '' });
 });
 
 it('a balance may lack the credit, and every amount keeps its three decimals', () => {
   const amount = (text: string) => ({ amount: text, currency: 'EUR' });
-  expect(
-    balanceAnswer.parse({
-      accountBalance: amount('1234.560'),
-      availableBalance: amount('1000.000'),
-      accountAvailability: amount('-0.010'),
-      date: '30/06/2024',
-      hour: '10:15',
-    }),
-  ).toEqual({
-    accountBalance: amount('1234.560'),
-    availableBalance: amount('1000.000'),
-    accountAvailability: amount('-0.010'),
-    accountAvailableCredit: null,
-    date: '2024-06-30',
-    hour: '10:15',
+  const balance = {
+    ...{ accountBalance: amount('1234.560'), availableBalance: amount('1000.000') },
+    ...{ accountAvailability: amount('-0.010'), hour: '10:15' },
+  };
+  expect(balanceAnswer.parse({ ...balance, date: '30/06/2024' })).toEqual({
+    ...{ ...balance, accountAvailableCredit: null, date: '2024-06-30' },
   });
 });
 
@@ -190,10 +175,11 @@ it('long texts of an outcome are cut, so the journal fits into the space reserve
   const long = '\u0000'.repeat(100_000);
   const cut = '\u0000'.repeat(1000);
   expect(executeAnswer.parse({ cro: long })).toEqual({ cro: cut });
-  expect(executionStatusAnswer.parse({ executionStatus: 'KO', executionStatusDescription: long })).toEqual({
+  const failed = (executionStatusDescription: string) => ({
     executionStatus: 'KO',
-    executionStatusDescription: cut,
+    executionStatusDescription,
   });
+  expect(executionStatusAnswer.parse(failed(long))).toEqual(failed(cut));
   expect(operationStatusAnswer.parse({ authorizationStatus: long }).authorizationStatus).toBe(cut);
   expect(verifyAnswer.parse({ bankName: long }).bankName).toBe(cut);
 });
