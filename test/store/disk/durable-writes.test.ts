@@ -13,6 +13,7 @@ import { recordDisk } from '../disk.ts';
 import { begunTransfer } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace, replaceForStore } from '../waiting.ts';
+import { BANK, login } from '../whole-store.ts';
 
 // A power cut can lose what was not synced to disk (fsync) before the writer continues. Tests cannot cause a power cut, so
 // they check what the store asks of the disk, and in which order.
@@ -97,27 +98,14 @@ it('a generation is durable before it counts, and its name before the previous o
   const calls = recordDisk();
   replaceForStore(fs, 'rmSync', (path: never) => void calls.push(`remove ${basename(path)}`));
   generations.add(2, 'two');
-  expect(calls.filter((call) => !call.startsWith('remove .'))).toEqual([
-    'write .*',
-    'fsync .*',
-    'link 2.json',
-    'fsync login',
-    'remove 1.json',
-  ]);
+  const named = calls.filter((call) => !call.startsWith('remove .'));
+  expect(named).toEqual(['write .*', 'fsync .*', 'link 2.json', 'fsync login', 'remove 1.json']);
 });
 
 it("a customer's first tokens are durable, together with their folder", async () => {
-  const store = new FileTokens(folder, 'sandbox', new URL('https://bank.example'));
+  const store = new FileTokens(folder, 'sandbox', BANK);
   const calls = recordDisk();
-  await store.change('1234567', (slot) =>
-    slot.write({
-      accessToken: 'access-1',
-      accessTokenExpiresAt: null,
-      refreshToken: 'refresh-1',
-      refreshTokenExpiresAt: null,
-      scope: null,
-    }),
-  );
+  await store.change('1234567', (slot) => slot.write(login));
   expect(calls).toEqual(['write .*', 'fsync .*', 'link 1.json', 'fsync customer-1234567', 'fsync sandbox']);
 });
 

@@ -34,7 +34,7 @@ import { thrownBy } from '../../support/thrown.ts';
 import { recordDisk } from '../disk.ts';
 import { openBelow } from '../open-files.ts';
 import { startProgram } from '../process.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { newConfigFolder, put, temporaryFolder } from '../temporary-folder.ts';
 import { failing, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
@@ -53,8 +53,7 @@ const write = (value: z.infer<typeof schema>) =>
   writeJsonFile(path, value, schema, (text) => notices.push(text));
 
 function place(content: string, mode = 0o600): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, content, { mode });
+  put(path, content);
   chmodSync(path, mode);
 }
 
@@ -309,19 +308,16 @@ it('everything below a folder is listed, and what a link leads to is not', () =>
   mkdirSync(join(folder, 'a', 'b'), { recursive: true });
   writeFileSync(join(folder, 'a', 'b', 'file'), '');
   symlinkSync('..', join(folder, 'a', 'b', 'up'));
-  expect(
-    entriesBelow(folder)
-      .map(({ name }) => name)
-      .sort(),
-  ).toEqual(['a', 'b', 'file', 'up']);
+  const names = entriesBelow(folder).map(({ name }) => name);
+  expect(names.sort()).toEqual(['a', 'b', 'file', 'up']);
 });
+
+const take = (name: string) => takeName(join(folder, name), join(folder, 'taken'));
 
 it('only one process gets a name', () => {
   for (const name of ['mine', 'theirs']) writeFileSync(join(folder, name), name);
-  takeName(join(folder, 'mine'), join(folder, 'taken'));
-  expect(thrownBy(() => takeName(join(folder, 'theirs'), join(folder, 'taken')))).toMatchObject({
-    code: 'EEXIST',
-  });
+  take('mine');
+  expect(thrownBy(() => take('theirs'))).toMatchObject({ code: 'EEXIST' });
   expect(readFileSync(join(folder, 'taken'), 'utf8')).toBe('mine');
 });
 
@@ -332,19 +328,17 @@ describe('on a file system that does not link', () => {
     writeFileSync(join(folder, 'mine'), 'mine');
     const disk = recordDisk();
     linkFailsWith(code);
-    takeName(join(folder, 'mine'), join(folder, 'taken'));
+    take('mine');
     expect(readFileSync(join(folder, 'taken'), 'utf8')).toBe('mine');
     expect(disk).toContain('fsync taken');
     expect(openBelow(folder)).toEqual([]);
-    expect(thrownBy(() => takeName(join(folder, 'mine'), join(folder, 'taken')))).toMatchObject({
-      code: 'EEXIST',
-    });
+    expect(thrownBy(() => take('mine'))).toMatchObject({ code: 'EEXIST' });
   });
 
   it.each(['EIO', 'ENOSPC'])('after %s nobody has the name', (code) => {
     writeFileSync(join(folder, 'mine'), 'mine');
     linkFailsWith(code);
-    expect(thrownBy(() => takeName(join(folder, 'mine'), join(folder, 'taken')))).toMatchObject({ code });
+    expect(thrownBy(() => take('mine'))).toMatchObject({ code });
     expect(readdirSync(folder)).toEqual(['mine']);
   });
 });
@@ -357,11 +351,8 @@ describe('the modes of files that psd2 trusts', () => {
   });
 
   it('one open file among several is found, and named', () => {
-    for (const [name, mode] of [
-      ['a', 0o600],
-      ['b', 0o640],
-    ] as const)
-      writeFileSync(join(folder, name), '', { mode });
+    writeFileSync(join(folder, 'a'), '', { mode: 0o600 });
+    writeFileSync(join(folder, 'b'), '', { mode: 0o640 });
     expect(() => refuseUnsafeFilesIn(folder)).toThrow(UnsafeFile);
     expect(thrownBy(() => refuseUnsafeFilesIn(folder))).toMatchObject({
       message: `${join(folder, 'b')} can be read by others (mode 0640)`,

@@ -28,6 +28,7 @@ import { failing, once, replaceForStore } from '../waiting.ts';
 import { BANK } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
+const holding = <T>(path: string, work: (lock: HeldLock) => Promise<T>) => withLock(path, 'It', work, 10_000);
 
 it('a process whose lock another took over knows it, and leaves the lock to the other at its end', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
@@ -38,13 +39,13 @@ it('a process whose lock another took over knows it, and leaves the lock to the 
     writeFileSync(`${path}.lock`, 'theirs');
     expect(lock.isOurs()).toBe(false);
   };
-  await withLock(path, 'It', work, 10_000);
+  await holding(path, work);
   expect(readFileSync(`${path}.lock`, 'utf8')).toBe('theirs');
 });
 
 it('a lock is released if the work fails, and the error is passed on', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
-  const failed = withLock(path, 'It', () => Promise.reject(new RangeError('the work failed')), 10_000);
+  const failed = holding(path, () => Promise.reject(new RangeError('the work failed')));
   await expect(failed).rejects.toThrow('the work failed');
   expect(readdirSync(dirname(path))).toEqual([]);
 });
@@ -107,10 +108,8 @@ describe('a lock that does not respond', () => {
 
   it('a waiting process takes over a dead lock, learns the earlier holder, and is named in the lock', async () => {
     clock(second);
-    const work = async ({ takenOverFrom }: HeldLock) => [
-      takenOverFrom,
-      JSON.parse(readFileSync(lock, 'utf8')),
-    ];
+    const named = () => JSON.parse(readFileSync(lock, 'utf8'));
+    const work = async ({ takenOverFrom }: HeldLock) => [takenOverFrom, named()];
     const [from, holder] = await withLock(path, 'It', work, 60_000);
     expect(from).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
     expect(holder).toEqual({ pid: process.pid, host: hostname(), since: expect.stringMatching(/^20.+Z$/) });
@@ -121,9 +120,8 @@ describe('a lock that does not respond', () => {
     rmSync(lock);
     fs.mkdirSync(join(lock, 'inside'), { recursive: true });
     clock(second);
-    expect(await withLock(path, 'It', async ({ takenOverFrom }) => takenOverFrom, 60_000)).toBe(
-      'an unknown process',
-    );
+    const work = async ({ takenOverFrom }: HeldLock) => takenOverFrom;
+    expect(await withLock(path, 'It', work, 60_000)).toBe('an unknown process');
     expect(readdirSync(dirname(lock))).toEqual([]);
   });
 
@@ -207,10 +205,10 @@ describe('a lock that its holder keeps', () => {
     const until = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    const holding = paths.map((path) => withLock(path, 'It', () => until, 10_000));
+    const held = paths.map((path) => holding(path, () => until));
     const holders = await Promise.all(paths.map((path) => holderOf(path)));
     letGo();
-    await Promise.all(holding);
+    await Promise.all(held);
     for (const holder of holders) expect(holder).toMatch(`process ${process.pid} on ${hostname()} since 20`);
   }, 20_000);
 });
@@ -220,19 +218,14 @@ it('if the process ends during its work, one exit handler releases all its locks
   const [one, two] = [join(folder, 'one'), join(folder, 'two')];
   const before = process.listeners('exit');
   const added = () => process.listeners('exit').filter((listener) => !before.includes(listener));
-  await withLock(
-    one,
-    'It',
-    async () => {
-      await withLock(two, 'It', async () => expect(added()).toHaveLength(1), 10_000);
-      // The first lock is still held.
-      expect(added()).toHaveLength(1);
-      expect(readdirSync(folder)).toEqual(['one.lock']);
-      added()[0]?.(0);
-      expect(readdirSync(folder)).toEqual([]);
-    },
-    10_000,
-  );
+  await holding(one, async () => {
+    await holding(two, async () => expect(added()).toHaveLength(1));
+    // The first lock is still held.
+    expect(added()).toHaveLength(1);
+    expect(readdirSync(folder)).toEqual(['one.lock']);
+    added()[0]?.(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
   expect(added()).toEqual([]);
 });
 
@@ -246,23 +239,18 @@ it('a lock that is released just when another process looks at it is taken', asy
     if (looked[0] === lock && readFileSync(lock, 'utf8') === '') fs.unlinkSync(lock);
     return Reflect.apply(lstatSync, fs, looked);
   });
-  expect(await withLock(path, 'It', async ({ takenOverFrom }) => `from ${takenOverFrom}`, 60_000)).toBe(
-    'from undefined',
-  );
+  const work = async ({ takenOverFrom }: HeldLock) => `from ${takenOverFrom}`;
+  expect(await withLock(path, 'It', work, 60_000)).toBe('from undefined');
 });
 
 it('a lock that another process removed just when it was released is not an error', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
-  await withLock(
-    path,
-    'It',
-    async () =>
-      once('lstatSync', (look) => {
-        const stats = look();
-        rmSync(`${path}.lock`);
-        return stats;
-      }),
-    10_000,
+  await holding(path, async () =>
+    once('lstatSync', (look) => {
+      const stats = look();
+      rmSync(`${path}.lock`);
+      return stats;
+    }),
   );
   expect(readdirSync(dirname(path))).toEqual([]);
 });
@@ -284,12 +272,15 @@ it('a lock that the disk does not accept is an error that names it, or its folde
 
 describe('an operator who interrupts', () => {
   const nothing = async () => {};
-  const journal = (folder: StoreFolder) =>
-    new FileFlows(folder.flows('p'), {
-      now: () => new Date(),
-      random: Math.random,
-      interrupted: folder.interrupted,
-    });
+  const journal = ({ flows, interrupted }: StoreFolder) =>
+    new FileFlows(flows('p'), { now: () => new Date(), random: Math.random, interrupted });
+  /** Begins what waits, and interrupts it. */
+  async function interrupted(wait: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const interrupt = new AbortController();
+    const waiting = wait(interrupt.signal);
+    interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+    await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
+  }
   const signalOf = ({ interrupted }: StoreFolder) => interrupted ?? new AbortController().signal;
 
   const protectionOf = (folder: StoreFolder) =>
@@ -306,41 +297,22 @@ describe('an operator who interrupts', () => {
     ['a protection', (at) => at.protection('p'), (at) => protectionOf(at).exclusively(nothing)],
   ])('an operator who interrupts no longer waits for %s', async (_, path, wait) => {
     const folder = newConfigFolder(temporary);
-    const interrupt = new AbortController();
-    await withLock(
-      path(folder),
-      'It',
-      async () => {
-        const waiting = wait({ ...folder, interrupted: interrupt.signal });
-        interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
-        await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
-      },
-      10_000,
-    );
+    await holding(path(folder), () => interrupted((signal) => wait({ ...folder, interrupted: signal })));
   });
 
   it('an operator who interrupts no longer waits for a flow', async () => {
     const folder = newConfigFolder(temporary);
-    const interrupt = new AbortController();
     const { flow } = (await begunTransfer(journal(folder))).current;
-    await journal(folder).resume('transfer', flow, async () => {
-      const another = journal({ ...folder, interrupted: interrupt.signal });
-      const waiting = another.resume('transfer', flow, nothing);
-      interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
-      await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
-    });
+    const again = (signal: AbortSignal) =>
+      journal({ ...folder, interrupted: signal }).resume('transfer', flow, nothing);
+    await journal(folder).resume('transfer', flow, () => interrupted(again));
   });
 
   it('an operator who interrupts no longer waits for a folder of sync', async () => {
     const { root } = newConfigFolder(temporary);
-    const interrupt = new AbortController();
-    const never = new AbortController().signal;
-    const working = async () => {
-      const waiting = SyncRun.within(root, interrupt.signal, (run) => run.customer('1', nothing));
-      interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
-      await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
-    };
-    await SyncRun.within(root, never, (run) => run.customer('1', working));
+    const sync = (signal: AbortSignal, work: () => Promise<void>) =>
+      SyncRun.within(root, signal, (run) => run.customer('1', work));
+    await sync(new AbortController().signal, () => interrupted((signal) => sync(signal, nothing)));
   });
 });
 

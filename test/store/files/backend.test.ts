@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { hasDataInFiles } from '../../../src/store/files/data.ts';
@@ -10,7 +10,7 @@ import { consentCategories } from '../../domain/orders.ts';
 import { begun, TRANSFER_BEGIN } from '../flows.ts';
 import { append, rowOf } from '../row-of.ts';
 import { settingsOf } from '../settings.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { newConfigFolder, put, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, login } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
@@ -101,14 +101,8 @@ describe('the status of a store on disk', () => {
         .map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
     const before = sizes(folder.tokens('bank')).reduce((sum, size) => sum + size, 0);
     expect(before).toBeGreaterThan(0);
-    const put = (name: string, content: string) => {
-      mkdirSync(join(folder.root, name, 'below'), { recursive: true, mode: 0o700 });
-      writeFileSync(join(folder.root, name, 'below', 'file'), content);
-    };
-    put('profiles', 'x'.repeat(1_000));
-    put('protection', 'x'.repeat(10_000));
-    put('flows', 'x'.repeat(100_000));
-    put('log', 'x'.repeat(1_000_000));
+    for (const [index, name] of ['profiles', 'protection', 'flows', 'log'].entries())
+      put(join(folder.root, name, 'below', 'file'), 'x'.repeat(10 ** (3 + index)));
     expect((await (await open()).status()).bytes).toBe(before + 111_000);
   });
 });
@@ -163,11 +157,7 @@ describe('the rows of a sync on disk', () => {
 /** Whether a configuration folder with these files has data of the profile `bank`. */
 function hasData(files: Record<string, string>): boolean {
   const folder = newConfigFolder(temporary);
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(folder.root, name);
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(path, content, { mode: 0o600 });
-  }
+  for (const [name, content] of Object.entries(files)) put(join(folder.root, name), content);
   return hasDataInFiles(folder, 'bank');
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileCustomers } from '../../../src/store/files/customers.ts';
@@ -6,7 +6,7 @@ import { nameOfBank } from '../../../src/store/files/file-names.ts';
 import { Generations } from '../../../src/store/files/token-file.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { recordDisk } from '../disk.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { newConfigFolder, put, temporaryFolder } from '../temporary-folder.ts';
 import { heldByAnother } from '../waiting.ts';
 import { BANK, granted, granting } from '../whole-store.ts';
 
@@ -25,10 +25,6 @@ const place = (...names: string[]) =>
   join(folder.tokens('bank'), 'customers', nameOfBank(BANK.href), ...names);
 const flowsOf = async (customer: string) =>
   (await customers().read(customer))?.consents.map(({ flow }) => flow).sort();
-function put(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, content, { mode: 0o600 });
-}
 
 describe('the files of customers', () => {
   it('each change replaces the file by one with the next number, which only the owner can read', async () => {

@@ -23,7 +23,7 @@ import { placeOfTokens } from '../../../src/store/secrets/sealed.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
 import { openBelow } from '../open-files.ts';
 import { useKeyring } from '../system-keyring.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { newConfigFolder, put, temporaryFolder } from '../temporary-folder.ts';
 import { failing, heldByAnother, once, replaceForStore } from '../waiting.ts';
 import { login } from '../whole-store.ts';
 
@@ -49,10 +49,6 @@ async function read(): Promise<ReadTokens> {
 }
 const place = (...names: string[]) => join(folder.tokens('bank'), ...names);
 const protect = () => new Vault(folder, 'bank').protect({ kind: 'keyring' });
-function put(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, content, { mode: 0o600 });
-}
 /** Tokens of another customer, as psd2 keeps them. */
 const putKept = (customerId: string) =>
   put(place(`customer-${customerId}`, '1.json'), JSON.stringify({ ...login, baseUrl: bank.href }));

@@ -14,7 +14,7 @@ import { rememberedStore } from '../../../src/store/machine/store-choice.ts';
 import { NO_SOURCES } from '../../../src/store/secrets/vault.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { useKeyring } from '../system-keyring.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { newConfigFolder, put, temporaryFolder } from '../temporary-folder.ts';
 import { heldByAnother } from '../waiting.ts';
 
 const temporary = temporaryFolder();
@@ -156,8 +156,7 @@ it('a profile that becomes protected is encrypted, and half-written copies of it
 
 describe('a damaged profile', () => {
   it('a damaged profile is kept when a new one replaces it, and found again', async () => {
-    mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
-    writeFileSync(file(), 'garbage', { mode: 0o600 });
+    put(file(), 'garbage');
     await profiles().write('bank', clear);
     await profiles().write('other', clear);
     const names = readdirSync(folder.profiles).filter((name) => name.startsWith('bank.json.damaged-'));
@@ -170,8 +169,7 @@ describe('a damaged profile', () => {
   });
 
   it('a damaged choice of the profile is kept when another is chosen', async () => {
-    mkdirSync(folder.root, { recursive: true, mode: 0o700 });
-    writeFileSync(folder.config, 'garbage', { mode: 0o600 });
+    put(folder.config, 'garbage');
     await profiles().write('bank', clear);
     await profiles().use('bank');
     expect(profiles().current()).toBe('bank');
@@ -213,9 +211,8 @@ it.each([
   ['tppCertificate', '"pem"'],
   ['sealed.names', '{"content":{}}'],
 ])('a profile whose %s was changed to %s is damaged', (where, value) => {
-  mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
   const [name = ''] = where.split('.');
-  writeFileSync(file(), `{"baseUrl":"https://bank.example/","${name}":${value}}`, { mode: 0o600 });
+  put(file(), `{"baseUrl":"https://bank.example/","${name}":${value}}`);
   expect(() => profiles().read('bank')).toThrow(`${file()} is damaged: ${where} is not as psd2 wrote it`);
 });
 

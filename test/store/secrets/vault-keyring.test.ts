@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -16,7 +15,7 @@ import {
 import { lacking } from '../../support/lacking.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { useKeyring, withoutKeyring } from '../system-keyring.ts';
-import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { newConfigFolder, put, temporaryFolder } from '../temporary-folder.ts';
 import { heldByAnother } from '../waiting.ts';
 
 const temporary = temporaryFolder();
@@ -69,10 +68,7 @@ function forgetfulKeyring(): void {
   const entries = useKeyring((asked) => asked === 'getPassword' && entries.clear());
 }
 
-function protectedBefore(content: object = stored): void {
-  mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
-  writeFileSync(file(), JSON.stringify(content), { mode: 0o600 });
-}
+const protectedBefore = (content: object = stored) => put(file(), JSON.stringify(content));
 
 describe('a profile that is protected by the keyring', () => {
   it('what one process seals, another one opens, and only the owner can read the file of the key', async () => {
@@ -315,49 +311,41 @@ describe('the file of the key', () => {
   });
 });
 
+const derivedWith = (change: object) => ({
+  ...stored,
+  wrappedBy: { ...stored.wrappedBy, scrypt: { ...stored.wrappedBy.scrypt, ...change } },
+});
+const withKey = (change: object) => ({ ...stored, key: { ...stored.key, ...change } });
 /** What is wrong with a file, the field that the error names, and the content. */
 const DAMAGED: [string, string, object][] = [
   ['of a later format', 'v', { ...stored, v: 2 }],
   ['in another state', 'state', { ...stored, state: 'off' }],
   ['with another kind of protection', 'wrappedBy.kind', { ...stored, wrappedBy: { kind: 'card' } }],
-  ...[{ N: 1024 }, { r: 1 }, { p: 1 }].map((less): [string, string, object] => {
-    const scrypt = { ...stored.wrappedBy.scrypt, ...less };
-    const where = `wrappedBy.scrypt.${Object.keys(less).join()}`;
-    return [
-      'with less work for a passphrase',
-      where,
-      { ...stored, wrappedBy: { kind: 'passphrase', scrypt } },
-    ];
-  }),
+  ['with a faster hash', 'wrappedBy.scrypt.N', derivedWith({ N: 1024 })],
+  ['with smaller blocks', 'wrappedBy.scrypt.r', derivedWith({ r: 1 })],
+  ['with less work in parallel', 'wrappedBy.scrypt.p', derivedWith({ p: 1 })],
   ['without a salt', 'wrappedBy.scrypt', { ...stored, wrappedBy: { kind: 'passphrase' } }],
   ['without an id', 'id', { ...stored, id: undefined }],
   ['without a key', 'key', { ...stored, key: undefined }],
-  ...[{ v: 2 }, { cipher: 'aes-128-gcm' }, { nonce: 'AAAA' }, { tag: 'AAAA' }, { data: 7 }].map(
-    (change): [string, string, object] => [
-      'with a changed key',
-      `key.${Object.keys(change).join()}`,
-      { ...stored, key: { ...stored.key, ...change } },
-    ],
-  ),
+  ['with a key of a later format', 'key.v', withKey({ v: 2 })],
+  ['with another cipher', 'key.cipher', withKey({ cipher: 'aes-128-gcm' })],
+  ['with a short nonce', 'key.nonce', withKey({ nonce: 'AAAA' })],
+  ['with a short tag', 'key.tag', withKey({ tag: 'AAAA' })],
+  ['with a number for its data', 'key.data', withKey({ data: 7 })],
 ];
+const kindOf = (content: object) => {
+  protectedBefore(content);
+  return vault().kind;
+};
 
-it('psd2 reads every file of a key that it has ever stored, and names the field of one that it never stored', () => {
-  const kindOf = (content: object) => {
-    protectedBefore(content);
-    return vault().kind;
-  };
-  for (const state of ['on', 'ending']) {
-    expect(kindOf({ ...stored, state })).toBe('passphrase');
-    expect(kindOf({ ...stored, state, wrappedBy: { kind: 'keyring' } })).toBe('keyring');
-  }
-  for (const [what, where, content] of DAMAGED)
-    expect(
-      thrownBy(() => kindOf(content)),
-      what,
-    ).toMatchObject({
-      code: 'config',
-      message: `${file()} is damaged: ${where} is not as psd2 wrote it`,
-    });
+it.each(['on', 'ending'])('psd2 reads every file of a key that it has ever stored: %s', (state) => {
+  expect(kindOf({ ...stored, state })).toBe('passphrase');
+  expect(kindOf({ ...stored, state, wrappedBy: { kind: 'keyring' } })).toBe('keyring');
+});
+
+it.each(DAMAGED)('psd2 names the field of a file of a key that it never stored: %s', (_, where, content) => {
+  const message = `${file()} is damaged: ${where} is not as psd2 wrote it`;
+  expect(thrownBy(() => kindOf(content))).toMatchObject({ code: 'config', message });
 });
 
 const never = new AbortController().signal;
