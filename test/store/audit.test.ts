@@ -17,11 +17,8 @@ function chain(count: number): { texts: string[]; head: AuditHead | undefined } 
   const texts: string[] = [];
   let head: AuditHead | undefined;
   for (let n = 1; n <= count; n += 1) {
-    const at = new Date(n * 1000).toISOString();
-    const { text } = nextLine(head, { action: 'exported', about: `csv ${n}` }, ACTOR, {
-      profile: 'bank',
-      at,
-    });
+    const place = { profile: 'bank', at: new Date(n * 1000).toISOString() };
+    const { text } = nextLine(head, { action: 'exported', about: `csv ${n}` }, ACTOR, place);
     texts.push(text);
     head = { n, sha256: sha256Of(text) };
   }
@@ -71,20 +68,14 @@ describe('the chain of an audit log', () => {
   it('shows lines that were exchanged, doubled or added', async () => {
     const { texts, head } = chain(5);
     const [first = '', second = ''] = texts;
-    expect(await breakOf(texts.with(0, second).with(1, first), head)).toEqual({
-      n: 1,
-      why: 'line 1 was removed',
-    });
+    const exchanged = texts.with(0, second).with(1, first);
+    expect(await breakOf(exchanged, head)).toEqual({ n: 1, why: 'line 1 was removed' });
     expect(await breakOf([first, ...texts], head)).toMatchObject({ n: 2 });
-    expect(await breakOf(chain(7).texts, head)).toEqual({
-      n: 6,
-      why: 'the record of the last line was removed or changed',
-    });
+    const added = { n: 6, why: 'the record of the last line was removed or changed' };
+    expect(await breakOf(chain(7).texts, head)).toEqual(added);
     expect(await breakOf(texts, undefined)).not.toBeNull();
-    expect(await breakOf([], head)).toEqual({
-      n: 1,
-      why: 'the line 5, the last one, was removed or changed',
-    });
+    const removed = { n: 1, why: 'the line 5, the last one, was removed or changed' };
+    expect(await breakOf([], head)).toEqual(removed);
   });
 });
 

@@ -89,23 +89,17 @@ describe('the store of a profile', () => {
 });
 
 describe('the check of a store on disk', () => {
-  const detail = (how: string) => ({
-    name: 'store',
-    status: 'ok',
-    detail: `files in ${folder.root} (${how})`,
-  });
-
   it('says where the store is set, and whether it is remembered', async () => {
-    expect(await checksOf(await open(undefined, 'bank'), 'bank')).toMatchObject([detail('default')]);
+    const isFine = async (how: string, profile?: string) => {
+      const check = { name: 'store', status: 'ok', detail: `files in ${folder.root} (${how})` };
+      expect(await checksOf(await open(undefined, profile), profile)).toMatchObject([check]);
+    };
+    await isFine('default', 'bank');
     await giveTokens();
-    expect(await checksOf(await open(undefined, 'bank'), 'bank')).toMatchObject([
-      detail('default; remembered'),
-    ]);
-    expect(await checksOf(await open())).toMatchObject([detail('default')]);
+    await isFine('default; remembered', 'bank');
+    await isFine('default');
     memory().replace({ home: 'files', isSet: true });
-    expect(await checksOf(await open(undefined, 'bank'), 'bank')).toMatchObject([
-      detail('setting of the profile; remembered'),
-    ]);
+    await isFine('setting of the profile; remembered', 'bank');
   });
 
   it('fails if a database has the data, or the store was copied away, and says what to do', async () => {
@@ -164,16 +158,14 @@ describe('a store in PostgreSQL', () => {
       code: 'config',
       message: `PostgreSQL at ${remembered.shown} is not the remembered database`,
     });
-    expect(
-      await (await glanceAt(folder, 'bank', { PSD2_STORE: server.url('psd2_one') })).customers(),
-    ).toEqual(['42']);
+    const glance = await glanceAt(folder, 'bank', { PSD2_STORE: server.url('psd2_one') });
+    expect(await glance.customers()).toEqual(['42']);
     server.sql(
       'psd2_one',
       `insert into psd2.batches (profile, batch, sha256, events) values ('bank', 'b1', 'b1', 1);
        insert into psd2.batch_events (profile, batch, n, writer, at, event)
          values ('bank', 'b1', 1, 'w', '2026-11-21T12:00:00Z', '{"type":"added","count":2}')`,
     );
-    const glance = await glanceAt(folder, 'bank', { PSD2_STORE: server.url('psd2_one') });
     expect(await glance.batches(9)).toEqual([
       { batch: 'b1', at: '2026-11-21T12:00:00.000Z', event: { type: 'added', count: 2 } },
     ]);

@@ -493,12 +493,8 @@ describe('the calls that read an account', () => {
     const { calls, told } = await of([200, 200, lost]);
     await calls.ask(reading('list'), statusOf);
     await calls.ask(reading({ account: 'a1', of: 'balances' }), statusOf);
-    expect(told.splice(0)).toEqual([
-      'take ada null',
-      'succeeded ada null',
-      'take ada a1',
-      'succeeded ada a1',
-    ]);
+    const both = ['take ada null', 'succeeded ada null', 'take ada a1', 'succeeded ada a1'];
+    expect(told.splice(0)).toEqual(both);
     await expect(calls.ask(reading('list'), statusOf)).rejects.toBe(lost);
     expect(told).toEqual(['take ada null', 'give back ada null at 780']);
   });

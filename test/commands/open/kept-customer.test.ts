@@ -186,11 +186,8 @@ it('a consent for one reading that is used up gives way to another one that may 
   expect(await consents.instead('c0', { account: A })).toBeUndefined();
   expect(await consents.instead('c0', { account: B, of: 'balances' })).toMatchObject({ consentId: 'c1' });
   // Nothing else covers A: only the bank knows what is left of the first.
-  expect([await used('list'), await used({ account: B }), await used({ account: A })]).toEqual([
-    'c1',
-    'c1',
-    'c0',
-  ]);
+  const now = [await used('list'), await used({ account: B }), await used({ account: A })];
+  expect(now).toEqual(['c1', 'c1', 'c0']);
 });
 
 it.each<[string, Partial<KeptConsent>[], string, Read, string?]>([
@@ -434,11 +431,8 @@ describe('a reading that the bank refuses because its consent has ended', () => 
     await expect(ask(balances('c1'))).rejects.toBe(error);
     // What ends a consent is asked once more.
     expect([asked, usedIds()]).toEqual([['c1', 'c1'], ['c1']]);
-    expect([await keptIds(), await stateOf(flow), await stateOf(other)]).toEqual([
-      ['c2'],
-      state,
-      'confirmed',
-    ]);
+    expect(await keptIds()).toEqual(['c2']);
+    expect([await stateOf(flow), await stateOf(other)]).toEqual([state, 'confirmed']);
   });
 
   it.each<[string, ConsentDetails['means'] | Error]>([
@@ -585,8 +579,7 @@ describe('the consents that were withdrawn', () => {
       funds: [{ ...two, grantedAt: '2026-03-08T00:00:00.000Z' }],
     }));
     expect(await found()).toEqual([['ada', reading, 'revoked']]);
-    expect((await withdrawnFunds(at(9))).map(({ flow, state }) => [flow, state])).toEqual([
-      [newest, 'expired'],
-    ]);
+    const withdrawn = (await withdrawnFunds(at(9))).map(({ flow, state }) => [flow, state]);
+    expect(withdrawn).toEqual([[newest, 'expired']]);
   });
 });

@@ -152,10 +152,8 @@ describe('SCA of a payment', () => {
     const foreign = await initiate(at, {}, { headers: { 'psu-id': 'bruno' } });
     expect(refusalOf(foreign)).toBe('400 FORMAT_ERROR debtorAccount.iban');
     const reply = await initiate(at, {}, { headers: { 'psu-id': 'anna' } });
-    expect([reply.headers['aspsp-sca-approach'], reply.json.psuMessage]).toEqual([
-      'DECOUPLED',
-      expect.stringContaining('/requests'),
-    ]);
+    expect(reply.headers['aspsp-sca-approach']).toBe('DECOUPLED');
+    expect(reply.json.psuMessage).toContain('/requests');
     expect(at.sandbox.access.waiting('anna').map(({ id }) => id)).toEqual([authorisationOf(reply)]);
     approve(at, reply);
     expect(await statusOf(at, reply)).toBe('ACSP');

@@ -130,9 +130,8 @@ describe('the shape of a body', () => {
   });
 
   const NUMBER = 'data.amount: Expected: string. Received: number.';
-  const shapeIs = (detail: string) => [
-    ...['FIELD_INVALID', 'The body does not have the shape that this endpoint expects', detail],
-  ];
+  const SHAPE = 'The body does not have the shape that this endpoint expects';
+  const shapeIs = (detail: string) => ['FIELD_INVALID', SHAPE, detail];
   it.each<[string, unknown, string]>([
     ['a missing part', {}, 'data is missing.'],
     ['a missing field', { data: { lines: [] } }, 'data.amount is missing.'],

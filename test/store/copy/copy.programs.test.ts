@@ -99,11 +99,8 @@ it('tokens are encrypted for the backend that they are copied to, and can be cop
 });
 
 it('an approval counts in the store in which it was given, and the same person can give it again after a copy', async () => {
-  const [source, target, files] = [
-    await places.files.open(),
-    await places.PostgreSQL.open(),
-    await places.files.open(),
-  ];
+  const [source, files] = [await places.files.open(), await places.files.open()];
+  const target = await places.PostgreSQL.open();
   await fill(source);
   const counted = async (backend: Place) => {
     const found = [];
@@ -157,20 +154,16 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
     await copy(source, target);
     const refused = { code: 'config', message: expect.stringMatching(/^The store in .+ was copied to .+$/) };
     await expect(worker.tokens.change('42', async () => {})).rejects.toMatchObject(refused);
-    await expect(worker.flows.begin('transfer', TRANSFER_BEGIN('x'), async () => {})).rejects.toMatchObject(
-      refused,
-    );
+    const beginning = worker.flows.begin('transfer', TRANSFER_BEGIN('x'), async () => {});
+    await expect(beginning).rejects.toMatchObject(refused);
     await expect(worker.flows.resume('transfer', left, async () => {})).rejects.toMatchObject(refused);
     await expect(worker.flows.exclusively(async () => {})).rejects.toMatchObject(refused);
     await expect(lastLogin(source)).rejects.toMatchObject(refused);
   });
 
   it('after a copy the old backend refuses a worker that stalled in the middle of a flow', async () => {
-    const stopped = await begun(
-      (await source.worker()).open('bank', BANK).flows,
-      'transfer',
-      TRANSFER_BEGIN('stopped'),
-    );
+    const { flows } = (await source.worker()).open('bank', BANK);
+    const stopped = await begun(flows, 'transfer', TRANSFER_BEGIN('stopped'));
     await copy(source, target);
     const refused = { code: 'config', message: expect.stringMatching(/^The store in .+ was copied to .+$/) };
     await expect(stopped.assertOurs()).rejects.toMatchObject(refused);

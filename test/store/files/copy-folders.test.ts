@@ -44,12 +44,9 @@ describe('a copy from one folder to another', () => {
     const result = await copy();
     expect(result).toMatchObject({ profiles: 1, logins: 2, flows: 2, events: 4, written: before.length });
     expect(await recordsOf(to)).toEqual(before);
-    expect(await foundIn(workerOf(to))).toEqual(
-      await (async () => {
-        rmSync(join(from.root, 'store.json'));
-        return foundIn(workerOf(from));
-      })(),
-    );
+    const copied = await foundIn(workerOf(to));
+    rmSync(join(from.root, 'store.json'));
+    expect(copied).toEqual(await foundIn(workerOf(from)));
     const { flows } = workerOf(to).open('bank', BANK);
     expect((await flows.leftBehind(5)).flows.map(({ flow }) => flow)).toEqual([left]);
     await expect(flows.begin('transfer', TRANSFER_BEGIN(' rent '), async () => {})).rejects.toMatchObject({
@@ -170,17 +167,12 @@ describe('the records of a folder', () => {
       join(place('unattended-reads'), '2026-11-21'),
       `42 *\n42 A1\n\n42\n42 A1\n+42 A1\n42 A-1\n42 A1 \n42/7 A1\n${'4'.repeat(65)} A1\n${'4'.repeat(20)} ${'A'.repeat(35)}\n42 *`,
     );
-    const read = (customerId: string, productId: string, count: number) => ({
-      kind: 'count',
-      day: '2026-11-21',
-      read: { customerId, productId },
-      count,
-    });
-    expect(await recordsOf(from)).toEqual([
-      read('42', '', 1),
-      read('42', 'A1', 2),
-      read('4'.repeat(20), 'A'.repeat(35), 1),
-    ]);
+    const read = (customerId: string, productId: string, count: number) => {
+      const of = { customerId, productId };
+      return { kind: 'count', day: '2026-11-21', read: of, count };
+    };
+    const long = read('4'.repeat(20), 'A'.repeat(35), 1);
+    expect(await recordsOf(from)).toEqual([read('42', '', 1), read('42', 'A1', 2), long]);
   });
 });
 

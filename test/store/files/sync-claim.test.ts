@@ -394,7 +394,8 @@ describe('a folder that cannot be used', () => {
   it('a claim that is a folder cannot be read, and a folder that cannot be listed is named', async () => {
     mkdirSync(fileOf(1));
     await expect(take()).rejects.toMatchObject({
-      ...{ code: 'config', message: `${fileOf(1)} cannot be read: a folder has that name` },
+      code: 'config',
+      message: `${fileOf(1)} cannot be read: a folder has that name`,
       hint: 'Check who owns it.',
     });
     rmSync(folder, { recursive: true });

@@ -61,13 +61,9 @@ describe('a server that may forget the last commits after a power cut', () => {
 
 it('more flows than one statement reads are all listed and copied', async () => {
   await stores.init();
-  const { transactionId, order } = TRANSFER_BEGIN('');
+  const begin = TRANSFER_BEGIN('');
   const { flows } = worker();
-  await begun(flows, 'transfer', {
-    transactionId,
-    commits: 'on execute',
-    order: { ...order, reference: null },
-  });
+  await begun(flows, 'transfer', { ...begin, order: { ...begin.order, reference: null } });
   stores.sql(`insert into psd2.flows
       select profile, left(flow, -5) || id, kind, state, standing, resource_id, transaction_id, reference, under_way,
         created_at, updated_at from psd2.flows, generate_series(10001, 10200) id;
@@ -75,10 +71,8 @@ it('more flows than one statement reads are all listed and copied', async () => 
       select profile, left(flow, -5) || id, n, writer, at, event from psd2.flow_events, generate_series(10001, 10200) id`);
   expect(await allOf(flows, 'transfer')).toHaveLength(201);
   const copied = new Set<string>();
-  for await (const record of databaseSide(stores.database(undefined, true), keySources, false)
-    .open('p')
-    .records())
-    if (record.kind === 'flow') copied.add(record.flow);
+  const side = databaseSide(stores.database(undefined, true), keySources, false);
+  for await (const record of side.open('p').records()) if (record.kind === 'flow') copied.add(record.flow);
   expect(copied.size).toBe(201);
 });
 
@@ -218,10 +212,8 @@ describe('what doctor says of a database', () => {
   it('doctor warns of tokens in clear text, and fails if only the database has chosen them', async () => {
     expect(await checks(stores.worker({ isPlain: true }))).toMatchObject({ 'store tokens': 'warn' });
     expect(await checks()).toMatchObject({ 'store tokens': 'fail' });
-    await stores
-      .worker({ isPlain: true })
-      .open('p', BANK)
-      .tokens.change('42', (slot) => slot.write(login));
+    const plain = stores.worker({ isPlain: true }).open('p', BANK);
+    await plain.tokens.change('42', (slot) => slot.write(login));
     stores.sql('update psd2.store set plain_tokens = false');
     expect(await checks()).toMatchObject({ 'store tokens': 'fail' });
     await worker().tokens.change('42', (slot) => slot.write(login));
@@ -288,12 +280,8 @@ it('nobody changes or removes lines of the audit log, and workers append through
   const { audit } = stores.worker({ isPlain: true }).open('bank');
   await audit.append({ action: 'exported', customerId: '1000001', about: 'csv "1"' });
   await audit.append({ action: 'logged-out' });
-  for (const statement of [
-    "update psd2.audit set line = ''",
-    'delete from psd2.audit',
-    'truncate psd2.audit',
-  ])
-    expect(() => stores.sql(statement)).toThrow('the audit log of psd2 can only grow');
+  for (const change of ["update psd2.audit set line = ''", 'delete from psd2.audit', 'truncate psd2.audit'])
+    expect(() => stores.sql(change)).toThrow('the audit log of psd2 can only grow');
   expect(() => stores.sql("set role psd2_worker; select psd2.audit_keep('bank', 9, now(), 'x')")).toThrow(
     'permission denied',
   );

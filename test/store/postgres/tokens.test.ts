@@ -51,10 +51,8 @@ describe('a database that says that tokens are in clear text', () => {
     await tokensOf().change('42', (slot) => slot.write(login));
     stores.sql('update psd2.store set plain_tokens = true');
     await tokensOf().change('42', async (slot) => slot.replace(await slot.read(), login));
-    for (const mayBePlain of [true, false]) {
-      const tokens = tokensOf({ mayBePlain });
-      await tokens.change('43', (slot) => slot.write(login));
-    }
+    for (const mayBePlain of [true, false])
+      await tokensOf({ mayBePlain }).change('43', (slot) => slot.write(login));
     expect(stores.sql('select secrets from psd2.tokens')).not.toContain(login.accessToken);
     expect(await tokensOf().read('42')).toMatchObject(login);
   });
@@ -109,11 +107,10 @@ it('the passphrase of the keyring opens tokens, or is named as wrong; a keyring 
   await entry.write('correct horse');
   expect(await read()).toMatchObject(login);
   await entry.write('wrong horse');
+  const wrong = /^The passphrase in this machine's keyring does not open the tokens of p /;
   await expect(read()).rejects.toMatchObject({
     ...{ code: 'config', next: [['store', 'init', '--keyring']] },
-    message: expect.stringMatching(
-      /^The passphrase in this machine's keyring does not open the tokens of p /,
-    ),
+    message: expect.stringMatching(wrong),
   });
   works = false;
   await expect(read()).rejects.toMatchObject({
@@ -217,8 +214,8 @@ it('a worker that has opened the key goes on while and after the passphrase chan
   await old.change('42', (slot) => slot.write(login));
   expect(await addPassphrase(stores.database(), { old: 'old', new: 'new' })).toEqual(['bank']);
   const both = ['old', 'new'].map((passphrase) => tokensOf({ passphrase }, 'bank'));
-  for (const { read } of both.map((tokens) => ({ read: () => tokens.read('42') })))
-    expect(await read()).toMatchObject({ refreshToken: 'secret-refresh' });
+  for (const tokens of both)
+    expect(await tokens.read('42')).toMatchObject({ refreshToken: 'secret-refresh' });
   expect(await dropOthers(stores.database(), 'new')).toEqual(['bank']);
   await old.change('42', (slot) => slot.write({ ...login, refreshToken: 'renewed' }));
   const next = tokensOf({ passphrase: 'new' }, 'bank');
@@ -352,13 +349,10 @@ describe('tokens in clear text', () => {
 
   describe('a login that another worker changes', () => {
     it('is claimed by the name of its holder, and the application has none', async () => {
-      for (const [holder, name] of [
-        ['42', '42'],
-        [null, ''],
-      ] as const)
+      for (const holder of ['42', null])
         await plain().change(holder, async () => {
           const [claim, ...more] = (await stores.worker().status()).claims ?? [];
-          expect([claim?.kind, claim?.name, more]).toEqual(['tokens', name, []]);
+          expect([claim?.kind, claim?.name, more]).toEqual(['tokens', holder ?? '', []]);
         });
     });
 
@@ -383,12 +377,9 @@ describe('tokens in clear text', () => {
   it('tokens that the bank gave are not held back by a database that can never store them', async () => {
     const tokens = plain();
     await tokens.change('42', (slot) => slot.write(login));
-    const { slot, spent } = await tokens.change('42', async (open) => ({
-      slot: open,
-      spent: await open.read(),
-    }));
+    const late = await tokens.change('42', async (slot) => ({ slot, spent: await slot.read() }));
     stores.sql('alter table psd2.tokens rename to gone');
-    await expect(slot.replace(spent, login)).rejects.toMatchObject({ code: 'config' });
+    await expect(late.slot.replace(late.spent, login)).rejects.toMatchObject({ code: 'config' });
   });
 
   it('tokens that another worker stores at the same moment are not replaced by late ones', async () => {
