@@ -302,6 +302,8 @@ const PRE_AUTHORISATION =
 const SECRET =
   'a secret does not belong in a bank file: give it to the profile, or name a variable as env:PSD2_BANK_NAME';
 
+const RANGE = 'pages by the header Range are not possible: psd2 follows links, or numbers of pages';
+
 it.each([
   ['sca.approaches', ['embedded'], 'sca.approaches[0]', EMBEDDED],
   ['sca.embedded', true, 'sca.embedded', EMBEDDED],
@@ -318,28 +320,16 @@ it.each([
   ['oauth.pre_auth', {}, 'oauth.pre_auth', PRE_AUTHORISATION],
   ['oauth.clientSecret', 'shh', 'oauth.clientSecret', SECRET],
   ['secret', 'shh', 'secret', SECRET],
-  [
-    'accounts.paging',
-    'range',
-    'accounts.paging',
-    'pages by the header Range are not possible: psd2 follows links, or numbers of pages',
-  ],
+  ['accounts.paging', 'range', 'accounts.paging', RANGE],
 ])('what needs code is refused with the reason: %s %j', async (path, value, at, reason) => {
   expect(await problemsOf(withField(path, value))).toEqual([{ path: at, message: `${at}: ${reason}` }]);
 });
 
 it('everything that is wrong is named at once, and a value of the file never is', async () => {
-  const problems = await problemsOf({
-    sgining: {},
-    psu: { id: 'top-secret' },
-    headers: { static: { 'X-Key': 'top-secret\n' } },
-  });
-  expect(problems.map(({ path }) => path).sort()).toEqual([
-    'headers.static.X-Key',
-    'interface',
-    'psu.id',
-    'sgining',
-  ]);
+  const headers = { static: { 'X-Key': 'top-secret\n' } };
+  const problems = await problemsOf({ sgining: {}, psu: { id: 'top-secret' }, headers });
+  const paths = problems.map(({ path }) => path).sort();
+  expect(paths).toEqual(['headers.static.X-Key', 'interface', 'psu.id', 'sgining']);
   expect(JSON.stringify(problems)).not.toContain('top-secret');
 });
 
@@ -357,6 +347,7 @@ it('readBankFile says the first problem, how many there are, and how to see all'
   );
 });
 
+const tokenEndpoint = 'https://idp.example/t';
 /** Values of a field at the edge of what is allowed. */
 const RIGHT: Record<string, unknown[]> = {
   name: ['x'],
@@ -406,11 +397,8 @@ const RIGHT: Record<string, unknown[]> = {
   ],
   oauth: [
     { mode: 'pre-step', metadata: 'https://idp.example' },
-    {
-      ...{ mode: 'pre-step', authorizationEndpoint: 'https://idp.example/a' },
-      tokenEndpoint: 'https://idp.example/t',
-    },
-    { mode: 'client-credentials', tokenEndpoint: 'https://idp.example/t' },
+    { mode: 'pre-step', authorizationEndpoint: 'https://idp.example/a', tokenEndpoint },
+    { mode: 'client-credentials', tokenEndpoint },
     { mode: 'client-credentials', metadata: 'https://idp.example' },
   ],
   errors: [{ X: 'forbidden', 'Y 1': 'bank_refused' }],
@@ -425,23 +413,14 @@ it.each(Object.entries(RIGHT))(
 );
 
 it('of two endpoints that the bank file needs, only the missing one is a problem', async () => {
-  expect(
-    await problemsOf({ ...LEAST, oauth: { mode: 'pre-step', tokenEndpoint: 'https://idp.example/t' } }),
-  ).toEqual([
-    {
-      path: 'oauth.authorizationEndpoint',
-      message:
-        'oauth.authorizationEndpoint is missing: with oauth.mode "pre-step", psd2 needs oauth.metadata or oauth.authorizationEndpoint and oauth.tokenEndpoint',
-    },
-  ]);
+  const oauth = { mode: 'pre-step', tokenEndpoint: 'https://idp.example/t' };
+  const message =
+    'oauth.authorizationEndpoint is missing: with oauth.mode "pre-step", psd2 needs oauth.metadata or oauth.authorizationEndpoint and oauth.tokenEndpoint';
+  expect(await problemsOf({ ...LEAST, oauth })).toEqual([{ path: 'oauth.authorizationEndpoint', message }]);
 });
 
 it('addresses on this computer may be http, and every other address must be https', async () => {
-  const right = [
-    'https://bank.example/xs2a',
-    'http://127.0.0.1:8800/nextgenpsd2',
-    'http://localhost',
-    'http://[::1]:1/',
-  ];
-  for (const baseUrl of right) expect(await problemsOf({ ...LEAST, api: { baseUrl } })).toEqual([]);
+  const here = ['http://127.0.0.1:8800/nextgenpsd2', 'http://localhost', 'http://[::1]:1/'];
+  for (const baseUrl of ['https://bank.example/xs2a', ...here])
+    expect(await problemsOf({ ...LEAST, api: { baseUrl } })).toEqual([]);
 });

@@ -23,12 +23,9 @@ function endless(begin: string, more: string): { file: Iterable<Uint8Array>; rea
 const OPEN = document([information([transaction()])]).split('<GrpHdr>')[0];
 
 describe('a hostile file', () => {
+  const LAUGHS = '<!DOCTYPE Document [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><Document>&b;</Document>';
   test.each([
-    [
-      'entities that grow (billion laughs)',
-      '<!DOCTYPE Document [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><Document>&b;</Document>',
-      /DOCTYPE, at line 1/,
-    ],
+    ['entities that grow (billion laughs)', LAUGHS, /DOCTYPE, at line 1/],
     ['an external entity', '<!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>', /DOCTYPE/],
     ['a null byte in XML', `${OPEN}\0`, /not well-formed/],
   ])('with %s is refused', async (_what, file, message) => {

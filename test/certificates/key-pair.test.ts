@@ -82,12 +82,9 @@ describe('a certificate and its key', () => {
   });
 
   it('psd2 refuses a key that belongs to another certificate', () => {
-    expect(() => read({ ...made.right, key: made.other.key })).toThrow(
-      refusal(
-        'The QWAC key does not belong to the QWAC certificate',
-        /that the certificate was requested with/,
-      ),
-    );
+    const message = 'The QWAC key does not belong to the QWAC certificate';
+    const refused = refusal(message, /that the certificate was requested with/);
+    expect(() => read({ ...made.right, key: made.other.key })).toThrow(refused);
   });
 
   it('psd2 takes an EC key, and no key of another kind', () => {

@@ -48,27 +48,19 @@ describe('rows with the same content', () => {
 });
 
 describe('rows whose content is not stored', () => {
+  const STILL = [{ known: row('T1 A'), isGone: false, isComing: false }];
+  const MOVED = row('T1 A', TUESDAY);
   const gone = (known: NamedRow) => [{ known, isGone: true, isComing: Boolean(known.future) }];
   it.each<[string, NamedRow, Candidate[], boolean, number, number]>([
     ['have moved to another day under a trusted id', row('T1 A', TUESDAY), gone(row('T1 A')), true, 0, 1],
-    [
-      'have moved into the days that were read, or their id is a place in the list',
-      row('T1 A', TUESDAY),
-      [{ known: row('T1 A'), isGone: false, isComing: false }],
-      ...([true, 0, 0] as const),
-    ],
+    ['have moved into the days that were read, or their id is a place in the list', MOVED, STILL, true, 0, 0],
     ['have another text under an id that seems to hold', row('T1 B'), gone(row('T1 A')), true, 0, 0],
     ['have probably moved, without a trusted id', row('T9 A', TUESDAY), gone(row('T1 A')), false, 0, 0],
     ['have probably another text', row('T9 B'), gone(row('T1 A')), false, 0, 0],
     ['are new if their trusted id is', row('T9 A', TUESDAY), gone(row('T1 A')), true, 1, 0],
     ['are new far from the day', row('T1 A', SUNDAY), gone(row('T1 A')), true, 1, 0],
     ['are new with another amount', row('T1 A', MONDAY, '-2.00'), gone(row('T1 A')), true, 1, 0],
-    [
-      'are new if the bank still shows the other one',
-      row('T9 A', TUESDAY),
-      [{ known: row('T1 A'), isGone: false, isComing: false }],
-      ...([false, 1, 0] as const),
-    ],
+    ['are new if the bank still shows the other one', row('T9 A', TUESDAY), STILL, false, 1, 0],
     ['are new after a coming row', row('T1 A', TUESDAY), gone({ ...row('T1 A'), future: true }), true, 1, 0],
   ])('%s', (_, fresh, candidates, isTrusted, isNew, certain) => {
     const found = changedRows([fresh], candidates, isTrusted ? ['transactionId'] : [], OF);

@@ -7,6 +7,10 @@ import { balancesOf, EXAMPLE, statementOf, TOLD } from './statements.ts';
 
 const camt = (statement: Statement) => writeCamt053Statement(statement, balancesOf(statement));
 
+/** A statement with one entry that the bank told this of. */
+const entryOf = (told: Partial<Booking>) =>
+  camt(statementOf([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]));
+
 /** The contents of all elements with this name. */
 function contentsOf(document: string, name: string): string[] {
   return [...document.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, text = '']) => text);
@@ -70,45 +74,28 @@ describe('camt.053', () => {
 <AddtlNtryInf>Musterladen Rechnung 1</AddtlNtryInf>`);
   });
 
+  const counterpartyIban = 'DE02100100109307118603';
+  const FROM_MAX = { amount: decimalOf(100), counterpartyName: 'Max', counterpartyIban };
+  const MAX = `<RltdPties><Dbtr><Pty><Nm>Max</Nm></Pty></Dbtr><DbtrAcct><Id><IBAN>${counterpartyIban}</IBAN></Id></DbtrAcct></RltdPties>`;
+  const NUMBER = '<RltdPties><CdtrAcct><Id><Othr><Id>123 456</Id></Othr></Id></CdtrAcct></RltdPties>';
+  const BELGIAN =
+    '<RmtInf><Ustrd>x</Ustrd><Strd><CdtrRefInf><Ref>+++012/3456/78901+++</Ref></CdtrRefInf></Strd></RmtInf>';
+  const LONG = `<Strd><AddtlRmtInf>${'r'.repeat(36)}</AddtlRmtInf></Strd>`;
+  const RATE =
+    '<AmtDtls><TxAmt><Amt Ccy="EUR">1.00</Amt><CcyXchg><SrcCcy>USD</SrcCcy><TrgtCcy>EUR</TrgtCcy><XchgRate>0.92</XchgRate></CcyXchg></TxAmt></AmtDtls>';
+  const FEE = '<Chrgs><Rcrd><Amt Ccy="EUR">0.40</Amt></Rcrd></Chrgs>';
+  const BOTH = '<EndToEndId>E</EndToEndId><TxId>T</TxId>';
   it.each<[string, Partial<Booking>, string]>([
-    [
-      'what comes in is paid by the other side',
-      { amount: decimalOf(100), counterpartyName: 'Max', counterpartyIban: 'DE02100100109307118603' },
-      '<RltdPties><Dbtr><Pty><Nm>Max</Nm></Pty></Dbtr><DbtrAcct><Id><IBAN>DE02100100109307118603</IBAN></Id></DbtrAcct></RltdPties>',
-    ],
-    [
-      'an account without an IBAN',
-      { counterpartyAccount: '123 456' },
-      '<RltdPties><CdtrAcct><Id><Othr><Id>123 456</Id></Othr></Id></CdtrAcct></RltdPties>',
-    ],
-    [
-      'a reference with its own name for it',
-      { remittanceStructured: '+++012/3456/78901+++' },
-      '<RmtInf><Ustrd>x</Ustrd><Strd><CdtrRefInf><Ref>+++012/3456/78901+++</Ref></CdtrRefInf></Strd></RmtInf>',
-    ],
-    [
-      'more than one reference',
-      { remittanceStructured: 'r'.repeat(36) },
-      `<Strd><AddtlRmtInf>${'r'.repeat(36)}</AddtlRmtInf></Strd>`,
-    ],
-    [
-      'a rate without the original amount',
-      { originalCurrency: 'USD', exchangeRate: decimalOf(92) },
-      '<AmtDtls><TxAmt><Amt Ccy="EUR">1.00</Amt><CcyXchg><SrcCcy>USD</SrcCcy><TrgtCcy>EUR</TrgtCcy><XchgRate>0.92</XchgRate></CcyXchg></TxAmt></AmtDtls>',
-    ],
+    ['what comes in is paid by the other side', FROM_MAX, MAX],
+    ['an account without an IBAN', { counterpartyAccount: '123 456' }, NUMBER],
+    ['a reference with its own name for it', { remittanceStructured: '+++012/3456/78901+++' }, BELGIAN],
+    ['more than one reference', { remittanceStructured: 'r'.repeat(36) }, LONG],
+    ['a rate without the original amount', { originalCurrency: 'USD', exchangeRate: decimalOf(92) }, RATE],
     ["the bank's own purpose", { purposeCode: 'rent of may' }, '<Purp><Prtry>rent of may</Prtry></Purp>'],
-    [
-      "a fee in the account's currency",
-      { feeAmount: decimalOf(-40) },
-      '<Chrgs><Rcrd><Amt Ccy="EUR">0.40</Amt></Rcrd></Chrgs>',
-    ],
-    [
-      'another reference beside that of the payer',
-      { endToEndId: 'E', transferReference: 'T' },
-      '<EndToEndId>E</EndToEndId><TxId>T</TxId>',
-    ],
+    ["a fee in the account's currency", { feeAmount: decimalOf(-40) }, FEE],
+    ['another reference beside that of the payer', { endToEndId: 'E', transferReference: 'T' }, BOTH],
   ])('an entry says %s', (_, told, written) => {
-    expect(camt(statementOf([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]))).toContain(written);
+    expect(entryOf(told)).toContain(written);
   });
 
   it.each<Partial<Booking>>([
@@ -119,9 +106,7 @@ describe('camt.053', () => {
     { exchangeRate: amountOf('123456789012'), originalCurrency: 'USD' },
     { feeAmount: amountOf(`1${'0'.repeat(18)}`) },
   ])('an entry leaves out what the schema has no room for: %j', (told) => {
-    expect(camt(statementOf([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]))).not.toMatch(
-      /<AmtDtls>|<Chrgs>/,
-    );
+    expect(entryOf(told)).not.toMatch(/<AmtDtls>|<Chrgs>/);
   });
 
   it('a camt.053 statement says that a balance below zero is a debit', () => {

@@ -31,18 +31,15 @@ describe('OFX', () => {
 `);
   });
 
+  const IBAN = 'IT89F0999001600000010482620';
+  const LONG = `<NAME>${'d'.repeat(32)}</NAME><MEMO>${'t'.repeat(255)}</MEMO>`;
   it.each([
     ['a description and details', 'BONIFICO', 'STIPENDIO', '<NAME>BONIFICO</NAME><MEMO>STIPENDIO</MEMO>'],
     ['only details', '', 'STIPENDIO', '<NAME>STIPENDIO</NAME><MEMO>STIPENDIO</MEMO>'],
     ['no texts', '', '', '<NAME>-</NAME>'],
     ['a blank description', ' ', 'STIPENDIO', '<NAME>STIPENDIO</NAME><MEMO>STIPENDIO</MEMO>'],
     ['blank texts', ' ', ' ', '<NAME>-</NAME>'],
-    [
-      'long texts',
-      'd'.repeat(33),
-      't'.repeat(256),
-      `<NAME>${'d'.repeat(32)}</NAME><MEMO>${'t'.repeat(255)}</MEMO>`,
-    ],
+    ['long texts', 'd'.repeat(33), 't'.repeat(256), LONG],
   ])('a booking with %s has a name in OFX, as the format requires', (_, description, details, texts) => {
     expect(textsOf(ofx([booking('2026-02-03', '-1.00', description, details)]))).toBe(texts);
   });
@@ -54,10 +51,7 @@ describe('OFX', () => {
   });
 
   it.each([
-    [
-      { counterpartyIban: 'IT89F0999001600000010482620' },
-      '<NAME>x</NAME><MEMO>IT89F0999001600000010482620</MEMO>',
-    ],
+    [{ counterpartyIban: IBAN }, `<NAME>x</NAME><MEMO>${IBAN}</MEMO>`],
     [{ counterpartyAccount: '12 34' }, '<BANKID>PSD2</BANKID><ACCTID>1234</ACCTID>'],
   ])('an OFX transaction has the account %j where there is room for it', (told, written) => {
     expect(textsOf(ofx([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]))).toContain(written);

@@ -30,6 +30,7 @@ test.each([
 });
 
 describe('the PmtInf of a pain.001', () => {
+  const PAST = 'The date 2026-11-22 is in the past: at the bank it is 2026-11-23';
   test.each([
     ['PmtMtd', 'CHK', 'psd2 cannot pay with "CHK", only with a transfer (TRF)'],
     ['PmtTpInf/InstrPrty', 'LOW', 'psd2 cannot pay with "LOW": it knows NORM and HIGH'],
@@ -39,11 +40,7 @@ describe('the PmtInf of a pain.001', () => {
     ['PmtInfId', 'P'.repeat(36), 'The id does not have 1 to 35 characters'],
     ['PmtInfId', ' ', 'The id does not have 1 to 35 characters'],
     ['PmtInfId', 'P\n1', 'The id does not have 1 to 35 characters'],
-    [
-      'ReqdExctnDt',
-      '<Dt>2026-11-22</Dt>',
-      'The date 2026-11-22 is in the past: at the bank it is 2026-11-23',
-    ],
+    ['ReqdExctnDt', '<Dt>2026-11-22</Dt>', PAST],
     ['ReqdExctnDt', '<Dt>2026-12-01Z.</Dt>', 'The date "2026-12-01Z." is not a date in the form YYYY-MM-DD'],
     ['ReqdExctnDt', '<Dt>02026-12-01Z</Dt>', 'The date "02026-12-01Z" is not a date in the form YYYY-MM-DD'],
   ])('whose %s is %s is wrong', async (path, inside, message) => {

@@ -21,20 +21,15 @@ function readAddress(parts: string) {
 
 describe('a payment in a pain.001', () => {
   const REFERENCE = '<RmtInf><Strd><CdtrRefInf><Ref>RF19539007547034</Ref></CdtrRefInf></Strd></RmtInf>';
+  const IN_USD = 'The currency "USD" is not possible: SEPA transfers are in EUR';
+  const NO_REFERENCE =
+    'The payee\'s reference "RF19539007547034" is not a reference of ISO 11649: its check digits are wrong';
   const TWO_NUMBERS = `<IBAN>${IBAN}</IBAN><Othr><Id>123</Id></Othr>`;
   test.each([
     ['PmtId/InstrId', { id: instructed('I'.repeat(36)) }, 'The id does not have 1 to 35 characters'],
     ['CdtrAcct/Id/Othr', { payee: to(TWO_NUMBERS) }, 'psd2 pays to an IBAN, and to no other account number'],
-    [
-      'Amt/InstdAmt/@Ccy',
-      { amount: '<InstdAmt Ccy="USD">1</InstdAmt>' },
-      'The currency "USD" is not possible: SEPA transfers are in EUR',
-    ],
-    [
-      'RmtInf/Strd/CdtrRefInf/Ref',
-      { rest: REFERENCE },
-      'The payee\'s reference "RF19539007547034" is not a reference of ISO 11649: its check digits are wrong',
-    ],
+    ['Amt/InstdAmt/@Ccy', { amount: '<InstdAmt Ccy="USD">1</InstdAmt>' }, IN_USD],
+    ['RmtInf/Strd/CdtrRefInf/Ref', { rest: REFERENCE }, NO_REFERENCE],
     ['CdtrAcct/Id/IBAN', { payee: to('<IBAN>DE00</IBAN>') }, expect.stringMatching(/^The IBAN "DE00" /)],
   ])('is refused with a wrong %s', async (path, parts, message) => {
     const { lines, problems } = await readOne(transaction(parts));
@@ -155,14 +150,9 @@ test.each([
 ])(
   'a payment in a pain.001 with the reference of a payee %s is read',
   async (tp, reference, type, issuer) => {
-    const { lines } = await readOne(
-      transaction({
-        rest: `<RmtInf><Strd><CdtrRefInf>${tp}<Ref>${reference}</Ref></CdtrRefInf></Strd></RmtInf>`,
-      }),
-    );
-    const compact = reference.replaceAll(' ', '');
-    expect(lines).toMatchObject([
-      { description: '', creditorReference: { reference: compact, type, issuer } },
-    ]);
+    const rest = `<RmtInf><Strd><CdtrRefInf>${tp}<Ref>${reference}</Ref></CdtrRefInf></Strd></RmtInf>`;
+    const { lines } = await readOne(transaction({ rest }));
+    const creditorReference = { reference: reference.replaceAll(' ', ''), type, issuer };
+    expect(lines).toMatchObject([{ description: '', creditorReference }]);
   },
 );

@@ -50,16 +50,13 @@ describe('a payment', () => {
     expect(reported).toEqual([]);
   });
 
+  const EURO_SIGN = 'The description contains the character "€" at position 2, which SEPA does not allow';
   const PROBLEMS: [keyof WrittenPayment, string, string][] = [
     ['name', ' ', 'The name is empty'],
     ['iban', '', 'The IBAN "" is empty'],
     ['amount', '12,50', 'The amount "12,50" has a decimal comma'],
     ['currency', 'CHF', 'The currency "CHF" is not possible: SEPA transfers are in EUR'],
-    [
-      'description',
-      '7€',
-      'The description contains the character "€" at position 2, which SEPA does not allow',
-    ],
+    ['description', '7€', EURO_SIGN],
     ['reference', '/R', 'The reference must not begin or end with a slash, or have two slashes in a row'],
   ];
 
@@ -89,6 +86,7 @@ describe('a debit', () => {
     const debit = readDebit({ ...NOTHING, ...changes }, rules, (...problem) => void reported.push(problem));
     return { debit, reported };
   }
+  const ALL = { customer: '1', from: '0000012345', date: '2026-12-01' };
   const UNSAID = { customer: null, from: null, fromIban: null, executionDate: null };
 
   it.each<[Partial<WrittenDebit>, object]>([
@@ -97,10 +95,7 @@ describe('a debit', () => {
     [{ from: '0000012345' }, { from: '0000012345' }],
     [{ from: 'de89 3704 0044 0532 0130 00' }, { fromIban: 'DE89370400440532013000' }],
     [{ date: '2026-11-24' }, { executionDate: '2026-11-24' }],
-    [
-      { customer: '1', from: '0000012345', date: '2026-12-01' },
-      { customer: '1', from: '0000012345', executionDate: '2026-12-01' },
-    ],
+    [ALL, { customer: '1', from: '0000012345', executionDate: '2026-12-01' }],
   ])('is read from %o', (changes, expected) => {
     expect(readWith(changes)).toEqual({ debit: { ...UNSAID, ...expected }, reported: [] });
   });

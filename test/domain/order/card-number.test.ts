@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../src/domain/order/card-number.ts';
 
 const PAN = '5254121234563241';
+const IBANS = 'DE89370400440532013000, DE40 5254 1212 3456 3241 00';
 const MASKED = '525412******3241';
 
 it.each([
@@ -11,10 +12,7 @@ it.each([
   // The digits of others stay: no check digit, a time, an IBAN, a UUID, a longer number.
   ['number 5254121234563242', 'number 5254121234563242'],
   ['at 202611271206', 'at 202611271206'],
-  [
-    'DE89370400440532013000, DE40 5254 1212 3456 3241 00',
-    'DE89370400440532013000, DE40 5254 1212 3456 3241 00',
-  ],
+  [IBANS, IBANS],
   [`a${PAN} ${PAN}0000`, `a${PAN} ${PAN}0000`],
 ])('%s is shown as %s', (text, shown) => {
   expect(withoutCardNumbers(text)).toBe(shown);
@@ -31,25 +29,16 @@ it('a number that a request names is masked whatever its form', () => {
   );
 });
 
-it.each<[unknown, unknown]>([
-  [
-    { pan: Number(PAN), PAN: [PAN], cardPan: { value: PAN } },
-    { pan: MASKED, PAN: [MASKED], cardPan: { value: MASKED } },
-  ],
-  [
-    { card_number: PAN, cardNo: 'TOKEN12345' },
-    { card_number: MASKED, cardNo: '******2345' },
-  ],
-  [
-    { maskedPan: PAN, other: PAN, list: [Number(PAN)] },
-    { maskedPan: MASKED, other: MASKED, list: [MASKED] },
-  ],
-  [
-    { [PAN]: true, deep: [{ pan: PAN, currency: 'EUR' }] },
-    { [MASKED]: true, deep: [{ pan: MASKED, currency: 'EUR' }] },
-  ],
-])('%j is kept as %j', (said, kept) => {
-  expect(maskedJson(said)).toEqual(kept);
+it.each<[string, (pan: string | number) => object]>([
+  ['in the fields of a card', (pan) => ({ pan, PAN: [pan], cardPan: { value: pan }, card_number: pan })],
+  ['in any other field', (pan) => ({ maskedPan: pan, other: pan, list: [pan] })],
+  ['as the name of a field', (pan) => ({ [pan]: true, deep: [{ pan, currency: 'EUR' }] })],
+])('a number is masked %s', (_, having) => {
+  for (const pan of [PAN, Number(PAN)]) expect(maskedJson(having(pan))).toEqual(having(MASKED));
+});
+
+it('a token in place of a number is masked', () => {
+  expect(maskedJson({ cardNo: 'TOKEN12345' })).toEqual({ cardNo: '******2345' });
 });
 
 it.each([

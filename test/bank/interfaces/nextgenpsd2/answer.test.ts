@@ -121,7 +121,7 @@ describe('the messages of an answer', () => {
     ['beside others', { ...messages(error('A')), error: 'B', code: 'C' }, [message(NO)]],
     ['of OAuth', { error: 'invalid_grant', error_description: 'Over', code: 'C' }, [message(OVER)]],
     [
-      'of OAuth, as a message',
+      'in words of a gateway',
       { error: 'Bad Request', message: 'No such key', path: '/v1' },
       [message(NO_KEY)],
     ],
@@ -250,22 +250,6 @@ describe('the content of an answer', () => {
     expect(errorOf(() => readAnswer(withToken, list))).toEqual({ ...context, hadToken: true });
     const forbidden = await answered({ ...READING, bearer: 't1' }, said(messages(error('FORBIDDEN')), 403));
     expect(errorOf(() => readAnswer(forbidden, list))).not.toHaveProperty('hadToken');
-  });
-});
-
-describe('a failure with a code of the bank', () => {
-  it.each<[string, number, object]>([
-    ['FORMAT_ERROR', 400, { refusal: 'content' }],
-    ['FORMAT_ERROR', 499, { refusal: 'content' }],
-    ['FORMAT_ERROR', 500, {}],
-    ['FORMAT_ERROR', 503, {}],
-    ['FORMAT_ERROR', 408, {}],
-    ['FORMAT_ERROR', 302, {}],
-    ['SERVICE_UNAVAILABLE', 400, {}],
-  ])('%s with HTTP %i is no refusal if the bank may have done it: %j', async (code, status, refusal) => {
-    const got = await answered(PAYING, said(messages(error(code)), status));
-    const failed = { refusal: undefined, ...errorOf(() => readNothing(got)) };
-    expect(failed.refusal === undefined ? {} : { refusal: failed.refusal }).toEqual(refusal);
   });
 });
 

@@ -45,6 +45,8 @@ const USED_UP = {
 
 const NO_MORE_TODAY = 'The bank allows no more readings of this consent today';
 
+const WRONG_FORM = `The bank does not accept the form of ${READ}`;
+
 type Refusal = [bankCode: string, status: number, says: string];
 /** Refusals of one kind: the bank's code, the status and what psd2 says of it differ. */
 const kind = (code: string, context: ErrorContext, refusals: Refusal[]) =>
@@ -85,7 +87,8 @@ const STANDARD = [
     ['SERVICE_BLOCKED', 403, 'The bank has blocked this service for the customer'],
   ]),
   kind('bank_refused', { ...FILE, ...CONTENT }, [
-    ['FORMAT_ERROR', 400, `The bank does not accept the form of ${READ}`],
+    ['FORMAT_ERROR', 400, WRONG_FORM],
+    ['FORMAT_ERROR', 499, WRONG_FORM],
     ['PARAMETER_NOT_SUPPORTED', 400, `The bank does not have a parameter of ${READ}`],
     ['PARAMETER_NOT_CONSISTENT', 400, `The parameters of ${READ} do not fit together for the bank`],
     ['REQUESTED_FORMATS_INVALID', 406, `The bank has no answer to ${READ} in the format that psd2 accepts`],
@@ -93,6 +96,10 @@ const STANDARD = [
     ['PRODUCT_INVALID', 403, 'The bank does not offer this product to the customer'],
     ['PRODUCT_UNKNOWN', 404, 'The bank does not have this product'],
     ['SESSIONS_NOT_SUPPORTED', 400, 'The bank does not combine services in one session'],
+  ]),
+  // It is no refusal if the bank may have done it.
+  kind('bank_refused', FILE, [
+    ...[500, 503, 408, 302].map((status): Refusal => ['FORMAT_ERROR', status, WRONG_FORM]),
   ]),
   kind('bank_refused', { hint: 'Choose others with --from and --to.', ...CONTENT }, [
     ['PERIOD_INVALID', 400, `The bank does not take the days of ${READ}`],
