@@ -201,10 +201,8 @@ it('a call that times out closes its connection, and the next call does not wait
   const silent: Socket[] = [];
   bank.answer = (socket) => silent.push(socket);
   const sending = bank.connection.send(PUT, 300, never);
-  await expect(sending).rejects.toMatchObject({
-    message: 'it did not answer within 0.3 s',
-    neverSent: false,
-  });
+  const late = { message: 'it did not answer within 0.3 s', neverSent: false, passing: true };
+  await expect(sending).rejects.toMatchObject(late);
   bank.answer = (socket) => socket.write(OK);
   await send();
   const [first] = silent;

@@ -69,16 +69,6 @@ describe('TLS', () => {
   });
 });
 
-it('after the timeout of a PUT, psd2 assumes that the bank may have acted', async () => {
-  recorded.expect('PUT', '/x', 'no answer');
-  const { exchange } = openClient({ timeoutMs: 1000 });
-  await expect(exchange(put)).rejects.toMatchObject({
-    code: 'bank_unreachable',
-    message: 'The bank could not be reached: it did not answer within 1 s',
-    cause: { neverSent: false, passing: true },
-  });
-});
-
 describe('an interruption', () => {
   const interrupted = new Psd2Error('interrupted', 'Interrupted');
 

@@ -59,20 +59,6 @@ describe('the base URL', () => {
 });
 
 describe('the ids of a call', () => {
-  it('each attempt has its own request id, and all share the transaction id', async () => {
-    recorded.expect('GET', CUSTOMER_ID, { status: 503 });
-    recorded.expect('GET', CUSTOMER_ID, customer);
-    recorded.expect('GET', CUSTOMER_ID, customer);
-    const { bank } = openClient();
-    await bank.login.whose(transactionId);
-    await bank.login.whose(transactionId);
-    const ids = recorded.received.map(({ headers }) => headers['tpp-request-id']);
-    expect(new Set(ids).size).toBe(3);
-    for (const { headers } of recorded.received) {
-      expect(headers['tpp-transaction-id']).toBe(transactionId);
-    }
-  });
-
   it('psd2 announces the ids of each attempt before it leaves', async () => {
     recorded.expect('GET', '/x', { status: 500 });
     recorded.expect('GET', '/x', success());

@@ -97,13 +97,6 @@ describe('a nested result', () => {
     expect(readEnvelope({ ...nested, data: {} })?.data).toEqual(nested.result.result.data);
     expect(readEnvelope({ ...nested, data: null })?.data).toEqual(nested.result.result.data);
   });
-
-  it('a nested result may be a bare true, as in customerid-info', () => {
-    expect(readEnvelope({ result: { ...SUCCESS, result: true }, data: { customerid: '1' } })).toMatchObject({
-      outcome: 'SUCCESS',
-      data: { customerid: '1' },
-    });
-  });
 });
 
 describe('messages', () => {
