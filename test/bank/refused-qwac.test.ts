@@ -32,20 +32,11 @@ function connect(port: number): BankConnection {
 /** Starts OpenSSL's own server. It sends an alert if it refuses a client certificate. */
 async function startOpenssl(version: '-tls1_2' | '-tls1_3'): Promise<number> {
   const port = await freePort();
-  const pair = [
-    '-cert',
-    file('server.pem', made.server.cert),
-    '-key',
-    file('server-key.pem', made.server.key),
-  ];
+  const own = ['-cert', file('server.pem', made.server.cert)];
+  const pair = [...own, '-key', file('server-key.pem', made.server.key)];
   const verify = ['-Verify', '1', '-verify_return_error', '-CAfile', file('stranger.pem', made.stranger)];
-  const server: ChildProcess = spawn(
-    'openssl',
-    ['s_server', '-accept', String(port), version, ...pair, ...verify],
-    {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    },
-  );
+  const words = ['s_server', '-accept', String(port), version, ...pair, ...verify];
+  const server: ChildProcess = spawn('openssl', words, { stdio: ['pipe', 'pipe', 'ignore'] });
   endings.push(() => {
     server.kill();
     return once(server, 'exit');
@@ -132,13 +123,11 @@ describe('a bank that closes the connection without an alert', () => {
     });
   });
 
+  const endOnData = (socket: TLSSocket) => void socket.once('data', () => socket.end());
   it.each<[string, () => Promise<number>]>([
     ['refuses the QWAC', () => startNode('TLSv1.3', made.stranger)],
     ['closes the connection', () => startNode('TLSv1.3', made.ca, (socket) => socket.end())],
-    [
-      'closes it after the request',
-      () => startNode('TLSv1.3', made.ca, (socket) => socket.once('data', () => socket.end())),
-    ],
+    ['closes it after the request', () => startNode('TLSv1.3', made.ca, endOnData)],
   ])('with TLS 1.3, if the server %s, psd2 knows that no byte of an answer came', async (_, start) => {
     await expect(send(await start())).rejects.toMatchObject({
       message: 'the connection was lost',

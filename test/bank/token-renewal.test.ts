@@ -3,7 +3,7 @@ import type { TokenSource } from '../../src/bank/ports/call.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { refusal, scaRequired, success } from './answers.ts';
 import { FACTS, useClients } from './client.ts';
-import { useRecordedBank } from './recorded-bank.ts';
+import { useRecordedBank, type WrittenAnswer } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -29,13 +29,29 @@ function bearers(): (string | undefined)[] {
   return recorded.received.map(({ headers }) => headers.authorization);
 }
 
-it('psd2 renews the token after a 401 and retries the call once', async () => {
-  recorded.expect('GET', PATH, refusal(401));
-  recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
+const CUSTOMER = success('{"customerid":"1234567"}');
+const PAGE = { status: 401, headers: { 'content-type': 'text/html' }, body: '<html>' };
+const ENDED = { code: 'not_logged_in', httpStatus: 401 };
+const ASKS_SCA = { code: 'sca_required', resourceId: 'r1' };
+
+it.each<[string, WrittenAnswer[], string | object, string[]]>([
+  [
+    'renews the token after a 401, and makes the call once more',
+    [refusal(401), CUSTOMER],
+    '1234567',
+    ['token-0'],
+  ],
+  ['does so after any 401, because a GET changes nothing', [PAGE, CUSTOMER], '1234567', ['token-0']],
+  ['stops after a second 401', [refusal(401), refusal(401)], ENDED, ['token-0']],
+  ['does not renew the token after a 401 that asks for SCA', [scaRequired(401, 'r1')], ASKS_SCA, []],
+])('psd2 %s', async (_, answers, expected, refused) => {
+  for (const answer of answers) recorded.expect('GET', PATH, answer);
   const tokens = numberedTokens();
-  expect(await openClient({ tokens }).bank.login.whose(transactionId)).toBe('1234567');
-  expect(bearers()).toEqual(['Bearer token-0', 'Bearer token-1']);
-  expect(tokens.refused).toEqual(['token-0']);
+  const asking = openClient({ tokens }).bank.login.whose(transactionId);
+  if (typeof expected === 'string') expect(await asking).toBe(expected);
+  else await expect(asking).rejects.toMatchObject(expected);
+  expect(tokens.refused).toEqual(refused);
+  expect(bearers()).toEqual(answers.map((_, at) => `Bearer token-${at}`));
 });
 
 it('after a 401 psd2 also retries a PUT, since the bank did nothing', async () => {
@@ -60,17 +76,9 @@ it('psd2 does not retry a PUT if the 401 may not come from the bank', async () =
   expect(tokens.refused).toEqual([]);
 });
 
-it('psd2 retries a GET after any 401, because a GET changes nothing', async () => {
-  recorded.expect('GET', PATH, { status: 401, headers: { 'content-type': 'text/html' }, body: '<html>' });
-  recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
-  const tokens = numberedTokens();
-  expect(await openClient({ tokens }).bank.login.whose(transactionId)).toBe('1234567');
-  expect(tokens.refused).toEqual(['token-0']);
-});
-
 it('psd2 does not itself repeat a call that moves money after a 401, and renews the token for the next call', async () => {
   recorded.expect('PUT', '/x', refusal(401));
-  recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
+  recorded.expect('GET', PATH, CUSTOMER);
   const tokens = numberedTokens();
   // The tokens have not learnt that the bank refuses this one.
   tokens.current = async () => 'token-0';
@@ -87,7 +95,7 @@ it('psd2 does not renew once more if the bank refuses the renewed token for that
   const { bank, caller } = openClient({ tokens });
   for (let times = 0; times < 2; times += 1) {
     recorded.expect('PUT', '/x', refusal(401));
-    recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
+    recorded.expect('GET', PATH, CUSTOMER);
     expect((await caller.send({ ...PUT, irrevocable: true })).status).toBe(401);
     await bank.login.whose(transactionId);
   }
@@ -95,57 +103,23 @@ it('psd2 does not renew once more if the bank refuses the renewed token for that
   expect(tokens.refused).toEqual(['token-0']);
 });
 
-it('psd2 stops after a second 401', async () => {
-  recorded.expect('GET', PATH, refusal(401));
-  recorded.expect('GET', PATH, refusal(401));
-  const tokens = numberedTokens();
-  await expect(openClient({ tokens }).bank.login.whose(transactionId)).rejects.toMatchObject({
-    code: 'not_logged_in',
-    httpStatus: 401,
-  });
-  expect(tokens.refused).toHaveLength(1);
-});
-
-it('psd2 does not renew the token after a 401 that asks for SCA', async () => {
-  recorded.expect('GET', PATH, scaRequired(401, 'r1'));
-  const tokens = numberedTokens();
-  await expect(openClient({ tokens }).bank.login.whose(transactionId)).rejects.toMatchObject({
-    code: 'sca_required',
-    resourceId: 'r1',
-  });
-  expect(tokens.refused).toEqual([]);
-});
-
 it("if the renewal fails, the operator sees the renewal's error", async () => {
   recorded.expect('GET', PATH, refusal(401));
   const ended = new Psd2Error('not_logged_in', 'The login has ended');
-  const tokens: TokenSource = {
-    current: async () => 'token-0',
-    renewed: async () => {
-      throw ended;
-    },
-  };
+  const tokens: TokenSource = { current: async () => 'token-0', renewed: () => Promise.reject(ended) };
   await expect(openClient({ tokens }).bank.login.whose(transactionId)).rejects.toBe(ended);
 });
 
 it('psd2 sends nothing without a token', async () => {
   const nobody = new Psd2Error('not_logged_in', 'Nobody is logged in');
-  const tokens: TokenSource = {
-    current: async () => {
-      throw nobody;
-    },
-    renewed: async () => 'never',
-  };
+  const tokens: TokenSource = { current: () => Promise.reject(nobody), renewed: async () => 'never' };
   await expect(openClient({ tokens }).bank.login.whose(transactionId)).rejects.toBe(nobody);
   expect(recorded.received).toEqual([]);
 });
 
 it('the operator sees the warnings and infos of a success', async () => {
-  recorded.expect(
-    'GET',
-    PATH,
-    success('{"customerid":"1"}', { message: '{"code":"W1","message":"Soon closed","type":"WARNING"}' }),
-  );
+  const message = '{"code":"W1","message":"Soon closed","type":"WARNING"}';
+  recorded.expect('GET', PATH, success('{"customerid":"1"}', { message }));
   const { bank, notices } = openClient();
   await bank.login.whose(transactionId);
   expect(notices).toEqual([{ code: 'W1', text: 'Soon closed', type: 'WARNING', detail: null }]);

@@ -20,16 +20,11 @@ interface Contracted {
 const STATUSES = ['open', 'authorised', 'refused', 'executed', 'in no list'] as const;
 type Status = (typeof STATUSES)[number];
 
+const IN_FORCE_AT_ONCE = STATUSES.filter((status) => status !== 'authorised');
+
 const SUBJECTS: [string, Contracted][] = [
   ['cb', { use: useCb, makes: ['begin', 'request a consent'], statuses: STATUSES }],
-  [
-    'nextgenpsd2',
-    {
-      use: useNextGenPsd2,
-      makes: ['request a consent'],
-      statuses: STATUSES.filter((status) => status !== 'authorised'),
-    },
-  ],
+  ['nextgenpsd2', { use: useNextGenPsd2, makes: ['request a consent'], statuses: IN_FORCE_AT_ONCE }],
 ];
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
@@ -58,12 +53,8 @@ describe.each(SUBJECTS)('the interface %s', (_name, { use, makes, statuses }) =>
     const { bank, customerId, answer } = open();
     answer('list', { accounts: ['0000012345'] });
     const [account] = await bank.accounts.list(customerId, transactionId);
-    expect(account).toMatchObject({
-      accountId: '0000012345',
-      productId: '0000012345',
-      iban: null,
-      name: null,
-    });
+    const ids = { accountId: '0000012345', productId: '0000012345' };
+    expect(account).toMatchObject({ ...ids, iban: null, name: null });
     expect(bank.accounts.isId('0000012345')).toBe(true);
     expect(bank.accounts.isId('')).toBe(false);
   });
@@ -94,9 +85,8 @@ describe.each(SUBJECTS)('the interface %s', (_name, { use, makes, statuses }) =>
     const link = 'https://customers.example/sca?x=1&y=%2F';
     answer('start SCA', { link });
     const redirectUri = 'http://127.0.0.1:8910/callback';
-    expect(await bank.sca.start({ resourceId: 'r1', redirectUri, transactionId, beforeSend: silent })).toBe(
-      link,
-    );
+    const start = { resourceId: 'r1', redirectUri, transactionId, beforeSend: silent };
+    expect(await bank.sca.start(start)).toBe(link);
   });
 
   const meanings = [
@@ -120,9 +110,8 @@ describe.each(SUBJECTS)('the interface %s', (_name, { use, makes, statuses }) =>
   it('a status of another resource decides nothing', async () => {
     const { bank, answer } = open();
     answer('status', { about: 'r2' });
-    expect(await failureOf(bank.sca.status('r1', transactionId, true))).toMatchObject({
-      code: 'bank_answer',
-    });
+    const failure = await failureOf(bank.sca.status('r1', transactionId, true));
+    expect(failure).toMatchObject({ code: 'bank_answer' });
   });
 
   it.each(makes)('a refusal of "%s" says whose it is, and what it is about', async (what) => {

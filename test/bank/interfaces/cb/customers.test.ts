@@ -12,6 +12,7 @@ const openClient = useClients(recorded);
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 
+const ACCOUNTS = '/private/customers/1234567/accounts';
 const NOTHING = { iban: null, name: null, productCode: null, productDescription: null };
 
 describe('customer data', () => {
@@ -24,15 +25,10 @@ describe('customer data', () => {
   });
 
   it("psd2 reads the accounts, where a card has its account's IBAN and no name", async () => {
-    recorded.expect(
-      'GET',
-      '/private/customers/1234567/accounts',
-      success(
-        '{"accounts":[' +
-          '{"accountId":"0000012345","product":{"code":"0602","description":"Conto"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"Casa"},' +
-          '{"accountId":"CARD000001","product":{"code":"CA30","description":"Carta"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"","new":1}]}',
-      ),
-    );
+    const accounts =
+      '{"accountId":"0000012345","product":{"code":"0602","description":"Conto"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"Casa"},' +
+      '{"accountId":"CARD000001","product":{"code":"CA30","description":"Carta"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"","new":1}';
+    recorded.expect('GET', ACCOUNTS, success(`{"accounts":[${accounts}]}`));
     expect(await openClient().bank.accounts.list('1234567', transactionId)).toMatchInlineSnapshot(`
       [{ accountId: "0000012345", currency: "EUR", iban: "IT60X0542811101000000123456", name: "Casa",
          productCode: "0602", productDescription: "Conto", productId: "0000012345" },
@@ -42,13 +38,9 @@ describe('customer data', () => {
   });
 
   it('a product may be without a name, an IBAN, a code and a description, and is there once if the bank lists it twice', async () => {
-    recorded.expect(
-      'GET',
-      '/private/customers/1234567/accounts',
-      success(
-        '{"accounts":[{"accountId":"0000012345","currency":""},{"accountId":"0000012346","product":{},"currency":"USD","iban":""},{"accountId":" 0000012345","currency":"CHF"}]}',
-      ),
-    );
+    const accounts =
+      '{"accountId":"0000012345","currency":""},{"accountId":"0000012346","product":{},"currency":"USD","iban":""},{"accountId":" 0000012345","currency":"CHF"}';
+    recorded.expect('GET', ACCOUNTS, success(`{"accounts":[${accounts}]}`));
     expect(await openClient().bank.accounts.list('1234567', transactionId)).toEqual([
       { ...NOTHING, accountId: '0000012345', productId: '0000012345', currency: '' },
       { ...NOTHING, accountId: '0000012346', productId: '0000012346', currency: 'USD' },
@@ -82,21 +74,15 @@ describe('customer data', () => {
     ['"date":"30/06/2026","hour":"10:15 h"', '2026-06-30'],
     ['"hour":"10:15"', null],
   ])('psd2 reads the time of a balance from %s', async (time, asOf) => {
-    recorded.expect(
-      'GET',
-      '/private/customers/1234567/products/0000012345/balance/retrieve',
-      success(
-        `{"accountBalance":{"amount":"1234.560","currency":"EUR"},"availableBalance":{"amount":-0.5,"currency":"EUR"},${time}}`,
-      ),
-    );
+    const balances =
+      '"accountBalance":{"amount":"1234.560","currency":"EUR"},"availableBalance":{"amount":-0.5,"currency":"EUR"}';
+    const path = '/private/customers/1234567/products/0000012345/balance/retrieve';
+    recorded.expect('GET', path, success(`{${balances},${time}}`));
     expect(await openClient().bank.accounts.balance('1234567', '0000012345', transactionId)).toEqual({
-      accountId: '0000012345',
-      productId: '0000012345',
+      ...{ accountId: '0000012345', productId: '0000012345', asOf },
       accountBalance: { amount: '1234.560', currency: 'EUR' },
       availableBalance: { amount: '-0.5', currency: 'EUR' },
-      accountAvailability: null,
-      accountAvailableCredit: null,
-      asOf,
+      ...{ accountAvailability: null, accountAvailableCredit: null },
       // All rows up to the moment of an earlier day are in it.
       ...(asOf !== null && { bookedDay: asOf.slice(0, 10) }),
     });
@@ -123,17 +109,9 @@ describe('a document', () => {
   it("the document of a range's transactions arrives byte for byte", async () => {
     const path = '/private/customers/1234567/products/0000012345/transactions/retrieve';
     recorded.expect('GET', `${path}?dateFrom=01%2F06%2F2026&dateTo=30%2F06%2F2026&exportType=pdf`, pdf);
-    const document = await openClient().bank.accounts.document(
-      {
-        customerId: '1234567',
-        productId: '0000012345',
-        from: parseDate('--from', '2026-06-01'),
-        to: parseDate('--to', '2026-06-30'),
-        transactionId,
-      },
-      'pdf',
-    );
-    expect(document).toEqual(PDF);
+    const range = { from: parseDate('--from', '2026-06-01'), to: parseDate('--to', '2026-06-30') };
+    const query = { customerId: '1234567', productId: '0000012345', ...range, transactionId };
+    expect(await openClient().bank.accounts.document(query, 'pdf')).toEqual(PDF);
   });
 
   it('psd2 refuses an envelope as a document', async () => {

@@ -21,26 +21,20 @@ function keyId(form: object, of = PLAIN): string {
 }
 
 describe('the keyId of a signature', () => {
+  const OF_APP = 'SN=a1b2c3d,CA=CN=app.example,2.5.4.97=#0C0E50534449542D42492D3132333435,O=The App,C=IT';
+  const NO_BLANKS = 'SN=a1b2c3d, CA=CN=SealCA1,O=TrustServices,C=DE';
   const ISSUER = 'CN=Seal CA 1,O=Trust Services,C=DE';
   it.each([
     ['the standard’s', {}, `SN=a1b2c3d,CA=${ISSUER}`],
     ['upper case', { case: 'upper' }, `SN=A1B2C3D,CA=${ISSUER}`],
     ['decimal', { serial: 'decimal' }, `SN=169552957,CA=${ISSUER}`],
     ['decimal has no case', { serial: 'decimal', case: 'upper' }, `SN=169552957,CA=${ISSUER}`],
-    [
-      'the subject',
-      { dn: 'subject' },
-      'SN=a1b2c3d,CA=CN=app.example,2.5.4.97=#0C0E50534449542D42492D3132333435,O=The App,C=IT',
-    ],
+    ['the subject', { dn: 'subject' }, OF_APP],
     ['RFC 1779', { format: 'rfc1779' }, 'SN=a1b2c3d,CA=CN=Seal CA 1, O=Trust Services, C=DE'],
     ['%20', { spaces: 'percent' }, 'SN=a1b2c3d,CA=CN=Seal%20CA%201,O=Trust%20Services,C=DE'],
     ['no blanks', { spaces: 'strip', format: 'rfc1779' }, 'SN=a1b2c3d,CA=CN=SealCA1,O=TrustServices,C=DE'],
     ['a separator', { separator: ', ' }, `SN=a1b2c3d, CA=${ISSUER}`],
-    [
-      'a separator keeps its blank',
-      { separator: ', ', spaces: 'strip' },
-      'SN=a1b2c3d, CA=CN=SealCA1,O=TrustServices,C=DE',
-    ],
+    ['a separator keeps its blank', { separator: ', ', spaces: 'strip' }, NO_BLANKS],
     ['the number alone', { form: 'sn', case: 'upper' }, 'SN=A1B2C3D'],
     ['the organization', { form: 'organization-id' }, 'PSDIT-BI-12345'],
     ['a fixed text', { form: 'my-client-id' }, 'my-client-id'],

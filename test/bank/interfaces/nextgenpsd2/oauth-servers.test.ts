@@ -137,12 +137,10 @@ describe('the server of a bank', () => {
     expect(await opened(answers, oauth).oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual(server);
   });
 
+  const LOGIN_THERE = { metadata: META, authorizationEndpoint: 'https://a.example/x' };
   it.each<[Oauth, object]>([
     [{ metadata: 'https://a.example/meta' }, { token_endpoint: 'https://a.example/t' }],
-    [
-      { metadata: META, authorizationEndpoint: 'https://a.example/x' },
-      { token_endpoint: 'https://a.example/t' },
-    ],
+    [LOGIN_THERE, { token_endpoint: 'https://a.example/t' }],
     [{ metadata: META, tokenEndpoint: 'https://a.example/t' }, {}],
   ])('may be on a host that the bank file names: %j', async (oauth, metadata) => {
     const { token } = await serverOf(metadata, oauth);
@@ -167,9 +165,8 @@ describe('the server of a bank', () => {
   });
 
   it('has its metadata on no host that psd2 does not know', async () => {
-    expect(await failureOf(opened([]).oauth.server('https://a.example/meta', TRANSACTION_ID))).toMatchObject({
-      message: unknown('of the metadata'),
-    });
+    const asking = opened([]).oauth.server('https://a.example/meta', TRANSACTION_ID);
+    expect(await failureOf(asking)).toMatchObject({ message: unknown('of the metadata') });
   });
 });
 
@@ -192,9 +189,8 @@ describe('the page of a login', () => {
       'responseType=AuthorizationCode&clientId=c%261&redirect_uri=http%3A%2F%2F127.0.0.1%2Fx&scope=a+b&state=s+1&bic=GENODEF1S06&challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256',
     ],
   ])('with the bank file %j', (oauth, query) => {
-    expect(authorizationUrl(SERVER, asked, described({ oauth }))).toBe(
-      `https://login.example/authorize?${query}`,
-    );
+    const url = authorizationUrl(SERVER, asked, described({ oauth }));
+    expect(url).toBe(`https://login.example/authorize?${query}`);
   });
 
   it('keeps what the address of the bank has', () => {
@@ -351,16 +347,13 @@ describe('tokens', () => {
   });
 
   it('need an address', async () => {
-    expect(await failureOf(opened([]).login.tokens(CLIENT, REFRESH, TRANSACTION_ID))).toEqual(
-      unnamed('tokenEndpoint'),
-    );
+    const asking = opened([]).login.tokens(CLIENT, REFRESH, TRANSACTION_ID);
+    expect(await failureOf(asking)).toEqual(unnamed('tokenEndpoint'));
   });
 
+  const ALL = { expires_in: 3600, scope: 'a b', refresh_token: 'r2' };
   it.each<[object, object]>([
-    [
-      { expires_in: 3600, scope: 'a b', refresh_token: 'r2' },
-      { expiresIn: 3600, scope: 'a b', refreshToken: 'r2' },
-    ],
+    [ALL, { expiresIn: 3600, scope: 'a b', refreshToken: 'r2' }],
     [{ expires_in: ' 60 ' }, { expiresIn: 60 }],
     [{ expires_in: '59.9' }, { expiresIn: 59 }],
     [{ expires_in: 10_000_000_000 }, { expiresIn: 10_000_000_000 }],
@@ -411,13 +404,11 @@ describe('tokens', () => {
 describe('the client', () => {
   const qwac = certificateOf('/C=IT/organizationIdentifier=PSDIT-BI-9/CN=x');
 
+  const OWN: Oauth = { mode: 'integrated', clientId: 'own', clientAuth: 'basic' };
   it.each<[Oauth, object | null]>([
     [{}, null],
     [{ mode: 'pre-step' }, { clientId: 'PSDIT-BI-9', needsSecret: false }],
-    [
-      { mode: 'integrated', clientId: 'own', clientAuth: 'basic' },
-      { clientId: 'own', needsSecret: true },
-    ],
+    [OWN, { clientId: 'own', needsSecret: true }],
   ])('is the organization in the QWAC, or the bank file names it: %j', (oauth, client) => {
     expect(clientOf(described({ oauth }), qwac)).toEqual(client);
   });
