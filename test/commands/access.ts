@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Context } from '../../src/commands/context.ts';
 import type { ConsentCategoryRequest, ConsentEvent } from '../../src/domain/consent.ts';
 import { parseProductId } from '../../src/domain/identifiers.ts';
@@ -28,6 +29,14 @@ export async function storeLogin(
   if (customerId !== null) await tokens.remember(customerId);
 }
 
+const AUDIT = z.array(
+  z.object({ action: z.string(), customerId: z.nullable(z.string()), about: z.nullable(z.string()) }),
+);
+
+/** What was done, for whom and about what, in each line that `psd2 audit` has printed. */
+export const auditedIn = (data: unknown) =>
+  AUDIT.parse(data).map(({ action, customerId, about }) => [action, customerId, about]);
+
 /**
  * Stores a consent that was confirmed at the command's time.
  *
@@ -48,6 +57,18 @@ export async function storeConsent(
   });
 }
 
+/** Records events of a flow. `FLOW` as a resource is the flow itself. */
+export const recording =
+  <E extends object>(events: readonly E[]) =>
+  async (open: { current: { flow: string }; record(event: E): Promise<unknown> }) => {
+    const { flow } = open.current;
+    for (const event of events)
+      await open.record(
+        'resourceId' in event && event.resourceId === 'FLOW' ? { ...event, resourceId: flow } : event,
+      );
+    return flow;
+  };
+
 /** Stores a transfer with these events. @returns its flow */
 export async function storeTransfer(
   context: Context,
@@ -56,10 +77,7 @@ export async function storeTransfer(
 ): Promise<string> {
   const { flows } = await context.store();
   const begin = { transactionId: context.world.newId(), commits: 'on execute' as const };
-  return flows.begin('transfer', { ...begin, order: transferOrder(order) }, async (open) => {
-    for (const event of events) await open.record(event);
-    return open.current.flow;
-  });
+  return flows.begin('transfer', { ...begin, order: transferOrder(order) }, recording(events));
 }
 
 /** Stores an operation with these events, by default a standing order. @returns its flow */
@@ -72,13 +90,10 @@ export async function storeOperation(
   const begin = { transactionId: context.world.newId(), commits: 'on execute' as const };
   const usual = { customerId: '1000001', from: parseProductId('0000012345'), operation: 'standingOrder' };
   const whole = { ...begin, order: { ...usual, data: '{}', ...order } };
-  return flows.begin('operation', whole, async (open) => {
-    for (const event of events) await open.record(event);
-    return open.current.flow;
-  });
+  return flows.begin('operation', whole, recording(events));
 }
 
-/** Stores a consent with these events, of which `FLOW` as the resource is the flow itself. @returns its flow */
+/** Stores a consent with these events. @returns its flow */
 export async function storeConsentFlow(
   context: Context,
   begin: Partial<Begin<'consent'>>,
@@ -86,14 +101,7 @@ export async function storeConsentFlow(
 ): Promise<string> {
   const { flows } = await context.store();
   const usual = { transactionId: context.world.newId(), customerId: '1000001', categories: [] };
-  return flows.begin('consent', { ...usual, ...begin }, async (open) => {
-    const { flow } = open.current;
-    for (const event of events)
-      await open.record(
-        'resourceId' in event && event.resourceId === 'FLOW' ? { ...event, resourceId: flow } : event,
-      );
-    return flow;
-  });
+  return flows.begin('consent', { ...usual, ...begin }, recording(events));
 }
 
 /** Keeps a consent for the readings of a customer, by default one without an end. */

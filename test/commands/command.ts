@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { beforeEach } from 'vitest';
 import { type RawGlobals, readGlobals } from '../../src/cli/globals.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import type { Context, Surroundings } from '../../src/commands/context.ts';
@@ -10,6 +11,7 @@ import { type Environment, passphraseIn } from '../../src/store/machine/settings
 import { type Output, type OutputFormat, openOutput } from '../../src/terminal/output/output.ts';
 import type { Questions } from '../../src/terminal/prompts.ts';
 import { openTerminal } from '../../src/terminal/terminal.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { openStream } from '../terminal/stream.ts';
 
 /** A command in this process: real files, no terminal but a person who may answer, and a stopped clock. */
@@ -109,6 +111,13 @@ function titled(output: Output): Output {
   return Object.defineProperty(Object.create(output), 'record', { value: record });
 }
 
+/** A configuration folder for commands, which is a new one for each test. @param parent where these folders are */
+export function useFolder(parent = temporaryFolder()): StoreFolder {
+  const folder = newConfigFolder(parent);
+  beforeEach(() => void Object.assign(folder, newConfigFolder(parent)));
+  return folder;
+}
+
 /** Runs a command line in the context of a command. */
 export async function runIn(context: Context, ...words: string[]): Promise<void> {
   const program = await buildProgram('0.0.0', { words, runInstead: (command) => command(context) });
@@ -131,6 +140,16 @@ export function typing(...answers: string[]) {
     return answers.shift() ?? '';
   };
   return { questions, operator: { askSecret } };
+}
+
+/** A person who answers these questions one after the other, and then with no. */
+export function answering(...answers: boolean[]) {
+  const questions: string[] = [];
+  const confirm = async (question: string) => {
+    questions.push(question);
+    return answers.shift() ?? false;
+  };
+  return { questions, operator: { confirm } };
 }
 
 /** The cells of each line that psd2 printed in a pipe. */

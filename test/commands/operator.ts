@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import type * as z from 'zod';
 import type { SandboxOptions } from '../../src/sandbox/server/server.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
@@ -7,13 +7,10 @@ import { openTestBank, type TestBank } from '../sandbox/tpp.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { storeLogin } from './access.ts';
-import { type Command, openCommand, runIn } from './command.ts';
+import { type Command, type How, openCommand, runIn } from './command.ts';
 
 /** Longer than psd2 takes to the customer's browser. */
 const PATIENCE = { timeout: 30_000, interval: 5 };
-
-/** How a command of the operator begins. */
-type How = NonNullable<Parameters<typeof openCommand>[2]>;
 
 /** An operator at a sandbox, both in the process of the test: a command takes milliseconds. */
 export interface OperatorHere {
@@ -102,8 +99,18 @@ export function useOperatorHere(options: Partial<SandboxOptions> = {}): Operator
   return operator;
 }
 
+/** The same, with a new folder for each test. */
+export function useOperatorOfEachTest(options: Partial<SandboxOptions> = {}): OperatorHere {
+  const operator = useOperatorHere(options);
+  const temporary = temporaryFolder();
+  beforeEach(() => {
+    operator.folder = newConfigFolder(temporary);
+  });
+  return operator;
+}
+
 /** The environment that makes the profile `env` one for the sandbox. */
-export function settingsFor({ sandbox: { baseUrl, registration } }: TestBank): Environment {
+export function settingsFor({ sandbox: { baseUrl, registration } }: Pick<TestBank, 'sandbox'>): Environment {
   const { authorizationCode, clientCredentials } = registration.applications;
   return {
     PSD2_BASE_URL: baseUrl,

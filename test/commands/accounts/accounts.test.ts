@@ -266,10 +266,7 @@ describe('psd2 accounts report', () => {
   });
 });
 
-it.each(['balance', 'show', 'transactions'])(
-  'psd2 accounts %s refuses what is no product id',
-  async (verb) => {
-    const code = 'invalid_product_id';
-    await expect(operator.run(['accounts', verb, '../1'])).rejects.toMatchObject({ code });
-  },
-);
+it.each(['balance', 'show', 'transactions'])('accounts %s refuses what is no product id', async (verb) => {
+  const code = 'invalid_product_id';
+  await expect(operator.run(['accounts', verb, '../1'])).rejects.toMatchObject({ code });
+});

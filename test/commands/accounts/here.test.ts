@@ -5,6 +5,7 @@ import { isAccountId } from '../../../src/domain/identifiers.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
+import { differing } from '../named-bank.ts';
 import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
 
 // Accounts at a bank in the memory of the test: what other banks do not have, and how a terminal shows it.
@@ -19,17 +20,7 @@ const transaction = (index: string, more: Partial<Transaction> = {}): Transactio
 
 /** An operator at a bank whose accounts differ in these parts. */
 async function operatorAt(bank = new BankHere(), accounts: Partial<Accounts> = {}) {
-  const known: BankHere['interface'] = {
-    ...bank.interface,
-    open: (settings) => {
-      const opened = bank.interface.open(settings);
-      const connect: typeof opened.connect = (...over) => {
-        const connected = opened.connect(...over);
-        return { ...connected, accounts: { ...connected.accounts, ...accounts } };
-      };
-      return { ...opened, connect };
-    },
-  };
+  const known = differing(bank.interface, (own) => ({ accounts: { ...own.accounts, ...accounts } }));
   const payer = await payerAt({ interface: known }, temporary);
   /** What a terminal of this width shows. */
   const shown = async (words: string[], stdout: number, env = {}) => {
@@ -158,30 +149,27 @@ describe('psd2 accounts transactions', () => {
     expect(before).toMatch(/feeCharge,future$/);
   });
 
-  it.each(['json', 'ndjson', 'table'] as const)(
-    'as %s, psd2 reads no page behind the limit',
-    async (format) => {
-      const read: string[] = [];
-      const pages: Accounts['pages'] = async function* () {
-        for (const page of ['a', 'b', 'c']) {
-          read.push(page);
-          const rows = [transaction(`${page}1`), transaction(`${page}2`)];
-          yield { booked: { rows, total: 6, hasMore: page !== 'c' } };
-        }
-      };
-      const { run } = await operatorAt(new BankHere(), { pages });
-      for (const [limit, expected] of Object.entries({ 1: 'a', 2: 'a', 3: 'ab', 4: 'ab', 6: 'abc' })) {
-        read.length = 0;
-        const { printed } = await run([...LIST, '--limit', limit], { format });
-        expect(read.join(''), limit).toBe(expected);
-        const rows = ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'].slice(0, Number(limit));
-        expect(printed.match(/(?<=Details of row )\w+/g)).toEqual(rows);
-        const lines = printed.trimEnd().split('\n');
-        expect(format === 'json' ? JSON.parse(printed) : lines).toHaveLength(rows.length);
-        if (format === 'ndjson') for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object');
+  it.each(['json', 'ndjson', 'table'] as const)('as %s, no page behind the limit is read', async (format) => {
+    const read: string[] = [];
+    const pages: Accounts['pages'] = async function* () {
+      for (const page of ['a', 'b', 'c']) {
+        read.push(page);
+        const rows = [transaction(`${page}1`), transaction(`${page}2`)];
+        yield { booked: { rows, total: 6, hasMore: page !== 'c' } };
       }
-    },
-  );
+    };
+    const { run } = await operatorAt(new BankHere(), { pages });
+    for (const [limit, expected] of Object.entries({ 1: 'a', 2: 'a', 3: 'ab', 4: 'ab', 6: 'abc' })) {
+      read.length = 0;
+      const { printed } = await run([...LIST, '--limit', limit], { format });
+      expect(read.join(''), limit).toBe(expected);
+      const rows = ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'].slice(0, Number(limit));
+      expect(printed.match(/(?<=Details of row )\w+/g)).toEqual(rows);
+      const lines = printed.trimEnd().split('\n');
+      expect(format === 'json' ? JSON.parse(printed) : lines).toHaveLength(rows.length);
+      if (format === 'ndjson') for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object');
+    }
+  });
 
   it('--export is refused where the bank has no documents, and only there', async () => {
     const { run } = await operatorAt(new BankHere({ lacks: ['documents'] }));

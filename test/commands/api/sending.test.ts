@@ -9,6 +9,7 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { storeConsentFlow, storeLogin } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
 import { openCommand, runIn } from '../command.ts';
+import { differing } from '../named-bank.ts';
 import { useOperatorHere } from '../operator.ts';
 import { ANNA, endOf, payerAt } from '../payer-here.ts';
 
@@ -263,25 +264,16 @@ const json = (value: object, more: Partial<FreeAnswer> = {}) =>
 async function operatorAt(answers: FreeAnswer[], changes: Partial<BankHere['interface']> = {}) {
   const bank = new BankHere();
   const sent: FreeCall[] = [];
-  const known: BankHere['interface'] = {
-    ...bank.interface,
-    ...changes,
-    open: (settings) => {
-      const opened = bank.interface.open(settings);
-      const connect: typeof opened.connect = (...over) => ({
-        ...opened.connect(...over),
-        send: async (call) => {
-          sent.push(call);
-          return answers[sent.length - 1] ?? expect.unreachable();
-        },
-        pages: async function* (call) {
-          sent.push(call);
-          yield* answers;
-        },
-      });
-      return { ...opened, connect };
+  const known = differing({ ...bank.interface, ...changes }, () => ({
+    send: async (call) => {
+      sent.push(call);
+      return answers[sent.length - 1] ?? expect.unreachable();
     },
-  };
+    pages: async function* (call) {
+      sent.push(call);
+      yield* answers;
+    },
+  }));
   return { sent, ...(await payerAt({ interface: known }, folder)) };
 }
 

@@ -8,9 +8,10 @@ import { changeMark } from '../../../src/store/files/data.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { NewBatch } from '../../../src/store/ports/batches.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
-import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { login } from '../../store/whole-store.ts';
+import { storeTransfer } from '../access.ts';
 import { cellsIn, type How, openCommand, ranIn, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
@@ -39,17 +40,9 @@ const append = async (entry: Parameters<ProfileData['audit']['append']>[0], now 
 beforeEach(async () => {
   folder = newConfigFolder(temporary);
   await append({ action: 'logged-in', customerId: '1000001', about: 'authorization_code' }, MARCH);
-  const { flows } = await open().context.store();
-  const order = transferOrder({ customerId: '1000002', reference: 'INV 7' });
-  await flows.begin(
-    'transfer',
-    { transactionId: 't1', commits: 'on execute', order },
-    async ({ current, record }) => {
-      flow = current.flow;
-      await record({ ...VERIFIED, resourceId: 'resource-7' });
-      await record({ type: 'cancelled' });
-    },
-  );
+  const order = { customerId: '1000002', reference: 'INV 7' };
+  const verified = { ...VERIFIED, resourceId: 'resource-7' };
+  flow = await storeTransfer(open().context, order, verified, { type: 'cancelled' });
 });
 
 /** Runs `psd2 audit …`. */
@@ -233,11 +226,9 @@ describe('psd2 audit', () => {
   it('a flow that cannot be recorded does not begin', async () => {
     rmSync(path());
     mkdirSync(path());
-    const { flows } = await open().context.store();
     const before = readdirSync(folder.flows('env'));
-    const order = transferOrder({ reference: 'INV 8' });
-    const begin = { transactionId: 't2', commits: 'on execute' as const, order };
-    await expect(flows.begin('transfer', begin, async () => {})).rejects.toMatchObject({ code: 'config' });
+    const begun = storeTransfer(open().context, { reference: 'INV 8' });
+    await expect(begun).rejects.toMatchObject({ code: 'config' });
     expect(readdirSync(folder.flows('env'))).toEqual(before);
   });
 

@@ -1,30 +1,18 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { KnownInterface } from '../../../src/bank/call/call.ts';
 import type { Grant } from '../../../src/bank/ports/customer.ts';
 import { login } from '../../../src/commands/auth/login.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
+import { auditedIn, storeLogin } from '../access.ts';
 import { failureOf } from '../failure.ts';
 import { bankWhere } from '../named-bank.ts';
-import { useOperatorHere } from '../operator.ts';
+import { useOperatorOfEachTest } from '../operator.ts';
 
-const temporary = temporaryFolder();
-const operator = useOperatorHere();
+const operator = useOperatorOfEachTest();
 const ANNA = '1048262';
 const APPLICATION = ['auth', 'login', '--client-credentials'];
 
-beforeEach(() => {
-  operator.folder = newConfigFolder(temporary);
-});
-
-const audit = async () =>
-  z
-    .array(
-      z.object({ action: z.string(), customerId: z.nullable(z.string()), about: z.nullable(z.string()) }),
-    )
-    .parse(JSON.parse((await operator.run(['audit'])).printed()))
-    .map(({ action, customerId, about }) => [action, customerId, about]);
+const audit = async () => auditedIn(await operator.json(z.unknown(), ['audit']));
 
 it('without a terminal psd2 auth login --paste ends before it sends anything', async () => {
   expect(await failureOf(operator.run(['auth', 'login', '--paste']))).toEqual({

@@ -1,32 +1,20 @@
-import { beforeEach, expect, it } from 'vitest';
-import * as z from 'zod';
+import { expect, it } from 'vitest';
 import { move } from '../../../src/commands/auth/move.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
-import { openCommand, runIn } from '../command.ts';
+import { auditedIn, storeLogin } from '../access.ts';
+import { answering, type How, openCommand, ranIn, useFolder } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
-const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
 const [OLD, NEW, THIRD] = ['https://old.example/', 'https://new.example/', 'https://third.example/'];
 const YES = { globals: { yes: true } } as const;
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = newConfigFolder(temporary);
-});
+const folder = useFolder();
 
-type How = NonNullable<Parameters<typeof openCommand>[2]>;
 const at = (baseUrl: string, how: How = {}) =>
   openCommand(folder, NOW, { ...how, env: { PSD2_BASE_URL: baseUrl, ...how.env } });
 
 /** Runs `psd2 auth move` with a profile at the new base URL. */
-async function run(words: string[], how?: How) {
-  const command = at(NEW, how);
-  await runIn(command.context, 'auth', 'move', ...words);
-  return { printed: command.printed(), said: command.said() };
-}
+const run = (words: string[], how?: How) => ranIn(at(NEW, how), 'auth', 'move', ...words);
 
 /** Stores logins, and customers with a record, at a base URL. */
 async function store(baseUrl: string, logins: number, records = 0): Promise<void> {
@@ -42,25 +30,19 @@ const loginsAt = async (baseUrl: string) => {
 
 it('takes logins and records along after a yes, and writes that to the audit log', async () => {
   await store(OLD, 2, 1);
-  const { printed, said } = await run(['--from', 'https://OLD.example'], YES);
-  const data: unknown = JSON.parse(printed);
+  const { data, said } = await run(['--from', 'https://OLD.example'], YES);
   expect(data).toEqual({ profile: 'env', from: OLD, to: NEW, logins: 2, customers: 1 });
   expect(move.prints?.shape.is(data)).toBe(true);
   expect(said).toBe('');
   expect(await loginsAt(NEW)).toBe(2);
-  const { context, printed: audited } = at(NEW);
-  await runIn(context, 'audit');
-  const entry = z.array(z.object({ action: z.string(), about: z.string() }));
-  expect(entry.parse(JSON.parse(audited()))).toEqual([
-    { action: 'profile-changed', about: 'logins moved to the base URL' },
-  ]);
+  const { data: audited } = await ranIn(at(NEW), 'audit');
+  expect(auditedIn(audited)).toEqual([['profile-changed', null, 'logins moved to the base URL']]);
 });
 
 it('the second move has nothing to move, and asks nobody', async () => {
   await store(OLD, 1);
   await run(['--from', OLD], YES);
-  const { printed } = await run(['--from', OLD]);
-  expect(JSON.parse(printed)).toMatchObject({ logins: 0, customers: 0 });
+  expect(await run(['--from', OLD])).toMatchObject({ data: { logins: 0, customers: 0 } });
 });
 
 it.each([
@@ -71,15 +53,9 @@ it.each([
   [1, 2, '1 login and the consents of 2 customers'],
 ])('a person reads of %i logins and %i records: %s', async (logins, records, what) => {
   await store(OLD, logins, records);
-  const questions: string[] = [];
-  const answer = (yes: boolean) => ({
-    confirm: async (text: string) => {
-      questions.push(text);
-      return yes;
-    },
-  });
+  const { questions, operator } = answering(false, true);
   const words = ['--from', OLD];
-  expect(await failureOf(run(words, { operator: answer(false) }))).toEqual({
+  expect(await failureOf(run(words, { operator }))).toEqual({
     ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was moved' },
   });
   expect(await failureOf(run(words))).toEqual({
@@ -87,7 +63,7 @@ it.each([
     message: `psd2 would move ${what} of the profile env from ${OLD} to ${NEW}, and psd2 cannot ask without a terminal`,
     hint: 'Make sure that both addresses belong to the same bank, then add --yes.',
   });
-  const { said, printed } = await run(words, { operator: answer(true), format: 'table' });
+  const { said, printed } = await run(words, { operator, format: 'table' });
   expect([printed, said]).toEqual(['', `Moved ${what} of the profile env to ${NEW}.\n`]);
   const question = `Move ${what} of the profile env from ${OLD} to ${NEW}? psd2 will send the tokens to the new address`;
   expect(questions).toEqual([question, question]);

@@ -1,13 +1,12 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { parseDate } from '../../../src/domain/calendar.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { keepConsent, storeLogin } from '../access.ts';
+import { cellsIn } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
-import { useOperatorHere } from '../operator.ts';
+import { useOperatorOfEachTest } from '../operator.ts';
 
-const temporary = temporaryFolder();
-const operator = useOperatorHere();
+const operator = useOperatorOfEachTest();
 const APPLICATION = { globals: { grant: 'client_credentials' as const } };
 const STATUS = z.object({
   customerId: z.nullable(z.string()),
@@ -15,10 +14,6 @@ const STATUS = z.object({
 });
 const status = (...how: Parameters<typeof operator.run>[1][]) =>
   operator.json(STATUS, ['auth', 'status'], ...how);
-
-beforeEach(() => {
-  operator.folder = newConfigFolder(temporary);
-});
 
 /** What the bank has refused to a holder's present login. */
 async function refuse(holder: string | null, message: string): Promise<void> {
@@ -76,11 +71,6 @@ it.each([
 });
 
 describe('as a person reads it', () => {
-  const rowsOf = (printed: string) =>
-    printed
-      .replace(/\n$/, '')
-      .split('\n')
-      .map((line) => line.split('\t'));
   const accessTokenExpiresAt = '2026-12-01T00:00:00.000Z';
   const refreshTokenExpiresAt = '2027-02-01T00:00:00.000Z';
 
@@ -90,7 +80,7 @@ describe('as a person reads it', () => {
     const { notes } = await context.store();
     await notes.callRefused('1', { at: '2026-11-21T10:00:00.000Z', message: 'No consent' });
     const { printed } = await operator.run(['auth', 'status'], { format: 'table' });
-    expect(rowsOf(printed())).toEqual([
+    expect(cellsIn(printed())).toEqual([
       ['Profile', 'env'],
       ['Grant', 'authorization_code'],
       ['Customer', '1'],
@@ -114,7 +104,7 @@ describe('as a person reads it', () => {
     const find = bankWhere({ customers: 'named by the operator' });
     const how = { find, globals: { customer: 'ada' }, format: 'table' } as const;
     const { printed } = await operator.run(['auth', 'status'], how);
-    expect(rowsOf(printed())[3]).toEqual(['Consent', text]);
+    expect(cellsIn(printed())[3]).toEqual(['Consent', text]);
   });
 
   it("the application's login has no consent of its own, but that of the customer it acts for", async () => {

@@ -68,37 +68,35 @@ describe('psd2 bank find', () => {
   });
 });
 
-describe('an account of another bank', () => {
-  const PAYMENT = `transfer create --to ${COMMERZBANK} --name A --amount 1 --yes --from`.split(' ');
-  const CONSENT = ['consent', 'request', '--account'];
-  const PROFILES = {
-    ...{ munich: bank('Sparda', coded('Sparda', '70090500')), n26: bank('N26', coded('N26', '10011001')) },
-    ...{ coop: bank('Coop', coded('Volksbanken', '???9????')), silent: bank('Silent'), cb: undefined },
-  };
+const PAYMENT = `transfer create --to ${COMMERZBANK} --name A --amount 1 --yes --from`.split(' ');
+const CONSENT = ['consent', 'request', '--account'];
+const PROFILES = {
+  ...{ munich: bank('Sparda', coded('Sparda', '70090500')), n26: bank('N26', coded('N26', '10011001')) },
+  ...{ coop: bank('Coop', coded('Volksbanken', '???9????')), silent: bank('Silent'), cb: undefined },
+};
 
-  it.each([
-    ['n26', SPARDA, 'munich', true],
-    ['n26', `${SPARDA}:EUR`, 'munich', true],
-    // Its own banks are more, and less, exactly named than that of another profile.
-    ['coop', SPARDA, 'munich', true],
-    ['munich', SPARDA, null, false],
-    // No profile serves it, or the own one does not say what it serves.
-    ['n26', COMMERZBANK, null, false],
-    ['silent', SPARDA, 'munich', false],
-    ['n26', 'bban:70090500', null, false],
-  ])('at the profile %s, %s is said to be one of %j', async (profile, account, other, isRefused) => {
-    const run = await withProfiles(PROFILES);
-    for (const words of [...(account.includes(':') ? [] : [PAYMENT]), CONSENT]) {
-      const { failure, said } = await run([...words, account], { globals: { profile } });
-      const says = `${account.replace(':EUR', '')} is an account at Sparda, which the profile ${other} serves`;
-      const refusal = {
-        ...{ code: 'usage', exitCode: 2, message: `${says}, and not the profile ${profile}` },
-        hint: `psd2 has sent nothing. Give --profile ${other}.`,
-      };
-      if (isRefused) expect(failure).toMatchObject(refusal);
-      // It goes on, and no certificate is there.
-      else expect(failure).toMatchObject({ code: expect.not.stringMatching(/^usage$/) });
-      expect(said.includes(`${says}.`)).toBe(other !== null && !isRefused);
-    }
-  });
+it.each([
+  ['n26', SPARDA, 'munich', true],
+  ['n26', `${SPARDA}:EUR`, 'munich', true],
+  // Its own banks are more, and less, exactly named than that of another profile.
+  ['coop', SPARDA, 'munich', true],
+  ['munich', SPARDA, null, false],
+  // No profile serves it, or the own one does not say what it serves.
+  ['n26', COMMERZBANK, null, false],
+  ['silent', SPARDA, 'munich', false],
+  ['n26', 'bban:70090500', null, false],
+])('at the profile %s, %s is said to be an account of %j', async (profile, account, other, isRefused) => {
+  const run = await withProfiles(PROFILES);
+  for (const words of [...(account.includes(':') ? [] : [PAYMENT]), CONSENT]) {
+    const { failure, said } = await run([...words, account], { globals: { profile } });
+    const says = `${account.replace(':EUR', '')} is an account at Sparda, which the profile ${other} serves`;
+    const refusal = {
+      ...{ code: 'usage', exitCode: 2, message: `${says}, and not the profile ${profile}` },
+      hint: `psd2 has sent nothing. Give --profile ${other}.`,
+    };
+    if (isRefused) expect(failure).toMatchObject(refusal);
+    // It goes on, and no certificate is there.
+    else expect(failure).toMatchObject({ code: expect.not.stringMatching(/^usage$/) });
+    expect(said.includes(`${says}.`)).toBe(other !== null && !isRefused);
+  }
 });

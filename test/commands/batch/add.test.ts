@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { storeConsent } from '../access.ts';
+import { storeConsent, storeConsentFlow } from '../access.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
 import { IBAN, storeOf, useBatches } from './with-batch.ts';
@@ -124,11 +124,9 @@ it('psd2 warns of an instant payment whose payee nobody checks, and not if someb
     'Stored. It can be paid now.\n',
   );
   const env = payeeCheck({});
-  expect((await add(['--instant', '--again'], { env })).said).toMatchInlineSnapshot(`
-    "Payees: 2 match, 0 close, 0 none, 0 unavailable.
-    Stored. It can be paid now.
-    "
-  `);
+  expect((await add(['--instant', '--again'], { env })).said).toBe(
+    'Payees: 2 match, 0 close, 0 none, 0 unavailable.\nStored. It can be paid now.\n',
+  );
 });
 
 it('an account that the customer has given no consent for is an error, and one of nobody known is not', async () => {
@@ -245,13 +243,10 @@ it('only a confirmed consent with accounts says which accounts a customer has, a
   const { context } = payer.open();
   await storeConsent(context, ANNA, [{ name: 'ACCOUNT_INFO', products: [] }]);
   expect((await check()).data.errors).toBe(0);
-  const { flows } = await context.store();
   const categories = [{ name: 'PAYMENTS' as const, products: [parseProductId('0000088888')] }];
-  const begun = { transactionId: context.world.newId(), customerId: ANNA, categories };
-  await flows.begin('consent', begun, async (open) => {
-    const outcomes = [{ name: 'PAYMENTS', outcome: true }];
-    await open.record({ type: 'requested', resourceId: context.world.newId(), outcomes });
-  });
+  const outcomes = [{ name: 'PAYMENTS', outcome: true }];
+  const requested = { type: 'requested', resourceId: 'FLOW', outcomes } as const;
+  await storeConsentFlow(context, { customerId: ANNA, categories }, requested);
   expect((await check()).data.errors).toBe(0);
   await storeConsent(context, ANNA, categories);
   expect((await check()).data.errors).toBe(2);

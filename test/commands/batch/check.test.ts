@@ -1,12 +1,11 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { check } from '../../../src/commands/batch/check.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { document, information, transaction } from '../../batch-file/reading.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeTransfer } from '../access.ts';
-import { openCommand, runIn } from '../command.ts';
+import { type How, openCommand, runIn, useFolder } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
 import type { Json } from '../payer-here.ts';
 
@@ -15,11 +14,8 @@ const NOW = '2026-11-23T10:00:00.000Z';
 const IBAN = 'DE89370400440532013000';
 const shape = check.prints?.shape;
 
-let folder: StoreFolder;
+const folder = useFolder(temporary);
 let written = 0;
-beforeEach(() => {
-  folder = newConfigFolder(temporary);
-});
 
 /** Writes a file of payments. @returns its path */
 function write(text: string): string {
@@ -30,10 +26,7 @@ function write(text: string): string {
 }
 
 /** Runs `psd2 batch check` on a file. @returns what it printed, and the error that it ended with */
-async function checked(
-  text: string,
-  options: { words?: string[]; path?: string } & Parameters<typeof openCommand>[2] = {},
-) {
+async function checked(text: string, options: { words?: string[]; path?: string } & How = {}) {
   const { words = [], format = 'json', path = write(text), ...how } = options;
   const command = openCommand(folder, NOW, { ...how, format });
   const error = await runIn(command.context, 'batch', 'check', path, ...words).then(
@@ -79,21 +72,18 @@ describe('psd2 batch check', () => {
     ['required', 'no', null],
     ['never', 'yes', 'warning psd2 cannot tell this bank to book the sum: it may book each payment'],
     ['never', 'no', 'warning psd2 cannot tell this bank to book each payment: it may book their sum'],
-  ] as const)(
-    'at a bank with batchBooking %s, --batch-booking %s: %s',
-    async (batchBooking, word, expected) => {
-      const bulk = batchBooking && { maxEntries: null, takes: () => true, batchBooking };
-      const { data } = await checked(`${HEAD}\nAda,${IBAN},1\nBea,${IBAN},2\n`, {
-        words: word === undefined ? [] : ['--batch-booking', word],
-        find: bankWhere(bulk ? { bulk } : {}),
-      });
-      const said = data.problems.map(({ severity, message }: Json) => `${severity} ${message}`);
-      expect([said, data.totals[0].batchBooking]).toEqual([
-        expected === null ? [] : [expected],
-        word === undefined ? null : word === 'yes',
-      ]);
-    },
-  );
+  ] as const)('where batchBooking is %s, --batch-booking %s: %s', async (batchBooking, word, expected) => {
+    const bulk = batchBooking && { maxEntries: null, takes: () => true, batchBooking };
+    const { data } = await checked(`${HEAD}\nAda,${IBAN},1\nBea,${IBAN},2\n`, {
+      words: word === undefined ? [] : ['--batch-booking', word],
+      find: bankWhere(bulk ? { bulk } : {}),
+    });
+    const said = data.problems.map(({ severity, message }: Json) => `${severity} ${message}`);
+    expect([said, data.totals[0].batchBooking]).toEqual([
+      expected === null ? [] : [expected],
+      word === undefined ? null : word === 'yes',
+    ]);
+  });
 
   test('refuses an amount above the limit of the profile', async () => {
     const { data } = await checked(`name,iban,amount\nAda,${IBAN},100.00\nBob,${IBAN},100.01\n`, {
@@ -198,16 +188,14 @@ Bob,${IBAN},-1,1000001,0000012345,
 `,
       { format: 'table', columns: 120 },
     );
-    expect(printed).toBe(
-      [
-        'PROBLEM  PAYMENT  PLACE   WHAT',
-        'error    3        line 4  The amount "-1" is negative',
-        'CUSTOMER  FROM        DAY              PRODUCT   PAYMENTS     AMOUNT  SCAS',
-        '1000001   0000012345  2026-12-01       transfer         1  12.50 EUR     1',
-        '1000001   0000012345  when it is paid  transfer         1   1.00 EUR     1',
-        '',
-      ].join('\n'),
-    );
+    expect(printed.split('\n')).toEqual([
+      'PROBLEM  PAYMENT  PLACE   WHAT',
+      'error    3        line 4  The amount "-1" is negative',
+      'CUSTOMER  FROM        DAY              PRODUCT   PAYMENTS     AMOUNT  SCAS',
+      '1000001   0000012345  2026-12-01       transfer         1  12.50 EUR     1',
+      '1000001   0000012345  when it is paid  transfer         1   1.00 EUR     1',
+      '',
+    ]);
   });
 
   test('shows the first 10 000 problems, and counts the rest', async () => {

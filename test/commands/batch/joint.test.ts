@@ -140,9 +140,7 @@ it('one line of a bulk payment alone is paid with all that are in it', async () 
   expect(await pay([...RUN, '--only', '2'])).toMatchInlineSnapshot(
     `["2 executed tr-1 ", "1 of 1 paid (11.00 EUR).", "done"]`,
   );
-  expect(await pay()).toMatchInlineSnapshot(
-    `["1 executed tr-2 ", "2 executed tr-1 ", "2 of 2 paid (21.00 EUR).", "done"]`,
-  );
+  expect(await pay()).toEqual(['1 executed tr-2 ', '2 executed tr-1 ', '2 of 2 paid (21.00 EUR).', 'done']);
   expect(bank.payments).toHaveLength(1);
 });
 
@@ -255,9 +253,7 @@ it('a bulk payment that could not be sent stays written down, and the next run s
      "exit 9, unknown 2 of 2: run batch-1"]
   `);
   await payer.run(['operation', 'list']);
-  expect([here.payer.events('op-1'), here.payer.events('tr-1')]).toMatchInlineSnapshot(
-    `["created", "created bulk-joined"]`,
-  );
+  expect([here.payer.events('op-1'), here.payer.events('tr-1')]).toEqual(['created', 'created bulk-joined']);
   expect([await pay(), bank.sent]).toEqual([paid(2), ['verify bulk payment', 'sca pay-1']]);
 });
 
@@ -434,19 +430,16 @@ it('a line of a bulk payment that has no transfer does not go with it, and is pa
 
 // Lines that are authorised each alone: what a second run does with what the first one has begun.
 
-it.each([true, false])(
-  'a transfer that an earlier run has begun for a line goes on (noted: %s)',
-  async (isNoted) => {
-    const { bank, payer, pay } = await payees({}, 'Ada');
-    const store = await storeOf(payer);
-    const flow = await beginLine(store, 1, { isNoted, commits: 'on execute' });
-    expect(await pay()).toEqual(paid(1));
-    expect(bank.sent).toEqual(['verify transfer', 'sca pay-1', 'execute pay-1']);
-    expect((await store.read()).flows).toEqual(new Map([[1, flow]]));
-    expect(await pay()).toEqual(paid(1));
-    expect([payer.flows(), bank.sent.length]).toEqual([1, 3]);
-  },
-);
+it.each([true, false])('a transfer that an earlier run has begun goes on (noted: %s)', async (isNoted) => {
+  const { bank, payer, pay } = await payees({}, 'Ada');
+  const store = await storeOf(payer);
+  const flow = await beginLine(store, 1, { isNoted, commits: 'on execute' });
+  expect(await pay()).toEqual(paid(1));
+  expect(bank.sent).toEqual(['verify transfer', 'sca pay-1', 'execute pay-1']);
+  expect((await store.read()).flows).toEqual(new Map([[1, flow]]));
+  expect(await pay()).toEqual(paid(1));
+  expect([payer.flows(), bank.sent.length]).toEqual([1, 3]);
+});
 
 it('a run that was stopped while the customer was at the bank goes on with the same payment', async () => {
   const { bank, pay } = await payees({}, 'Ada');

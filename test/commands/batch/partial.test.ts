@@ -121,40 +121,34 @@ it('if the bank says nothing of the payments, the bookings do, and what was book
   ]);
 });
 
-it.each(['entries', 'bookings'] as const)(
-  'a run that is interrupted while it reads the %s records nothing',
-  async (call) => {
-    const { bank, payer, pay } = await partial();
-    bank.meets(call, new Psd2Error('interrupted', 'Interrupted'));
-    const ran = await payer.run(RUN);
-    expect(told(ran).slice(0, 3)).toEqual(['1 created tr-1 ', '2 created tr-2 ', '3 created tr-3 ']);
-    expect(ran.failure?.code).toBe('interrupted');
-    expect((await pay()).slice(0, 3)).toEqual(
-      [1, 2, 3].map((line) => expect.stringMatching(new RegExp(`^${line} unknown tr-${line} `))),
-    );
-  },
-);
+it.each(['entries', 'bookings'] as const)('an interruption at the %s records nothing', async (call) => {
+  const { bank, payer, pay } = await partial();
+  bank.meets(call, new Psd2Error('interrupted', 'Interrupted'));
+  const ran = await payer.run(RUN);
+  expect(told(ran).slice(0, 3)).toEqual(['1 created tr-1 ', '2 created tr-2 ', '3 created tr-3 ']);
+  expect(ran.failure?.code).toBe('interrupted');
+  expect((await pay()).slice(0, 3)).toEqual(
+    [1, 2, 3].map((line) => expect.stringMatching(new RegExp(`^${line} unknown tr-${line} `))),
+  );
+});
 
 it.each([
   ['its id', account(OWN_ACCOUNT, null)],
   ['its IBAN', account('0000054321', OWN_IBAN)],
-])(
-  'if the bank names the account by %s alone by now, its bookings are found all the same',
-  async (_, own) => {
-    const { bank, payer, calls, pay } = await partial();
-    bank.meets('bookings', new Psd2Error('interrupted', 'Interrupted'));
-    await payer.run(RUN);
-    calls();
-    bank.accounts = [account('0000099999', 'DE75512108001245126199'), own];
-    bank.booked = [booking('R-1', '10.00'), booking('R-3', '12.00')];
-    expect((await pay()).slice(0, 3)).toEqual([
-      '1 executed tr-1 ',
-      expect.stringMatching(/^2 unknown tr-2 /),
-      '3 executed tr-3 ',
-    ]);
-    expect(calls().slice(-2)).toEqual(['accounts 1048262', `bookings ${own.productId} from TODAY, booked`]);
-  },
-);
+])('if the bank names the account by %s alone by now, its bookings are still found', async (_, own) => {
+  const { bank, payer, calls, pay } = await partial();
+  bank.meets('bookings', new Psd2Error('interrupted', 'Interrupted'));
+  await payer.run(RUN);
+  calls();
+  bank.accounts = [account('0000099999', 'DE75512108001245126199'), own];
+  bank.booked = [booking('R-1', '10.00'), booking('R-3', '12.00')];
+  expect((await pay()).slice(0, 3)).toEqual([
+    '1 executed tr-1 ',
+    expect.stringMatching(/^2 unknown tr-2 /),
+    '3 executed tr-3 ',
+  ]);
+  expect(calls().slice(-2)).toEqual(['accounts 1048262', `bookings ${own.productId} from TODAY, booked`]);
+});
 
 it('the bookings are those of the account that was debited, by its id or its IBAN', async () => {
   const ends: unknown[] = [];

@@ -78,30 +78,31 @@ it.each([
   );
 });
 
-describe('two findings at once', () => {
-  const EXPIRED = { ...LIMITS, now: new Date('2027-04-01T00:00:00Z') };
-  const SOON = { ...LIMITS, now: new Date('2027-02-20T00:00:00Z') };
-  const WITHOUT_KEY = { ...USE, keyMatches: false };
-  /** As if a seal were expected: a second failure of the certificate. */
-  const AS_SEAL = { ...USE, qcType: 'eseal' as const };
-  const noRoles = { subject: 'CN=tpp.example' };
-  const NO_MATCH = 'the key does not match';
+const EXPIRED = { ...LIMITS, now: new Date('2027-04-01T00:00:00Z') };
+const SOON = { ...LIMITS, now: new Date('2027-02-20T00:00:00Z') };
+const WITHOUT_KEY = { ...USE, keyMatches: false };
+/** As if a seal were expected: a second failure of the certificate. */
+const AS_SEAL = { ...USE, qcType: 'eseal' as const };
+const noRoles = { subject: 'CN=tpp.example' };
+const NO_MATCH = 'the key does not match';
 
-  it.each([
-    ['expired, and a warning', USE, EXPIRED, noRoles, 'fail', 'expired on 2027-03-01', 'Register a new'],
-    ['expired, and a wrong key', WITHOUT_KEY, EXPIRED, {}, 'fail', NO_MATCH, 'Register a new'],
-    ['ends soon, and a wrong key', WITHOUT_KEY, SOON, {}, 'fail', NO_MATCH, 'Use the key that'],
-    ['ends soon, and of the wrong kind', AS_SEAL, SOON, {}, 'fail', 'it is a QWAC, not a QSealC', 'Use each'],
-    ['ends soon, and a warning', USE, SOON, noRoles, 'warn', '9 days left', 'Order a new certificate'],
-    ['only a warning', USE, LIMITS, noRoles, 'warn', 'not of the form', undefined],
-  ])('%s: the worse one decides, both are named, and its advice is given', async (...row) => {
+it.each([
+  ['expired, and a warning', USE, EXPIRED, noRoles, 'fail', 'expired on 2027-03-01', 'Register a new'],
+  ['expired, and a wrong key', WITHOUT_KEY, EXPIRED, {}, 'fail', NO_MATCH, 'Register a new'],
+  ['ends soon, and a wrong key', WITHOUT_KEY, SOON, {}, 'fail', NO_MATCH, 'Use the key that'],
+  ['ends soon, and of the wrong kind', AS_SEAL, SOON, {}, 'fail', 'it is a QWAC, not a QSealC', 'Use each'],
+  ['ends soon, and a warning', USE, SOON, noRoles, 'warn', '9 days left', 'Order a new certificate'],
+  ['only a warning', USE, LIMITS, noRoles, 'warn', 'not of the form', undefined],
+])(
+  'two findings at once: %s: the worse one decides, both are named, and its advice is given',
+  async (...row) => {
     const [, use, limits, made, status, detail, hint] = row;
     const check = checkCertificate(await qwacFor(undefined, made), use, limits);
     expect(check).toMatchObject({ status, detail: expect.stringContaining(detail) });
     if (hint === undefined) expect(check.fix).toBeNull();
     else expect(check.fix?.hint).toContain(hint);
-  });
-});
+  },
+);
 
 describe('what the check of a certificate says', () => {
   const UNTIL = 'valid until 2027-03-01, 98 days left';

@@ -143,19 +143,17 @@ describe('the certificate that psd2 cert request renews', () => {
   });
 });
 
-describe('the new key', () => {
-  it.each([
-    ['an empty PSD2_KEY_PASSPHRASE is none', '', false],
-    ['a blank one is a passphrase as any other', ' ', true],
-    ['one with words encrypts', 'correct horse', true],
-  ])('%s', async (_, passphrase, isEncrypted) => {
-    const out = newFolder();
-    const { printed } = await run([], out, { env: { PSD2_KEY_PASSPHRASE: passphrase } });
-    expect(JSON.parse(printed())).toMatchObject({ keyEncrypted: isEncrypted });
-    const key = readFileSync(join(out, 'qwac-key.pem'), 'utf8');
-    expect(key.split('\n')[0]).toBe(`-----BEGIN ${isEncrypted ? 'ENCRYPTED ' : ''}PRIVATE KEY-----`);
-    expect(createPrivateKey({ key, passphrase }).asymmetricKeyType).toBe('ec');
-  });
+it.each([
+  ['an empty PSD2_KEY_PASSPHRASE is none', '', false],
+  ['a blank one is a passphrase as any other', ' ', true],
+  ['one with words encrypts', 'correct horse', true],
+])('the new key: %s', async (_, passphrase, isEncrypted) => {
+  const out = newFolder();
+  const { printed } = await run([], out, { env: { PSD2_KEY_PASSPHRASE: passphrase } });
+  expect(JSON.parse(printed())).toMatchObject({ keyEncrypted: isEncrypted });
+  const key = readFileSync(join(out, 'qwac-key.pem'), 'utf8');
+  expect(key.split('\n')[0]).toBe(`-----BEGIN ${isEncrypted ? 'ENCRYPTED ' : ''}PRIVATE KEY-----`);
+  expect(createPrivateKey({ key, passphrase }).asymmetricKeyType).toBe('ec');
 });
 
 describe('what a person reads of a request', () => {

@@ -137,18 +137,15 @@ it('psd2 consent cancel shows what it gives up, and asks', async () => {
 it.each([
   ['open', null],
   ['valid', 'usage'],
-] as const)(
-  'a consent whose confirm was refused, and that is %s, is cancelled here only while it is open',
-  async (means, code) => {
-    const { bank, run } = await operatorAt();
-    const early = { refusal: 'content', isBanks: true, httpStatus: 400 } as const;
-    bank.fails.set('confirm', new Psd2Error('bank_refused', 'Too early', early));
-    expect((await run(REQUEST)).failure?.code).toBe('bank_refused');
-    bank.says('c1', { means });
-    expect((await run(['consent', 'cancel', 'co-1'])).failure?.code ?? null).toBe(code);
-    expect((await run(['consent', 'show', 'co-1'])).data.state).toBe(code === null ? 'cancelled' : 'failed');
-  },
-);
+] as const)('a refused confirm: a consent that is %s is cancelled only while open', async (means, code) => {
+  const { bank, run } = await operatorAt();
+  const early = { refusal: 'content', isBanks: true, httpStatus: 400 } as const;
+  bank.fails.set('confirm', new Psd2Error('bank_refused', 'Too early', early));
+  expect((await run(REQUEST)).failure?.code).toBe('bank_refused');
+  bank.says('c1', { means });
+  expect((await run(['consent', 'cancel', 'co-1'])).failure?.code ?? null).toBe(code);
+  expect((await run(['consent', 'show', 'co-1'])).data.state).toBe(code === null ? 'cancelled' : 'failed');
+});
 
 it('of several that are unfinished, psd2 consent resume offers each with its categories', async () => {
   const { bank, run, leaveBehind } = await operatorAt();

@@ -9,6 +9,7 @@ import type {
 } from '../../../src/bank/ports/customer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { BankHere } from '../bank-here.ts';
+import { differing } from '../named-bank.ts';
 
 /** The calls for a consent. */
 type CallName = 'check' | 'request' | 'sca' | 'details' | 'delete' | 'confirm' | 'status';
@@ -54,15 +55,7 @@ export class GrantingBank {
         logsIn: 'nobody',
         readCustomerId: (text: string) => text,
       }),
-      open: (settings) => {
-        const opened = plain.open(settings);
-        const connect: typeof opened.connect = (...over) => ({
-          ...opened.connect(...over),
-          consents: this.#consents(confirms),
-          sca: this.#sca(),
-        });
-        return { ...opened, connect };
-      },
+      open: differing(plain, () => ({ consents: this.#consents(confirms), sca: this.#sca() })).open,
     };
   }
 

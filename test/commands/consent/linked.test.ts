@@ -126,20 +126,17 @@ describe('psd2 consent request', () => {
 });
 
 describe('a new consent', () => {
-  it.each(['terminatedByBank', undefined])(
-    'that lasts ends the one before, in words of the bank: %s',
-    async (word) => {
-      const bank = new GrantingBank();
-      bank.replaced = word;
-      const { run, ids, states, journal } = await operatorAt(bank);
-      await run(REQUEST);
-      expect((await run(REQUEST)).failure).toBeNull();
-      expect(await ids()).toEqual(['c2']);
-      expect(await states()).toEqual(['c1 expired', 'c2 confirmed']);
-      const end = { type: 'ended', state: 'expired', bankStatus: word ?? null };
-      expect(journal('co-1').at(-1)).toMatchObject(end);
-    },
-  );
+  it.each(['terminatedByBank', undefined])('that lasts ends the one before (word: %s)', async (word) => {
+    const bank = new GrantingBank();
+    bank.replaced = word;
+    const { run, ids, states, journal } = await operatorAt(bank);
+    await run(REQUEST);
+    expect((await run(REQUEST)).failure).toBeNull();
+    expect(await ids()).toEqual(['c2']);
+    expect(await states()).toEqual(['c1 expired', 'c2 confirmed']);
+    const end = { type: 'ended', state: 'expired', bankStatus: word ?? null };
+    expect(journal('co-1').at(-1)).toMatchObject(end);
+  });
 
   it('is kept beside the one before if the bank says so', async () => {
     const { run, bank, kept, states } = await operatorAt();
@@ -256,23 +253,20 @@ describe('psd2 consent status', () => {
 it.each([
   ['status', 'consent status'],
   ['delete', 'consent deletion'],
-] as const)(
-  'psd2 consent %s needs the %s of the bank, and the customer of the consent',
-  async (verb, capability) => {
-    const lacking = new GrantingBank({ lacks: [capability] });
-    for (const at of [lacking, new GrantingBank()]) {
-      const { run, bank, states } = await operatorAt(at);
-      await run(REQUEST);
-      bank.asked.length = 0;
-      const how = at === lacking ? ADA : { globals: { customer: 'bob' }, given: ['customer'] };
-      const { failure } = await run(['consent', verb, 'co-1'], how);
-      const lacks = `The interface of this bank (here) has no ${capability}`;
-      const message = at === lacking ? lacks : expect.stringContaining('ada');
-      expect([failure, bank.asked]).toMatchObject([{ code: 'usage', message }, []]);
-      expect(await states()).toEqual(['c1 confirmed']);
-    }
-  },
-);
+] as const)('psd2 consent %s needs the %s of the bank, and its customer', async (verb, capability) => {
+  const lacking = new GrantingBank({ lacks: [capability] });
+  for (const at of [lacking, new GrantingBank()]) {
+    const { run, bank, states } = await operatorAt(at);
+    await run(REQUEST);
+    bank.asked.length = 0;
+    const how = at === lacking ? ADA : { globals: { customer: 'bob' }, given: ['customer'] };
+    const { failure } = await run(['consent', verb, 'co-1'], how);
+    const lacks = `The interface of this bank (here) has no ${capability}`;
+    const message = at === lacking ? lacks : expect.stringContaining('ada');
+    expect([failure, bank.asked]).toMatchObject([{ code: 'usage', message }, []]);
+    expect(await states()).toEqual(['c1 confirmed']);
+  }
+});
 
 describe('psd2 consent delete', () => {
   const DELETE = ['consent', 'delete', 'co-1'];

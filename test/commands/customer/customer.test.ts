@@ -11,16 +11,16 @@ import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readCalls } from '../../../src/store/machine/call-log.ts';
 import { rememberSyncFolder } from '../../../src/store/machine/sync-folders.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { keepConsent, storeConsent, storeConsentFlow, storeLogin, storeOperation } from '../access.ts';
-import { runIn } from '../command.ts';
+import { cellsIn, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { bankWhere } from '../named-bank.ts';
-import { useOperatorHere } from '../operator.ts';
+import { useOperatorOfEachTest } from '../operator.ts';
 import { addBatch, changeBatch, logCall, type Reached, storeTransfer } from './stored.ts';
 
 const temporary = temporaryFolder();
-const operator = useOperatorHere();
+const operator = useOperatorOfEachTest();
 const [ANNA, BRUNO] = ['1048262', '2073915'];
 const ACCOUNT = '0000012345';
 const PAYEE = 'DE89370400440532013000';
@@ -30,10 +30,6 @@ const ELSEWHERE = [
   'files that other commands have saved: exports, reports, receipts, batch files and bundles of the log',
   'the log of calls and the sync folders of other machines: run the same command there',
 ];
-
-beforeEach(() => {
-  operator.folder = newConfigFolder(temporary);
-});
 
 const proof = z.looseObject({
   pseudonym: z.nullable(z.string()),
@@ -78,28 +74,25 @@ it.each([
   [['--no-revoke'], 1, 0, '0 flows and 1 login', ''],
   [[], 0, 1, '1 flow and 0 logins', ' Consents and tokens end at the bank.'],
   [[], 1, 2, '2 flows and 1 login', ' Consents and tokens end at the bank.'],
-])(
-  'with %j, %i logins and %i transfers the question says what there is: %s',
-  async (words, logins, transfers, what, bank) => {
-    const { context } = operator.open();
-    if (logins > 0) await storeLogin(context, ANNA);
-    for (const reference of ['a', 'b'].slice(0, transfers))
-      await storeTransfer(context, ANNA, 'settled', { reference });
-    const refused = (how = {}) => failureOf(operator.run(['customer', 'forget', ANNA, ...words], how));
-    expect(await refused()).toEqual({
-      ...{ code: 'confirmation_needed', exitCode: 2 },
-      message: 'Forgetting a customer needs a confirmation, and psd2 cannot ask without a terminal',
-      hint: 'Add --yes. To keep a copy of the data, first run psd2 customer export.',
-    });
-    const confirm = vi.fn(async (_question: string) => false);
-    expect(await refused({ operator: { confirm } })).toEqual({
-      ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was forgotten' },
-    });
-    const question = `Forget customer ${ANNA} of env, with ${what}? This cannot be undone.${bank}`;
-    expect(confirm.mock.calls).toEqual([[question]]);
-    expect(await isLoggedIn(ANNA)).toBe(logins > 0);
-  },
-);
+])('with %j, %i logins, %i transfers the question says: %s', async (words, logins, transfers, what, bank) => {
+  const { context } = operator.open();
+  if (logins > 0) await storeLogin(context, ANNA);
+  for (const reference of ['a', 'b'].slice(0, transfers))
+    await storeTransfer(context, ANNA, 'settled', { reference });
+  const refused = (how = {}) => failureOf(operator.run(['customer', 'forget', ANNA, ...words], how));
+  expect(await refused()).toEqual({
+    ...{ code: 'confirmation_needed', exitCode: 2 },
+    message: 'Forgetting a customer needs a confirmation, and psd2 cannot ask without a terminal',
+    hint: 'Add --yes. To keep a copy of the data, first run psd2 customer export.',
+  });
+  const confirm = vi.fn(async (_question: string) => false);
+  expect(await refused({ operator: { confirm } })).toEqual({
+    ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was forgotten' },
+  });
+  const question = `Forget customer ${ANNA} of env, with ${what}? This cannot be undone.${bank}`;
+  expect(confirm.mock.calls).toEqual([[question]]);
+  expect(await isLoggedIn(ANNA)).toBe(logins > 0);
+});
 
 describe('what is not over', () => {
   it.each<Reached>(['created', 'executed', 'unknown', 'failed'])(
@@ -295,8 +288,7 @@ describe('what is forgotten', () => {
   it('the bank revokes both tokens, and a person reads what ended and what stays', async () => {
     await operator.logIn('anna');
     const { printed } = await operator.run(['customer', 'forget', ANNA], { ...YES, format: 'table' });
-    const lines = printed().trimEnd().split('\n');
-    expect(lines.map((line) => line.split('\t'))).toEqual([
+    expect(cellsIn(printed())).toEqual([
       ['Customer', ANNA],
       ['Pseudonym', expect.stringMatching(/^pseudonym-[0-9a-f]{16}$/)],
       ['Tokens revoked', 'refresh_token, access_token'],
@@ -687,25 +679,22 @@ describe('psd2 customer export', () => {
     [1, ''],
     [2, ' 1 more is damaged.'],
     [3, ' 2 more are damaged.'],
-  ])(
-    'with %i damaged batches the document is whole but for them, and the export fails',
-    async (count, more) => {
-      await storeLogin(operator.open().context, ANNA);
-      const damages = new Map<string, string>();
-      for (const amount of [1, 2, 3].slice(0, count)) {
-        const batch = await addBatch(operator, csv('from', `Ada ${amount},${SYNCED}`));
-        damages.set(batch, changeBatch(operator, batch));
-      }
-      const command = operator.open();
-      const failure = await failureOf(runIn(command.context, 'customer', 'export', ANNA));
-      const document: unknown = JSON.parse(command.printed());
-      const { damagedBatches } = z.object({ damagedBatches: z.array(z.string()) }).parse(document);
-      expect([...damagedBatches].sort()).toEqual([...damages.keys()].sort());
-      expect(failure).toEqual({
-        ...{ code: 'needs_attention', exitCode: 12 },
-        message: `The document may lack payments of customer ${ANNA}. ${damages.get(damagedBatches[0] ?? '')}.${more}`,
-        hint: 'It has all else. Restore the batch from a backup, and export again.',
-      });
-    },
-  );
+  ])('with %i damaged batches the document is whole but for them, and it fails', async (count, more) => {
+    await storeLogin(operator.open().context, ANNA);
+    const damages = new Map<string, string>();
+    for (const amount of [1, 2, 3].slice(0, count)) {
+      const batch = await addBatch(operator, csv('from', `Ada ${amount},${SYNCED}`));
+      damages.set(batch, changeBatch(operator, batch));
+    }
+    const command = operator.open();
+    const failure = await failureOf(runIn(command.context, 'customer', 'export', ANNA));
+    const document: unknown = JSON.parse(command.printed());
+    const { damagedBatches } = z.object({ damagedBatches: z.array(z.string()) }).parse(document);
+    expect([...damagedBatches].sort()).toEqual([...damages.keys()].sort());
+    expect(failure).toEqual({
+      ...{ code: 'needs_attention', exitCode: 12 },
+      message: `The document may lack payments of customer ${ANNA}. ${damages.get(damagedBatches[0] ?? '')}.${more}`,
+      hint: 'It has all else. Restore the batch from a backup, and export again.',
+    });
+  });
 });

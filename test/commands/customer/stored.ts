@@ -2,15 +2,30 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Context } from '../../../src/commands/context.ts';
-import type { TransferOrder } from '../../../src/domain/transfer.ts';
+import type { Commits } from '../../../src/domain/operation.ts';
+import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
 import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { recording } from '../access.ts';
 import type { OperatorHere } from '../operator.ts';
-
-const SENT = { requestId: 'q', digest: null };
 
 /** How far a stored transfer has come. */
 export type Reached = 'created' | 'cancelled' | 'accepted' | 'executed' | 'settled' | 'failed' | 'unknown';
+
+const SENT = { requestId: 'q', digest: null };
+const EXECUTING: TransferEvent[] = [
+  { type: 'verify-sent', ...SENT },
+  { ...VERIFIED, resourceId: 'FLOW' },
+  { type: 'accepted' },
+  { type: 'execute-sent', ...SENT },
+];
+const EXECUTED: TransferEvent[] = [...EXECUTING, { type: 'executed', cro: null }];
+const EVENTS: Record<Reached, TransferEvent[]> = {
+  ...{ created: [], cancelled: [{ type: 'cancelled' }], accepted: EXECUTED, executed: EXECUTED },
+  settled: [...EXECUTED, { type: 'settlement', status: 'OK', description: null }],
+  failed: [...EXECUTING, { type: 'execute-refused', description: 'No' }],
+  unknown: [...EXECUTING, { type: 'execute-unanswered' }],
+};
 
 /** Stores a transfer of a customer. @returns its local id */
 export async function storeTransfer(
@@ -20,29 +35,10 @@ export async function storeTransfer(
   changes: Partial<TransferOrder> = {},
 ): Promise<string> {
   const { flows } = await context.store();
+  const commits: Commits = reached === 'accepted' ? 'by the customer' : 'on execute';
   const order = transferOrder({ customerId, ...changes });
-  return flows.begin(
-    'transfer',
-    {
-      transactionId: context.world.newId(),
-      commits: reached === 'accepted' ? 'by the customer' : 'on execute',
-      order,
-    },
-    async (open) => {
-      const { flow } = open.current;
-      if (reached === 'cancelled') await open.record({ type: 'cancelled' });
-      if (reached === 'created' || reached === 'cancelled') return flow;
-      await open.record({ type: 'verify-sent', ...SENT });
-      await open.record({ ...VERIFIED, resourceId: flow });
-      await open.record({ type: 'accepted' });
-      await open.record({ type: 'execute-sent', ...SENT });
-      if (reached === 'unknown') await open.record({ type: 'execute-unanswered' });
-      else if (reached === 'failed') await open.record({ type: 'execute-refused', description: 'No' });
-      else await open.record({ type: 'executed', cro: null });
-      if (reached === 'settled') await open.record({ type: 'settlement', status: 'OK', description: null });
-      return flow;
-    },
-  );
+  const begin = { transactionId: context.world.newId(), commits, order };
+  return flows.begin('transfer', begin, recording(EVENTS[reached]));
 }
 
 /** Adds a batch from CSV. @returns its id */

@@ -3,12 +3,10 @@ import { checkConsents, checkEndings, checkToken } from '../../../src/commands/d
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent, storeConsentFlow, storeLogin } from '../access.ts';
-import { type How, openCommand } from '../command.ts';
+import { type How, openCommand, useFolder } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
 
-const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
 const CUSTOMER = '1000001';
 const products = [parseProductId('0000012345')];
@@ -17,7 +15,8 @@ const [ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS] = [
   { name: 'FUNDS_AVAILABILITY', products } as const,
   { name: 'PAYMENTS', products } as const,
 ];
-const open = (how?: How, folder = newConfigFolder(temporary)) => openCommand(folder, NOW, how).context;
+const folder = useFolder();
+const open = (how?: How) => openCommand(folder, NOW, how).context;
 const of = (customer: string) => ({ globals: { customer } });
 const days = (count: number) => new Date(Date.parse(NOW) + count * 24 * 60 * 60 * 1000).toISOString();
 
@@ -26,8 +25,7 @@ it.each([
   ['2026-08-14T00:00:00.000Z', 'warn', 'ACCOUNT_INFO for 14 more days'],
   ['2026-08-28T00:00:00.000Z', 'warn', 'ACCOUNT_INFO is older than 180 days'],
 ])('at %s, the doctor says %s of a consent of 1 March', async (now, status, detail) => {
-  const folder = newConfigFolder(temporary);
-  const context = open({}, folder);
+  const context = open();
   await storeLogin(context, CUSTOMER);
   await storeConsent(context, CUSTOMER, [ACCOUNT_INFO, FUNDS_AVAILABILITY], ['FUNDS_AVAILABILITY']);
   const later = openCommand(folder, now).context;
@@ -37,8 +35,7 @@ it.each([
 });
 
 it('the doctor counts the days of a consent that a person resolved from its request, as psd2 consent list does', async () => {
-  const folder = newConfigFolder(temporary);
-  const context = open({}, folder);
+  const context = open();
   await storeLogin(context, CUSTOMER);
   const flow = await storeConsentFlow(
     context,
@@ -66,8 +63,7 @@ it('the doctor warns of whatever ends within 14 days', async () => {
 });
 
 it('of two consents of a category the newer one counts, and the command asks for what ends alone', async () => {
-  const folder = newConfigFolder(temporary);
-  const context = open({}, folder);
+  const context = open();
   await storeLogin(context, CUSTOMER);
   await storeConsent(context, CUSTOMER, [ACCOUNT_INFO, PAYMENTS]);
   // A second round: one of the two is renewed.
@@ -85,14 +81,13 @@ it('of two consents of a category the newer one counts, and the command asks for
 });
 
 it('the doctor takes the customer of the option, else the one who logged in last', async () => {
-  const folder = newConfigFolder(temporary);
-  const context = open({}, folder);
+  const context = open();
   await storeLogin(context, '1000001');
   await storeLogin(context, '1000002', { accessTokenExpiresAt: days(-2), refreshTokenExpiresAt: days(-1) });
   expect(await checkToken(context)).toMatchObject({ status: 'fail' });
-  const named = open(of('1000001'), folder);
+  const named = open(of('1000001'));
   expect(await checkToken(named)).toMatchObject({ status: 'ok' });
-  const nobody = open(of('1000003'), folder);
+  const nobody = open(of('1000003'));
   expect(await checkToken(nobody)).toMatchObject({ status: 'warn', fix: { next: [['auth', 'login']] } });
 });
 
@@ -118,29 +113,27 @@ describe('without a login', () => {
   const fix = { next: [['auth', 'login']] };
 
   it('nobody is logged in, and those who are logged in at another base URL are counted', async () => {
-    const folder = newConfigFolder(temporary);
     const nobody = { status: 'warn', detail: 'nobody is logged in', fix };
-    expect(await checkToken(open({}, folder))).toEqual(nobody);
-    await storeLogin(open({ env: { PSD2_BASE_URL: 'https://old.bank.example' } }, folder), CUSTOMER);
-    expect(await checkToken(open({}, folder))).toEqual({
+    expect(await checkToken(open())).toEqual(nobody);
+    await storeLogin(open({ env: { PSD2_BASE_URL: 'https://old.bank.example' } }), CUSTOMER);
+    expect(await checkToken(open())).toEqual({
       ...nobody,
       detail: 'nobody is logged in; 1 login of this profile belongs to https://old.bank.example/',
     });
   });
 
   it('others who are logged in are named, also if psd2 has forgotten who was the last one', async () => {
-    const folder = newConfigFolder(temporary);
-    const context = open({}, folder);
+    const context = open();
     await storeLogin(context, CUSTOMER);
     await storeLogin(context, '1000002');
-    const named = open(of('1000003'), folder);
+    const named = open(of('1000003'));
     expect(await checkToken(named)).toEqual({
       ...{ status: 'warn', fix },
       detail: `customer 1000003 is not logged in; Logged in: ${CUSTOMER}, 1000002`,
     });
     const { personal } = await context.store();
     await personal.removeRows('1000002');
-    expect(await checkToken(open({}, folder))).toEqual({
+    expect(await checkToken(open())).toEqual({
       ...{ status: 'warn', fix },
       detail: `psd2 has forgotten who logged in last; Logged in: ${CUSTOMER}`,
     });
@@ -182,14 +175,10 @@ describe('the consents that readings use', () => {
   const fix = { next: [['consent', 'request', '--customer', 'ada']] };
 
   /** Checks a customer with these consents. */
-  async function check(
-    consents: Partial<KeptConsent>[] | 'no record',
-    env = {},
-    folder = newConfigFolder(temporary),
-  ) {
+  async function check(consents: Partial<KeptConsent>[] | 'no record', env = {}) {
     const how = { find, globals: { customer: 'ada' } };
     if (consents !== 'no record') {
-      const { customers } = await openCommand(folder, NOW, { ...how, env }).context.store();
+      const { customers } = await open({ ...how, env }).store();
       const kept = consents.map(
         (each, index): KeptConsent => ({
           ...{ flow: `co-${index}`, consentId: `c${index}`, accounts: null, reads: ['accounts'] },
@@ -198,16 +187,16 @@ describe('the consents that readings use', () => {
       );
       await customers.change('ada', (before) => ({ ...before, consents: kept }));
     }
-    return checkConsents(open(how, folder));
+    return checkConsents(open(how));
   }
   const until = (text: string) => ({ validUntil: parseDate('a day', text) });
 
   it('a customer who has consented to confirmations of funds alone has what they need', async () => {
-    const [folder, how] = [newConfigFolder(temporary), { find, globals: { customer: 'ada' } }];
-    const { customers } = await open(how, folder).store();
+    const how = { find, globals: { customer: 'ada' } };
+    const { customers } = await open(how).store();
     const funds = { flow: 'co-9', transactionId: 't', consentId: 'f', account: 'a', validUntil: null };
     await customers.change('ada', (before) => ({ ...before, funds: [{ ...funds, grantedAt: NOW }] }));
-    const found = await checkConsents(open(how, folder));
+    const found = await checkConsents(open(how));
     expect(found).toMatchObject({ status: 'ok', detail: 'for confirmations of funds: co-9' });
   });
 
@@ -227,9 +216,8 @@ describe('the consents that readings use', () => {
   });
 
   it('those at another base URL are counted', async () => {
-    const folder = newConfigFolder(temporary);
-    await check([{}], { PSD2_BASE_URL: 'https://old.bank.example' }, folder);
-    expect(await check('no record', {}, folder)).toEqual({
+    await check([{}], { PSD2_BASE_URL: 'https://old.bank.example' });
+    expect(await check('no record', {})).toEqual({
       ...{ status: 'warn', fix },
       detail:
         'customer ada has given no consent; the consents of 1 customer of this profile belong to https://old.bank.example/',

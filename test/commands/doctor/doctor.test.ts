@@ -15,17 +15,17 @@ import { checkCompiledCode, doctor } from '../../../src/commands/doctor/doctor.t
 import { Psd2Error } from '../../../src/errors.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { storeLogin } from '../access.ts';
 import { runIn } from '../command.ts';
 import { failureIfAny } from '../failure.ts';
-import { bankWhere } from '../named-bank.ts';
-import { type OperatorHere, useOperatorHere } from '../operator.ts';
+import { bankWhere, differing } from '../named-bank.ts';
+import { type OperatorHere, useOperatorOfEachTest } from '../operator.ts';
 
 const temporary = temporaryFolder();
-const operator = useOperatorHere();
+const operator = useOperatorOfEachTest();
 let redirectUri: string;
 const ANNA = '1048262';
 const PROFILE_CHECKS = [
@@ -42,7 +42,6 @@ beforeAll(() => {
 });
 
 beforeEach(async () => {
-  operator.folder = newConfigFolder(temporary);
   redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
 });
 
@@ -79,19 +78,11 @@ const found = (status: string, detail: string, fix: string | null = null) => ({ 
 
 /** A bank that answers the call of the doctor so. */
 function answering(probe: (login: LoginStart) => LoginProbe) {
-  const { interface: toy } = new ToyBank();
+  const { open } = differing(new ToyBank().interface, ({ login }) => ({
+    login: { ...login, probe: async (start) => probe(start) },
+  }));
   return bankWhere({
-    open: (given) => {
-      const bankOf = toy.open(given);
-      return {
-        ...bankOf,
-        client: () => ({ clientId: 'app-1', needsSecret: false }),
-        connect: (...session) => {
-          const bank = bankOf.connect(...session);
-          return { ...bank, login: { ...bank.login, probe: async (login) => probe(login) } };
-        },
-      };
-    },
+    open: (given) => ({ ...open(given), client: () => ({ clientId: 'app-1', needsSecret: false }) }),
   });
 }
 const GOOD = async () => ({ says: 'the bank knows the application' });
@@ -109,38 +100,36 @@ const failing = (error: Psd2Error) =>
     }),
   });
 
-describe('a setup that is right', () => {
-  it('passes every check that it can make, in order', async () => {
-    await operator.logIn('anna');
-    const result = await examine();
-    expect(result.failure).toBeNull();
-    expect(result.ok).toBe(true);
-    expect(result.names).toEqual([
-      ...['configuration', 'settings', 'file modes', 'compiled code', 'store'],
-      ...['QWAC', 'QSealC', 'CA', 'bank signing certificate', 'chain', 'signer', 'redirect port'],
-      ...['proxy', 'DNS', 'TLS', 'clock', 'authorize', 'token', 'consents', 'expiring'],
-    ]);
-    expect(result.with('skip')).toEqual(['signer', 'DNS', 'consents']);
-    expect([result.with('warn'), result.with('fail')]).toEqual([['compiled code'], []]);
-    const { root } = operator.folder;
-    const { checks } = result;
-    expect(Object.fromEntries(checks.map(({ name, ...check }) => [name, check]))).toMatchObject({
-      configuration: found('ok', `profile env: ${new URL(operator.bank.sandbox.baseUrl).href}`),
-      settings: found('ok', 'everything that a login needs is set'),
-      'file modes': found('ok', `${root} and its contents: only you can read and change them`),
-      'compiled code': found(
-        'warn',
-        'psd2 compiles itself at each start: NODE_DISABLE_COMPILE_CACHE is set',
-        'Give the user a home folder that only this user can change. Slower starts are the only consequence.',
-      ),
-      chain: found('ok', 'QWAC: no issuers in the file; QSealC: no issuers in the file'),
-      signer: found('skip', 'psd2 signs itself: no PSD2_SIGNER'),
-      'redirect port': found('ok', `psd2 can listen at ${redirectUri}`),
-      proxy: found('ok', 'none: the bank is reached directly'),
-      DNS: found('skip', '127.0.0.1 is an address'),
-      consents: found('skip', 'no consent of this customer was requested with this profile'),
-      expiring: found('ok', 'nothing ends within 14 days'),
-    });
+it('a setup that is right passes every check that it can make, in order', async () => {
+  await operator.logIn('anna');
+  const result = await examine();
+  expect(result.failure).toBeNull();
+  expect(result.ok).toBe(true);
+  expect(result.names).toEqual([
+    ...['configuration', 'settings', 'file modes', 'compiled code', 'store'],
+    ...['QWAC', 'QSealC', 'CA', 'bank signing certificate', 'chain', 'signer', 'redirect port'],
+    ...['proxy', 'DNS', 'TLS', 'clock', 'authorize', 'token', 'consents', 'expiring'],
+  ]);
+  expect(result.with('skip')).toEqual(['signer', 'DNS', 'consents']);
+  expect([result.with('warn'), result.with('fail')]).toEqual([['compiled code'], []]);
+  const { root } = operator.folder;
+  const { checks } = result;
+  expect(Object.fromEntries(checks.map(({ name, ...check }) => [name, check]))).toMatchObject({
+    configuration: found('ok', `profile env: ${new URL(operator.bank.sandbox.baseUrl).href}`),
+    settings: found('ok', 'everything that a login needs is set'),
+    'file modes': found('ok', `${root} and its contents: only you can read and change them`),
+    'compiled code': found(
+      'warn',
+      'psd2 compiles itself at each start: NODE_DISABLE_COMPILE_CACHE is set',
+      'Give the user a home folder that only this user can change. Slower starts are the only consequence.',
+    ),
+    chain: found('ok', 'QWAC: no issuers in the file; QSealC: no issuers in the file'),
+    signer: found('skip', 'psd2 signs itself: no PSD2_SIGNER'),
+    'redirect port': found('ok', `psd2 can listen at ${redirectUri}`),
+    proxy: found('ok', 'none: the bank is reached directly'),
+    DNS: found('skip', '127.0.0.1 is an address'),
+    consents: found('skip', 'no consent of this customer was requested with this profile'),
+    expiring: found('ok', 'nothing ends within 14 days'),
   });
 });
 

@@ -10,6 +10,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
+import { differing } from '../named-bank.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const temporary = temporaryFolder();
@@ -53,30 +54,22 @@ async function look(
   how: { yes?: true; answer?: boolean; code?: string | null; bank?: string } = { yes: true },
 ) {
   const { yes, answer, code = 'SIGNATURE_INVALID', bank = 'adorsys' } = how;
-  const { interface: toy } = new ToyBank();
   const [tried, questions]: [unknown[], string[]] = [[], []];
-  const find: FindInterface = async (profile) => ({
-    ...toy,
-    open: (given) => {
-      const opened = toy.open(given);
-      const connect: typeof opened.connect = (...session) => {
-        const bank = opened.connect(...session);
-        const probe = async () => ({
-          date: undefined,
-          judge: async () => {
-            const file = setting.parse(JSON.parse(profile().settings.bank ?? '{}'));
-            const { keyId } = file.signing;
-            tried.push(keyId);
-            const said = judge(keyId, file);
-            if (said instanceof Psd2Error) throw said;
-            return said;
-          },
-        });
-        return { ...bank, login: { ...bank.login, probe } };
-      };
-      return { ...opened, connect };
-    },
-  });
+  const find: FindInterface = async (profile) =>
+    differing(new ToyBank().interface, ({ login }) => {
+      const probe = async () => ({
+        date: undefined,
+        judge: async () => {
+          const file = setting.parse(JSON.parse(profile().settings.bank ?? '{}'));
+          const { keyId } = file.signing;
+          tried.push(keyId);
+          const said = judge(keyId, file);
+          if (said instanceof Psd2Error) throw said;
+          return said;
+        },
+      });
+      return { login: { ...login, probe } };
+    });
   const confirm = async (question: string) => {
     questions.push(question);
     return answer === true;

@@ -84,10 +84,7 @@ it.each([
   ['other', true, 'config'],
   ['QWAC', false, 'ok'],
   ['QSealC', false, 'config'],
-] as const)(
-  'a signer with the key of the %s, with a QSealC in the profile: %s, is %s',
-  async (key, qseal, verdict) => {
-    const good = 'ok,the signer command makes signatures that match the certificate,';
-    expect(await verdictOn(key, qseal)).toBe(verdict === 'ok' ? good : verdict);
-  },
-);
+] as const)('a signer with the key of the %s (a QSealC is set: %s) is %s', async (key, qseal, verdict) => {
+  const good = 'ok,the signer command makes signatures that match the certificate,';
+  expect(await verdictOn(key, qseal)).toBe(verdict === 'ok' ? good : verdict);
+});

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
 import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certificates/eidas.ts';
 import { allEndings, type Ending } from '../../../src/commands/expiring/endings.ts';
@@ -11,32 +11,28 @@ import type { Consent } from '../../../src/domain/consent.ts';
 import type { ConsentCategory } from '../../../src/domain/consent-category.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { keepConsent, storeConsent, storeConsentFlow, storeLogin } from '../access.ts';
-import { openCommand, runIn } from '../command.ts';
-import { failureOf } from '../failure.ts';
+import { type How, openCommand, runIn, useFolder } from '../command.ts';
+import { failureIfAny, failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
 const inDays = (days: number) => new Date(Date.parse(NOW) + days * 24 * 60 * 60 * 1000).toISOString();
 const ACCOUNT = parseProductId('0000012345');
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = newConfigFolder(temporary);
-});
+const folder = useFolder(temporary);
 
-type How = NonNullable<Parameters<typeof openCommand>[2]>;
+let files: Registration;
+beforeAll(async () => {
+  files = await loadOrCreateRegistration(inject('registration'));
+});
 
 /** Runs `psd2 expiring`. @returns what it printed and said, and how it failed */
 async function run(words: string[] = [], how?: How) {
   const command = openCommand(folder, NOW, how);
-  const failure = await runIn(command.context, 'expiring', ...words).then(
-    () => null,
-    (error: unknown) => failureOf(Promise.reject(error)),
-  );
+  const failure = await failureIfAny(runIn(command.context, 'expiring', ...words));
   return { failure, printed: command.printed(), said: command.said() };
 }
 const logIn = (customer: string, days: number) =>
@@ -72,10 +68,12 @@ describe('what ends soon', () => {
       message: '2 of 2 certificates, logins and consents end within 14 days',
       next: [['--customer', '1000001', ...consent]],
     });
+    await logIn('1000002', 20);
+    expect((await run()).failure?.message).toMatch(/^2 of 3 /);
+    expect((await run(['--within', '21d'])).failure?.message).toMatch(/^3 of 3 .* end within 21 days$/);
   });
 
   it('the commands name a stored profile, and the certificates of one are edited', async () => {
-    const files = await loadOrCreateRegistration(inject('registration'));
     const { context } = openCommand(folder, NOW);
     await context.profiles.write('bank', {
       ...{ baseUrl: 'https://psd2.bank.example', qwacCertificate: { path: files.qwacCertFile } },
@@ -149,7 +147,6 @@ describe('what ends soon', () => {
     const elsewhere =
       '1 login of this profile belongs to https://old.bank.example/. psd2 expiring leaves them out.\n';
     expect(await run()).toEqual({ failure: null, printed: '[]\n', said: elsewhere });
-    const files = await loadOrCreateRegistration(inject('registration'));
     expect((await run([], { env: { PSD2_QWAC_CERT: files.qwacCertFile } })).said).toContain(elsewhere);
     await logIn('1000002', 20);
     expect((await run()).said).toBe('');
@@ -250,7 +247,6 @@ describe("the operator's own command", () => {
   });
 
   it('gets a certificate once, and forgets it with the profile that had it', async () => {
-    const files = await loadOrCreateRegistration(inject('registration'));
     const { env, lines } = keeper();
     const late = async (more: How['env']) => {
       const command = openCommand(folder, '2099-01-01T00:00:00.000Z', { env: { ...env, ...more } });
@@ -311,7 +307,6 @@ describe('the warning beside another command', () => {
   });
 
   it('names consents of the customers, and certificates also for named ones, by what they are', async () => {
-    const files = await loadOrCreateRegistration(inject('registration'));
     await logIn('1000001', 100);
     await storeConsent(openCommand(folder, inDays(-175)).context, '1000001', [
       { name: 'ACCOUNT_INFO', products: [ACCOUNT] },
@@ -424,19 +419,17 @@ it('the consents whose journals are missing cost one pass over the journals, and
 
 it('a consent that another one will renew waits for the other person', async () => {
   const { context } = openCommand(folder, NOW);
-  const { customers, flows } = await context.store();
+  const { customers } = await context.store();
+  const partly = { type: 'noted', bankStatus: 'partly', scaStatus: 'finalised' } as const;
   const begin = (access: Access, ...persons: string[]) =>
-    flows.begin(
-      'consent',
-      { transactionId: 't', customerId: 'shop', categories: [], terms: { access } },
-      async (open) => {
-        await open.record({ type: 'requested', resourceId: open.current.flow, outcomes: [] });
-        for (const [index, psuId] of persons.entries()) {
-          await open.record({ type: 'sca-started', links: { approach: null, id: psuId }, psuId });
-          if (index === 0) await open.record({ type: 'noted', bankStatus: 'partly', scaStatus: 'finalised' });
-        }
-        return open.current.flow;
-      },
+    storeConsentFlow(
+      context,
+      { customerId: 'shop', terms: { access } },
+      { type: 'requested', resourceId: 'FLOW', outcomes: [] },
+      ...persons.flatMap((psuId, index) => [
+        { type: 'sca-started', links: { approach: null, id: psuId }, psuId } as const,
+        ...(index === 0 ? [partly] : []),
+      ]),
     );
   const funds = { type: 'funds', account: 'pan:525412******3241' } as const;
   const day = bankDay(new Date(MAY));
@@ -491,20 +484,6 @@ it.each([
   const within = days.filter((each) => each < 14);
   const more = within.length > 1 ? `, and ${within.length - 1} more` : '';
   expect(said).toBe(text && `${text} at ${inDays(Math.min(...days))}${more}`);
-});
-
-it.each([
-  [[], ['1000002'], '1 of 2'],
-  [['--within', '21d'], ['1000002', '1000001'], '2 of 2'],
-])('psd2 expiring %j names the sooner end first, and ends with an error', async (words, customers, count) => {
-  await logIn('1000001', 20);
-  await logIn('1000002', 13);
-  // A command that fails to notify changes nothing.
-  const env = { PATH: process.env.PATH, PSD2_NOTIFY: 'false' };
-  const { failure, printed, said } = await run(words, { env });
-  expect(said).toBe('The notify command "false" ended with the exit code 1. Check PSD2_NOTIFY.\n');
-  expect(JSON.parse(printed).map((each: Ending) => each.customerId)).toEqual(customers);
-  expect(failure).toMatchObject({ code: 'ends_soon', message: expect.stringContaining(count) });
 });
 
 it.each(['', ' ', '14 d', '-1d', '1.5d', '2w', 'false', '99999d', 'soon'])(

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
 import { forFlow, refuseOtherCustomer } from '../../../src/commands/flow/customer.ts';
 import { withNext, withWarning } from '../../../src/commands/flow/drive.ts';
@@ -8,11 +8,11 @@ import type { FlowState } from '../../../src/domain/flow-states.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import { type ErrorContext, Psd2Error } from '../../../src/errors.ts';
 import { begunOperation, begunTransfer } from '../../domain/orders.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { lacking } from '../../support/lacking.ts';
 import { storeLogin } from '../access.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
-import { openCommand } from '../command.ts';
+import { openCommand, useFolder } from '../command.ts';
 import { ANNA, CREATE, endOf, payerAt, payerWith } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
@@ -198,10 +198,7 @@ describe('a transfer that the customer authorises with others', () => {
 const NOW = '2026-11-21T12:00:00.000Z';
 const FLOW = begunTransfer({}, { customerId: '1000001' });
 
-let folder: ReturnType<typeof newConfigFolder>;
-beforeEach(() => {
-  folder = newConfigFolder(temporary);
-});
+const folder = useFolder(temporary);
 /** A command with this customer, as an option or from the environment. */
 function commandOf(customer: string | undefined, source: 'option' | 'environment' = 'option'): Context {
   const { context } = openCommand(folder, NOW, { globals: { customer } });
@@ -222,16 +219,13 @@ it.each([
   [undefined, undefined, '1000001'],
   ['1000001', '1000002', '1000001'],
   ['1000001', '1000001', '1000001'],
-])(
-  'after a login of %s and with PSD2_CUSTOMER=%s, messages name the customer %s of the flow',
-  async (login, customer, said) => {
-    const context = commandOf(customer, 'environment');
-    if (login !== undefined) await storeLogin(context, login);
-    const acting = await forFlow(context, FLOW);
-    expect(acting.globals.customer).toBe('1000001');
-    expect(context.repeated.customer).toBe(said);
-  },
-);
+])('logged in: %s, PSD2_CUSTOMER: %s; messages name the customer %s', async (login, customer, said) => {
+  const context = commandOf(customer, 'environment');
+  if (login !== undefined) await storeLogin(context, login);
+  const acting = await forFlow(context, FLOW);
+  expect(acting.globals.customer).toBe('1000001');
+  expect(context.repeated.customer).toBe(said);
+});
 
 // Which flow psd2 continues if the operator names none.
 

@@ -4,15 +4,14 @@ import { collect, listedFlows, readDays, warnOfDamaged } from '../../../src/comm
 import type { StepEvent } from '../../../src/domain/operation.ts';
 import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { Flows } from '../../../src/store/ports/flows.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
-import { transferOrder, VERIFIED } from '../../domain/orders.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { VERIFIED } from '../../domain/orders.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { named } from '../../support/named.ts';
-import { storeConsentFlow, storeOperation } from '../access.ts';
+import { storeConsentFlow, storeOperation, storeTransfer } from '../access.ts';
 import { BankHere, OWN_IBAN } from '../bank-here.ts';
-import { openCommand, runIn } from '../command.ts';
+import { openCommand, runIn, useFolder } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { payerAt } from '../payer-here.ts';
 
@@ -21,7 +20,7 @@ const NOW = '2026-11-21T12:00:00.000Z';
 const SENT = { requestId: 'q1', digest: null };
 const AUTHORISED: StepEvent[] = [
   { type: 'verify-sent', ...SENT },
-  VERIFIED,
+  { ...VERIFIED, resourceId: 'FLOW' },
   { type: 'accepted' },
   { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
 ];
@@ -32,29 +31,15 @@ const EXECUTED: StepEvent[] = [
 ];
 const INSTANT = { instant: true, futureDated: false };
 
-let folder: StoreFolder;
+const folder = useFolder(temporary);
 let context: Context;
 beforeEach(() => {
-  folder = newConfigFolder(temporary);
   context = openCommand(folder, NOW).context;
 });
 
 /** Makes a transfer with these events. @returns its id */
-async function made(events: TransferEvent[], order: Partial<TransferOrder> = {}): Promise<string> {
-  const { flows } = await context.store();
-  const begin = {
-    transactionId: context.world.newId(),
-    commits: 'on execute' as const,
-    order: transferOrder(order),
-  };
-  return flows.begin('transfer', begin, async (open) => {
-    for (const event of events)
-      await open.record(
-        event.type === 'verified' ? { ...event, resourceId: `r-${open.current.flow}` } : event,
-      );
-    return open.current.flow;
-  });
-}
+const made = (events: TransferEvent[], order: Partial<TransferOrder> = {}) =>
+  storeTransfer(context, order, ...events);
 
 async function listed(attention: boolean, within = context): Promise<string[]> {
   return (await collect(listedFlows(within, 'transfer', { attention }))).map(({ flow }) => flow);
@@ -88,17 +73,14 @@ it.each(
     },
     { name: 'may have reached the bank', events: [{ type: 'verify-sent', ...SENT }] },
   ]),
-)(
-  'a transfer that %s needs a person, unless another process works on it',
-  async (_name, { events, order }) => {
-    expect(await listed(true)).toEqual([]);
-    const flow = await made(events, order);
-    expect(await listed(true)).toEqual([flow]);
-    const busy = await withFlows(() => ({ atWork: async () => [{ flow, holder: 'another' }] }));
-    expect(await listed(true, busy)).toEqual([]);
-    expect(await listed(false, busy)).toEqual([flow]);
-  },
-);
+)('a transfer that %s needs a person, unless another process works on it', async (_, { events, order }) => {
+  expect(await listed(true)).toEqual([]);
+  const flow = await made(events, order);
+  expect(await listed(true)).toEqual([flow]);
+  const busy = await withFlows(() => ({ atWork: async () => [{ flow, holder: 'another' }] }));
+  expect(await listed(true, busy)).toEqual([]);
+  expect(await listed(false, busy)).toEqual([flow]);
+});
 
 it.each(
   named<Case>([
@@ -119,7 +101,7 @@ it.each(
       ],
     },
   ]),
-)('a transfer that %s needs nobody', async (_name, { events, order }) => {
+)('a transfer that %s needs nobody', async (_, { events, order }) => {
   const flow = await made(events, order);
   expect(await listed(true)).toEqual([]);
   expect(await listed(false)).toEqual([flow]);

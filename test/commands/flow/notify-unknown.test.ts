@@ -7,9 +7,9 @@ import type { StepEvent } from '../../../src/domain/operation.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { FlowOf, Kind } from '../../../src/store/ports/flows.ts';
-import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeOperation } from '../access.ts';
+import { storeOperation, storeTransfer } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
 import { ANNA, CREATE, payerAt, payerWith } from '../payer-here.ts';
 
@@ -40,7 +40,7 @@ const remembered = (): object =>
 
 /** What happened to a payment until its `execute` was sent, or remained without an answer. */
 const eventsUntil = (isUnanswered: boolean): StepEvent[] => [
-  { ...VERIFIED, resourceId: crypto.randomUUID() },
+  { ...VERIFIED, resourceId: 'FLOW' },
   { type: 'accepted' },
   { type: 'sca-started' },
   { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
@@ -50,16 +50,8 @@ const eventsUntil = (isUnanswered: boolean): StepEvent[] => [
 
 /** Begins a transfer of which `execute` was sent. */
 async function transfer(isUnanswered = true): Promise<Transfer> {
-  const { flows } = await context.store();
-  const order = transferOrder({ customerId: ANNA });
-  return flows.begin(
-    'transfer',
-    { transactionId: crypto.randomUUID(), commits: 'on execute', order },
-    async (open) => {
-      for (const event of eventsUntil(isUnanswered)) await open.record(event);
-      return open.current;
-    },
-  );
+  const flow = await storeTransfer(context, { customerId: ANNA }, ...eventsUntil(isUnanswered));
+  return (await context.store()).flows.find('transfer', flow);
 }
 
 async function standingOrder() {

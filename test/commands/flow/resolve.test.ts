@@ -183,7 +183,7 @@ describe('cancel', () => {
        "$ transfer status tr-1", "$ transfer cancel tr-1"]
     `);
     bank.meets('cancel', 'lost');
-    expect(endOf(await payer.run(CANCEL))).toMatchInlineSnapshot(`["done"]`);
+    expect(endOf(await payer.run(CANCEL))).toEqual(['done']);
     expect((await payer.run(['transfer', 'show', 'tr-1'])).data.state).toMatchInlineSnapshot(`"cancelled"`);
   });
 });

@@ -18,17 +18,13 @@ vi.mock(import('node:timers/promises'), async (original) => {
   };
   return { ...real, setTimeout };
 });
-const { newConfigFolder, temporaryFolder } = await import('../../store/temporary-folder.ts');
-const { openCommand, runIn } = await import('../command.ts');
+const { openCommand, runIn, useFolder } = await import('../command.ts');
 const { failureOf } = await import('../failure.ts');
 const { FIRST, logCalls, NOW } = await import('./calls.ts');
 afterAll(() => vi.resetModules());
 
-const temporary = temporaryFolder();
-
-let folder = newConfigFolder(temporary);
+const folder = useFolder();
 beforeEach(() => {
-  folder = newConfigFolder(temporary);
   time.looks = 0;
 });
 

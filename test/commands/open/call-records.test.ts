@@ -205,7 +205,6 @@ describe('the tally of calls', () => {
 
 describe('the note of what the bank refused', () => {
   const REFUSED = new Psd2Error('not_logged_in', 'Revoked', { httpStatus: 400 });
-  const FAILING = new Psd2Error('bank_failing', '', { httpStatus: 500 });
   const noted = async (context: Context, holder: string) => {
     const { notes, tokens } = await context.store();
     const login = await tokens.login(holder);
@@ -224,7 +223,12 @@ describe('the note of what the bank refused', () => {
     ['is kept if the bank refuses to renew the login', REFUSED, 'current', true, 'Revoked'],
     ['is kept if the bank refuses that for a token that it refused', REFUSED, 'renewed', true, 'Revoked'],
     ['is not kept if psd2 has not asked', new Psd2Error('not_logged_in', 'It has ended'), 'current', true],
-    ['is not kept if the bank fails', FAILING, 'current', true],
+    [
+      'is not kept if the bank fails',
+      new Psd2Error('bank_failing', '', { httpStatus: 500 }),
+      'current',
+      true,
+    ],
     ['is not kept if psd2 has a fault', new TypeError('A fault'), 'current', true],
     ['is not kept if the login has gone meanwhile', REFUSED, 'current', false],
   ])('%s', async (_, error, how, isThere, message) => {

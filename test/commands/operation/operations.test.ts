@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeFlow } from '../../../src/commands/flow/fields.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { GenericOperation } from '../../../src/store/ports/flows.ts';
 import { begunOperation } from '../../domain/orders.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
-import { openCommand, runIn } from '../command.ts';
+import { openCommand, runIn, useFolder } from '../command.ts';
 import { endOf, payerAt, payerWith } from '../payer-here.ts';
 
 // Operations with a name of the bank's own, whole and step by step, at a bank in the memory of the test.
@@ -257,10 +256,7 @@ it('people and programs see the next step of an operation, and what it costs', a
   };
   await payer.run(verify());
   const list = (format: 'table' | 'csv') => payer.run(['operation', 'list'], { format });
-  expect((await list('table')).printed).toMatchInlineSnapshot(`
-    "op-1	verified	standingOrder	0000012345	NOW	1048262
-    "
-  `);
+  expect((await list('table')).printed).toBe('op-1\tverified\tstandingOrder\t0000012345\tNOW\t1048262\n');
   expect((await list('csv')).printed).toMatchInlineSnapshot(`
     "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,bankReasons,cro,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
     op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,verify2,13.00,EUR,0.50,EUR,,,,[],,,,,,NOW,NOW
@@ -343,13 +339,10 @@ it.each<[string, Partial<GenericOperation>, [isUnknown: boolean, isEnded: boolea
   ['executing', { state: 'executing' }, [true, false]],
   ['unknown', { state: 'unknown' }, [true, false]],
   ['authorized', { state: 'authorized' }, [false, false]],
-])(
-  'of one that is %s, psd2 knows whether a person may decide it, and whether it has ended',
-  (_, changes, is) => {
-    const operation = operationWith(changes);
-    expect([OPERATIONS.isUnknown(operation), OPERATIONS.isEnded(operation)]).toEqual(is);
-  },
-);
+])('of one that is %s, psd2 knows whether a person may decide it, and whether it ended', (_, changes, is) => {
+  const operation = operationWith(changes);
+  expect([OPERATIONS.isUnknown(operation), OPERATIONS.isEnded(operation)]).toEqual(is);
+});
 
 it('an interruption of execute says which operation may have been executed', async () => {
   const bank = new BankHere();
@@ -476,10 +469,7 @@ it('the status is asked for with the transaction of the operation, or with a new
   expect(third).not.toBe(own);
 });
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = newConfigFolder(temporary);
-});
+const folder = useFolder(temporary);
 
 const run = async (verb: string, ...words: string[]) => {
   const { context } = openCommand(folder, '2026-03-01T10:00:00.000Z', { globals: { yes: true } });

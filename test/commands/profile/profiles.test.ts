@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
 import { list } from '../../../src/commands/profile/list.ts';
 import { chooseProtector, profileProtect } from '../../../src/commands/profile/protect.ts';
@@ -8,15 +8,14 @@ import { remove } from '../../../src/commands/profile/remove.ts';
 import { show } from '../../../src/commands/profile/show.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { type ProfileSettings, ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { removableOptions } from '../../../src/store/machine/setting-table.ts';
 import { passphraseIn } from '../../../src/store/machine/settings.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
 import { certificateBag, keyBag, pkcs12Of, plainPart } from '../../certificates/pkcs12-file.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin, storeOperation } from '../access.ts';
-import { type How, openCommand, ranIn, runIn, typing } from '../command.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { auditedIn, storeLogin, storeOperation } from '../access.ts';
+import { answering, type How, openCommand, ranIn, runIn, typing, useFolder } from '../command.ts';
 import { storeTransfer } from '../customer/stored.ts';
 import { failureOf } from '../failure.ts';
 
@@ -26,12 +25,9 @@ const NOW = new Date(Date.now() + 60_000).toISOString();
 const BANK = { baseUrl: 'https://psd2.bank.example/', clientId: 'id', applicationName: 'app' };
 
 let files: Registration;
-let folder: StoreFolder;
+const folder = useFolder(temporary);
 beforeAll(async () => {
   files = await loadOrCreateRegistration(inject('registration'));
-});
-beforeEach(() => {
-  folder = newConfigFolder(temporary);
 });
 
 const open = ({ env, ...how }: How = {}) =>
@@ -45,10 +41,7 @@ const store = (name: string, settings: Partial<ProfileSettings> = {}) =>
 const stored = (name: string) => open().context.profiles.read(name);
 const audited = async (name: string) => {
   const { data } = await ranIn(open({ globals: { profile: name } }), 'audit');
-  return z
-    .array(z.object({ action: z.string(), about: z.nullable(z.string()) }))
-    .parse(data)
-    .map(({ action, about }) => `${action}: ${about}`);
+  return auditedIn(data).map(([action, , about]) => `${action}: ${about}`);
 };
 const TOKEN = 'the-access-token-of-the-earlier-login';
 /** What the files of the folder have. */
@@ -64,15 +57,6 @@ function write(name: string, content: string | Buffer): string {
   return path;
 }
 const stdin = (text: string): How => ({ changes: () => ({ readStdin: async () => text }) });
-/** A person who answers these questions with yes or no. */
-function answering(...answers: boolean[]) {
-  const questions: string[] = [];
-  const confirm = async (question: string) => {
-    questions.push(question);
-    return answers.shift() ?? false;
-  };
-  return { questions, operator: { confirm } };
-}
 const YES = { globals: { yes: true } } as const;
 const pair = (certificate: string, key: string) => ({
   ...{ qwacCertificate: { path: certificate }, qwacKey: { path: key } },
@@ -417,26 +401,23 @@ describe('psd2 profile remove', () => {
   it.each([
     ['executed', 6, ', and 1 more'],
     ['unknown', 5, ''],
-  ] as const)(
-    'payments that are %s keep it: of %i, the first five are named',
-    async (reached, count, more) => {
-      await store('bank');
-      const { context } = open({ globals: { profile: 'bank' } });
-      for (let number = 1; number <= count; number += 1)
-        await storeTransfer(context, '1000001', reached, { reference: String(number) });
-      await storeTransfer(context, '1000001', 'created', { reference: '7' });
-      const failure = await failureOf(run(['remove', 'bank'], YES));
-      const named = [...failure.message.matchAll(/(tr-\S+) \(/g)].map(([, flow]) => flow);
-      const flows = named.map((flow) => `${flow} (${reached})`).join(', ');
-      expect(failure).toEqual({
-        ...{ code: 'config', exitCode: 3, hint: 'Finish them first:' },
-        message: `The profile bank has unfinished payments: ${flows}${more}`,
-        next: named.slice(0, 3).map((flow) => ['--profile', 'bank', 'transfer', 'resume', flow]),
-      });
-      expect(named).toHaveLength(5);
-      expect(stored('bank')).toBeDefined();
-    },
-  );
+  ] as const)('payments (%s) keep it: of %i, the first five are named', async (reached, count, more) => {
+    await store('bank');
+    const { context } = open({ globals: { profile: 'bank' } });
+    for (let number = 1; number <= count; number += 1)
+      await storeTransfer(context, '1000001', reached, { reference: String(number) });
+    await storeTransfer(context, '1000001', 'created', { reference: '7' });
+    const failure = await failureOf(run(['remove', 'bank'], YES));
+    const named = [...failure.message.matchAll(/(tr-\S+) \(/g)].map(([, flow]) => flow);
+    const flows = named.map((flow) => `${flow} (${reached})`).join(', ');
+    expect(failure).toEqual({
+      ...{ code: 'config', exitCode: 3, hint: 'Finish them first:' },
+      message: `The profile bank has unfinished payments: ${flows}${more}`,
+      next: named.slice(0, 3).map((flow) => ['--profile', 'bank', 'transfer', 'resume', flow]),
+    });
+    expect(named).toHaveLength(5);
+    expect(stored('bank')).toBeDefined();
+  });
 
   it('a payment that has not begun is named, and does not', async () => {
     await store('bank');
@@ -549,8 +530,7 @@ describe('psd2 profile remove', () => {
   it('a damaged profile can be removed', async () => {
     await store('bank');
     writeFileSync(folder.profile('bank'), '{', { mode: 0o600 });
-    const confirm = async () => true;
-    const { data } = await run(['remove', 'bank'], { operator: { confirm } });
+    const { data } = await run(['remove', 'bank'], answering(true));
     expect(data).toEqual({ name: 'bank', removed: true });
   });
 });

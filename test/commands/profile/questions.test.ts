@@ -1,21 +1,17 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { runIn } from '../command.ts';
 import { failureIfAny, failureOf } from '../failure.ts';
-import { useOperatorHere } from '../operator.ts';
+import { useOperatorOfEachTest } from '../operator.ts';
 import { person } from './person.ts';
 
 const temporary = temporaryFolder();
-const operator = useOperatorHere();
-
-beforeEach(() => {
-  operator.folder = newConfigFolder(temporary);
-});
+const operator = useOperatorOfEachTest();
 
 type Answers = Parameters<typeof person>[0];
 const files = () => operator.bank.sandbox.registration;

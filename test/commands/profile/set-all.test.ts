@@ -1,18 +1,12 @@
 import { writeFileSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { runIn } from '../command.ts';
 import { failureIfAny } from '../failure.ts';
-import { useOperatorHere } from '../operator.ts';
+import { useOperatorOfEachTest } from '../operator.ts';
 
-const temporary = temporaryFolder();
-const operator = useOperatorHere();
-
-beforeEach(() => {
-  operator.folder = newConfigFolder(temporary);
-});
+const operator = useOperatorOfEachTest();
 
 const files = () => operator.bank.sandbox.registration;
 const AWAY = 'https://127.0.0.1:1/';

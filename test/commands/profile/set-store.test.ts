@@ -49,7 +49,7 @@ const { storeFolder } = await import('../../../src/store/machine/folder.ts');
 const { StoreMemory } = await import('../../../src/store/machine/store-choice.ts');
 const { newConfigFolder, temporaryFolder } = await import('../../store/temporary-folder.ts');
 const { storeOperation } = await import('../access.ts');
-const { openCommand, ranIn } = await import('../command.ts');
+const { openCommand, ranIn, useFolder } = await import('../command.ts');
 const { storeTransfer } = await import('../customer/stored.ts');
 const { failureOf } = await import('../failure.ts');
 afterAll(() => vi.resetModules());
@@ -64,9 +64,8 @@ const inOne = { home: 'postgres', id: 'one', shown: SHOWN_ONE, address: ONE, isS
 const inTwo = { ...inOne, id: 'two', shown: SHOWN_TWO, address: TWO } as const;
 const AWAY = { ...inOne, address: 'postgres://away/b', shown: 'away:5432/b' } as const;
 
-let folder = newConfigFolder(temporary);
+const folder = useFolder(temporary);
 beforeEach(async () => {
-  folder = newConfigFolder(temporary);
   databases.clear();
   for (const [address, id, shown] of [
     [ONE, 'one', SHOWN_ONE],

@@ -7,6 +7,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/server/server.t
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { cellsIn, type How, openCommand, ranIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
+import { settingsFor } from '../operator.ts';
 
 const temporary = temporaryFolder();
 const folder = newConfigFolder(temporary);
@@ -263,25 +264,9 @@ describe('customers', () => {
 });
 
 describe('psd2 sandbox env', () => {
-  const applications = () => sandbox.registration.applications;
-  const keys = () => {
-    const { qwacCertFile, qwacKeyFile, qsealCertFile, qsealKeyFile, caFile } = sandbox.registration;
-    const qwac = { PSD2_QWAC_CERT: qwacCertFile, PSD2_QWAC_KEY: qwacKeyFile };
-    return { ...qwac, PSD2_QSEAL_CERT: qsealCertFile, PSD2_QSEAL_KEY: qsealKeyFile, PSD2_CA: caFile };
-  };
-
   it('has the variables of a profile for the first door, and as lines for a shell', async () => {
-    const { authorizationCode, clientCredentials } = applications();
     const { data } = await run(['env']);
-    expect(data).toEqual({
-      ...{ PSD2_BASE_URL: sandbox.baseUrl, PSD2_ENVIRONMENT: 'sandbox' },
-      ...{ PSD2_CLIENT_ID: authorizationCode.clientId, PSD2_CLIENT_SECRET: authorizationCode.clientSecret },
-      PSD2_APP_NAME: authorizationCode.applicationName,
-      PSD2_CC_CLIENT_ID: clientCredentials.clientId,
-      PSD2_CC_CLIENT_SECRET: clientCredentials.clientSecret,
-      PSD2_CC_APP_NAME: clientCredentials.applicationName,
-      ...{ ...keys(), PSD2_BANK_SIGNING_CERT: sandbox.registration.bankSigningCertFile },
-    });
+    expect(data).toEqual({ ...settingsFor({ sandbox }), PSD2_ENVIRONMENT: 'sandbox' });
     const lines = (await table('env')).printed.split('\n');
     expect(lines).toContain(`export PSD2_BASE_URL=${sandbox.baseUrl}`);
     expect(lines.filter((line) => line !== '' && !/^export PSD2_[A-Z_]+=./.test(line))).toEqual([]);
@@ -289,9 +274,12 @@ describe('psd2 sandbox env', () => {
 
   it('has those of the second door', async () => {
     const { data } = await run(['env', '--interface', 'nextgenpsd2']);
+    const common = Object.entries(settingsFor({ sandbox })).filter(([name]) =>
+      /^PSD2_(CLIENT_SECRET|QWAC_.*|QSEAL_.*|CA)$/.test(name),
+    );
     expect(data).toEqual({
       ...{ PSD2_BANK: doorBankFile(folder.sandbox), PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2` },
-      ...{ PSD2_CLIENT_SECRET: applications().authorizationCode.clientSecret, ...keys() },
+      ...Object.fromEntries(common),
     });
   });
 
@@ -310,32 +298,30 @@ describe('psd2 sandbox env', () => {
   });
 });
 
-describe('psd2 sandbox console', () => {
-  const address = () => `${sandbox.customerSiteUrl}/console`;
+const address = () => `${sandbox.customerSiteUrl}/console`;
 
-  const MISSING = { PSD2_BROWSER: '/does/not/exist' };
-  const table = (browser: string): How => ({ format: 'table', env: { PSD2_BROWSER: browser } });
-  const QUIET: How = { format: 'table', globals: { browser: false } };
-  it.each<[string, How, string, string]>([
-    ['without a browser a person gets the address', table('none'), 'alone', ''],
-    ['with --no-browser too', QUIET, 'alone', ''],
-    ['--no-browser counts more than the browser that is set', { ...QUIET, env: MISSING }, 'alone', ''],
-    ['a program gets it with its name', { env: { PSD2_BROWSER: 'none' } }, 'json', ''],
-    ['a browser opens it', table('true'), '', 'opening'],
-    ['a browser opens it for a program too', { env: { BROWSER: 'true' } }, 'json', ''],
-    ['a browser that does not start', table('/does/not/exist'), '', 'opening failed'],
-    ['one that does not start, for a program', { env: { ...MISSING, BROWSER: 'true' } }, 'json', 'failed'],
-  ])('%s', async (_, how, prints, says) => {
-    const { printed, said } = await run(['console'], how);
-    expect(printed).toBe({ json: `{"url":"${address()}"}\n`, alone: `${address()}\n` }[prints] ?? '');
-    const failed = `The browser command "/does/not/exist" could not be started: there is no such program. Open the address by hand: ${address()}\n`;
-    expect(said).toBe(
-      [
-        ...(says.includes('opening') ? [`Opening in the browser:\n  ${address()}\n`] : []),
-        ...(says.includes('failed') ? [failed] : []),
-      ].join(''),
-    );
-  });
+const MISSING = { PSD2_BROWSER: '/does/not/exist' };
+const withBrowser = (browser: string): How => ({ format: 'table', env: { PSD2_BROWSER: browser } });
+const QUIET: How = { format: 'table', globals: { browser: false } };
+it.each<[string, How, string, string]>([
+  ['without a browser a person gets the address', withBrowser('none'), 'alone', ''],
+  ['with --no-browser too', QUIET, 'alone', ''],
+  ['--no-browser counts more than the browser that is set', { ...QUIET, env: MISSING }, 'alone', ''],
+  ['a program gets it with its name', { env: { PSD2_BROWSER: 'none' } }, 'json', ''],
+  ['a browser opens it', withBrowser('true'), '', 'opening'],
+  ['a browser opens it for a program too', { env: { BROWSER: 'true' } }, 'json', ''],
+  ['a browser that does not start', withBrowser('/does/not/exist'), '', 'opening failed'],
+  ['one that does not start, for a program', { env: { ...MISSING, BROWSER: 'true' } }, 'json', 'failed'],
+])('psd2 sandbox console: %s', async (_, how, prints, says) => {
+  const { printed, said } = await run(['console'], how);
+  expect(printed).toBe({ json: `{"url":"${address()}"}\n`, alone: `${address()}\n` }[prints] ?? '');
+  const failed = `The browser command "/does/not/exist" could not be started: there is no such program. Open the address by hand: ${address()}\n`;
+  expect(said).toBe(
+    [
+      ...(says.includes('opening') ? [`Opening in the browser:\n  ${address()}\n`] : []),
+      ...(says.includes('failed') ? [failed] : []),
+    ].join(''),
+  );
 });
 
 it('psd2 sandbox start refuses a second one beside one that runs', async () => {

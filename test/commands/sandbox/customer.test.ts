@@ -4,19 +4,16 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { IDENTITY_PATH, recordRunning } from '../../../src/sandbox/folder/running.ts';
 import { type FakeBank, fakeBank, RESOURCE, type Served, serve, serveSite } from '../../sandbox/fake-bank.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { type How, openCommand, ranIn, runIn } from '../command.ts';
+import { type How, openCommand, ranIn, runIn, useFolder } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
-const temporary = temporaryFolder();
 const NOW = '2026-11-25T10:00:00.000Z';
 
-let folder = newConfigFolder(temporary);
+const folder = useFolder();
 let bank: FakeBank;
 let callback: Served;
 let site: Served;
 beforeEach(async () => {
-  folder = newConfigFolder(temporary);
   callback = await serve((_, response) => response.end('<title>Back</title>'));
   bank = fakeBank(`${callback.origin}/callback`);
   site = await serveSite(bank);
@@ -119,16 +116,13 @@ describe('beside a sandbox that runs', () => {
   it.each([
     ['json', '{"stopped":true}\n', ''],
     ['table', '', `The sandbox at ${BASE_URL} has stopped.\n`],
-  ] as const)(
-    'psd2 sandbox stop ends its process, and the record of it: %s',
-    async (format, printed, said) => {
-      const sleeping = spawn('sleep', ['600']);
-      onTestFinished(() => void sleeping.kill('SIGKILL'));
-      const ended = once(sleeping, 'exit');
-      await runBesides({}, sleeping.pid);
-      const command = openCommand(folder, NOW, { format });
-      expect(await ranIn(command, 'sandbox', 'stop')).toMatchObject({ printed, said });
-      expect([await ended, readdirSync(folder.sandbox)]).toEqual([[null, 'SIGTERM'], []]);
-    },
-  );
+  ] as const)('sandbox stop ends its process, and the record of it: %s', async (format, printed, said) => {
+    const sleeping = spawn('sleep', ['600']);
+    onTestFinished(() => void sleeping.kill('SIGKILL'));
+    const ended = once(sleeping, 'exit');
+    await runBesides({}, sleeping.pid);
+    const command = openCommand(folder, NOW, { format });
+    expect(await ranIn(command, 'sandbox', 'stop')).toMatchObject({ printed, said });
+    expect([await ended, readdirSync(folder.sandbox)]).toEqual([[null, 'SIGTERM'], []]);
+  });
 });

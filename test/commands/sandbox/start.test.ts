@@ -42,17 +42,16 @@ vi.mock('node:child_process', async (original) => ({
 const { readBankFile } = await import('../../bank-file/described.ts');
 const { doorBankFile } = await import('../../../src/sandbox/folder/door-bank-file.ts');
 const { runningSandbox } = await import('../../../src/sandbox/folder/running.ts');
-const { newConfigFolder, temporaryFolder } = await import('../../store/temporary-folder.ts');
-const { openCommand, ranIn, runIn } = await import('../command.ts');
+const { temporaryFolder } = await import('../../store/temporary-folder.ts');
+const { openCommand, ranIn, runIn, useFolder } = await import('../command.ts');
 const { failureOf } = await import('../failure.ts');
 afterAll(() => vi.resetModules());
 
 const temporary = temporaryFolder();
 const NOW = '2026-11-25T10:00:00.000Z';
 
-let folder = newConfigFolder(temporary);
+const folder = useFolder(temporary);
 beforeEach(() => {
-  folder = newConfigFolder(temporary);
   cpSync(inject('registration'), folder.sandbox, { recursive: true });
 });
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmed } from '../../../src/commands/shared/confirmed.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand } from '../command.ts';
+import { answering, openCommand } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
@@ -12,14 +12,10 @@ const QUESTION = {
 
 /** @param answer of a person. Undefined: there is no terminal */
 async function ask(answer: boolean | undefined, globals = {}) {
-  const asked: string[] = [];
-  const confirm = async (question: string) => {
-    asked.push(question);
-    return answer ?? false;
-  };
+  const { questions: asked, operator } = answering(answer ?? false);
   const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
     globals,
-    ...(answer !== undefined && { operator: { confirm } }),
+    ...(answer !== undefined && { operator }),
   });
   return { asked, end: confirmed(context, QUESTION) };
 }

@@ -3,17 +3,13 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { type Notification, notifyOnce } from '../../../src/commands/shared/notify-once.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand } from '../command.ts';
+import { openCommand, useFolder } from '../command.ts';
 
-const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
 
-let folder: StoreFolder;
+const folder = useFolder();
 let got: string;
 beforeEach(() => {
-  folder = newConfigFolder(temporary);
   got = join(folder.root, 'got');
   mkdirSync(folder.root, { recursive: true, mode: 0o700 });
   writeFileSync(got, '');

@@ -182,18 +182,15 @@ it.each<[string, PsuOptions]>([
   ['--psu-id-type', { psuIdType: '' }],
   ['--psu-corporate-id', { psuCorporateId: 'x' }],
   ['--psu-id', ALL],
-])(
-  'at a bank whose customers have ids %s is refused, and a command without it goes on',
-  async (option, options) => {
-    expect(await refusal(() => refusePsu(options))).toEqual(
-      usage(
-        `The interface of this bank has no ${option}`,
-        'It is for banks that learn from psd2 who their customer is.',
-      ),
-    );
-    expect(refusePsu({ psuId: undefined })).toBeUndefined();
-  },
-);
+])('where customers have ids %s is refused, and a command without it goes on', async (option, options) => {
+  expect(await refusal(() => refusePsu(options))).toEqual(
+    usage(
+      `The interface of this bank has no ${option}`,
+      'It is for banks that learn from psd2 who their customer is.',
+    ),
+  );
+  expect(refusePsu({ psuId: undefined })).toBeUndefined();
+});
 
 const read = (value: string, stdin = '') =>
   readJsonOption({ ...open(), readStdin: async () => stdin }, '--data', value);
@@ -208,17 +205,14 @@ it('the data of an option stays as it is written, from the option, a file and st
   expect(await read('false')).toBe('false');
 });
 
-it.each(['', ' ', '{', '{"secret": hush}'])(
-  '%j is no JSON, and the error has nothing of it',
-  async (text) => {
-    const failure = await failureOf(read(text));
-    expect(failure).toEqual({
-      ...usage(expect.stringMatching(/^--data is not JSON: .+/)),
-      hint: 'Give JSON text, @file, or - for standard input.',
-    });
-    expect(failure.message).not.toContain('hush');
-  },
-);
+it.each(['', ' ', '{', '{"secret": hush}'])('%j is no JSON, and the error has none of it', async (text) => {
+  const failure = await failureOf(read(text));
+  expect(failure).toEqual({
+    ...usage(expect.stringMatching(/^--data is not JSON: .+/)),
+    hint: 'Give JSON text, @file, or - for standard input.',
+  });
+  expect(failure.message).not.toContain('hush');
+});
 
 it('a file that is not there is named with its option', async () => {
   expect((await failureOf(read('@/does/not/exist'))).message).toContain('/does/not/exist of --data');

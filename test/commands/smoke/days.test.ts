@@ -50,21 +50,18 @@ it.each<[time: string, booked: IsoDate[], status: 'pass' | 'fail']>([
   ['00:30:00', [day(-7), day(0)], 'pass'],
   ['00:30:00', [day(-8)], 'fail'],
   ['12:00:00', [day(1)], 'fail'],
-])(
-  'at %s of the bank, rows of %j are asked for with the last seven days: %s',
-  async (time, booked, status) => {
-    const bank = new BankHere();
-    bank.booked = booked.map(
-      (bookingDate, index): Transaction => ({
-        ...{ index: `${index}`, status: 'booked', bookingDate, valueDate: bookingDate, ...EUR },
-        ...{ description: 'Row', details: '', code: null, transferReference: null, feeCharge: null },
-      }),
-    );
-    const found = await smokeAt(time, bank, 'transactions');
-    expect(found.calls.at(-1)).toContain(`from ${day(-7)},`);
-    expect(found.status).toBe(status);
-  },
-);
+])('at %s of the bank, rows of %j are asked for with the last 7 days: %s', async (time, booked, status) => {
+  const bank = new BankHere();
+  bank.booked = booked.map(
+    (bookingDate, index): Transaction => ({
+      ...{ index: `${index}`, status: 'booked', bookingDate, valueDate: bookingDate, ...EUR },
+      ...{ description: 'Row', details: '', code: null, transferReference: null, feeCharge: null },
+    }),
+  );
+  const found = await smokeAt(time, bank, 'transactions');
+  expect(found.calls.at(-1)).toContain(`from ${day(-7)},`);
+  expect(found.status).toBe(status);
+});
 
 it.each([
   ['23:59:59', day(0), undefined],

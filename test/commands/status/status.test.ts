@@ -8,11 +8,10 @@ import { status } from '../../../src/commands/status/status.ts';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
-import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { ReadFailure } from '../../../src/store/ports/read-results.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { VERIFIED } from '../../domain/orders.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { batchLine } from '../../store/whole-store.ts';
 import {
   keepConsent,
@@ -22,7 +21,7 @@ import {
   storeOperation,
   storeTransfer,
 } from '../access.ts';
-import { openCommand, runIn } from '../command.ts';
+import { type How, openCommand, runIn, useFolder } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
@@ -31,15 +30,14 @@ const MAY = '2026-05-01T00:00:00.000Z';
 const OCTOBER = '2026-10-01T00:00:00.000Z';
 const NO_MONEY = { amount: null, currency: null, payee: null };
 
-let folder: StoreFolder;
+const folder = useFolder(temporary);
 let before: Context;
 beforeEach(() => {
-  folder = newConfigFolder(temporary);
   before = openCommand(folder, MARCH).context;
 });
 
 /** What needs a person in October, who has named the profile, or none. */
-async function attention(how?: Parameters<typeof openCommand>[2], profile: string | null = 'bank') {
+async function attention(how?: How, profile: string | null = 'bank') {
   const { context, printed } = openCommand(folder, OCTOBER, how);
   if (profile !== null) context.repeated.profile = profile;
   expect((await failureOf(runIn(context, 'status'))).code).toBe('needs_attention');

@@ -9,21 +9,20 @@ import { Psd2Error } from '../../../src/errors.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import type { Rounds } from '../../../src/store/ports/sync.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
-import { useOperatorHere } from '../operator.ts';
+import { useOperatorOfEachTest } from '../operator.ts';
 import { runService, type Service } from './service.ts';
 
 // psd2 sync --every, round after round.
 
-const operator = useOperatorHere();
+const operator = useOperatorOfEachTest();
 const temporary = temporaryFolder();
 const DAY_MS = 86_400_000;
 
 let out: string;
 let anna: string;
 beforeEach(async () => {
-  operator.folder = newConfigFolder(temporary);
   out = join(operator.folder.root, 'banking');
   anna = await operator.logIn('anna');
 });

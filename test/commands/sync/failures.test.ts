@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { CustomerReport } from '../../../src/commands/sync/customers.ts';
 import { helpOf } from '../../../src/commands/sync/failed.ts';
 import { SyncTally } from '../../../src/commands/sync/report.ts';
 import { doneAt } from '../../../src/commands/sync/status.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
-import { openCommand, runIn } from '../command.ts';
+import { type How, openCommand, runIn } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
 
 const temporary = temporaryFolder();
@@ -78,16 +78,13 @@ it.each([
   ['bank_failing', 'A', undefined, ['sync']],
   ['bank_failing', null, '/banking', ['sync', '--out', '/banking']],
   ['anything', null, undefined, ['sync']],
-])(
-  'after %s of the product %s, with the folder %s, what helps is %j',
-  async (code, productId, folder, words) => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW);
-    expect(await helpOf(context, { customerId: '1000001', code, productId }, folder)).toEqual(words);
-  },
-);
+])('after %s of product %s, with the folder %s, %j helps', async (code, productId, folder, words) => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  expect(await helpOf(context, { customerId: '1000001', code, productId }, folder)).toEqual(words);
+});
 
 /** A command after logins of these customers, whose round has begun. */
-async function withRound(customers: string[], how: Parameters<typeof openCommand>[2] = {}) {
+async function withRound(customers: string[], how: How = {}) {
   const folder = newConfigFolder(temporary);
   const clock = { now: Date.parse(NOW) };
   const { context, printed } = openCommand(folder, () => new Date(clock.now), { format: 'table', ...how });
@@ -163,27 +160,25 @@ it('the table on a terminal has titles, and a narrow one shortens only the reaso
   `);
 });
 
-describe('after a login that does not help', () => {
-  const kept = {
-    ...{ flow: 'co-1', consentId: 'c1', accounts: null, reads: ['accounts' as const], validUntil: null },
-    ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW },
-  };
-  it.each([
-    ['the application logs in', 'operator', 'application', [kept], ['consent', 'request']],
-    ['nobody logs in', 'operator', 'nobody', [kept], ['consent', 'request']],
-    ['the customer has no record', 'operator', 'customers', null, ['consent', 'request']],
-    ['the customer has no consent', 'operator', 'customers', [], ['consent', 'request']],
-    ['the customer has a consent', 'operator', 'customers', [kept], ['auth', 'login']],
-    ['the bank names the customers', 'bank', 'application', null, ['auth', 'login']],
-  ] as const)('if %s, the command that helps is another', async (_, by, logsIn, consents, words) => {
-    const { context } = openCommand(newConfigFolder(temporary), NOW, {
-      find: bankWhere({ customers: `named by the ${by}`, logsIn }),
-    });
-    const { customers } = await context.store();
-    if (consents) await customers.change('ada', (before) => ({ ...before, consents }));
-    const read = { customerId: 'ada', code: 'not_logged_in', productId: null };
-    expect(await helpOf(context, read, undefined)).toEqual(words);
+const kept = {
+  ...{ flow: 'co-1', consentId: 'c1', accounts: null, reads: ['accounts' as const], validUntil: null },
+  ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW },
+};
+it.each([
+  ['the application logs in', 'operator', 'application', [kept], ['consent', 'request']],
+  ['nobody logs in', 'operator', 'nobody', [kept], ['consent', 'request']],
+  ['the customer has no record', 'operator', 'customers', null, ['consent', 'request']],
+  ['the customer has no consent', 'operator', 'customers', [], ['consent', 'request']],
+  ['the customer has a consent', 'operator', 'customers', [kept], ['auth', 'login']],
+  ['the bank names the customers', 'bank', 'application', null, ['auth', 'login']],
+] as const)('if a login does not help: %s', async (_, by, logsIn, consents, words) => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW, {
+    find: bankWhere({ customers: `named by the ${by}`, logsIn }),
   });
+  const { customers } = await context.store();
+  if (consents) await customers.change('ada', (before) => ({ ...before, consents }));
+  const read = { customerId: 'ada', code: 'not_logged_in', productId: null };
+  expect(await helpOf(context, read, undefined)).toEqual(words);
 });
 
 it('the progress of a round has a line for each worker, and its rates', async () => {

@@ -77,7 +77,7 @@ it('a person sees all that the bank and the operator say of a transfer, and what
     format: 'table',
   });
   expect(failure).toBeNull();
-  expect(asked).toMatchInlineSnapshot(`["Ask the customer to authorise this transfer?"]`);
+  expect(asked).toEqual(['Ask the customer to authorise this transfer?']);
   expect(printed).toContain('\nbankName\tBanca �[31mRossa\nmessages.0\tThe name\nmessages.1\tis close\n');
   expect(said).toMatchInlineSnapshot(`
     "Transfer tr-1
@@ -363,15 +363,12 @@ it.each<[string[], string[], (payer: Payer, bank: BankHere) => Promise<void>, ob
   [['transfer', 'cancel', 'tr-1'], ['The transfer tr-1 is'], waiting, {}],
   [['transfer', 'cancel', 'tr-1'], ['The transfer tr-1 is'], waiting, LINKED],
   [['transfer', 'resolve', 'tr-1', '--not-executed'], ['The transfer tr-1 is'], lost, {}],
-])(
-  'in production, %j marks what a person reads before they decide: %j',
-  async (words, marked, before, terms) => {
-    const { bank, payer } = await payerWith(temporary, terms, { PSD2_ENVIRONMENT: 'production' });
-    await before(payer, bank);
-    const { said, failure } = await payer.run(words);
-    expect([failure, said.match(/(?<=^\[PRODUCTION env\] )\w+ \w+ \S+ \w+/gm)]).toEqual([null, marked]);
-  },
-);
+])('in production, %j marks what is read before a decision: %j', async (words, marked, before, terms) => {
+  const { bank, payer } = await payerWith(temporary, terms, { PSD2_ENVIRONMENT: 'production' });
+  await before(payer, bank);
+  const { said, failure } = await payer.run(words);
+  expect([failure, said.match(/(?<=^\[PRODUCTION env\] )\w+ \w+ \S+ \w+/gm)]).toEqual([null, marked]);
+});
 
 it('the payee check is waited for, and its result is in what the operator confirms', async () => {
   const payer = await payerAt(new BankHere(), temporary, {

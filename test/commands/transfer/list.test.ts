@@ -4,7 +4,7 @@ import type { Transfer } from '../../../src/domain/transfer.ts';
 import type { Flows } from '../../../src/store/ports/flows.ts';
 import { newTransfer } from '../../flows/transfers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand } from '../command.ts';
+import { type How, openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-11-22T12:00:00.000Z';
@@ -17,11 +17,7 @@ beforeEach(async () => {
 type Stored = Partial<Pick<Transfer, 'flow' | 'createdAt' | 'state'>>;
 
 /** What the command shows of a store with these transfers, and what it asks the store for. */
-async function shownOf(
-  stored: Stored[],
-  options: Partial<TransferListOptions>,
-  how: Parameters<typeof openCommand>[2] = {},
-) {
+async function shownOf(stored: Stored[], options: Partial<TransferListOptions>, how: How = {}) {
   const command = openCommand(newConfigFolder(temporary), NOW, { format: 'table', ...how });
   const data = await command.context.store();
   const filters: unknown[] = [];
@@ -70,7 +66,7 @@ const newest = (count: number): Stored[] =>
 
 const NEWEST = 'These are the newest 30. --limit <n> shows more; --attention, --state and --since filter.\n';
 
-it.each<[number, Partial<TransferListOptions>, Parameters<typeof openCommand>[2], number, string]>([
+it.each<[number, Partial<TransferListOptions>, How, number, string]>([
   [31, {}, TERMINAL, 30, NEWEST],
   [30, {}, TERMINAL, 30, ''],
   [31, { state: ['created'] }, TERMINAL, 30, NEWEST],
@@ -80,14 +76,11 @@ it.each<[number, Partial<TransferListOptions>, Parameters<typeof openCommand>[2]
   [31, {}, { ...TERMINAL, format: 'json' }, 31, ''],
   [0, {}, TERMINAL, 0, 'This profile has no transfers.\n'],
   [0, { state: ['created'] }, TERMINAL, 0, 'No transfer matches.\n'],
-])(
-  'of %i transfers, with %j and %j, the list shows %i, and says: %s',
-  async (count, options, how, number, said) => {
-    const { flows, said: words } = await shownOf(newest(count), options, how);
-    const [first, last] = number === 0 ? [] : [`tr-${count}`, `tr-${count - number + 1}`];
-    expect([flows.length, flows[0], flows.at(-1), words]).toEqual([number, first, last, said]);
-  },
-);
+])('of %i, with %j and %j, the list shows %i, and says: %s', async (count, options, how, number, said) => {
+  const { flows, said: words } = await shownOf(newest(count), options, how);
+  const [first, last] = number === 0 ? [] : [`tr-${count}`, `tr-${count - number + 1}`];
+  expect([flows.length, flows[0], flows.at(-1), words]).toEqual([number, first, last, said]);
+});
 
 it('the store is asked only for the transfers that the list shows', async () => {
   const wanted = {

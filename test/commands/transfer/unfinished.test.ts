@@ -317,23 +317,19 @@ it('the receipt of an executed transfer is saved, and others have none', async (
   expect((await payer.run(receipt, OTHER)).failure?.code).toBe('usage');
   const { failure, data } = await payer.run(receipt);
   expect(failure).toBeNull();
-  expect(Object.keys(data)).toMatchInlineSnapshot(`["file", "bytes"]`);
+  expect(Object.keys(data)).toEqual(['file', 'bytes']);
   expect(readFileSync(file, 'utf8')).toBe('receipt of pay-1');
 });
 
 it('a list has the columns that tell transfers apart, and what is not there is said', async () => {
   const { payer } = await payerWith(temporary);
   const list = (...words: string[]) => payer.run(['transfer', 'list', ...words], { format: 'table' });
-  expect((await list()).said).toMatchInlineSnapshot(`
-    "This profile has no transfers.
-    "
-  `);
+  expect((await list()).said).toBe('This profile has no transfers.\n');
   await payer.run([...CREATE, '--reference', 'INV-1']);
   const one = await list('--since', TODAY, '--until', TODAY, '--limit', '1', '--state', 'executed');
-  expect(one.printed.replaceAll(NOW, 'NOW')).toMatchInlineSnapshot(`
-    "tr-1	executed	12.50 EUR	Mario Rossi	IT60X0542811101000000123456	NOW	0000012345	INV-1	1048262
-    "
-  `);
+  expect(one.printed.replaceAll(NOW, 'NOW')).toBe(
+    'tr-1\texecuted\t12.50 EUR\tMario Rossi\tIT60X0542811101000000123456\tNOW\t0000012345\tINV-1\t1048262\n',
+  );
   const wrong = [
     await list('--state', 'paid'),
     await list('--limit', '0'),

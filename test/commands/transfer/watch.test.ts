@@ -50,15 +50,12 @@ describe('watching a transfer', () => {
     ['waits for further data of the operator', SCT, [{ ...VERIFIED, nextStep: 'verify2' }]],
     ['was confirmed and not yet shown to the customer', SCT, [VERIFIED, { type: 'accepted' }]],
     ['has not reached the bank', SCT, []],
-  ])(
-    'a watched transfer that %s is reported at once, without a call to the bank',
-    async (_, order, events) => {
-      const { watch, world, written } = await watched(order, events);
-      expect(await watch()).toEqual(written);
-      expect(world.sleeps).toEqual([]);
-      expect(recorded.received).toEqual([]);
-    },
-  );
+  ])('a watched transfer that %s is reported at once, without a call', async (_, order, events) => {
+    const { watch, world, written } = await watched(order, events);
+    expect(await watch()).toEqual(written);
+    expect(world.sleeps).toEqual([]);
+    expect(recorded.received).toEqual([]);
+  });
 
   it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])(
     'a transfer at SCA is polled with growing pauses until the bank says %s, and nothing is recorded',
