@@ -10,7 +10,7 @@ import { BASKET, failing, interrupted, paid, RUN, refused, storeOf, told, useBat
 
 // Signing baskets: each line is a payment of its own at the bank, and the customer authorises all of them once.
 
-const { payees, temporary, withPayees } = useBatches();
+const { payeeCheck, payees, temporary, withPayees } = useBatches();
 const AS_BASKET = [...RUN, '--as', 'basket'];
 
 it('a basket whose run was interrupted goes on, and no payment is initiated twice', async () => {
@@ -49,6 +49,34 @@ it('if the bank fails while a basket is filled, no basket is begun, and the next
       "2 of 2 paid (21.00 EUR).", "done"],
      ["verify transfer", "verify transfer", "verify signing basket", "sca pay-2", "verify transfer",
       "sca pay-3"]]
+  `);
+});
+
+it('a line that waits for a person does not go into the basket of the others', async () => {
+  const { bank, pay } = await payees(BASKET, 'Ada', 'Bea', 'Cleo');
+  const env = payeeCheck({ Ada: 'close', Bea: 'close' });
+  expect([await pay(AS_BASKET, { env }), bank.last.asked]).toMatchInlineSnapshot(`
+    [["1 waiting  The payee check of payment 1 says: close match, the account is held by Other",
+      "2 waiting  The payee check of payment 2 says: close match, the account is held by Other",
+      "3 executed tr-1 ",
+      "Payment 1: The payee check of payment 1 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+      "Payment 2: The payee check of payment 2 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+      "1 of 3 paid (12.00 EUR).", "exit 8, unpaid 2 of 3: run batch-1"],
+     "["pay-1"]"]
+  `);
+  expect([await pay([...AS_BASKET, '--accept-close'], { env }), bank.last.asked]).toMatchInlineSnapshot(`
+    [["1 executed tr-2 ", "2 executed tr-3 ", "3 executed tr-1 ", "3 of 3 paid (33.00 EUR).", "done"],
+     "["pay-3","pay-4"]"]
+  `);
+});
+
+it('what one payment of a basket lacks stops no other one', async () => {
+  const { bank, pay } = await payees(BASKET, 'Ada', 'Bea', 'Cleo');
+  bank.meets('verify', refused());
+  expect([await pay(AS_BASKET), bank.last.asked]).toMatchInlineSnapshot(`
+    [["1 failed tr-1 Not this one", "2 executed tr-2 ", "3 executed tr-3 ",
+      "2 of 3 paid (23.00 EUR), 1 not paid.", "exit 8, unpaid 1 of 3: retry batch-1"],
+     "["pay-1","pay-2"]"]
   `);
 });
 
