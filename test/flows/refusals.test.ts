@@ -16,47 +16,19 @@ import {
 const error = (context: ErrorContext) => new Psd2Error('bank_refused', 'The bank refused it', context);
 
 describe('an error of a call', () => {
-  it.each<[string, ErrorContext, { refusal: boolean; banks: boolean; away: boolean; content: boolean }]>([
-    [
-      'the bank refused the content',
-      { refusal: 'content', isBanks: true },
-      { refusal: true, banks: true, away: false, content: true },
-    ],
-    [
-      'somebody refused the content',
-      { refusal: 'content' },
-      { refusal: true, banks: false, away: false, content: true },
-    ],
-    [
-      'the bank refused it for another reason',
-      { refusal: 'other', isBanks: true },
-      { refusal: true, banks: true, away: false, content: false },
-    ],
-    [
-      'somebody refused it for another reason',
-      { refusal: 'other' },
-      { refusal: true, banks: false, away: false, content: false },
-    ],
-    [
-      'the bank turned it away',
-      { refusal: 'unread', isBanks: true },
-      { refusal: false, banks: false, away: true, content: false },
-    ],
-    [
-      'somebody turned it away',
-      { refusal: 'unread' },
-      { refusal: false, banks: false, away: false, content: false },
-    ],
-    ['the bank failed', { isBanks: true }, { refusal: false, banks: false, away: false, content: false }],
-    ['nobody knows', {}, { refusal: false, banks: false, away: false, content: false }],
-  ])('%s', (_, context, says) => {
+  type Says = [isRefusal: boolean, isBanks: boolean, isTurningAway: boolean, isAboutContent: boolean];
+  it.each<[string, ErrorContext, ...Says]>([
+    ['the bank refused the content', { refusal: 'content', isBanks: true }, true, true, false, true],
+    ['somebody refused the content', { refusal: 'content' }, true, false, false, true],
+    ['the bank refused it for another reason', { refusal: 'other', isBanks: true }, true, true, false, false],
+    ['somebody refused it for another reason', { refusal: 'other' }, true, false, false, false],
+    ['the bank turned it away', { refusal: 'unread', isBanks: true }, false, false, true, false],
+    ['somebody turned it away', { refusal: 'unread' }, false, false, false, false],
+    ['the bank failed', { isBanks: true }, false, false, false, false],
+    ['nobody knows', {}, false, false, false, false],
+  ])('%s', (_, context, ...says) => {
     const failed = error(context);
-    expect({
-      refusal: isRefusal(failed),
-      banks: isBanksRefusal(failed),
-      away: isTurningAway(failed),
-      content: isAboutContent(failed),
-    }).toEqual(says);
+    expect([isRefusal, isBanksRefusal, isTurningAway, isAboutContent].map((is) => is(failed))).toEqual(says);
   });
 
   it.each([

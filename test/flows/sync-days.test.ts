@@ -32,74 +32,43 @@ describe('the days that sync reads', () => {
     expect(stored.remembered.map(({ from }) => from)).toEqual([before?.from ?? first]);
   });
 
-  /** What an earlier sync knows: the days from and through so many days ago. */
-  const known = (from: number, through: number) => ({ from: ago(from), through: ago(through) });
   const MORE = 'also days before the first known one that the bank shows without SCA';
-  // Days are so many days ago. `before` is known, `readsAll` whether rows may come again.
-  it.each<
-    [
-      string,
-      { before?: Progress; since?: number; lastDay?: number },
-      first: number,
-      readsAll: boolean,
-      from: number,
-    ]
-  >([
+  /** So many days ago: the first and the last that an earlier sync knows, `--since`, and the last stored row. */
+  type Known = { before?: [from: number, through: number]; since?: number; lastDay?: number };
+  // Days are so many days ago. `readsAll` is whether rows may come again.
+  it.each<[string, Known, first: number, readsAll: boolean, from: number]>([
     ['at first, the 90 days that the bank shows without SCA', {}, 89, false, 89],
     ['at first with --since, the days since then', { since: 5 }, 5, false, 5],
     ['with --since today, today', { since: 0 }, 0, false, 0],
     ['with --since in the future, today', { since: -5 }, 0, false, 0],
-    ['later, the last ten days that it knows and what is new', { before: known(89, 3) }, 13, false, 89],
-    ['on the same day again, the last ten days', { before: known(89, 0), lastDay: 85 }, 10, false, 89],
-    [`later without --since, ${MORE}`, { before: known(5, 3) }, 89, true, 89],
-    [
-      'with --since, no days before that and the first known one',
-      { before: known(5, 3), since: 4 },
-      5,
-      false,
-      5,
-    ],
-    [
-      'with --since before the first known day, all since then',
-      { before: known(50, 3), since: 51 },
-      51,
-      true,
-      51,
-    ],
-    ['with --since the first known day, all days again', { before: known(50, 3), since: 50 }, 50, true, 50],
-    [
-      'with --since 11 days before the last known, these again',
-      { before: known(50, 3), since: 14 },
-      14,
-      true,
-      50,
-    ],
+    ['later, the last ten days that it knows and what is new', { before: [89, 3] }, 13, false, 89],
+    ['on the same day again, the last ten days', { before: [89, 0], lastDay: 85 }, 10, false, 89],
+    [`later without --since, ${MORE}`, { before: [5, 3] }, 89, true, 89],
+    ['with --since, no days before that and the first known one', { before: [5, 3], since: 4 }, 5, false, 5],
+    ['with --since before the first known day, all since then', { before: [50, 3], since: 51 }, 51, true, 51],
+    ['with --since the first known day, all days again', { before: [50, 3], since: 50 }, 50, true, 50],
+    ['with --since 11 days before the last known, these again', { before: [50, 3], since: 14 }, 14, true, 50],
     [
       'with --since within ten days, what it reads in any case',
-      { before: known(50, 3), since: 13 },
+      { before: [50, 3], since: 13 },
       13,
       false,
       50,
     ],
     [
       'with --since of the last days, what it reads in any case',
-      { before: known(50, 3), since: 1 },
+      { before: [50, 3], since: 1 },
       13,
       false,
       50,
     ],
-    [
-      'after a clock ahead, the days since the last row',
-      { before: known(200, -1), lastDay: 85 },
-      95,
-      true,
-      200,
-    ],
-    ['after a clock ahead, at least 90 days', { before: known(200, -1), lastDay: 3 }, 89, true, 200],
-    ['after a clock ahead, all days if there is no row', { before: known(120, -1) }, 120, true, 120],
+    ['after a clock ahead, the days since the last row', { before: [200, -1], lastDay: 85 }, 95, true, 200],
+    ['after a clock ahead, at least 90 days', { before: [200, -1], lastDay: 3 }, 89, true, 200],
+    ['after a clock ahead, all days if there is no row', { before: [120, -1] }, 120, true, 120],
   ])('sync reads %s', async (_, { before, since, lastDay }, first, readsAll, from) => {
+    const known = before && { from: ago(before[0]), through: ago(before[1]) };
     const { bank, ranges } = syncBank({});
-    const { target, stored } = syncTarget(before, lastDay === undefined ? undefined : ago(lastDay));
+    const { target, stored } = syncTarget(known, lastDay === undefined ? undefined : ago(lastDay));
     await synced(bank, target, since === undefined ? {} : { since: ago(since) });
     expect(ranges[0]?.slice(0, 10)).toBe(ago(first));
     expect(ranges.at(-1)).toMatch(/\.\.$/);

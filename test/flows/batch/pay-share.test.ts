@@ -10,8 +10,13 @@ import { BankHere, initiationOf } from '../../commands/bank-here.ts';
 import { beginLine, RUN, storeOf, told, withPayees } from '../../commands/batch/with-batch.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { thrownBy } from '../../support/thrown.ts';
+import { AT_THE_BANK } from '../stored-transfers.ts';
 
 const temporary = temporaryFolder();
+const WITH_THE_CUSTOMER: TransferEvent[] = [
+  ...[{ type: 'accepted' } as const, { type: 'verify-sent', requestId: 'r', digest: null } as const],
+  ...[AT_THE_BANK, { type: 'sca-started' } as const],
+];
 const takes = ({ instant }: { instant: boolean }) => !instant;
 const bulk = { maxEntries: 2, batchBooking: 'optional', takes } as const;
 const plain = { has: new Set<'signing baskets'>() };
@@ -114,37 +119,18 @@ it('a payment that an earlier run has begun alone stays alone, and what had only
   const { payer } = await withPayees(temporary, bank, names);
   const store = await storeOf(payer);
   const initiation = initiationOf('payments', 'x', { address: 'https://tpp.example/callback', state: 's' });
-  const begun: [string, Parameters<typeof beginLine>[2], number[][][]][] = [
-    ['only its reference is taken', {}, [[[1, 2, 3]], [[1, 2, 3]]]],
-    [
-      'it ended before anything was sent',
-      { initiation, events: [{ type: 'cancelled' }] },
-      [[[1, 2, 3]], [[1, 2, 3]]],
-    ],
-    ['it has not been sent', { initiation }, [[[1, 3], [2]], [[1, 2, 3]]]],
-    [
-      'its customer is at the bank',
-      { initiation, events: [{ type: 'accepted' }, ...sent, { type: 'sca-started' }] },
-      [
-        [[1, 3], [2]],
-        [[1, 3], [2]],
-      ],
-    ],
-    [
-      'the bank executes it on demand',
-      { commits: 'on execute' },
-      [
-        [[1, 3], [2]],
-        [[1, 3], [2]],
-      ],
-    ],
-    [
-      'it is in a bulk payment',
-      { events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }] },
-      [[[1, 2, 3]], [[1, 2, 3]]],
-    ],
+  const [TOGETHER, APART] = [[[1, 2, 3]], [[1, 3], [2]]];
+  const ended = { initiation, events: [{ type: 'cancelled' } as const] };
+  const joined = { events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' } as const] };
+  const begun: [string, Parameters<typeof beginLine>[2], inBulk: number[][], inBasket: number[][]][] = [
+    ['only its reference is taken', {}, TOGETHER, TOGETHER],
+    ['it ended before anything was sent', ended, TOGETHER, TOGETHER],
+    ['it has not been sent', { initiation }, APART, TOGETHER],
+    ['its customer is at the bank', { initiation, events: WITH_THE_CUSTOMER }, APART, APART],
+    ['the bank executes it on demand', { commits: 'on execute' }, APART, APART],
+    ['it is in a bulk payment', joined, TOGETHER, TOGETHER],
   ];
-  for (const [what, how, [inBulk, inBasket]] of begun) {
+  for (const [what, how, inBulk, inBasket] of begun) {
     await beginLine(store, 2, { ...how, order: { reference: `${what}`.slice(0, 30) } });
     const batch = await store.read();
     const all = await store.batches.lines(batch);
@@ -155,11 +141,3 @@ it('a payment that an earlier run has begun alone stays alone, and what had only
     expect([what, ...shares]).toEqual([what, inBulk, inBasket]);
   }
 });
-
-const sent: TransferEvent[] = [
-  { type: 'verify-sent', requestId: 'r', digest: null },
-  {
-    ...{ type: 'verified', resourceId: 'p', totalAmount: null, commissions: null, bankName: null },
-    nextStep: 'authorisation',
-  },
-];
