@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ConsentEvent } from '../../src/domain/consent.ts';
 import { Psd2Error } from '../../src/errors.ts';
@@ -12,7 +10,7 @@ import { opened } from '../store/flows.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { consentScriptOf, newConsent } from './consents.ts';
 import { customerElsewhere, disturbed, errorOf, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';
-import { flowsIn, readLines } from './transfers.ts';
+import { flowsIn, leaveBehind, readLines, typesOf } from './transfers.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -147,9 +145,7 @@ const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
 
 async function resume(lines: string[]): Promise<string[]> {
   const folder = newConfigFolder(temporary);
-  const flow: string = JSON.parse(lines[0] ?? '').event.flow;
-  mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
+  const flow = leaveBehind(folder, lines);
   const world = fakeWorld();
   const { bank } = openClient({ now: world.now });
   const ports = { bank, world, customer: fakeCustomer() };
@@ -173,12 +169,12 @@ it('a consent that is killed after any event is resumed to its end, and confirme
   expect(whole).toHaveLength(8);
   for (let killedAfter = 1; killedAfter <= whole.length; killedAfter += 1) {
     const lines = whole.slice(0, killedAfter);
-    const types = lines.map((line) => JSON.parse(line).event.type);
+    const types = typesOf(lines);
     const before = recorded.received.length;
-    for (const call of CALLS_LEFT[types.at(-1)] ?? []) CALLS[call]();
+    for (const call of CALLS_LEFT[types.at(-1) ?? ''] ?? []) CALLS[call]();
     const resumed = await resume(lines);
     expect(resumed.slice(0, killedAfter)).toEqual(lines);
-    expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe('confirmed');
+    expect(typesOf(resumed).at(-1)).toBe('confirmed');
     const confirmations = recorded.received.slice(before).filter(({ target }) => target.endsWith('/confirm'));
     expect(confirmations).toHaveLength(types.includes('confirm-sent') ? 0 : 1);
   }

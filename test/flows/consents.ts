@@ -8,7 +8,7 @@ import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { consentCategories } from '../domain/orders.ts';
 import { begun } from '../store/flows.ts';
 import { type FakeCustomer, type FakeWorld, fakeCustomer, fakeWorld } from './doubles.ts';
-import { flowsIn, readLines, SCA_STARTED } from './transfers.ts';
+import { flowsIn, readLines, SCA_STARTED, typesOf } from './transfers.ts';
 
 const PATH = '/private/customers/1234567/consent/request';
 
@@ -63,6 +63,6 @@ export async function newConsent(folder: StoreFolder, customer = fakeCustomer())
     open,
     stored: () => flows.find('consent', flow),
     run: (bank) => flows.resume('consent', flow, (taken) => runConsent(taken, { bank, world, customer })),
-    events: () => readLines(folder, flow).map((line) => JSON.parse(line).event.type),
+    events: () => typesOf(readLines(folder, flow)),
   };
 }

@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Consent } from '../../src/domain/consent.ts';
 import { type GrantPorts, recordStatus, runLinkedConsent } from '../../src/flows/consent/by-links.ts';
@@ -10,7 +8,7 @@ import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { begun } from '../store/flows.ts';
 import { newConfigFolder } from '../store/temporary-folder.ts';
 import { type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
-import { flowsIn, readLines } from './transfers.ts';
+import { flowsIn, leaveBehind, readLines, typesOf } from './transfers.ts';
 
 export const PAGE = 'https://customers.bank.example/sca?a=a1';
 export const OTHER_PAGE = 'https://customers.bank.example/sca?a=a2';
@@ -113,10 +111,7 @@ export async function newLinkedConsent(
 /** The same consent on a computer whose journal ends earlier. */
 export function cutAfter(temporary: string, lines: string[], customer = fakeCustomer()): LinkedSetting {
   const folder = newConfigFolder(temporary);
-  const flow: string = JSON.parse(lines[0] ?? '').event.flow;
-  mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
-  return settingOf(folder, flow, customer);
+  return settingOf(folder, leaveBehind(folder, lines), customer);
 }
 
 function settingOf(
@@ -154,7 +149,7 @@ function settingOf(
     pauses: () => world.sleeps,
     stored: () => flows.find('consent', flow),
     lines,
-    events: () => lines().map((line) => JSON.parse(line).event.type),
+    events: () => typesOf(lines()),
   };
   return setting;
 }

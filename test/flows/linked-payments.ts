@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Transfer, TransferOrder } from '../../src/domain/transfer.ts';
 import { cancelAtBank } from '../../src/flows/payment/cancel.ts';
@@ -11,7 +9,7 @@ import { transferOrder } from '../domain/orders.ts';
 import { begun } from '../store/flows.ts';
 import { newConfigFolder } from '../store/temporary-folder.ts';
 import { fakeCustomer, fakeWorld, returnsTo } from './doubles.ts';
-import { flowsIn, readLines } from './transfers.ts';
+import { flowsIn, leaveBehind, readLines, typesOf } from './transfers.ts';
 
 export const PAGE = 'https://customers.bank.example/sca?p=p1';
 const PRODUCT = '/v1/payments/sepa-credit-transfers';
@@ -70,7 +68,7 @@ export async function newPayment(
     ...{ instant: false, type: null, reference: 'INV-7', fromIban: 'DE02100100109307118603' },
     ...order,
   });
-  const flow = journal ? restored(folder.flows('sandbox'), journal) : await create();
+  const flow = journal ? leaveBehind(folder, journal) : await create();
   const said: string[] = [];
   const fees: boolean[] = [];
   const logged: { is: KnownInitiation } = { is: { answer: 'no' } };
@@ -119,13 +117,6 @@ export async function newPayment(
     fees,
     stored: () => flows.find('transfer', flow),
     lines,
-    events: (): string[] => lines().map((line) => JSON.parse(line).event.type),
+    events: () => typesOf(lines()),
   };
-}
-
-function restored(folder: string, lines: string[]): string {
-  const flow: string = JSON.parse(lines[0] ?? '').event.flow;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
-  return flow;
 }

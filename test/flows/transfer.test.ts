@@ -1,11 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OperationStep } from '../../src/domain/next-step.ts';
 import type { StepEvent } from '../../src/domain/operation.ts';
 import type { TransferOrder } from '../../src/domain/transfer.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
-import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
@@ -17,9 +14,11 @@ import {
   executionStatus,
   executions,
   flowsIn,
+  leaveBehind,
   newTransfer,
   readLines,
   scriptOf,
+  typesOf,
 } from './transfers.ts';
 
 const recorded = useRecordedBank();
@@ -301,8 +300,6 @@ it.each([4500, 5000])(
   },
 );
 
-const REFERENCE = 'tr-';
-
 const CALLS = {
   verify: () => script.verify(),
   approach: () => script.approach(),
@@ -332,19 +329,6 @@ const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
   settlement: [],
 };
 
-/** A folder whose journal has these lines of a transfer, as a killed process left them behind. */
-function leftBehind(lines: string[]): StoreFolder {
-  const folder = newConfigFolder(temporary);
-  const flow: string = JSON.parse(lines[0] ?? '').event.flow;
-  mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
-  return folder;
-}
-
-function typesOf(lines: string[]): string[] {
-  return lines.map((line) => JSON.parse(line).event.type);
-}
-
 /** Whether a process with this journal may have sent `execute`. */
 function mayHaveExecuted(lines: string[]): boolean {
   const types = typesOf(lines);
@@ -360,12 +344,12 @@ function callsLeft(lines: string[]): (keyof typeof CALLS)[] {
 
 /** Resumes what was left behind. @returns the lines of the journal after that */
 async function resume(lines: string[]): Promise<string[]> {
-  const folder = leftBehind(lines);
+  const folder = newConfigFolder(temporary);
+  const flow = leaveBehind(folder, lines);
   const world = fakeWorld();
   const { bank } = openClient({ now: world.now });
   const ports = { bank, world, customer: fakeCustomer(), accept: async () => true };
   const flows = flowsIn(folder, world);
-  const { flow } = await flows.find('transfer', REFERENCE);
   await flows
     .resume('transfer', flow, (open) => runOperation(open, bank.payments.transfer(open.current), ports))
     .catch(() => {});

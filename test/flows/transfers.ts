@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bank } from '../../src/bank/ports/bank.ts';
-import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
+import type { Transfer, TransferOrder } from '../../src/domain/transfer.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
 import type { OperationPorts } from '../../src/flows/ports.ts';
 import { FileFlows } from '../../src/store/files/flows/flows.ts';
@@ -93,7 +93,7 @@ export async function newTransfer(
           ...ports,
         }),
       ),
-    events: () => readEvents(folder, flow).map(({ type }) => type),
+    events: () => typesOf(readLines(folder, flow)),
   };
 }
 
@@ -109,6 +109,15 @@ export function readLines(folder: StoreFolder, flow: string): string[] {
     .split('\n');
 }
 
-function readEvents(folder: StoreFolder, flow: string): TransferEvent[] {
-  return readLines(folder, flow).map((line) => JSON.parse(line).event);
+/** The types of the events in these lines. */
+export function typesOf(lines: readonly string[]): string[] {
+  return lines.map((line) => JSON.parse(line).event.type);
+}
+
+/** Puts the lines of a journal into a folder, as a killed process left them behind. @returns the id of the flow */
+export function leaveBehind(folder: StoreFolder, lines: readonly string[]): string {
+  const flow: string = JSON.parse(lines[0] ?? '').event.flow;
+  mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
+  return flow;
 }
