@@ -41,25 +41,14 @@ describe('an error', () => {
     expect(JSON.parse(stderr)).toEqual({
       event: 'error',
       error: {
-        ...{
-          code: 'bank_refused',
-          message: 'The bank refused POST /x (HTTP 422): bad character',
-          exitCode: 7,
-        },
-        ...{ ...WHAT_AND_WHY, next: [], flow: null },
+        ...{ code: 'bank_refused', message: 'The bank refused POST /x (HTTP 422): bad character' },
+        ...{ exitCode: 7, ...WHAT_AND_WHY, next: [], flow: null },
       },
     });
     const nothing = { hint: null, httpStatus: null, bankCode: null, requestId: null, tppRequestId: null };
     expect(JSON.parse(report(new Psd2Error('usage', 'Wrong'), true).stderr).error).toEqual({
-      ...{
-        ...nothing,
-        code: 'usage',
-        message: 'Wrong',
-        exitCode: 2,
-        next: [],
-        flow: null,
-        transactionId: null,
-      },
+      ...{ ...nothing, code: 'usage', message: 'Wrong', exitCode: 2 },
+      ...{ next: [], flow: null, transactionId: null },
     });
   });
 

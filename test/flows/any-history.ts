@@ -169,13 +169,8 @@ function bankOf(ledger: Ledger, sync: number): Bank {
       .slice(0, cut?.at);
     if (order === 'up') shown.reverse();
     return shown.map(({ each, at, day }, place) => ({
-      ...{
-        index: String(place),
-        status: 'booked',
-        bookingDate: day,
-        valueDate: day,
-        amount: decimalOf(each.cents),
-      },
+      ...{ index: String(place), status: 'booked', bookingDate: day, valueDate: day },
+      amount: decimalOf(each.cents),
       ...{ currency: 'EUR', description: each.text, details: '', code: null, transferReference: null },
       ...{ feeCharge: null, transactionId: idOf(at, place), entryReference: null },
     }));

@@ -258,12 +258,7 @@ describe('with SCA', () => {
     progress: async () => ({ scaStatus: means, means, message: null }),
   });
   const NEEDS_CODE = {
-    ...{
-      code: 'usage',
-      hint: 'Paste the final address of the browser:',
-      flow: undefined,
-      transactionId: 't1',
-    },
+    ...{ ...OURS, flow: undefined, code: 'usage', hint: 'Paste the final address of the browser:' },
     message: "The bank waits for the code that only the customer's browser brings back",
     next: [['transfer', 'cancel', FLOW, '--paste']],
   };

@@ -177,86 +177,43 @@ function resolved(outcome: 'executed' | 'not-executed', note: string | null): St
 }
 
 describe('a transfer that has ended', () => {
-  it.each<[string, StepEvent[], string, string]>([
+  const failed = (description: string | null): StepEvent => ({
+    type: 'settlement',
+    status: 'KO',
+    description,
+  });
+  const CANCELLED: StepEvent = { type: 'cancelled' };
+  const LATER: StepEvent[] = [VERIFIED, { type: 'accepted' }, { type: 'sca-started' }, CANCELLED];
+  const SAID = 'The transfer <flow> has ended: ada@pisp-1 said that it was not executed';
+  const UNAUTHORISED = 'The customer did not authorise the transfer';
+  it.each<[message: string, code: string, StepEvent[]]>([
+    ['The bank refused the transfer <flow>', 'bank_refused', [{ type: 'verify-refused' }]],
     [
-      'the bank did not verify it',
-      [{ type: 'verify-refused', description: 'wrong IBAN' }],
+      'The bank refused the transfer <flow>: No',
       'bank_refused',
-      'The bank refused the transfer <flow>: wrong IBAN',
+      [{ type: 'verify-refused', description: 'No' }],
     ],
-    [
-      'the bank did not verify it, and did not say why',
-      [{ type: 'verify-refused' }],
-      'bank_refused',
-      'The bank refused the transfer <flow>',
-    ],
-    [
-      'its payment failed',
-      [...SENT, { type: 'settlement', status: 'KO', description: null }],
-      'payment_failed',
-      'The payment failed',
-    ],
-    [
-      'its payment failed and the bank says why',
-      [...SENT, { type: 'settlement', status: 'KO', description: 'Account closed' }],
-      'payment_failed',
-      'The payment failed: Account closed',
-    ],
-    [
-      'a person said that it was not executed',
-      [...SENT, resolved('not-executed', null)],
-      'payment_failed',
-      'The transfer <flow> has ended: ada@pisp-1 said that it was not executed',
-    ],
-    [
-      'a person said so and why, whatever the bank had said',
-      [
-        ...SENT,
-        { type: 'settlement', status: 'KO', description: 'No' },
-        resolved('not-executed', 'Case 4711'),
-      ],
-      'payment_failed',
-      'The transfer <flow> has ended: ada@pisp-1 said that it was not executed: Case 4711',
-    ],
-    [
-      'the customer declined',
-      [VERIFIED, decided('NOT_AUTHORIZED')],
-      'not_authorised',
-      'The customer did not authorise the transfer',
-    ],
-    [
-      'the customer was too late',
-      [VERIFIED, decided('EXPIRED')],
-      'authorisation_expired',
-      'The customer did not authorise the transfer in time',
-    ],
-    [
-      'the operator did not accept it',
-      [VERIFIED, { type: 'cancelled' }],
-      'cancelled',
-      'The transfer was cancelled before the customer was asked',
-    ],
-    [
-      'the operator cancelled it later',
-      [VERIFIED, { type: 'accepted' }, { type: 'sca-started' }, { type: 'cancelled' }],
-      'cancelled',
-      'The transfer was cancelled before it was executed',
-    ],
-  ])(
-    'if %s, resume says so and that no money moved, and asks the bank nothing',
-    async (_, events, code, message) => {
-      const { flow, run, written } = await transferAfter(events);
-      expect(await errorOf(run())).toMatchObject({
-        code,
-        message: message.replace('<flow>', flow),
-        hint: 'No money moved. You can make a new one.',
-        next: undefined,
-        transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
-      });
-      expect(written()).toEqual([]);
-      expect(recorded.received).toEqual([]);
-    },
-  );
+    ['The payment failed', 'payment_failed', [...SENT, failed(null)]],
+    ['The payment failed: Account closed', 'payment_failed', [...SENT, failed('Account closed')]],
+    [SAID, 'payment_failed', [...SENT, resolved('not-executed', null)]],
+    // Whatever the bank had said.
+    [`${SAID}: Case 4711`, 'payment_failed', [...SENT, failed('No'), resolved('not-executed', 'Case 4711')]],
+    [UNAUTHORISED, 'not_authorised', [VERIFIED, decided('NOT_AUTHORIZED')]],
+    [`${UNAUTHORISED} in time`, 'authorisation_expired', [VERIFIED, decided('EXPIRED')]],
+    ['The transfer was cancelled before the customer was asked', 'cancelled', [VERIFIED, CANCELLED]],
+    ['The transfer was cancelled before it was executed', 'cancelled', LATER],
+  ])('resume says "%s" and that no money moved, and asks the bank nothing', async (message, code, events) => {
+    const { flow, run, written } = await transferAfter(events);
+    expect(await errorOf(run())).toMatchObject({
+      code,
+      message: message.replace('<flow>', flow),
+      hint: 'No money moved. You can make a new one.',
+      next: undefined,
+      transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+    });
+    expect(written()).toEqual([]);
+    expect(recorded.received).toEqual([]);
+  });
 
   it('a transfer of which a person said that it was executed is done when it is resumed', async () => {
     const { run, written } = await transferAfter([...SENT, resolved('executed', 'Case 4711')]);

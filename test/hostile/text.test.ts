@@ -106,13 +106,8 @@ const cases: Record<string, Case> = {
     answers: {
       '/token': ok(
         envelope({
-          ...{
-            access_token: 'abc',
-            token_type: 'Bearer',
-            expires_in: '600',
-            scope: 'oob',
-            refresh_token: 'd',
-          },
+          ...{ access_token: 'abc', token_type: 'Bearer', expires_in: '600' },
+          ...{ scope: 'oob', refresh_token: 'd' },
         }),
       ),
     },

@@ -3,6 +3,7 @@ import { newBatch } from '../../../src/domain/batch/batch.ts';
 import type { StepEvent } from '../../../src/domain/operation.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { endSettledGroups } from '../../../src/flows/batch/end-groups.ts';
+import { batchAdded } from '../../domain/batch/lines.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { begun } from '../../store/flows.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -40,16 +41,8 @@ async function ended(lines: (Line | null)[], joint: StepEvent[] = [SENT, UNANSWE
   const batch = newBatch(
     'b1',
     {
-      ...{ type: 'added', sha256: 'x', count: lines.length, format: 'csv', messageId: null, note: null },
-      ...{
-        retryOf: null,
-        payees: [],
-        approvalsNeeded: 0,
-        ordered: '',
-        by: 'Ada',
-        user: 'ada',
-        machine: 'pisp-1',
-      },
+      ...{ type: 'added', sha256: 'x', count: lines.length, ordered: '' },
+      ...batchAdded({ by: 'Ada', user: 'ada', machine: 'pisp-1' }),
     },
     '2026-11-24T10:00:00Z',
   );

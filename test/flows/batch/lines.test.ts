@@ -96,14 +96,8 @@ async function oneLine() {
   const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada']);
   const store = await storeOf(payer);
   const payment: BatchRun = {
-    ...{
-      batches: store.batches,
-      flows: store.flows,
-      batch: store.batch,
-      links: null,
-      acceptsClose: false,
-      person: undefined,
-    },
+    ...{ batches: store.batches, flows: store.flows, batch: store.batch },
+    ...{ links: null, acceptsClose: false, person: undefined },
     payerOf: () => Promise.reject(new TypeError('Nobody pays here')),
     whileWaiting: (_, work) => work,
     tidy: async () => {},

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { newBatch } from '../../../src/domain/batch/batch.ts';
-import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseCustomerId, parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferOrder } from '../../../src/domain/transfer.ts';
 import { refuseOtherOrder } from '../../../src/flows/batch/lines.ts';
+import { batchAdded, batchLine } from '../../domain/batch/lines.ts';
 import { thrownBy } from '../../support/thrown.ts';
 
 const to = parseSepaIban('DE89370400440532013000');
@@ -18,26 +18,14 @@ const day = parseDate('--date', '2026-12-01');
 const batch = newBatch(
   'a'.repeat(64),
   {
-    ...{
-      type: 'added',
-      format: 'csv',
-      messageId: null,
-      note: null,
-      retryOf: null,
-      payees: [],
-      approvalsNeeded: 0,
-      ordered: '',
-    },
-    ...{ sha256: 'a'.repeat(64), count: 1, by: 'ada', user: 'ada', machine: 'pisp-1' },
+    ...{ type: 'added', sha256: 'a'.repeat(64), count: 1, ordered: '' },
+    ...batchAdded({ by: 'ada', user: 'ada', machine: 'pisp-1' }),
   },
   '2026-11-25T07:00:00.000Z',
 );
-const line: BatchLine = {
-  ...{ line: 1, place: 'line 2', customer: customerId, from, fromIban: null, name: 'Ada', iban: to, amount },
-  ...{ currency: 'EUR', description: 'Invoice 7', reference: 'INV-7', executionDate: day },
-  ...{ instant: false, urgent: false, payeeVerified: false, address: null },
-  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
-};
+const line = batchLine({
+  ...{ customer: customerId, from, name: 'Ada', iban: to, amount, reference: 'INV-7', executionDate: day },
+});
 const order: TransferOrder = {
   ...{ from, to, name: 'Ada', amount, currency: 'EUR', description: 'Invoice 7', instant: false, type: null },
   ...{ executionDate: day, futureDated: true, urgent: false, reference: 'INV-7', customerId },

@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { parseSepaIban } from '../../../src/domain/order/iban.ts';
-import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { readLines } from '../../../src/flows/batch/known-lines.ts';
 import { type Choice, chooseWay, sharesIn } from '../../../src/flows/batch/pay-share.ts';
 import { BankHere, initiationOf } from '../../commands/bank-here.ts';
 import { beginLine, RUN, storeOf, told, withPayees } from '../../commands/batch/with-batch.ts';
+import { batchLine } from '../../domain/batch/lines.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { AT_THE_BANK } from '../stored-transfers.ts';
@@ -43,14 +41,7 @@ it('a bank without baskets or bulk payments pays nothing in this way', () => {
   expect(() => chooseWay(plain, 'bulk')).toThrow(usage('This bank has no bulk payments'));
 });
 
-const line = (number: number, more: Partial<BatchLine> = {}): BatchLine => ({
-  ...{ line: number, place: `line ${number + 1}`, customer: null, from: parseProductId('0000012345') },
-  ...{ fromIban: null, name: 'Ada', iban: parseSepaIban('DE89370400440532013000') },
-  ...{ amount: parsePaymentAmount('1.00'), currency: 'EUR', description: '', reference: null },
-  ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
-  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
-  ...more,
-});
+const line = (number: number, more: Partial<BatchLine> = {}) => batchLine({ line: number, ...more });
 const numbers = (known: Parameters<typeof sharesIn>[0], lines: BatchLine[], way: Choice) =>
   sharesIn(known, lines, way).map((share) => share.map((each) => each.line));
 const lines = [line(1), line(2, { urgent: true }), line(3), line(4, { instant: true }), line(5)];

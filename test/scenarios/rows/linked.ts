@@ -61,11 +61,8 @@ const free = [{}, NEVER].flatMap((payments) =>
         step(RESUME, '7 bank_refused failed', { says: 'No money', calls: '' }),
         again('0 executed'),
       ];
-      return at(
-        `the bank refuses a payment with ${code} (${status}): it has failed, and its reference is free`,
-        1,
-        steps,
-      );
+      const name = `the bank refuses a payment with ${code} (${status})`;
+      return at(`${name}: it has failed, and its reference is free`, 1, steps);
     }),
   ).map(atBankWith(payments)),
 );
@@ -148,28 +145,19 @@ const is = (transactionStatus: string, more: object = {}) => ({ status: status(t
 const BRIEFLY = [...PAY, '--sca-timeout', '1'];
 
 const IBAN_IS_WRONG = { category: 'ERROR', code: 'AC01', text: 'The IBAN is wrong' };
+const CLOSED = { StsRsnInf: [{ Rsn: { Cd: 'AC04' }, AddtlInf: ['Closed', 'in May'] }] };
+const TWO_LEVELS = { stsRsnInf: { code: 'MS03' }, payment: { stsRsnInf: [{ Rsn: { Cd: 'AC01' } }] } };
+const ALL = { psuMessage: 'Ask your branch', tppMessages: [IBAN_IS_WRONG], rejectionReason: 'AC06' };
 const reasons = (
   [
     ['nothing', {}, null],
-    [
-      'a field as in pain.002',
-      { StsRsnInf: [{ Rsn: { Cd: 'AC04' }, AddtlInf: ['Closed', 'in May'] }] },
-      'AC04: Closed in May',
-    ],
+    ['a field as in pain.002', CLOSED, 'AC04: Closed in May'],
     ['a code and a text', { reasonCode: 'AM04', reason: 'Not enough' }, 'AM04: Not enough'],
     ['a code of its own', { statusReasonInformation: { reason: { proprietary: 'X-17' } } }, 'X-17'],
-    [
-      'reasons at two levels, of which the lower counts',
-      { stsRsnInf: { code: 'MS03' }, payment: { stsRsnInf: [{ Rsn: { Cd: 'AC01' } }] } },
-      'AC01; MS03',
-    ],
+    ['reasons at two levels, of which the lower counts', TWO_LEVELS, 'AC01; MS03'],
     ['a message', { tppMessages: [IBAN_IS_WRONG] }, 'AC01: The IBAN is wrong'],
     ['a text for the customer', { psuMessage: 'Ask your branch' }, 'Ask your branch'],
-    [
-      'all of these',
-      { psuMessage: 'Ask your branch', tppMessages: [IBAN_IS_WRONG], rejectionReason: 'AC06' },
-      'AC06; AC01: The IBAN is wrong; Ask your branch',
-    ],
+    ['all of these', ALL, 'AC06; AC01: The IBAN is wrong; Ask your branch'],
   ] as const
 ).flatMap(([what, reason, why]) => {
   const says = (sentence: string) => new RegExp(`^${sentence}${why === null ? '' : `: ${why}`}\n`);
@@ -322,48 +310,25 @@ const repeated = [
   ]),
 ].map(atBankWith({ repeat: 'same-answer', repeatMinutes: 60 }));
 
+const NO_PRODUCT = /no product target-2-payments in payments\.products\.payments/;
+const BERLIN = ['--payee-town', 'Berlin'];
+const BLANK_TOWN = ['--payee-town', ' ', '--payee-country', 'DE'];
+const LIMIT = { PSD2_MAX_AMOUNT: '12.49' };
 /** Orders that the guards or the bank file do not take: nothing is sent. */
-const guarded = (
-  [
-    [
-      'a product',
-      ['--type', 'target-2-payments'],
-      'usage',
-      /no product target-2-payments in payments\.products\.payments/,
-    ],
-    ['data of further steps', ['--verify-data', '{}'], 'usage', /has no --verify-data/],
-    ['a date', ['--date', bankDay(30)], 'invalid_date', /takes no execution date/],
-    ['a text that is too long', ['--description', 'x'.repeat(141)], 'invalid_text', /141 characters/],
-    ['a text outside of SEPA', ['--description', 'Zażółć 漢'], 'invalid_text', /character/],
-    ['an address without a town', ['--payee-country', 'DE', '--payee-street', 'Ring'], 'usage', /town/],
-    ['an address without a country', ['--payee-town', 'Berlin'], 'usage', /country/],
-    [
-      'an address with a blank town',
-      ['--payee-town', ' ', '--payee-country', 'DE'],
-      'invalid_text',
-      /town is empty/,
-    ],
-    [
-      'an address in no country',
-      ['--payee-town', 'Berlin', '--payee-country', 'ZZ'],
-      'usage',
-      /code of a country/,
-    ],
-    [
-      'an amount above the limit',
-      ['--amount', '12.50'],
-      'invalid_amount',
-      /12\.49/,
-      { PSD2_MAX_AMOUNT: '12.49' },
-    ],
-    [
-      'an instant transfer to a payee whom nobody has checked',
-      ['--instant'],
-      'confirmation_needed',
-      /payee/i,
-    ],
-  ] as [string, string[], string, RegExp, Record<string, string>?][]
-).map(([what, more, code, says, env = {}]) =>
+const GUARDED: [what: string, more: string[], code: string, says: RegExp, env?: Step['env']][] = [
+  ['a product', ['--type', 'target-2-payments'], 'usage', NO_PRODUCT],
+  ['data of further steps', ['--verify-data', '{}'], 'usage', /has no --verify-data/],
+  ['a date', ['--date', bankDay(30)], 'invalid_date', /takes no execution date/],
+  ['a text that is too long', ['--description', 'x'.repeat(141)], 'invalid_text', /141 characters/],
+  ['a text outside of SEPA', ['--description', 'Zażółć 漢'], 'invalid_text', /character/],
+  ['an address without a town', ['--payee-country', 'DE', '--payee-street', 'Ring'], 'usage', /town/],
+  ['an address without a country', BERLIN, 'usage', /country/],
+  ['an address with a blank town', BLANK_TOWN, 'invalid_text', /town is empty/],
+  ['an address in no country', [...BERLIN, '--payee-country', 'ZZ'], 'usage', /code of a country/],
+  ['an amount above the limit', ['--amount', '12.50'], 'invalid_amount', /12\.49/, LIMIT],
+  ['an instant transfer to a payee whom nobody has checked', ['--instant'], 'confirmation_needed', /payee/i],
+];
+const guarded = GUARDED.map(([what, more, code, says, env = {}]) =>
   at(`${what}: nothing is sent`, 0, [step([...PAY, ...more], `2 ${code}`, { env, says, calls: '' })]),
 );
 
