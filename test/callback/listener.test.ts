@@ -401,6 +401,8 @@ describe('listenForCallback with other addresses', () => {
 });
 
 describe('the page after the bank', () => {
+  const DECIDED = 'psd2 now asks the bank what you decided.';
+  const RECORDED = 'psd2 now asks the bank what it recorded.';
   afterEach(() => listener.close());
 
   it.each([
@@ -409,18 +411,8 @@ describe('the page after the bank', () => {
     ['login', 'error=server_error', 'The login was not completed', BANK_ERROR],
     ['login', '', 'The login was not completed', BANK_ERROR],
     ['login', 'code=', 'The login was not completed', BANK_ERROR],
-    [
-      'authorisation',
-      '',
-      'Thank you, you are back from the bank',
-      'psd2 now asks the bank what you decided.',
-    ],
-    [
-      'authorisation',
-      'error=access_denied',
-      'You did not authorise',
-      'psd2 now asks the bank what it recorded.',
-    ],
+    ['authorisation', '', 'Thank you, you are back from the bank', DECIDED],
+    ['authorisation', 'error=access_denied', 'You did not authorise', RECORDED],
     ['authorisation', 'error=server_error', 'The authorisation was not completed', BANK_ERROR],
   ] as const)('after %s with "%s" the customer reads "%s"', async (purpose, query, title, text) => {
     await listen(purpose);

@@ -221,15 +221,13 @@ describe('a value', () => {
 });
 
 describe('odd data', () => {
+  const NUMBERED = { from: 5, amount: '1.00', currency: 'EUR', name: 'Ada' };
+  const NOTED = { count: 3, by: 'Ada', note: 'wages\nof May' };
   it.each([
     ['nothing', {}, ', 2026-11-21 12:34'],
     ['no order', { order: null }, ', 2026-11-21 12:34'],
     ['an order of another kind', { order: 'pay', categories: 'all' }, ', 2026-11-21 12:34'],
-    [
-      'an account of another kind',
-      { order: { from: 5, amount: '1.00', currency: 'EUR', name: 'Ada' } },
-      '1.00 EUR to Ada, 2026-11-21 12:34',
-    ],
+    ['an account of another kind', { order: NUMBERED }, '1.00 EUR to Ada, 2026-11-21 12:34'],
     ['accounts of another kind', { terms: { access: { accounts: 'all' } } }, ', 2026-11-21 12:34'],
     ['terms without access', { terms: { access: null } }, ', 2026-11-21 12:34'],
     ['categories that are no objects', { categories: ['all', 5] }, ', 2026-11-21 12:34'],
@@ -246,11 +244,7 @@ describe('odd data', () => {
     ['nothing', {}, '? payments by ?, 2026-11-21 12:34'],
     ['an empty note', { count: 0, by: 'Ada', note: '' }, '0 payments by Ada, 2026-11-21 12:34'],
     ['a count that is a text', { count: '3', by: 3, note: 3 }, '? payments by ?, 2026-11-21 12:34'],
-    [
-      'a note',
-      { count: 3, by: 'Ada', note: 'wages\nof May' },
-      '3 payments by Ada, wages of May, 2026-11-21 12:34',
-    ],
+    ['a note', NOTED, '3 payments by Ada, wages of May, 2026-11-21 12:34'],
   ])('a batch with %s is described as far as it is known', async (name, event, what) => {
     const profile = `batch-${name.replaceAll(' ', '-')}`;
     const id = 'a'.repeat(64);

@@ -209,14 +209,11 @@ describe('the request has no good answer', () => {
   });
 
   const mayAskAgain = whole('bank_unreachable', 'No answer', 'cancel', 'Try later.');
+  const isLost = { request: thatEnds(lost) };
   it.each<[string, Scene, object]>([
-    ['it was lost: the operator may ask for it again', { request: thatEnds(lost) }, mayAskAgain],
+    ['it was lost: the operator may ask for it again', isLost, mayAskAgain],
     // Only a refusal shows that it is too late.
-    [
-      'it was lost, of a payment that is executed now',
-      { ...NOW_EXECUTED, request: thatEnds(lost) },
-      mayAskAgain,
-    ],
+    ['it was lost, of a payment that is executed now', { ...NOW_EXECUTED, ...isLost }, mayAskAgain],
     // It will do so again, so the operator looks at the payment.
     ['the bank refuses', { request: thatEnds(refused) }, whole('bank_refused', 'No', 'status')],
   ])('and %s', async (_what, given, error) => {

@@ -83,35 +83,24 @@ it('psd2 waits for the customer no longer than they may take', async () => {
 });
 
 describe('when psd2 does not send the customer to SCA', () => {
+  const MAY_NOT = {
+    hint: 'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.',
+    context: lacking('next'),
+  };
+  const UNNAMED = {
+    hint: 'The bank named no resource to authorise. The customer must log in again:',
+    next: [['auth', 'login']],
+  };
   it.each([
-    [
-      'if psd2 may not send the customer',
-      scaRequired(412, 'r1'),
-      false,
-      'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.',
-      { context: lacking('next') },
-    ],
-    [
-      'if the answer names no resource',
-      refusal(412, 'PSD2_SCA_REQUIRED'),
-      true,
-      'The bank named no resource to authorise. The customer must log in again:',
-      { next: [['auth', 'login']] },
-    ],
-  ])(
-    '%s, psd2 reports that SCA is required and opens no browser',
-    async (_, answer, maySend, hint, advice) => {
-      recorded.expect('GET', ACCOUNTS, answer);
-      const customer = fakeCustomer();
-      const { fetchAccounts } = openBank(customer, maySend);
-      await expect(fetchAccounts()).rejects.toMatchObject({
-        code: 'sca_required',
-        hint,
-        ...advice,
-      });
-      expect(customer.visited).toEqual([]);
-    },
-  );
+    ['if psd2 may not send the customer', scaRequired(412, 'r1'), false, MAY_NOT],
+    ['if the answer names no resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, UNNAMED],
+  ])('%s, psd2 reports that SCA is required and opens no browser', async (_, answer, maySend, advice) => {
+    recorded.expect('GET', ACCOUNTS, answer);
+    const customer = fakeCustomer();
+    const { fetchAccounts } = openBank(customer, maySend);
+    await expect(fetchAccounts()).rejects.toMatchObject({ code: 'sca_required', ...advice });
+    expect(customer.visited).toEqual([]);
+  });
 
   it('psd2 does not send the customer to SCA after any other refusal', async () => {
     for (let call = 0; call < 2; call += 1) recorded.expect('GET', ACCOUNTS, refusal(412, 'PSD2_OTHER'));

@@ -436,12 +436,10 @@ describe('the customer', () => {
       });
     });
 
+    const wantsSca = json({ transactionStatus: 'RCVD', _links: { scaRedirect: { href: PAGE } } }, 202);
+    const MUST = 'the customer must authorise the cancellation';
     it.each<[string, ScriptedAnswer, string]>([
-      [
-        'the customer would have to authorise that',
-        json({ transactionStatus: 'RCVD', _links: { scaRedirect: { href: PAGE } } }, 202),
-        'the customer must authorise the cancellation',
-      ],
+      ['the customer would have to authorise that', wantsSca, MUST],
       ['the bank does not', refused('SERVICE_INVALID', 405), 'HTTP 405'],
     ])('unless %s: then the command that cancels it is named', async (_, says, reason) => {
       const paying = await given();

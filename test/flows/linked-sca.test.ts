@@ -392,13 +392,10 @@ describe('a confirmation code', () => {
     expect(did).toEqual(sent('c1'));
   });
 
+  const OTHERS = { confirmationCodes: '1', scaCodeOf: '2', confirmation__code: '3' };
   it.each<[string, Record<string, string>, Scene]>([
     ['the browser brings no code', { zipcode: '1', codes: '2', myAuthCode: '3', authCodeOf: '4' }, {}],
-    [
-      'the browser brings another one',
-      { confirmationCodes: '1', scaCodeOf: '2', confirmation__code: '3' },
-      {},
-    ],
+    ['the browser brings another one', OTHERS, {}],
     ['the code is empty', { code: '' }, {}],
     ['the bank has no link for it', { code: 'c1' }, { turn: OPEN }],
     ['the interface has no call for it', { code: 'c1' }, { lacks: ['confirmCode'] }],

@@ -129,12 +129,9 @@ describe('a login', () => {
     expect(finished).toEqual(['The new login']);
   });
 
+  const SAID_NO = { error: 'access_denied', error_description: 'The customer said no' };
   it.each([
-    [
-      { error: 'access_denied', error_description: 'The customer said no' },
-      'login_refused',
-      'The customer was not logged in: The customer said no',
-    ],
+    [SAID_NO, 'login_refused', 'The customer was not logged in: The customer said no'],
     [{ error: 'access_denied' }, 'login_refused', 'The customer was not logged in: access_denied'],
     [{ error: '', code: 'code-1' }, 'login_refused', 'The customer was not logged in: '],
     [{}, 'bank_answer', 'The bank sent the customer back without exactly one code'],

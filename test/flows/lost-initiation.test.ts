@@ -54,28 +54,20 @@ function clockAt(after: number, off = 0) {
 }
 
 describe('the way on', () => {
+  const REPEATS = { repeatMinutes: 60 };
+  const ANSWERED: KnownInitiation = { answer: 'answered', resourceId: null };
   it.each<[string, Events, KnownInitiation | undefined, string | null]>([
-    ['the bank repeats its answers', [{ repeatMinutes: 60 }, SENT], undefined, 'repeat'],
-    [
-      'the bank repeats its answers, whatever the log of calls knows',
-      [{ repeatMinutes: 60 }, SENT],
-      { answer: 'answered', resourceId: null },
-      'repeat',
-    ],
+    ['the bank repeats its answers', [REPEATS, SENT], undefined, 'repeat'],
+    ['the bank repeats its answers, whatever the log of calls knows', [REPEATS, SENT], ANSWERED, 'repeat'],
     ['nobody has the link', [{}, SENT], undefined, 'begin again'],
     ['nobody has the link, and the log says so', [{}, SENT], { answer: 'lost' }, 'begin again'],
     ['the log has no answer', [{}, SENT], { answer: 'no' }, 'begin again'],
-    ['the customer may hold the link', [{}, SENT], { answer: 'answered', resourceId: null }, null],
+    ['the customer may hold the link', [{}, SENT], ANSWERED, null],
     ['it may run without SCA', [{ executesWithoutSca: 'possible' }, SENT], { answer: 'lost' }, null],
     ['the customer needs no link', [{ needsLink: false }, SENT], { answer: 'lost' }, null],
-    ['nothing was sent', [{ repeatMinutes: 60 }], undefined, null],
-    ['the bank has answered', [{ repeatMinutes: 60 }, SENT, AT_THE_BANK], undefined, null],
-    [
-      'the bank has answered, and it was sent again',
-      [{ repeatMinutes: 60 }, SENT, AT_THE_BANK, SENT],
-      undefined,
-      null,
-    ],
+    ['nothing was sent', [REPEATS], undefined, null],
+    ['the bank has answered', [REPEATS, SENT, AT_THE_BANK], undefined, null],
+    ['the bank has answered, and it was sent again', [REPEATS, SENT, AT_THE_BANK, SENT], undefined, null],
     ['the bank has execute', [null, SENT], undefined, null],
   ])('if %s', async (_what, events, known, expected) => {
     expect(await way(await transfer(...events), known).way).toBe(expected);

@@ -32,13 +32,10 @@ function portsWith(customer: FakeCustomer) {
 }
 
 describe('sending the customer to SCA', () => {
+  const HERE = /^http:\/\/127\.0\.0\.1:8910\/callback\?state=/;
   const ELSEWHERE = /^https:\/\/tpp\.example\/back\?to=psd2&state=[0-9a-f-]{36}$/;
   it.each([
-    [
-      'is at another device',
-      fakeCustomer({ atAnotherDevice: true }),
-      /^http:\/\/127\.0\.0\.1:8910\/callback\?state=/,
-    ],
+    ['is at another device', fakeCustomer({ atAnotherDevice: true }), HERE],
     ['comes back to another machine', customerElsewhere(), ELSEWHERE],
   ])('psd2 does not wait at the redirect URI if the customer %s', async (_, customer, returnsThere) => {
     script.approach();

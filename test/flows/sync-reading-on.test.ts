@@ -120,22 +120,13 @@ describe('a sync at a bank that gives what comes after a row', () => {
     expect(stored()).toEqual(['E1', 'E2', 'E3']);
   });
 
+  const tooMany = () => Array.from({ length: 2_001 }, (_, index) => row(`F${index}`, TODAY));
   it.each<[string, () => void]>([
     ['does not know the row any more', () => (readOn = () => fail('bank_refused'))],
     ['gives rows that are there already', () => (readOn = () => [...booked])],
-    [
-      'gives rows without an id',
-      () => {
-        readOn = () => [row(null, TODAY), row(null, TODAY)];
-      },
-    ],
+    ['gives rows without an id', () => (readOn = () => [row(null, TODAY), row(null, TODAY)])],
     ['gives rows of long ago', () => (readOn = () => [row('E0', ago(80))])],
-    [
-      'gives too many rows',
-      () => {
-        readOn = () => Array.from({ length: 2_001 }, (_, index) => row(`F${index}`, TODAY));
-      },
-    ],
+    ['gives too many rows', () => (readOn = tooMany)],
   ])('that %s reads the days', async (_, change) => {
     booked.unshift(row('E3', TODAY), row(null, TODAY, { description: 'equal' }));
     booked.unshift(row(null, TODAY, { description: 'equal' }));

@@ -201,16 +201,14 @@ describe('the bank does not read it, because of the token', () => {
     expect(requests).toHaveLength(2);
   });
 
+  const gateways = new Psd2Error('not_logged_in', 'x', { refusal: 'unread', hadToken: true });
   it.each<[string, Scene]>([
     ['twice', { answers: [nothing] }],
     ['and psd2 had none', { answers: [unread({ beganNothing: true })] }],
     ['and may have begun it', { answers: [unread({ hadToken: true })] }],
     ['of a payment that may run', { created: POSSIBLE, answers: [unread({ hadToken: true })] }],
     ['at a bank that has execute', { created: createdForExecute(), answers: [unread({ hadToken: true })] }],
-    [
-      'or so a gateway says',
-      { answers: [new Psd2Error('not_logged_in', 'x', { refusal: 'unread', hadToken: true })] },
-    ],
+    ['or so a gateway says', { answers: [gateways] }],
   ])('%s: it is not sent again', async (what, given) => {
     const { verify: send, requests } = await scene(given);
     await expect(send()).rejects.toBeInstanceOf(Psd2Error);

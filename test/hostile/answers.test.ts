@@ -84,18 +84,12 @@ describe('a call takes bounded memory', () => {
 
   const LARGE = /is larger than 32 MiB/;
   const zipped = gzipSync(Buffer.alloc(256 * MIB, ' '));
+  const SPACES = Buffer.alloc(MIB, ' ');
+  const CHUNK = `10000\r\n${'"'.repeat(0x10000)}\r\n`;
   const ANSWERS: [what: string, said: RegExp, behaviour: Behaviour][] = [
-    [
-      'an answer that announces 100 MB',
-      LARGE,
-      floods(`${OK}Content-Length: ${100 * MIB}\r\n\r\n`, Buffer.alloc(MIB, ' ')),
-    ],
+    ['an answer that announces 100 MB', LARGE, floods(`${OK}Content-Length: ${100 * MIB}\r\n\r\n`, SPACES)],
     ['an endless answer', LARGE, floods(`${OK}\r\n`, Buffer.alloc(MIB, '['))],
-    [
-      'an endless answer in chunks',
-      LARGE,
-      floods(`${OK}Transfer-Encoding: chunked\r\n\r\n`, `10000\r\n${'"'.repeat(0x10000)}\r\n`),
-    ],
+    ['an endless answer in chunks', LARGE, floods(`${OK}Transfer-Encoding: chunked\r\n\r\n`, CHUNK)],
     [
       'endless headers',
       /its answer has more than 16 KiB of headers/,

@@ -25,18 +25,12 @@ import {
 } from '../../src/terminal/output/fields.ts';
 
 describe('the columns of CSV', () => {
+  const NESTED = ['id', 'balance.booked.amount', 'balance.booked.currency'];
+  const OPEN = ['one.amount', 'one.currency', 'other'];
   it.each<[string, Pick<View<never>, 'names'>, string[]]>([
     ['an object', object({ b: text(), a: number() }), ['b', 'a']],
-    [
-      'nested objects, by their path',
-      object({ id: text(), balance: object({ booked: money() }) }),
-      ['id', 'balance.booked.amount', 'balance.booked.currency'],
-    ],
-    [
-      'what may be null or missing',
-      object({ one: orNull(money()), other: optional(text()) }),
-      ['one.amount', 'one.currency', 'other'],
-    ],
+    ['nested objects, by their path', object({ id: text(), balance: object({ booked: money() }) }), NESTED],
+    ['what may be null or missing', object({ one: orNull(money()), other: optional(text()) }), OPEN],
     ['a list in a row, as one column', object({ list: list(money()) }), ['list']],
     ['what people alone see', object({ a: text(), b: seen('B', (_: unknown) => '') }), ['a']],
   ])('of %s are known', (_, form, columns) => {

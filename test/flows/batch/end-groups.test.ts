@@ -73,6 +73,7 @@ const resolved = (outcome: 'executed' | 'not-executed') => [
 ];
 const paid = { events: [EXECUTED] };
 const failed = { events: [FAILED] };
+const open = { events: [UNANSWERED] };
 
 it.each<[string, (Line | null)[], 'executed' | 'not-executed' | null]>([
   ['are paid', [paid, paid], 'executed'],
@@ -80,16 +81,12 @@ it.each<[string, (Line | null)[], 'executed' | 'not-executed' | null]>([
   ['are not paid', [failed, failed], 'not-executed'],
   ['are settled', [{ events: [EXECUTED, SETTLED], instant: true }], 'executed'],
   ['are not settled yet', [paid, { events: [EXECUTED], instant: true }], null],
-  ['are paid, but one that nobody knows of', [paid, { events: [UNANSWERED] }], null],
+  ['are paid, but one that nobody knows of', [paid, open], null],
   ['are paid, but one that may run', [paid, { events: [] }], null],
   ['are not known', [null], null],
   ['go elsewhere', [{ ...paid, isOwn: false }], null],
   ['are not paid, beside one that goes elsewhere', [failed, { ...paid, isOwn: false }, null], 'not-executed'],
-  [
-    'are paid, beside an open one that goes elsewhere',
-    [paid, { events: [UNANSWERED], isOwn: false }],
-    'executed',
-  ],
+  ['are paid, beside an open one that goes elsewhere', [paid, { ...open, isOwn: false }], 'executed'],
 ])('whose payments %s', async (_what, lines, outcome) => {
   expect(await ended(lines)).toEqual(outcome === null ? [] : resolved(outcome));
 });

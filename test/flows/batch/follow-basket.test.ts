@@ -33,6 +33,7 @@ const OPEN: PaymentSaid = {
 const CHECKED: PaymentSaid = {
   found: { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' },
 };
+const WITH_THE_CUSTOMER = { state: 'authorizing', mayExecuteWithoutUs: true } as const;
 const PAID: PaymentSaid = { found: { type: 'executed', cro: null } };
 
 it('a transfer in a basket may run, so its reference stays taken', () => {
@@ -40,13 +41,8 @@ it('a transfer in a basket may run, so its reference stays taken', () => {
 });
 
 it.each([
-  ['with the customer', { state: 'authorizing', mayExecuteWithoutUs: true }, OPEN, 'authorizing'],
-  [
-    'with the customer, and it is paid',
-    { state: 'authorizing', mayExecuteWithoutUs: true },
-    PAID,
-    'executed',
-  ],
+  ['with the customer', WITH_THE_CUSTOMER, OPEN, 'authorizing'],
+  ['with the customer, and it is paid', WITH_THE_CUSTOMER, PAID, 'executed'],
   ['authorised, and it is paid', { state: 'executed' }, PAID, 'executed'],
   ['authorised, and the bank has not paid it yet', { state: 'executed' }, CHECKED, 'verified'],
   ['rejected, and it waits', { state: 'rejected' }, OPEN, 'rejected'],
