@@ -28,7 +28,6 @@ const temporary = temporaryFolder();
 const folder = () => newConfigFolder(temporary);
 
 const SCT = { instant: false, type: null };
-const OLDER_JOURNAL = 'The journal is older than what the bank or the log of calls knows';
 
 it('psd2 waits while the authorization is PENDING or has a status that psd2 does not know', async () => {
   script.verify();
@@ -111,32 +110,6 @@ describe('a further step that the bank names', () => {
       }
     },
   );
-
-  it('if the log of calls knows of an execute that the journal does not have, psd2 verifies nothing again', async () => {
-    const transfer = await newTransfer(folder(), { order: SCT });
-    await transfer.open.record({ type: 'verify-sent', requestId: 'q', digest: null });
-    const { bank } = openClient({ now: transfer.world.now });
-    const hasSent = async (id: string) => id === transfer.open.current.transactionId;
-    for (let runs = 0; runs < 2; runs += 1) {
-      await expect(transfer.run(bank, { hasSent })).rejects.toMatchObject({
-        code: 'outcome_unknown',
-        message: expect.stringContaining('does not say which resource of the bank it has'),
-      });
-    }
-    expect(await transfer.stored()).toMatchObject({
-      state: 'unknown',
-      executionStatusDescription: OLDER_JOURNAL,
-    });
-    expect(recorded.received).toEqual([]);
-  });
-
-  it('a transfer that has never reached the bank is verified, whatever the log of calls has', async () => {
-    const transfer = await newTransfer(folder(), { order: SCT });
-    script.verify();
-    const { bank } = openClient({ now: transfer.world.now });
-    const run = transfer.run(bank, { hasSent: async () => true, accept: async () => false });
-    await expect(run).rejects.toMatchObject({ code: 'cancelled' });
-  });
 
   it('psd2 asks for no status before further steps that the bank accepts', async () => {
     const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}', '{}'] });
