@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readLine, readLines } from '../../../src/flows/batch/known-lines.ts';
@@ -184,6 +185,20 @@ it('a payment above the limit is refused, though a second person has approved th
   `);
   expect(bank.calls).toEqual([]);
 });
+
+it.each<[string, string]>([
+  ['11.49', 'exit 8, unpaid 2 of 2: retry batch-1'],
+  ['11.50', 'done'],
+])(
+  'of a bulk payment of 10 and 11 EUR, the largest payment with the fees of all is held against the limit of %s',
+  async (limit, end) => {
+    const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
+    bank.verified = { commissions: { amount: parsePaymentAmount('0.50'), currency: 'EUR' } };
+    const env = { PSD2_MAX_AMOUNT: limit };
+    await payer.run(['batch', 'approve', 'batch-1', '--by', 'bea'], { env });
+    expect((await pay(RUN, { env })).at(-1)).toBe(end);
+  },
+);
 
 it('a bulk payment whose answer was lost ends when the last of its payments is resolved', async () => {
   const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
