@@ -7,6 +7,8 @@ import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
 import { payerAt, TODAY } from '../payer-here.ts';
 
+const IBAN = 'DE89370400440532013000';
+
 // A smoke test at fixed times of the bank's day: what is today, tomorrow and the future. The certificates are valid on these days.
 
 const temporary = temporaryFolder();
@@ -73,4 +75,13 @@ it.each([
   const payer = await payerAt(bank, temporary);
   const words = ['smoke', '--json', '--steps', 'accounts', '--known', `accounts=${until}`];
   expect((await payer.run(words, { now: at(time) })).failure?.exitCode).toBe(exitCode);
+});
+
+it('a payment of more than 1 EUR needs the yes of a person, and Enter says no', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  const words = ['smoke', '--json', '--steps', 'accounts,pay', '--pay', '1.01', '--name', 'Ada'];
+  const ran = await payer.run([...words, '--to', IBAN], { answers: ['Enter'], yes: true });
+  expect(ran.asked).toEqual(['Pay 1.01 EUR for this smoke test?']);
+  expect([ran.failure?.exitCode, bank.payments]).toEqual([2, []]);
 });
