@@ -148,7 +148,7 @@ it('an account that the customer has given no consent for is an error, and one o
 });
 
 it('the same payment in the last 30 days is a warning, and a reference that is taken is an error', async () => {
-  const { payer, check } = await withText(
+  const { payer, check, add } = await withText(
     `name,iban,amount,reference,from\nAda,${IBAN},5.00,Inv 7,${OWN_ACCOUNT}\nAda,${IBAN},6,,${OWN_ACCOUNT}\n`,
   );
   const transfer = (amount: string, ...more: string[]) =>
@@ -166,6 +166,7 @@ it('the same payment in the last 30 days is a warning, and a reference that is t
      { line: 2, message: "The transfer tr-2 of the last 30 days paid the same amount to the same payee",
        place: "line 3", severity: "warning" }]
   `);
+  expect(endOf(await add())[0]).toMatch(/ has 1 error\. line 2: The transfer tr-1 [^.]*\. [^.]*$/);
   const soon = new Date(Date.parse(TODAY) + 31 * 86_400_000).toISOString();
   expect((await check([], { now: soon })).data.warnings).toBe(0);
 });

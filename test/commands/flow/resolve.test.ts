@@ -152,6 +152,9 @@ describe('cancel', () => {
     expect(endOf(await open.payer.run([...CANCEL, '--paste']))).toEqual([
       'exit 2, usage: This needs no authorisation, so --paste has no effect',
     ]);
+    expect(endOf(await open.payer.run(CANCEL, { yes: false }))[0]).toContain(
+      ': Cancelling needs a confirmation',
+    );
   });
 
   it('where the customer commits, only the bank cancels a transfer that may run', async () => {

@@ -392,6 +392,15 @@ it('a transfer is not initiated again if the log of calls knows of an answer', a
   expect(bank.sent).toEqual(['verify transfer']);
 });
 
+it('a transfer is initiated again if the log knows of no answer, and psd2 says so', async () => {
+  const { bank, payer } = await payerWith(temporary, LINKED);
+  bank.meets('verify', 'lost');
+  await payer.run(CREATE);
+  const { data, said } = await payer.run(['transfer', 'resume', 'tr-1']);
+  expect(said).toContain('Nobody has the link to authorise that transfer, so psd2 initiates it again under');
+  expect([data.state, bank.sent]).toEqual(['executed', ['verify transfer', 'verify transfer', 'sca pay-2']]);
+});
+
 it('the account to debit is read once if a person chooses it from the list', async () => {
   const { bank, payer } = await payerWith(temporary, LINKED);
   const answers = ['0000012345', '', true];
