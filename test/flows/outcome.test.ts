@@ -12,6 +12,7 @@ import {
   askSettlementOnce,
   decidesOutcome,
   endOfOperation,
+  findOutcome,
   pollSettlement,
 } from '../../src/flows/payment/outcome.ts';
 import { outcomeUnknown } from '../../src/flows/refusals.ts';
@@ -213,6 +214,16 @@ describe('the settlement of an instant transfer', () => {
       await expect(await_()).rejects.toThrow(new TypeError(`The bank has no execution status for ${FLOW}`));
     });
   });
+});
+
+it.each([
+  ['execute', EXECUTING, 'execute-not-begun'],
+  ['initiation', [createdTransfer(), { ...SENT, type: 'verify-sent' } as const], 'verify-not-begun'],
+] as const)('an %s that the log of calls never saw leave has not begun', async (_, events, type) => {
+  const transfer = await transferAfter(...events);
+  const run = runOf(transfer, { ports: { neverLeft: async (id) => id === 'q1' } });
+  await findOutcome(run, transfer.open.current);
+  expect(transfer.recorded()).toEqual([{ type }]);
 });
 
 describe('the bank’s status', () => {

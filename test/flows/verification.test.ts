@@ -353,6 +353,15 @@ describe('a repetition', () => {
     expect(recorded()).toEqual([SENT, UNANSWERED]);
   });
 
+  it('of a basket that the bank does not have ends it', async () => {
+    const basket = { ...INITIATION, service: 'signing-baskets', repeatMinutes: 2 } as const;
+    const none = new Psd2Error('bank_refused', 'No baskets', { beganNothing: true });
+    const created = createdTransfer({ initiation: basket });
+    const { repeat, recorded } = await repeated({ created, answers: [none] });
+    await expect(repeat()).rejects.toBe(none);
+    expect(recorded()).toEqual([SENT, { type: 'verify-refused', description: 'No baskets' }]);
+  });
+
   it('ends with Ctrl-C', async () => {
     const { repeat, recorded } = await repeated({ answers: [INTERRUPTED] });
     await expect(repeat()).rejects.toBe(INTERRUPTED);
