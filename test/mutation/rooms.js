@@ -46,6 +46,7 @@ export const ROOMS = {
       'test/commands/transfer',
       'test/commands/operation',
       'test/commands/auth',
+      'test/commands/batch',
     ],
   },
   // The states of payments, and the next step from each.
@@ -55,7 +56,8 @@ export const ROOMS = {
     mutate: ['next-step', 'operation', 'transfer', 'flow-states', 'flow'].map(
       (name) => `src/domain/${name}.ts`,
     ),
-    tests: ['test/domain'],
+    // What a state means to an operator shows in the flows and in the commands.
+    tests: ['test/domain', 'test/flows', ROWS, 'test/commands/transfer', 'test/commands/operation'],
   },
   exchange: {
     left: 'the name of an event, and what the log says of a payment that began with a call that did not leave',
@@ -255,7 +257,8 @@ export const ROOMS = {
     ...PAYING,
     tests: [
       ...[...PAYING.tests, ROWS],
-      // Consents are flows too.
+      // The questions about an order, and consents, which are flows too.
+      'test/domain/order/read-order.test.ts',
       ...['confirmed', 'linked'].map((name) => `test/commands/consent/${name}.test.ts`),
     ],
     left: 'columns of tables, guards against faults of psd2 itself, and conditions whose case another one catches',
