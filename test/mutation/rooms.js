@@ -270,7 +270,8 @@ export const ROOMS = {
   },
   logins: {
     ...LOGINS,
-    tests: [...LOGINS.tests, ROWS],
+    // Who opens the account of a payment sees what is wrong with it.
+    tests: [...LOGINS.tests, ROWS, 'test/commands/transfer/standing.test.ts', 'test/commands/funds'],
     left: 'second guards for what is missing, double filters, when a connection is closed, and texts of guards against faults of psd2',
   },
   settings: {

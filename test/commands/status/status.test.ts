@@ -40,8 +40,11 @@ beforeEach(() => {
 async function attention(how?: How, profile: string | null = 'bank') {
   const { context, printed } = openCommand(folder, OCTOBER, how);
   if (profile !== null) context.repeated.profile = profile;
-  expect((await failureOf(runIn(context, 'status'))).code).toBe('needs_attention');
-  return JSON.parse(printed()).attention;
+  const { code, message } = await failureOf(runIn(context, 'status'));
+  const { attention } = JSON.parse(printed());
+  const many = attention.length === 1 ? '1 thing needs' : `${attention.length} things need`;
+  expect([code, message]).toEqual(['needs_attention', `${many} a person`]);
+  return attention;
 }
 
 it('psd2 status of a profile without work says so, and ends without an error', async () => {
