@@ -123,6 +123,17 @@ describe('the check of a store on disk', () => {
   });
 });
 
+it('completion offers what is in the files, and nothing if a database has the data', async () => {
+  await giveTokens();
+  const offered = async () => (await glanceAt(folder, 'bank', {})).customers();
+  expect(await offered()).toEqual(['42']);
+  memory().replace(ELSEWHERE);
+  expect([await offered(), await (await glanceAt(folder, 'bank', {})).begun('transfer', 9)]).toEqual([
+    [],
+    [],
+  ]);
+});
+
 describe('a store in PostgreSQL', () => {
   let running: ReadyDatabases | undefined;
   let server: ReadyDatabases;
