@@ -35,8 +35,15 @@ it.each([true, false])('funds are confirmed without a consent: %s', async (funds
 it('the customer commits payments, and bulk payments are there where the bank file has a product of them', () => {
   expect(opened().payments).toMatchObject({ commits: 'by the customer' });
   expect(opened().payments.bulk).toBeUndefined();
-  const { calls, oauth } = scriptedCalls([], { payments: { products: { 'bulk-payments': ['sct'] } } });
-  expect(paymentsOf(calls, oauth).bulk).toBeDefined();
+  const bulkOf = (payments: object) => {
+    const products = { 'bulk-payments': ['sct'] };
+    const { calls, oauth } = scriptedCalls([], { payments: { products, ...payments } });
+    return paymentsOf(calls, oauth).bulk;
+  };
+  expect(bulkOf({})).toBeDefined();
+  // In JSON, nothing but the end-to-end id tells the transfers of one apart.
+  expect(bulkOf({ allowed: ['creditorAddress'] })).toBeUndefined();
+  expect(bulkOf({ allowed: ['endToEndIdentification'] })).toBeDefined();
 });
 
 describe('what no bank of the interface has', () => {
