@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Transfer, TransferOrder } from '../../src/domain/transfer.ts';
@@ -11,6 +11,7 @@ import { success } from '../bank/answers.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { begun, opened } from '../store/flows.ts';
+import { put } from '../store/temporary-folder.ts';
 import { type FakeCustomer, type FakeWorld, fakeCustomer, fakeWorld } from './doubles.ts';
 
 const PATH = '/private/customers/1234567/products/0000012345/moneyTransfer';
@@ -117,7 +118,6 @@ export function typesOf(lines: readonly string[]): string[] {
 /** Puts the lines of a journal into a folder, as a killed process left them behind. @returns the id of the flow */
 export function leaveBehind(folder: StoreFolder, lines: readonly string[]): string {
   const flow: string = JSON.parse(lines[0] ?? '').event.flow;
-  mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
+  put(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`);
   return flow;
 }

@@ -12,8 +12,10 @@ import { AT_THE_BANK } from '../stored-transfers.ts';
 
 const temporary = temporaryFolder();
 const WITH_THE_CUSTOMER: TransferEvent[] = [
-  ...[{ type: 'accepted' } as const, { type: 'verify-sent', requestId: 'r', digest: null } as const],
-  ...[AT_THE_BANK, { type: 'sca-started' } as const],
+  { type: 'accepted' },
+  { type: 'verify-sent', requestId: 'r', digest: null },
+  AT_THE_BANK,
+  { type: 'sca-started' },
 ];
 const takes = ({ instant }: { instant: boolean }) => !instant;
 const bulk = { maxEntries: 2, batchBooking: 'optional', takes } as const;
