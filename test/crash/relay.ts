@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterAll, beforeAll } from 'vitest';
 import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
@@ -152,7 +153,19 @@ export function sendCustomer({ status, headers, body }: Answer, refuse = false):
       ? location
       : /"(?:scaRedirectURL":|scaRedirect":\{"href":)"([^"]+)"/.exec(body.toString())?.[1];
   // The process that listens for the customer's browser may be gone.
-  if (url) playCustomer(url, { refuse }).catch(() => {});
+  if (url) comeAndReturn(url, refuse).catch(() => {});
+}
+
+/** This customer is so quick that psd2 may not listen yet when they return. Their browser then tries again, for a while. */
+async function comeAndReturn(url: string, refuse: boolean): Promise<void> {
+  let { opened, finalUrl } = await playCustomer(url, { refuse });
+  for (let tries = 0; !opened && tries < 100; tries += 1) {
+    await setTimeout(50);
+    opened = await fetch(finalUrl).then(
+      () => true,
+      () => false,
+    );
+  }
 }
 
 async function bodyOf(message: IncomingMessage): Promise<Buffer> {

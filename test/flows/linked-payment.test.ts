@@ -91,6 +91,14 @@ describe('a payment', () => {
     expect(paying.events().slice(-3)).toEqual(['executed', 'debtor-named', 'executed']);
   });
 
+  it('the browser of one who refuses never returns, and others have authorised it: psd2 does not wait on', async () => {
+    const bankFile = open({ file: { payments: {}, sca: { pollSeconds: 1 } } }).bank;
+    const paying = await newPayment(temporary, bankFile, {}, fakeCustomer({}, null));
+    bank.initiate();
+    for (const _ of ['the browser', 'the status', 'the status again']) bank.says('failed', 'PATC');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'partly_authorised' });
+  });
+
   it('the operator says no, and psd2 has sent nothing', async () => {
     const paying = await payment();
     expect(await errorOf(paying.run(false))).toMatchObject({ code: 'cancelled' });
