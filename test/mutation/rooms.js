@@ -87,11 +87,7 @@ export const ROOMS = {
     left: 'two conditions that seem to have no effect',
     least: 95,
     mutate: ['linked-sca', 'payment/cancel', 'payment/status'].map((name) => `src/flows/${name}.ts`),
-    // These need no bank. The others reach the sources too, but take seconds for each mutant.
-    tests: [
-      ...['linked-sca', 'payment-sca', 'lost-initiation', 'cancellation'],
-      ...['verification', 'outcome', 'resource-status', 'announce'],
-    ].map((name) => `test/flows/${name}.test.ts`),
+    tests: ['test/flows', ROWS],
   },
   batches: {
     left: 'a case of a basket that falls through to the same answer',

@@ -59,6 +59,7 @@ it('a customer who logs in is stored, is the one of later commands, and is in th
     accessTokenExpiresAt: kept?.accessTokenExpiresAt,
     refreshTokenExpiresAt: kept?.refreshTokenExpiresAt,
   });
+  expect(kept?.apiTrackId).toMatch(/^\d{10}$/);
   expect(await tokens.last()).toBe(ANNA);
   expect(await audit()).toEqual([['logged-in', ANNA, 'authorization_code']]);
 });
@@ -70,6 +71,8 @@ describe('the application', () => {
       ...{ grantType: 'client_credentials', customerId: null, callsToday: 0 },
     });
     await storeLogin(operator.open().context, ANNA);
+    const { tokens } = await operator.open().context.store();
+    expect((await tokens.login(null))?.apiTrackId).toMatch(/^\d{10}$/);
     const again = await operator.run(APPLICATION);
     expect(JSON.parse(again.printed())).toMatchObject({ grantType: 'client_credentials', customerId: ANNA });
     expect(await audit()).toEqual([

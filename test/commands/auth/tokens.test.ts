@@ -203,8 +203,14 @@ describe('at a bank where the operator names the customers', () => {
 
   it('the consents of such a customer stay, and psd2 says how to end each', async () => {
     await note('co-1', 'co-2');
+    const { customers } = await operator.open().context.store();
+    const funds = { flow: 'co-3', consentId: 'f1', validUntil: null, transactionId: 't1', account: 'A' };
+    await customers.change('ada', (before) => ({
+      ...before,
+      funds: [{ ...funds, grantedAt: '2026-11-01T00:00:00.000Z' }],
+    }));
     const { said } = await operator.run(['auth', 'logout'], ada);
-    expect(said()).toBe(stays('co-1', 'co-2'));
+    expect(said()).toBe(stays('co-1', 'co-2', 'co-3'));
   });
 
   it('a customer with tokens and a consent loses the tokens, and the consent stays', async () => {

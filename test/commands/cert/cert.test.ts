@@ -233,6 +233,21 @@ describe('psd2 cert check', () => {
     });
   });
 
+  it('of several that fail, the advice is that of the first', async () => {
+    const env = {
+      PSD2_QWAC_KEY: files.nextQsealKeyFile,
+      PSD2_QSEAL_CERT: files.qwacCertFile,
+      PSD2_QSEAL_KEY: files.qwacKeyFile,
+    };
+    const { checks, failure } = await examine([], { env });
+    const [first, second] = checks.map(({ fix }) => fix);
+    expect(new Set([first, second, null]).size).toBe(3);
+    expect(failure).toMatchObject({
+      hint: first,
+      message: '2 of 2 certificates need attention: QWAC, QSealC',
+    });
+  });
+
   it('of a profile with a QSealC alone, that one is checked, and what has no key besides', async () => {
     const env = { PSD2_QWAC_CERT: undefined, PSD2_QWAC_KEY: undefined, PSD2_CA: files.caFile };
     const { ok, checks, failure } = await examine([], { env });

@@ -215,6 +215,7 @@ describe("the operator's own command", () => {
       [one, '--account', 'a-1'],
       [{ ...one, transactions: ['a-1'] }, '--account', 'a-1', '--transactions'],
       [{ ...one, accounts: ['a-2'] }, '--account', 'a-2'],
+      [{ ...one, accounts: ['pan:525412******3241'] }, '--account', 'pan:@FILE'],
       [
         { ...one, accounts: both, balances: both, transactions: both },
         ...both.flatMap((id) => ['--account', id]),

@@ -95,6 +95,7 @@ it('what would not go well is refused before anything is sent', async () => {
     await payer.run(['operation', 'run', 'z'.repeat(65), '--account', OWN_ACCOUNT]),
     await payer.run(at('sca')),
     await payer.run(['operation', 'resume']),
+    await payer.run(operation('run', '--receipt', '-'), { stdout: 80 }),
   ].map(endOf);
   expect(ends).toMatchInlineSnapshot(`
     [["exit 2, confirmation_needed: An operation needs a confirmation, and psd2 cannot ask without a terminal",
@@ -111,7 +112,9 @@ it('what would not go well is refused before anything is sent', async () => {
       "For example standingOrder."],
      ["exit 2, flow_not_found: No flow of this profile matches "op-1"",
       "Give the id that psd2 printed, or the resource id."],
-     ["exit 2, usage: There is no unfinished operation", "See all of them with:", "$ operation list"]]
+     ["exit 2, usage: There is no unfinished operation", "See all of them with:", "$ operation list"],
+     ["exit 2, usage: The document is binary, and psd2 does not write it to a terminal",
+      "Add --file <path>, or pipe it to another program."]]
   `);
   expect(bank.calls).toEqual([]);
 });

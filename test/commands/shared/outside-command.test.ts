@@ -43,6 +43,11 @@ it.each([
 it.each([
   ['false', '"false" ended with the exit code 1', 'Check PSD2_SIGNER or the profile.'],
   ["sh -c 'echo why >&2; exit 3'", '"sh" ended with the exit code 3', 'It says: why'],
+  [
+    "sh -c 'head -c 501 /dev/zero | tr '\\''\\0'\\'' x >&2; echo y >&2; exit 3'",
+    '"sh" ended with the exit code 3',
+    `It says: ${'x'.repeat(499)}y`,
+  ],
   ["sh -c 'echo answer; exit 3'", '"sh" ended with the exit code 3', 'Check PSD2_SIGNER or the profile.'],
   ["sh -c 'kill -9 $$'", '"sh" was ended by SIGKILL', 'Check PSD2_SIGNER or the profile.'],
   ['head -c 65537 /dev/zero', '"head" printed too much', 'Check PSD2_SIGNER or the profile.'],
