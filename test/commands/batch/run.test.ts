@@ -107,6 +107,16 @@ it('an unknown line counts more than a refused one, and --stop-after ends the ru
   `);
 });
 
+it('a customer who could not be sent to SCA is awaited: the next run sends them', async () => {
+  const { bank, pay } = await payees({}, 'Ada', 'Bea');
+  bank.meets('sca', refused());
+  expect(await pay()).toEqual([
+    ...['1 verified tr-1 Not this one', '2 executed tr-2 '],
+    ...['1 of 2 paid (11.00 EUR), 1 awaits its customer.', 'exit 6, awaited 1 of 2: run batch-1'],
+  ]);
+  expect(await pay()).toContain('2 of 2 paid (21.00 EUR).');
+});
+
 it('after three failures of the bank in a row the run stops, and the next one goes on', async () => {
   const { bank, pay } = await payees({}, 'Ada', 'Bea', 'Cleo', 'Dora');
   bank.meets('verify', failing(), failing(), failing());
