@@ -446,30 +446,46 @@ describe('the customer', () => {
 
     const wantsSca = json({ transactionStatus: 'RCVD', _links: { scaRedirect: { href: PAGE } } }, 202);
     const MUST = 'the customer must authorise the cancellation';
-    it.each<[string, ScriptedAnswer, string]>([
-      ['the customer would have to authorise that', wantsSca, MUST],
-      ['the bank does not', refused('SERVICE_INVALID', 405), 'HTTP 405'],
-    ])('unless %s: then the command that cancels it is named', async (_, says, reason) => {
+    const TWICE = ['once', 'for execution'];
+    const POLLS = Array(6).fill('within 10 s');
+    it.each<[string, ScriptedAnswer, string[], string]>([
+      ['the customer would have to authorise that', wantsSca, [], MUST],
+      ['the bank does not', refused('SERVICE_INVALID', 405), TWICE, '405'],
+      [
+        'its status does not say so',
+        { status: 204 },
+        [...POLLS, 'for execution'],
+        'its status does not say so',
+      ],
+    ])('unless %s: then the command that cancels it is named', async (_, says, asked, reason) => {
       const paying = await given();
       bank.cancel(says);
-      if (reason === 'HTTP 405') for (const _ of ['once', 'for execution']) bank.is('RCVD');
-      expect(await errorOf(paying.run())).toMatchObject({
-        ...why,
-        hint: expect.stringContaining(reason),
-        next: [['transfer', 'cancel', paying.flow]],
+      for (const _ of asked) bank.is('RCVD');
+      const error = await paying.run().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({
+        ...{ ...why, flow: paying.flow, isDeadEnd: true, next: [['transfer', 'cancel', paying.flow]] },
+        hint: expect.stringMatching(
+          new RegExp(`No customer has the link, .*${reason}.*\\. Cancel it with:$`),
+        ),
       });
       expect(paying.customer.visited).toEqual([]);
       expect(await paying.stored()).toMatchObject({ state: 'verified', verification: { resourceId: 'p1' } });
     });
 
-    it('unless the bank has executed it meanwhile: then it is paid', async () => {
-      const paying = await given();
-      bank.cancel(refused('RESOURCE_BLOCKED', 400));
-      for (const _ of ['once', 'for execution']) bank.is('ACSC');
-      expect((await paying.run()).state).toBe('executed');
-      expect(paying.customer.visited).toEqual([]);
-      expect(paying.said.join()).toContain('The bank has executed the transfer at once');
-    });
+    it.each([
+      ['refuses', refused('RESOURCE_BLOCKED', 400), TWICE],
+      ['takes', { status: 204 }, [...POLLS, 'for execution']],
+    ])(
+      'unless the bank has executed it when it %s the cancellation: then it is paid',
+      async (_, answer, asked) => {
+        const paying = await given();
+        bank.cancel(answer);
+        for (const _ of asked) bank.is('ACSC');
+        expect((await paying.run()).state).toBe('executed');
+        expect(paying.customer.visited).toEqual([]);
+        expect(paying.said.join()).toContain('The bank has executed the transfer at once');
+      },
+    );
   });
 
   it('the bank takes fees: the operator is asked again, before the customer has a link', async () => {

@@ -185,6 +185,50 @@ describe('the bank says how far the authorisation is', () => {
     });
   });
 
+  it.each([
+    ['instant', {}, 'done', 'AUTHORIZED'],
+    ['instant', {}, 'going on', 'PENDING'],
+    ['instant, for a later day', { futureDated: true }, 'done', 'PENDING'],
+    ['not instant', { instant: false }, 'done', 'PENDING'],
+  ] as const)(
+    'of one that is %s %j, but not its status: if %s, it is %s',
+    async (_, order, means, status) => {
+      const operation = await withTheCustomer(WITH_STATUS);
+      const instant = { ...operation, order: { ...operation.order, instant: true, ...order } };
+      expect((await look(instant, OPEN, at(means))).found).toEqual(found(status, 'RCVD', `is ${means}`));
+      // Others must authorise it, or nobody knows.
+      expect((await look(instant, paymentStatus('PATC'), at(means))).found).toMatchObject({
+        status: 'PENDING',
+      });
+    },
+  );
+
+  it.each([
+    ['failed', [], 'ours is over'],
+    ['done', [], 'ours is over'],
+    ['going on', [], 'ours is open'],
+    ['needs code', [], 'ours is open'],
+    [null, [], 'ours is over'],
+    [null, [AGAIN], 'ours is open'],
+  ] as const)('%s after %j, and others have authorised it: %s', async (means, events, partly) => {
+    const operation = await withTheCustomer(WITH_STATUS, ...events);
+    const status = paymentStatus('PATC', null, { isPartly: true });
+    const says = means === null ? { progress: async () => null } : at(means);
+    expect((await look(operation, status, says)).partly).toBe(partly);
+  });
+
+  it.each([
+    ['authorizing', { type: 'authorization', status: 'NOT_AUTHORIZED', description: 'AC04' }],
+    ['ordered', { type: 'settlement', status: 'KO' }],
+    ['executed', { type: 'settlement', status: 'KO' }],
+    ['settled', { type: 'settlement', status: 'KO' }],
+  ] as const)('it has failed, and the bank rejects a payment that is %s', async (state, event) => {
+    const operation = { ...(await withTheCustomer(WITH_STATUS)), state };
+    const why = { code: 'AC04', proprietary: null, level: 'payment', text: null } as const;
+    const rejected = paymentStatus('RJCT', 'failed', { reasons: [why] });
+    expect((await look(operation, rejected, at('failed'))).found).toMatchObject(event);
+  });
+
   const declined = found('NOT_AUTHORIZED', 'RCVD', 'is failed');
   const open = found('PENDING', 'RCVD', 'is failed');
   it.each<[string, Partial<Sca>, TransferEvent[], StepEvent]>([

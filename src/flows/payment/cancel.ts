@@ -272,7 +272,7 @@ async function cancelUnasked(
   calls: PaymentCalls,
   { customer, world }: FlowPorts,
 ): Promise<string | null> {
-  const { sca, cancellation } = calls;
+  const { sca, cancellation, name } = calls;
   const { initiation } = open.current;
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation`);
   const { resourceId } = resourceOf(open.current);
@@ -282,13 +282,10 @@ async function cancelUnasked(
   );
   if (answer === 'ended') return null;
   if (answer !== null) return 'the customer must authorise the cancellation';
-  const ended = askUntil(
-    world,
-    SHORTLY_MS,
-    async () => (await hasEnded(open, { sca }, true)) || standingOf(open.current) === 'done' || null,
-  );
-  const isEnded = await customer.whileWaiting('Waiting for the bank to cancel it', ended, SHORTLY_MS);
-  return isEnded ? null : 'its status does not say so';
+  const ended = askUntil(world, SHORTLY_MS, async () => (await hasEnded(open, { sca }, true)) || null);
+  if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, SHORTLY_MS)) return null;
+  await refuseExecuted(open, { sca }, name);
+  return 'its status does not say so';
 }
 
 /** Records that the bank has executed a payment meanwhile. @throws Psd2Error `bank_refused` if it has */
