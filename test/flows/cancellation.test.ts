@@ -3,7 +3,8 @@ import type { Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.t
 import type { Cancellation, PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { cancelAtBank } from '../../src/flows/payment/cancel.ts';
+import { cancelAtBank, giveUpUnauthorised } from '../../src/flows/payment/cancel.ts';
+import type { ReturnPorts } from '../../src/flows/ports.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, fakeWorld, returnsTo, waitsOf } from './doubles.ts';
@@ -41,6 +42,7 @@ const cancelled = { type: 'cancelled', bank: { transactionStatus: 'CANC', scaSta
 const executed = { type: 'executed', cro: null, bank: { transactionStatus: 'ACSC', scaStatus: null } };
 
 const OURS = { flow: FLOW, transactionId: 't1' };
+const GONE = new Psd2Error('bank_refused', 'Unknown', { refusal: 'other', isBanks: true, httpStatus: 404 });
 const TOO_LATE = {
   ...{ ...OURS, code: 'bank_refused', message: 'It is too late: the bank has executed the transfer' },
   ...{ hint: 'See it with:', next: [['transfer', 'show', FLOW]] },
@@ -62,6 +64,8 @@ interface Scene {
   sca?: Partial<Sca>;
   /** What another psd2 writes while this one opens the connection. */
   overtaken?: TransferEvent[];
+  /** Another person authorises it. */
+  person?: ReturnPorts['person'];
 }
 
 async function scene({
@@ -71,6 +75,7 @@ async function scene({
   customer = fakeCustomer(),
   sca,
   overtaken,
+  person,
 }: Scene = {}) {
   const transfer = await transferAfter(...events);
   const requests: Omit<Parameters<Cancellation['request']>[0], 'beforeSend'>[] = [];
@@ -95,23 +100,20 @@ async function scene({
       sca: { ...scaThatSays(), ...sca },
     },
   };
-  const run = (change: (all: PaymentCalls) => PaymentCalls = (all) => all) =>
-    cancelAtBank(
-      transfer.open,
-      change(calls),
-      {
-        ...{ bank, world },
-        customer: {
-          ...customer,
-          whileWaiting(text, work, milliseconds) {
-            limits.push(milliseconds);
-            return whileWaiting(text, work);
-          },
-        },
+  const ports = {
+    ...{ bank, world },
+    customer: {
+      ...customer,
+      whileWaiting<T>(text: string, work: Promise<T>, milliseconds?: number) {
+        limits.push(milliseconds);
+        return whileWaiting(text, work);
       },
-      returnsTo(),
-    );
-  return { ...transfer, requests, world, payment, run, waits, limits, customer };
+    },
+  };
+  const run = (change: (all: PaymentCalls) => PaymentCalls = (all) => all) =>
+    cancelAtBank(transfer.open, change(calls), ports, returnsTo(person && { person }));
+  const giveUp = (why: Psd2Error) => giveUpUnauthorised(transfer.open, calls, ports, why);
+  return { ...transfer, requests, world, payment, run, giveUp, waits, limits, customer };
 }
 
 /** The request leaves, and then this happens. */
@@ -304,6 +306,25 @@ describe('with SCA', () => {
     expect(recorded()).toEqual([SENT]);
   });
 
+  it.each([
+    ['done', { state: 'cancelled', transactionStatus: null }],
+    ['going on', STAYS_ORDERED],
+  ] as const)('if it is %s, the bank may not know the payment any more: %o', async (means, end) => {
+    const { run, payment } = await scene({
+      ...{ request: thatEnds(LINKS), says: [ACCEPTED, GONE] },
+      ...{ sca: { ...turn(), ...progress(means) }, customer: fakeCustomer({ scaTimeoutMs: 1_000 }) },
+    });
+    expect(await run().catch((error: unknown) => error)).toMatchObject(end);
+    if (means === 'done') expect(payment.asked.at(-1)).toEqual(['p1', 't1', 'an end']);
+  });
+
+  it('another person authorises what was asked for before: nothing is asked for again', async () => {
+    const person = { id: 'emil', idType: undefined, corporateId: undefined };
+    const { run, requests, customer, recorded } = await scene({ person, sca: turn() });
+    expect((await run()).state).toBe('cancelled');
+    expect([requests, customer.visited, recorded()]).toEqual([[], [PAGE], [cancelled]]);
+  });
+
   it('the bank waits for a code that no browser has brought', async () => {
     const { run } = await scene({
       ...{ request: thatEnds(LINKS), says: [ACCEPTED], sca: { ...turn(), ...progress('needs code') } },
@@ -390,6 +411,7 @@ describe('with SCA', () => {
       ['its status is: open', scaThatSays(OPEN), true],
       ['its status is: executed', scaThatSays(EXECUTED), true],
       ['the bank fails to say its status', scaThatSays(FAILING), true],
+      ['the bank refuses to say its status', scaThatSays(GONE), true],
       ['its status cannot be read', scaThatSays(new Psd2Error('bank_answer', 'No JSON')), true],
       ['the bank fails to say how far it is', { progress: () => Promise.reject(FAILING) }, true],
     ])('%s', async (_what, sca, isWaiting) => {
@@ -399,5 +421,32 @@ describe('with SCA', () => {
     it('Ctrl-C while psd2 asks ends it', async () => {
       expect(await (await waitsOn(scaThatSays(INTERRUPTED))).end).toBe(INTERRUPTED);
     });
+  });
+});
+
+describe('no customer has a link, so psd2 gives the payment up', () => {
+  const WHY = new Psd2Error('bank_answer', 'The link is unusable', { hint: 'Ask the bank.' });
+
+  it('at a bank that has execute, that ends it', async () => {
+    const { giveUp, requests, recorded } = await scene({ events: [createdForExecute(), AT_THE_BANK] });
+    expect(await errorOf(giveUp(WHY))).toMatchObject({ ...WHY.context, message: WHY.message, flow: FLOW });
+    expect([requests, recorded()]).toEqual([[], [{ type: 'cancelled', description: WHY.message }]]);
+  });
+
+  it('psd2 waits a moment for the bank to cancel it', async () => {
+    const { giveUp, waits, limits } = await scene({ events: [createdTransfer(), AT_THE_BANK] });
+    await errorOf(giveUp(WHY));
+    expect([waits, limits]).toEqual([['Waiting for the bank to cancel it'], [10_000]]);
+  });
+
+  it.each([
+    INTERRUPTED,
+    new Psd2Error('overtaken', `Another psd2 has continued ${FLOW}`),
+    new TypeError('A bug'),
+  ])('what says nothing of the bank stays what it is: %s', async (error) => {
+    const events = [createdTransfer(), AT_THE_BANK];
+    const { giveUp, recorded } = await scene({ events, request: thatEnds(error) });
+    await expect(giveUp(WHY)).rejects.toBe(error);
+    expect(recorded()).toEqual([SENT]);
   });
 });

@@ -244,8 +244,7 @@ export async function giveUpUnauthorised(
 ): Promise<void> {
   const description = why.message;
   const { commits, kind, flow } = open.current;
-  const { cancellation, name } = calls;
-  if (commits === 'on execute' || !cancellation) {
+  if (commits === 'on execute') {
     await open.record({ type: 'cancelled', description });
     throw why.with({ flow });
   }
@@ -257,11 +256,11 @@ export async function giveUpUnauthorised(
   const hint = why.hint ?? '';
   if (problem === null) {
     await recordFound(open, { type: 'cancelled', description });
-    throw why.with({ flow, hint: `${hint} The bank has cancelled the ${name}.`.trim() });
+    throw why.with({ flow, hint: `${hint} The bank has cancelled the ${calls.name}.`.trim() });
   }
   throw why.with({
     ...{ flow, isDeadEnd: true },
-    hint: `${hint} No customer has the link, but the bank has the ${name}, and has not cancelled it: ${endSentence(problem)}${kind === 'transfer' ? ' Cancel it with:' : ''}`.trim(),
+    hint: `${hint} No customer has the link, but the bank has the ${calls.name}, and has not cancelled it: ${endSentence(problem)}${kind === 'transfer' ? ' Cancel it with:' : ''}`.trim(),
     ...(kind === 'transfer' && { next: [[kind, 'cancel', flow]] }),
   });
 }
