@@ -113,22 +113,30 @@ describe('the initiation of a transfer', () => {
     const creditorReference = { reference: 'RF18539007547034', type: 'SCOR', issuer: 'ISO' };
     const order = { ...SIMPLE, description: '', creditorReference };
     const allowed = ['remittanceInformationStructured'];
-    expect(bodyOf({ allowed }, order)).toEqual({
-      ...BODY,
-      remittanceInformationStructured: {
-        ...{ reference: 'RF18539007547034', referenceType: 'SCOR', referenceIssuer: 'ISO' },
-      },
-    });
+    for (const [issuer, named] of [
+      ['ISO', { referenceIssuer: 'ISO' }],
+      [null, {}],
+    ] as const)
+      expect(bodyOf({ allowed }, { ...order, creditorReference: { ...creditorReference, issuer } })).toEqual({
+        ...BODY,
+        remittanceInformationStructured: {
+          ...{ reference: 'RF18539007547034', referenceType: 'SCOR', ...named },
+        },
+      });
     expect(() => bodyOf({}, order)).toThrow('does not take the reference of a payee in a payment');
     const inBulk = { bulk: { format: 'pain.001.001.03' } } as const;
-    expect(() => bodyOf(inBulk, order)).toThrow('only in its bulk payments');
+    expect(errorOf(() => bodyOf(inBulk, order))).toMatchObject({
+      ...{ code: 'usage', message: expect.stringContaining('only in its bulk payments') },
+      hint: 'Pay it with --as bulk.',
+    });
   });
 
   it('names no account if the customer chooses it, also where the bank demands more of it', () => {
     const { debtorAccount: _, ...fields } = FIELDS;
     const free = { ...SIMPLE, from: null, fromIban: undefined };
     const required = ['debtorAccount.currency', 'chargeBearer'];
-    expect(bodyOf({ debtorAccount: 'optional', required }, free)).toEqual({
+    const constant = { 'debtorAccount.cashAccountType': 'CACC' };
+    expect(bodyOf({ debtorAccount: 'optional', required, constant }, free)).toEqual({
       ...{ endToEndIdentification: 'INV-7', ...fields, chargeBearer: 'SLEV' },
     });
   });
@@ -246,7 +254,10 @@ describe('a payment that the bank does not take', () => {
 
   it('is one to a country alone, unless the bank takes that', () => {
     const order = { payeeAddress: { country: 'DE' } };
-    expect(() => initiated({}, order)).toThrow(/^The payee's address has no town$/);
+    expect(errorOf(() => initiated({}, order))).toMatchObject({
+      ...{ code: 'usage', message: "The payee's address has no town" },
+      hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
+    });
     expect(bodyOf({ address: 'country' }, order)).toMatchObject({ creditorAddress: { country: 'DE' } });
     expect(() => initiated({ address: 'country' })).toThrow("wants the payee's address");
   });
