@@ -173,11 +173,36 @@ describe('what is observed of a call', () => {
     expect(observations).toMatchObject([{ isPrivate: false, irrevocable: true, mayHaveLeft: true }]);
   });
 
-  it('a call whose answer was lost has left', async () => {
-    recorded.expect('PUT', '/x', 'cut before the answer');
+  it.each([
+    ['no answer comes', 'cut before the answer', 'no reply'],
+    [
+      'the answer has an unknown encoding',
+      { status: 200, headers: { 'content-encoding': 'lost' } },
+      'unusable',
+    ],
+  ] as const)('if %s, the call has left, and whose fault it is', async (_, answer, failureKind) => {
+    recorded.expect('PUT', '/x', answer);
     const { exchange, observations } = openClient();
     await exchange(put).catch(() => undefined);
-    expect(observations).toMatchObject([{ mayHaveLeft: true }]);
+    expect(observations).toMatchObject([{ mayHaveLeft: true, failureKind }]);
+  });
+
+  it.each<[string, Error, string]>([
+    ['what psd2 could not do', new RangeError('full'), 'own'],
+    ['what psd2 refuses', new Psd2Error('config', 'The stored payment is another one'), 'own'],
+    ['what the bank answered before', new Psd2Error('bank_answer', 'No JSON'), 'unusable'],
+  ])('a call did not leave because of %s, and that is told', async (_, error, failureKind) => {
+    const { exchange, observations } = openClient();
+    const beforeFirstByte = () => Promise.reject(error);
+    await exchange({ ...put, beforeSend: async () => ({ beforeFirstByte }) }).catch(() => undefined);
+    expect(observations).toMatchObject([{ mayHaveLeft: false, failureKind }]);
+  });
+
+  it('a call that ends well has no fault', async () => {
+    recorded.expect('PUT', '/x', success());
+    const { exchange, observations } = openClient();
+    await exchange(put);
+    expect(observations[0]).not.toHaveProperty('failureKind');
   });
 });
 
