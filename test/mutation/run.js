@@ -12,7 +12,16 @@
 // the mutants that no test notices. Their numbers go into test/mutation/results.json, and `npm run figures` writes the table
 // of test/mutation/README.md from them.
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -203,6 +212,7 @@ async function mutants(sources, tests) {
   const fileName = join(folder, 'report.json');
   process.env.MUTATION_TESTS = tests.join(',');
   process.env.MUTATION_MEASURED = join(folder, 'measured.json');
+  process.env.MUTATION_DEPENDENT = join(folder, 'dependent.json');
   try {
     await new Stryker({
       mutate: sources,
@@ -221,6 +231,9 @@ async function mutants(sources, tests) {
       jsonReporter: { fileName },
       logLevel: 'error',
     }).runMutationTest();
+    if (existsSync(process.env.MUTATION_DEPENDENT))
+      for (const { path, name } of JSON.parse(readFileSync(process.env.MUTATION_DEPENDENT, 'utf8')))
+        say(`Left out, since it fails alone: ${path}: ${name}`);
     return JSON.parse(readFileSync(fileName, 'utf8')).files;
   } finally {
     rmSync(folder, { recursive: true, force: true });

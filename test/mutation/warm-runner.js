@@ -3,6 +3,8 @@ import { createVitest } from 'vitest/node';
 
 /** How long a worker that can no longer be trusted may take to end, in milliseconds. */
 const LAST_WORDS = 5_000;
+/** In how many threads one mutant is tried at most. */
+const MOST_THREADS = 6;
 
 /**
  * Runs tests for Stryker in one thread that stays alive. The program, its packages and Vitest are loaded once, so a mutant
@@ -41,15 +43,16 @@ export class WarmRunner {
 
   async mutantRun({ activeMutant, sandboxFileName, testFilter, hitLimit }) {
     const mutant = { id: activeMutant.id, file: sandboxFileName };
-    const wanted = { task: 'try', mutant, tests: testFilter, hitLimit };
-    const first = await this.#ask(wanted);
-    if (!first.spoiled) return first.result;
-    // Tests fail in this thread even without a mutant, because something was left behind. A new thread decides.
-    await this.dispose();
-    await this.init();
-    const second = await this.#ask(wanted);
-    if (!second.spoiled) return second.result;
-    return { status: 'survived', nrOfTests: second.nrOfTests ?? 0 };
+    let wanted = { task: 'try', mutant, tests: testFilter, hitLimit, suspects: [] };
+    for (let threads = 0; threads < MOST_THREADS; threads += 1) {
+      const { spoiled, suspects = [], result } = await this.#ask(wanted);
+      if (!spoiled) return result;
+      // Tests fail in this thread even without a mutant, because something was left behind. A new thread decides.
+      await this.dispose();
+      await this.init();
+      wanted = { ...wanted, suspects: [...wanted.suspects, ...suspects] };
+    }
+    return { status: 'survived', nrOfTests: 0 };
   }
 
   async dispose() {

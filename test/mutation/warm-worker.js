@@ -35,6 +35,8 @@ export default class Driver extends TestRunner {
   #loadedWith;
   /** The ids of tests that noticed mutants, the latest first. */
   #noticers = [];
+  /** The ids of tests that fail without a mutant if those before them do not run. They say nothing. */
+  #dependent = new Set();
 
   async onBeforeCollect() {
     // The same inputs each time, so whether a test notices a mutant does not depend on luck.
@@ -109,10 +111,27 @@ export default class Driver extends TestRunner {
     const { tests, atLoading } = JSON.parse(readFileSync(process.env.MUTATION_MEASURED, 'utf8'));
     for (const test of tests) this.#tests.set(test.id, test);
     for (const [path, ids] of atLoading) this.#reachedAtLoading.set(path, new Set(ids));
+    if (existsSync(process.env.MUTATION_DEPENDENT))
+      for (const { id } of JSON.parse(readFileSync(process.env.MUTATION_DEPENDENT, 'utf8')))
+        this.#dependent.add(id);
   }
 
-  async #try({ mutant, tests, hitLimit }) {
-    const groups = this.#inOrder((tests ?? [...this.#tests.keys()]).map((id) => this.#tests.get(id)));
+  /** Runs tests without a mutant, first of all in a thread, and leaves out those that need another one before them. run.js names them. */
+  async #leaveOutDependent(tests) {
+    for (const test of tests) {
+      const { tests: alone, failure } = await this.#runWith(test.path, [test], undefined, undefined, BUSY);
+      if (failure !== undefined || alone.some((ran) => ran.failure !== undefined))
+        this.#dependent.add(test.id);
+    }
+    const all = [...this.#dependent].map((id) => this.#tests.get(id));
+    writeFileSync(process.env.MUTATION_DEPENDENT, JSON.stringify(all));
+  }
+
+  /** @param suspects tests that failed even without the mutant, in an earlier thread. This one is new */
+  async #try({ mutant, tests, hitLimit, suspects }) {
+    if (suspects.length > 0) await this.#leaveOutDependent(suspects.map((id) => this.#tests.get(id)));
+    const ids = (tests ?? [...this.#tests.keys()]).filter((id) => !this.#dependent.has(id));
+    const groups = this.#inOrder(ids.map((id) => this.#tests.get(id)));
     let nrOfTests = 0;
     for (const wanted of groups) {
       const [{ path }] = wanted;
@@ -123,8 +142,11 @@ export default class Driver extends TestRunner {
       if (killer === undefined && first.failure === undefined) continue;
       const again = killer === undefined ? wanted : [this.#tests.get(killer.id)];
       const without = await this.#runWith(path, again, undefined, undefined, BUSY);
-      if (without.failure !== undefined || without.tests.some(({ failure }) => failure !== undefined))
-        return { spoiled: true, nrOfTests };
+      const failsToo =
+        without.failure !== undefined || without.tests.some(({ failure }) => failure !== undefined);
+      // It passed in this thread before the mutant was on, so the mutant has left something behind.
+      const isProven = again.every(({ id }) => suspects.includes(id));
+      if (failsToo && !isProven) return { spoiled: true, suspects: again.map(({ id }) => id) };
       if (first.timedOut || first.hitLimitReached) {
         // On a busy machine one timeout proves nothing. So the test may take as much longer as it now does without the mutant.
         const slowness = slownessOf(again, without);

@@ -139,7 +139,7 @@ describe('SCA', () => {
     expect((await status(id)).json).toEqual({
       result: SUCCESS,
       data: {
-        creationTimestamp: '2026-11-20T12:00:00',
+        creationTimestamp: expect.stringMatching(/^2026-11-20T12:\d\d:\d\d$/),
         authorizationStatus: 'PENDING',
         executionStatus: 'PENDING',
       },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TppRole } from '../../src/sandbox/rules.ts';
 import {
   codeOf,
@@ -27,11 +27,10 @@ async function answersOf(bank: TestBank, token: string, paths: readonly string[]
 describe('enforced consents', () => {
   let bank: TestBank;
   let token: string;
-  beforeAll(async () => {
-    bank = await openTestBank({ consents: 'enforced' });
+  beforeEach(async () => {
+    bank = await newTestBank({ consents: 'enforced' });
     token = (await bank.tpp.login()).accessToken;
   });
-  afterAll(() => bank.close());
 
   test('without a consent, only the customer id and the lists of accounts and products are open', async () => {
     expect(await answersOf(bank, token, OPEN)).toEqual(['OK', 'OK', 'OK']);

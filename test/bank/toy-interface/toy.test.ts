@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../../src/errors.ts';
 import { control } from '../../../src/sandbox/control/control-client.ts';
@@ -55,8 +55,11 @@ async function run(words: string[]): Promise<{ printed: string; failure: unknown
 const flowOf = (error: unknown) => (error instanceof Psd2Error && error.context.flow) || 'none';
 const PAY = ['transfer', 'create', '--to', 'DE89370400440532013000', '--name', 'Ada', '--payee-verified'];
 
-it('asks for a consent, and reads with the token of its login', async () => {
+beforeAll(async () => {
   expect((await run(['consent', 'request', '--all-accounts'])).failure).toBeNull();
+});
+
+it('reads with the token of the login for a consent', async () => {
   const { printed, failure } = await run(['accounts', 'list']);
   expect(failure).toBeNull();
   const [account] = JSON.parse(printed);

@@ -1,17 +1,17 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { batchAdded, batchLine } from '../../domain/batch/lines.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, type Fate } from '../bank-here.ts';
-import { openCommand, runIn } from '../command.ts';
+import { openCommand, runIn, useFolder } from '../command.ts';
 import { payerAt } from '../payer-here.ts';
 import { failing, RUN, refused, useBatches } from './with-batch.ts';
 
 const { payees, temporary } = useBatches();
-const folder = newConfigFolder(temporaryFolder());
+const folder = useFolder(temporaryFolder());
 const ADA = { by: 'ada', user: 'ada', machine: 'm' };
 const APPROVED = { env: { PSD2_APPROVALS: '1' } };
 const ids = { first: '', second: '' };
@@ -19,7 +19,7 @@ const ids = { first: '', second: '' };
 const line = (number: number, name: string, amount: string, more: Partial<BatchLine> = {}): BatchLine =>
   batchLine({ line: number, name, amount: parsePaymentAmount(amount), ...more });
 
-beforeAll(async () => {
+beforeEach(async () => {
   const { batches } = await openCommand(folder, '2026-03-01T10:00:00.000Z').context.store();
   const added = batchAdded(ADA);
   const add = async (...lines: BatchLine[]) => (await batches.add({ added, lines, again: false })).batch;
