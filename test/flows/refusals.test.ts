@@ -8,7 +8,10 @@ import {
   isInterruption,
   isOvertaken,
   isRefusal,
+  isTrouble,
   isTurningAway,
+  outcomeUnknown,
+  unconfirmedRefusal,
 } from '../../src/flows/refusals.ts';
 
 // What an error says about a call that may have moved money: whether it had no effect, and who says so.
@@ -59,6 +62,50 @@ describe('an error of a call', () => {
       error({ refusal: 'content' }),
     ];
     expect(errors.map(isInterruption)).toEqual([true, true, true, false, false]);
+  });
+});
+
+it.each<[Error, boolean]>([
+  [new Psd2Error('bank_unreachable', 'Nobody listens'), true],
+  [new Psd2Error('bank_failing', 'It is away'), true],
+  [new Psd2Error('bank_answer', 'No JSON'), true],
+  [new Psd2Error('too_many_calls', 'Slower'), true],
+  [error({ refusal: 'other' }), true],
+  [error({ refusal: 'other', isBanks: true }), false],
+  [error({ refusal: 'unread' }), false],
+  [new Psd2Error('overtaken', 'Another psd2 works on it'), false],
+  [new TypeError('A fault'), false],
+])('a question after %o may have an answer a moment later: %s', (failed, may) => {
+  expect(isTrouble(failed)).toBe(may);
+});
+
+describe('an outcome that nobody knows', () => {
+  const told = (kind: string) => ({ kind, flow: 'x-1', transactionId: 't1' });
+  const ACCOUNTS = /^First ask the bank again\. Also check whether you can read the accounts\./;
+  it.each([
+    [
+      'transfer',
+      /^First ask the bank again, which never pays twice\./,
+      /^The bank may have received .* twice/,
+    ],
+    ['consent', ACCOUNTS, ACCOUNTS],
+  ])('of a %s says how to find it out', (kind, hint, afterRefusal) => {
+    expect(outcomeUnknown(told(kind), 'No answer').hint).toMatch(hint);
+    expect(unconfirmedRefusal(told(kind), error({})).hint).toMatch(afterRefusal);
+  });
+
+  it('has what the bank said of it, and no more', () => {
+    const ids = { httpStatus: 503, bankCode: 'X', requestId: 'r', tppRequestId: 'q' };
+    for (const said of [ids, {}] as const) {
+      const cause = error(said);
+      const {
+        hint: _,
+        next: __,
+        flow: ___,
+        ...context
+      } = outcomeUnknown(told('transfer'), 'No', cause).context;
+      expect(context).toStrictEqual({ ...said, transactionId: 't1', cause });
+    }
   });
 });
 
