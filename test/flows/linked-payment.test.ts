@@ -66,6 +66,17 @@ describe('a payment', () => {
     });
   });
 
+  it('the log of calls has its id from the answer to the initiation', async () => {
+    const { bank: itsBank, observations } = open({ file: { payments: {} } });
+    const paying = await newPayment(temporary, itsBank);
+    bank.initiate();
+    bank.says('finalised', 'ACSC');
+    await paying.run();
+    expect(observations.map(({ method, begun }) => [method, begun])).toEqual([
+      ...[['POST', 'p1'], ...Array(2).fill(['GET', undefined])],
+    ]);
+  });
+
   it('the customer chooses the account at the bank, and psd2 records which one, once the bank names it', async () => {
     const paying = await payment(
       { debtorAccount: 'optional' },

@@ -12,7 +12,7 @@ import {
 import { Pace } from '../../../../src/bank/call/pace.ts';
 import { type BankFile, bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
-import type { TokenSource } from '../../../../src/bank/ports/call.ts';
+import type { Observation, TokenSource } from '../../../../src/bank/ports/call.ts';
 import { type BankConnection, connectToBank } from '../../../../src/bank/transport/connection.ts';
 import { keySigner } from '../../../../src/signature/http-signature.ts';
 import { withOpenssl } from '../../../certificates/openssl.ts';
@@ -104,6 +104,7 @@ export function useNextGen(recorded: RecordedBank) {
     const connection = connectToBank(base, qwac, certificates.ca);
     connections.push(connection);
     const sleeps: number[] = [];
+    const observations: Observation[] = [];
     /** Which consents were asked for. */
     const consentsFor: unknown[] = [];
     let time = Date.now();
@@ -148,12 +149,12 @@ export function useNextGen(recorded: RecordedBank) {
         pace: new Pace({ clock: () => time, ...timing }),
         timeoutMs: 10_000,
         signal: new AbortController().signal,
-        observe: async () => undefined,
+        observe: async (observation) => void observations.push(observation),
         ...timing,
       });
       return openCaller(tokens ? withTokens(exchange, tokens) : exchange, () => undefined);
     });
-    return { bank, sleeps, consentsFor };
+    return { bank, sleeps, consentsFor, observations };
   };
 }
 
