@@ -461,7 +461,7 @@ describe('the customer', () => {
     const POLLS = Array(6).fill('within 10 s');
     it.each<[string, ScriptedAnswer, string[], string]>([
       ['the customer would have to authorise that', wantsSca, [], MUST],
-      ['the bank does not', refused('SERVICE_INVALID', 405), TWICE, '405'],
+      ['the bank does not', refused('SERVICE_INVALID', 405), TWICE, 'HTTP 405'],
       [
         'its status does not say so',
         { status: 204 },

@@ -204,18 +204,22 @@ describe('the bank says how far the authorisation is', () => {
   );
 
   it.each([
-    ['failed', [], 'ours is over'],
-    ['done', [], 'ours is over'],
-    ['going on', [], 'ours is open'],
-    ['needs code', [], 'ours is open'],
-    [null, [], 'ours is over'],
-    [null, [AGAIN], 'ours is open'],
-  ] as const)('%s after %j, and others have authorised it: %s', async (means, events, partly) => {
-    const operation = await withTheCustomer(WITH_STATUS, ...events);
-    const status = paymentStatus('PATC', null, { isPartly: true });
-    const says = means === null ? { progress: async () => null } : at(means);
-    expect((await look(operation, status, says)).partly).toBe(partly);
-  });
+    ['failed', [], 'ours is over', true],
+    ['done', [], 'ours is over', undefined],
+    ['going on', [], 'ours is open', undefined],
+    ['needs code', [], 'ours is open', undefined],
+    [null, [], 'ours is over', undefined],
+    [null, [AGAIN], 'ours is open', undefined],
+  ] as const)(
+    '%s after %j, and others have authorised it: %s',
+    async (means, events, partly, isRefusedHere) => {
+      const operation = await withTheCustomer(WITH_STATUS, ...events);
+      const status = paymentStatus('PATC', null, { isPartly: true });
+      const says = means === null ? { progress: async () => null } : at(means);
+      const looked = await look(operation, status, says);
+      expect([looked.partly, looked.isRefusedHere]).toEqual([partly, isRefusedHere]);
+    },
+  );
 
   it.each([
     ['authorizing', { type: 'authorization', status: 'NOT_AUTHORIZED', description: 'AC04' }],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { bankTimestamp } from '../../src/sandbox/ledger/bank-time.ts';
 import { codeOf, detailOf, type Reply, refusalOf, resourceOf, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
@@ -139,7 +140,7 @@ describe('SCA', () => {
     expect((await status(id)).json).toEqual({
       result: SUCCESS,
       data: {
-        creationTimestamp: expect.stringMatching(/^2026-11-20T12:\d\d:\d\d$/),
+        creationTimestamp: bankTimestamp(bank.clock.now()),
         authorizationStatus: 'PENDING',
         executionStatus: 'PENDING',
       },

@@ -156,9 +156,9 @@ export async function authorisePayment(
       await open.record({ type: 'sca-returned' });
     },
     async isDecided() {
-      const { found, awaitsCustomer, partly } = await lookAt(ports, open.current);
+      const { found, awaitsCustomer, isRefusedHere = false } = await lookAt(ports, open.current);
       await recordLinksLeft(open, ports.bank.sca);
-      return !isPending(found) || !awaitsCustomer || partly === 'ours is over';
+      return !isPending(found) || !awaitsCustomer || isRefusedHere;
     },
     async refusedLogin(error) {
       if (!(await askDecision(ports, operation))) throw error;

@@ -53,6 +53,8 @@ export interface Looked {
   isSigned?: true;
   /** Somebody has authorised it, and others must. `ours`: the authorisation that psd2 began last. */
   partly?: 'ours is open' | 'ours is over';
+  /** Somebody has authorised it, and the bank says that this customer has refused. */
+  isRefusedHere?: true;
 }
 
 async function lookOnce(
@@ -89,7 +91,8 @@ async function lookOnce(
     ? progress.means === 'done' || progress.means === 'failed'
     : operation.authorisations.length <= 1;
   const partly = status.isPartly && ({ partly: isOver ? 'ours is over' : 'ours is open' } as const);
-  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly };
+  const refused = status.isPartly && progress?.means === 'failed' && ({ isRefusedHere: true } as const);
+  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly, ...refused };
 }
 
 /**
