@@ -64,6 +64,8 @@ export interface Sending {
   connected?: ((socket: Socket) => void) | undefined;
   /** Called with the first byte of the answer. */
   answered?: (() => void) | undefined;
+  /** How long to wait for what follows a refusal on the connection. Absent: not at all. */
+  lingers?: (() => Promise<void>) | undefined;
 }
 
 /** A connection to a bank over mutual TLS. */

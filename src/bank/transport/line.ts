@@ -1,6 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import Client from 'undici/lib/dispatcher/client.js';
+import { hasMoreAfter } from './after-answer.ts';
 import { compileParserOnce } from './answer-parser.ts';
 import { decoded, isKnownCoding } from './content-coding.ts';
 
@@ -23,6 +24,8 @@ export interface WireAnswer {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
+  /** The connection had more bytes after it. Absent: it had none, or psd2 did not wait for them. */
+  more?: true;
 }
 
 /** A request's path without its query. The query may contain confidential data. */
@@ -50,6 +53,8 @@ interface Watch {
   connected?: ((socket: Socket) => void) | undefined;
   /** Called with the head of the answer. */
   answered?: (() => void) | undefined;
+  /** How long to wait for what follows a refusal. Absent: not at all. */
+  lingers?: (() => Promise<void>) | undefined;
 }
 
 /** One connection to a server, for one call at a time. Opens on demand, and again after it was lost. */
@@ -180,7 +185,7 @@ export class Line {
             const body = decoded(answered['content-encoding'], Buffer.concat(chunks), MAX_ANSWER_BYTES);
             if (body === 'too large') reject(tooLarge());
             else if (body === 'damaged') reject(new UnusableAnswer('is encoded, but damaged'));
-            else resolve({ status, headers: answered, body });
+            else resolve(this.#withWhatFollows({ status, headers: answered, body }));
           },
           onResponseError: (_, error) => {
             head?.ends();
@@ -189,6 +194,13 @@ export class Line {
         },
       );
     });
+  }
+
+  /** An answer to which the caller wants to know what follows, with that. */
+  async #withWhatFollows(answer: WireAnswer): Promise<WireAnswer> {
+    const { lingers } = this.#watch;
+    if (!lingers || !this.#socket || answer.status < 400) return answer;
+    return (await hasMoreAfter(this.#socket, lingers())) ? { ...answer, more: true } : answer;
   }
 
   /**
