@@ -406,7 +406,7 @@ const cancelled = [
       step(LATER, '0 ordered'),
       step(CANCEL, '0 cancelled', {
         meets: { cancel: [doneBut(gets(202))] },
-        calls: expect.stringMatching(/^cancel sca /),
+        calls: expect.stringMatching(/^cancel sca-status status sca /),
       }),
     ]),
     at('a cancellation: the customer refuses to authorise it, and the payment stays as it is', 0, [
