@@ -217,6 +217,7 @@ const resumed = [
 ];
 
 const OTHER_REQUEST = { 'X-Request-ID': '7f0c1b7e-6c1d-4a5c-9f53-0f5a2f4c9a11' };
+const FUNDED = 'IT89F0999001600000010482620';
 const DELETE = ['consent', 'delete', 'FLOW', '--json'];
 /** It is unknown to this certificate, at this minute. */
 const UNKNOWN = [rejected(404, 'RESOURCE_UNKNOWN'), rejected(403, 'CONSENT_UNKNOWN')] as const;
@@ -267,6 +268,16 @@ const deletions = [
       step(DELETE, '0 cancelled', { meets: { cancel: [unknown] }, ...ENDED }),
     ]),
   ),
+  {
+    ...at('a consent for confirmations of funds ends as any other', [
+      step([...ASK, '--category', 'FUNDS_AVAILABILITY', '--account', FUNDED], '0 confirmed'),
+      step(DELETE, '11 bank_answer', { meets: { cancel: [gets(200, '<html>Soon back</html>')] } }),
+      step(DELETE, '9 outcome_unknown', { meets: { cancel: [UNKNOWN[0]] }, says: MAY_BE_IN_FORCE }),
+      step(DELETE, '0 cancelled', ENDED),
+      step(DELETE, '0 cancelled', { meets: { cancel: [UNKNOWN[1]] }, ...ENDED }),
+    ]),
+    bank: { file: { funds: { consent: 'auto' } } },
+  },
   at('a deletion that the customer must authorise ends nothing', [
     GRANTED,
     step(DELETE, '9 outcome_unknown', {

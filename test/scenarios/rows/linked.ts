@@ -182,7 +182,10 @@ const reasons = (
   ];
 });
 
-const takingLaterDays = atBankWith({ futureDays: 30 });
+const takingLaterDays = atBankWith({
+  futureDays: 30,
+  products: { 'periodic-payments': ['sepa-credit-transfers'] },
+});
 const statuses = [
   at('a payment is initiated, authorised and executed', 1, [
     step(PAY, '0 executed', {
@@ -335,6 +338,10 @@ const guarded = GUARDED.map(([what, more, code, says, env = {}]) =>
 /** What becomes of a cancellation. The bank has executed the payment, unless it waits for its customer or its day. */
 const CANCEL = ['transfer', 'cancel', 'FLOW', '--yes', '--json', '--sca-timeout', '1'];
 const LATER = [...PAY, '--date', bankDay(untilWorkday() + 7)];
+const STANDING = [
+  ...['transfer', 'standing', ...PAY.slice(2)],
+  ...['--frequency', 'Monthly', '--start', bankDay(untilWorkday() + 7)],
+];
 const TAKEN_BACK = gets(204);
 const WAITS: Step = step(BRIEFLY, '6 authorisation_timeout authorizing', { customer: 'stays away' });
 const UNKNOWN = rejected(404, 'RESOURCE_UNKNOWN');
@@ -431,6 +438,14 @@ const cancelled = [
         meets: { cancel: [doneBut(gets(202))] },
         calls: expect.stringMatching(/^cancel sca-status status sca /),
       }),
+    ]),
+    at('the cancellation of a standing order meets a page, and then is taken: unknown is gone only then', 0, [
+      step(STANDING, '0 ordered'),
+      step(CANCEL, '9 outcome_unknown ordered', {
+        meets: { cancel: [UNKNOWN], status: NO_SUCH_PAGE },
+        says: MAY_BE_EXECUTED,
+      }),
+      step(CANCEL, '0 cancelled', { meets: { cancel: [TAKEN_BACK], status: [UNKNOWN, UNKNOWN] } }),
     ]),
     at('a payment that the bank does not know may be executed: nothing ends', 0, [
       step(LATER, '0 ordered'),
