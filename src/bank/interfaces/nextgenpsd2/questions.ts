@@ -24,7 +24,7 @@ const METADATA = '/.well-known/oauth-authorization-server';
 export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>, login: Login): Questions {
   const { bank, paths } = calls;
   const send = (call: BankCall) => bank.send({ ...call, once: true });
-  const to = (operation: OperationId, values: Record<string, string>, more: Partial<BankCall> = {}) =>
+  const to: SendTo = (operation, values, more = {}) =>
     send({ ...callOf(paths, operation, values, newId()), ...more });
   const linksIn = (consentId: string, { said: { json }, headers }: NextGenAnswer) => {
     const { data } = startAnswer.safeParse(json);
@@ -55,8 +55,6 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
       const answer = await to('startConsentAuthorisation', { consentId }, { body: {}, ...more });
       return { ...heard(answer), links: answer.said.meaning ? null : linksIn(consentId, answer) };
     },
-    deleteConsent: async (consentId, more) =>
-      ended(await to('deleteConsent', { consentId }, { interruptible: 'never', ...more }), 'consent'),
     async product(service, product, more) {
       const values = { 'payment-service': service, 'payment-product': product };
       const answer = await to('initiatePayment', values, { body: {}, ...BEGINS, ...more });
@@ -65,6 +63,32 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
         idIn(answer, (json) => begunAnswer.safeParse(json).data?.paymentId),
       );
     },
+    async fundsConsent(more) {
+      const answer = await to('createConsentConfirmationOfFunds', {}, { body: {}, ...BEGINS, ...more });
+      return begun(
+        answer,
+        idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
+      );
+    },
+    ...endingsOf(to),
+    oauthServer: (named) => serverAt(send, calls, newId, named),
+    async applicationToken(client) {
+      return (await login.tokens(client, { grant_type: 'client_credentials' }, newId())).accessToken;
+    },
+  };
+}
+
+type SendTo = (
+  operation: OperationId,
+  values: Record<string, string>,
+  more?: Partial<BankCall>,
+) => Promise<NextGenAnswer>;
+
+/** What ends what a question has begun. @param to sends a call once */
+function endingsOf(to: SendTo): Pick<Questions, 'deleteConsent' | 'cancelPayment' | 'deleteFundsConsent'> {
+  return {
+    deleteConsent: async (consentId, more) =>
+      ended(await to('deleteConsent', { consentId }, { interruptible: 'never', ...more }), 'consent'),
     async cancelPayment({ service, product, paymentId, redirectUri }, more) {
       const values = { 'payment-service': service, 'payment-product': product, paymentId };
       const always = { interruptible: 'never', ...more } as const;
@@ -76,20 +100,9 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
         isGone: isCancelled(await to('getPaymentInitiationStatus', values, always), paymentId),
       };
     },
-    async fundsConsent(more) {
-      const answer = await to('createConsentConfirmationOfFunds', {}, { body: {}, ...BEGINS, ...more });
-      return begun(
-        answer,
-        idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
-      );
-    },
     async deleteFundsConsent(consentId, more) {
       const call = { interruptible: 'never', ...more } as const;
       return ended(await to('deleteConsentConfirmationOfFunds', { consentId }, call), 'consent');
-    },
-    oauthServer: (named) => serverAt(send, calls, newId, named),
-    async applicationToken(client) {
-      return (await login.tokens(client, { grant_type: 'client_credentials' }, newId())).accessToken;
     },
   };
 }
