@@ -98,6 +98,11 @@ export interface ErrorContext extends Advice {
   refusal?: 'content' | 'unread' | 'other';
   /** The refusal is certainly the bank's own, and not that of a gateway. */
   isBanks?: true;
+  /**
+   * The bank itself says that it does not know what was asked about: not with this certificate, and not at this minute. It does not say
+   * that it is gone. The interface of the bank says so.
+   */
+  isNotKnown?: true;
   /** The bank refused an initiation in a way that shows that it has begun none. The interface of the bank says so. */
   beganNothing?: true;
   /** To go on with the flow leads to the same error again. */

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
 import { endOfDay } from './calendar.ts';
 import type { consentEvent } from './events.ts';
-import { type AnyFlow, beginning, begun, resolutionOf } from './flow.ts';
+import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
 
 /** The states of a consent, as `psd2` shows them. */
 export type ConsentState =
@@ -50,6 +50,10 @@ export interface Consent extends AnyFlow<ConsentState> {
   links: NonNullable<Extract<ConsentEvent, { type: 'sca-started' }>['links']> | null;
   /** The authorisations that the bank may have begun, in the order in which psd2 learnt of them. */
   authorisations: readonly PersonsAuthorisation[];
+  /** The certificate with which it was begun. Null: it is not known. */
+  certificate: CertificateName | null;
+  /** The bank has taken a request to delete it. */
+  isDeletionTaken: boolean;
 }
 
 /** What a consent allows, at a bank where the operator can choose. */
@@ -87,6 +91,8 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       returnState: event.returnState ?? null,
       links: null,
       authorisations: [],
+      certificate: null,
+      isDeletionTaken: false,
     };
   const before = begun(consent, event);
   return { ...before, ...changes(before, event, at), updatedAt: at };
@@ -106,6 +112,8 @@ function changes(
       return { reached: false };
     case 'sca-returned':
       return { returned: true };
+    case 'delete-taken':
+      return { isDeletionTaken: true, ...(mayEnd(consent) && { bankStatus: event.bankStatus }) };
     case 'requested':
       return afterRequest(consent, event);
     case 'request-refused':
@@ -144,6 +152,11 @@ function changes(
         refusedUnconfirmed: false,
       };
   }
+}
+
+/** Whether it has not ended yet. The end of one that has keeps its word. */
+function mayEnd(consent: Consent): boolean {
+  return consent.state === 'confirmed' || nextConsentStep(consent) !== 'done';
 }
 
 /** The customer, or another person, was sent to the bank. */
@@ -187,6 +200,7 @@ function afterRequest(
     bankStatus: event.bankStatus ?? null,
     besideOthers: event.besideOthers ?? false,
     links: event.links ?? null,
+    certificate: event.certificate ?? null,
     categories: consent.categories.map((category) => ({
       ...category,
       outcome: event.outcomes.find(({ name }) => name === category.name)?.outcome ?? false,

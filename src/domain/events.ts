@@ -96,6 +96,18 @@ export const resolved = z.object({
   note: textOrNull,
 });
 
+/**
+ * The certificate of the connection with which a consent or a payment was begun. To another one, the bank may say that it does not know
+ * it. Absent: an older psd2 began it, or the interface has no use for it.
+ */
+export const certificateName = z.object({
+  /** Its subject and serial number, for people. */
+  name: z.string(),
+  /** Its SHA-256 fingerprint. */
+  sha256: z.string(),
+});
+const certificate = z.exactOptional(certificateName);
+
 /** The bank's answer to the verification of an order. */
 export const verification = z.object({
   resourceId: z.string(),
@@ -130,6 +142,8 @@ const bareStep = z.enum([
   /** Nobody can authorise the payment whose answer was lost: psd2 initiates it again, as a new resource. */
   'initiate-again',
   'sca-returned',
+  /** The bank has taken the request to cancel the payment: from now on, "unknown" means that it is gone. */
+  'cancel-taken',
   /** The bulk payment of a transfer never reached the bank. Or its signing basket is none, so it can be authorised otherwise. */
   'bulk-left',
   /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
@@ -158,7 +172,7 @@ export const stepEvent = z.lazy(() =>
       /** With the initiation of a payment that may be repeated: the bank's own time just before, ISO 8601. */
       bankTime: z.exactOptional(z.string()),
     }),
-    z.object({ type: z.enum(['verified', 'further-verified']), ...verification.shape }),
+    z.object({ type: z.enum(['verified', 'further-verified']), ...verification.shape, certificate }),
     /** The operator gave the data of the further steps later. */
     z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
     z.object({ type: bareStep }),
@@ -375,6 +389,7 @@ const requested = z.object({
   /** Earlier consents of the customer stay valid. */
   besideOthers: z.exactOptional(z.boolean()),
   links: z.exactOptional(scaLinks),
+  certificate,
 });
 
 export const consentEvent = z.lazy(() =>
@@ -402,6 +417,8 @@ export const consentEvent = z.lazy(() =>
     granted,
     noted,
     ended,
+    /** The bank has taken the request to delete it: from now on, "unknown" means that it is gone. */
+    z.object({ type: z.literal('delete-taken'), bankStatus: z.string() }),
     z.object({
       type: z.enum([
         /** The request never left, or the bank refused it without processing it (401, 420). */

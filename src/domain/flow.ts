@@ -1,11 +1,14 @@
 import type * as z from 'zod/mini';
-import type { consentEvent, resolved } from './events.ts';
+import type { certificateName, consentEvent, resolved } from './events.ts';
 
 /** A person resolved a flow (command contract, "A person can end an unknown"). */
 export type ResolvedEvent = z.infer<typeof resolved>;
 
 /** The outcomes that a person can give to a flow, if the bank does not give one. */
 export type ResolvedOutcome = ResolvedEvent['outcome'];
+
+/** A certificate, as a flow names the one that it was begun with. */
+export type CertificateName = z.infer<typeof certificateName>;
 
 /** How a person resolved a flow. `at`: ISO 8601 with zone. */
 export type Resolution = Omit<ResolvedEvent, 'type'> & { at: string };

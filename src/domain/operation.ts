@@ -9,7 +9,7 @@ import type {
   stepEvent,
   verification,
 } from './events.ts';
-import { type AnyFlow, beginning, begun, resolutionOf } from './flow.ts';
+import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
 import type { PayeeCheck } from './order/payee-check.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */
@@ -120,6 +120,10 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   mayExecuteWithoutUs: boolean;
   /** The operation of the bulk payment or signing basket that this transfer goes with. The customer authorises that. */
   bulk: string | null;
+  /** The certificate with which it was begun. Null: it is not known. */
+  certificate: CertificateName | null;
+  /** The bank has taken a request to cancel it. */
+  isCancellationTaken: boolean;
 }
 
 export type OperationKind = 'transfer' | 'operation';
@@ -192,6 +196,8 @@ export function applyOperationEvent<Order extends OrderTarget>(
       scaStatus: null,
       mayExecuteWithoutUs: false,
       bulk: null,
+      certificate: null,
+      isCancellationTaken: false,
     };
   const before = begun(operation, event);
   const changed = changes(before, event, at);
@@ -236,6 +242,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
     case 'code-sent':
     case 'cancel-sent':
       return {};
+    case 'cancel-taken':
+      return { isCancellationTaken: true };
     case 'sca-returned':
       return { returned: true };
     case 'verify-sent':
@@ -273,6 +281,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {
         state: 'verified',
         verification: verificationOf(event),
+        certificate: event.certificate ?? null,
         links: event.links ?? null,
         authorisations:
           (event.links?.redirect ?? event.links?.oauth) ? startedBy([], event.links?.id, undefined, at) : [],

@@ -307,7 +307,7 @@ export class BankHere {
           request: ({ resourceId, beforeSend }) =>
             this.#send('cancel', resourceId, beforeSend, () => {
               this.payment(resourceId).became = 'cancelled';
-              return null;
+              return { verdict: 'taken' as const };
             }),
         },
       }),

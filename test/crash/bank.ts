@@ -37,8 +37,6 @@ const LOOKS_EVERY_MS = 20;
 const PRELOAD = pathToFileURL(beside('preload.js')).href;
 /** A browser that opens nothing. The test reads the address, and plays the customer. */
 const NO_BROWSER = '/bin/true';
-/** Sets the clock of a process wrong by `FLEET_CLOCK_MS`. */
-export const CLOCK = pathToFileURL(beside('fleet-clock.js')).href;
 
 /** `npm run reliability` takes every point. A test run takes those that matter most and a sample of the others. */
 export const ALL = process.env.CRASH_MATRIX === 'all';

@@ -10,7 +10,8 @@ import type { Ended, Environment, Running } from '../e2e/support/psd2.ts';
 import { type Server, startServer } from '../store/postgres/server.ts';
 import { settingsOf } from '../store/settings.ts';
 import { SEED } from '../support/sample.ts';
-import { ACCOUNT, CLOCK, type CrashBank } from './bank.ts';
+import { shiftClock } from '../support/shift-clock.ts';
+import { ACCOUNT, type CrashBank } from './bank.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
 /** The faults that a fleet meets, and how often. */
@@ -178,8 +179,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
       const env = machineOf(operator.config, join(operator.folder, `machine-${number}`), {
         ...direct(),
         PSD2_STORE: `postgres://psd2@/${DATABASE}?host=${encodeURIComponent(proxy.folder)}`,
-        NODE_OPTIONS: `--import=${CLOCK}`,
-        FLEET_CLOCK_MS: String(Math.round((chance() * 2 - 1) * MAX_WRONG_CLOCK_MS)),
+        ...shiftClock((chance() * 2 - 1) * MAX_WRONG_CLOCK_MS),
       });
       while (!isOver) {
         const args = nextJob();

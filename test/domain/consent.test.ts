@@ -69,10 +69,11 @@ it('a consent begins with its categories, none of them answered', () => {
     { access: null, authorisations: [], bankStatus: null, besideOthers: false,
       categories: [{ name: "ACCOUNT_INFO", outcome: null, products: ["0000012345", "CARD000001"] },
        { name: "PAYMENTS", outcome: null, products: ["0000012345", "CARD000001"] }],
-      confirmRequestId: null, createdAt: "2026-11-21T10:00:00.000Z", customerId: "1234567",
-      flow: "co-1", grantedAt: null, kind: "consent", links: null, reached: false,
-      refusedUnconfirmed: false, resolution: null, resourceId: null, returnState: null, returned: false,
-      state: "created", terms: null, transactionId: "t1", updatedAt: "2026-11-21T10:00:00.000Z" }
+      certificate: null, confirmRequestId: null, createdAt: "2026-11-21T10:00:00.000Z",
+      customerId: "1234567", flow: "co-1", grantedAt: null, isDeletionTaken: false, kind: "consent",
+      links: null, reached: false, refusedUnconfirmed: false, resolution: null, resourceId: null,
+      returnState: null, returned: false, state: "created", terms: null, transactionId: "t1",
+      updatedAt: "2026-11-21T10:00:00.000Z" }
   `);
   expect(nextConsentStep(begun)).toBe('request');
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.ts';
-import type { Cancellation, PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
+import type { Cancellation, CancellationAnswer, PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { cancelAtBank, giveUpUnauthorised } from '../../src/flows/payment/cancel.ts';
@@ -28,6 +28,7 @@ const PAGE = 'https://customers.bank.example/cancel';
 const LINKS: ScaLinks = { approach: 'redirect', redirect: PAGE };
 const INTENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const SENT: TransferEvent = { type: 'cancel-sent', ...INTENT };
+const TAKEN: TransferEvent = { type: 'cancel-taken' };
 
 const AUTHORISING: TransferEvent[] = [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }];
 const ORDERED: TransferEvent[] = [...AUTHORISING, { type: 'executed', cro: null }];
@@ -42,7 +43,10 @@ const cancelled = { type: 'cancelled', bank: { transactionStatus: 'CANC', scaSta
 const executed = { type: 'executed', cro: null, bank: { transactionStatus: 'ACSC', scaStatus: null } };
 
 const OURS = { flow: FLOW, transactionId: 't1' };
-const GONE = new Psd2Error('bank_refused', 'Unknown', { refusal: 'other', isBanks: true, httpStatus: 404 });
+/** The bank itself does not know it. */
+const NOT_KNOWN = new Psd2Error('bank_refused', 'Unknown', {
+  ...{ refusal: 'other', isBanks: true, httpStatus: 404, isNotKnown: true },
+});
 const TOO_LATE = {
   ...{ ...OURS, code: 'bank_refused', message: 'It is too late: the bank has executed the transfer' },
   ...{ hint: 'See it with:', next: [['transfer', 'show', FLOW]] },
@@ -59,6 +63,8 @@ interface Scene {
   /** What the bank says of the payment, one status for each question. */
   says?: Parameters<typeof scaThatSays>;
   request?: Cancellation['request'];
+  /** What the bank answers to it. Default: it has taken it. */
+  answer?: CancellationAnswer;
   customer?: FakeCustomer;
   /** SCA of the cancellation. */
   sca?: Partial<Sca>;
@@ -72,6 +78,7 @@ async function scene({
   events = ORDERED,
   says = [CANCELLED],
   request,
+  answer = { verdict: 'taken' },
   customer = fakeCustomer(),
   sca,
   overtaken,
@@ -80,7 +87,8 @@ async function scene({
   const transfer = await transferAfter(...events);
   const requests: Omit<Parameters<Cancellation['request']>[0], 'beforeSend'>[] = [];
   const world = fakeWorld();
-  const bank = answeringBank(() => ({ data: {} }));
+  const certificate = () => ({ name: 'CN=New, serial 2', sha256: 'bb' });
+  const bank = { ...answeringBank(() => ({ data: {} })), certificate };
   const payment = scaThatSays(...says);
   const { waits, whileWaiting } = waitsOf();
   const limits: (number | undefined)[] = [];
@@ -95,7 +103,7 @@ async function scene({
         if (overtaken) await transfer.overtake(...overtaken);
         await now?.beforeFirstByte?.();
         requests.push(asked);
-        return null;
+        return answer;
       },
       sca: { ...scaThatSays(), ...sca },
     },
@@ -121,7 +129,7 @@ function thatEnds(with_: Error | ScaLinks): Cancellation['request'] {
   return async ({ beforeSend }) => {
     await beforeSend(INTENT);
     if (with_ instanceof Error) throw with_;
-    return with_;
+    return { verdict: 'to be authorised', links: with_ };
   };
 }
 
@@ -129,8 +137,10 @@ describe('without SCA', () => {
   it('psd2 writes it down, asks, and the bank’s status ends the payment', async () => {
     const { run, recorded, requests, payment, waits, limits, world } = await scene();
     expect(await run()).toMatchObject({ state: 'cancelled', transactionStatus: 'CANC' });
-    expect(recorded()).toEqual([SENT, cancelled]);
-    expect(requests).toEqual([{ resourceId: 'p1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1' }]);
+    expect(recorded()).toEqual([SENT, TAKEN, cancelled]);
+    expect(requests).toEqual([
+      { resourceId: 'p1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1', wasTaken: false },
+    ]);
     expect(payment.asked).toEqual([
       ['p1', 't1', undefined],
       ['p1', 't1', 'an end'],
@@ -160,23 +170,23 @@ describe('without SCA', () => {
     });
     expect(await errorOf(run())).toEqual(STAYS_ORDERED);
     expect([world.sleeps, limits]).toEqual([pauses, [limit]]);
-    expect(recorded()).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT, TAKEN]);
   });
 
   it('it was not ordered yet, and the bank does not say: a person may have to find out', async () => {
     const { run, recorded } = await scene({ events: AUTHORISING, says: [OPEN] });
     expect(await errorOf(run())).toEqual(MAY_BE_EXECUTED);
-    expect(recorded()).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT, TAKEN]);
   });
 
-  it('the bank fails to say what became of it: nothing is recorded', async () => {
+  it('the bank fails to say what became of it: nothing more is recorded', async () => {
     for (const [events, error] of [
       [ORDERED, STAYS_ORDERED],
       [AUTHORISING, MAY_BE_EXECUTED],
     ] as const) {
       const { run, recorded } = await scene({ events, says: [FAILING] });
       expect(await errorOf(run())).toEqual(error);
-      expect(recorded()).toEqual([SENT]);
+      expect(recorded()).toEqual([SENT, TAKEN]);
     }
   });
 
@@ -192,6 +202,80 @@ describe('without SCA', () => {
     const { run, requests } = await scene({ events });
     await expect(run(change)).rejects.toThrow(new TypeError(`The bank has no cancellation for ${FLOW}`));
     expect(requests).toEqual([]);
+  });
+});
+
+describe('a payment that the bank itself does not know', () => {
+  const asked: Scene = { request: thatEnds(NOT_KNOWN), says: [NOT_KNOWN] };
+  const begunWith = (certificate: { name: string; sha256: string }): TransferEvent[] => [
+    ...[createdTransfer(), { ...AT_THE_BANK, certificate }, { type: 'sca-started' as const }],
+  ];
+  const OLD = { name: 'CN=Old, serial 1', sha256: 'aa' };
+
+  it('is gone after a request that the bank has taken, if it says so twice', async () => {
+    const { run, payment, recorded } = await scene({ says: [NOT_KNOWN] });
+    expect(await run()).toMatchObject({ state: 'cancelled' });
+    expect(payment.asked.map(([, , decides]) => decides)).toEqual([undefined, 'an end']);
+    expect(recorded()).toEqual([SENT, TAKEN, { type: 'cancelled' }]);
+  });
+
+  it('is gone after an earlier request that the journal has', async () => {
+    const answer = { verdict: 'is gone' } as const;
+    const { run, requests, recorded } = await scene({
+      events: [...ORDERED, SENT, TAKEN],
+      says: [NOT_KNOWN],
+      answer,
+    });
+    expect(await run()).toMatchObject({ state: 'cancelled' });
+    expect(requests).toMatchObject([{ wasTaken: true }]);
+    expect(recorded()).toEqual([SENT, { type: 'cancelled' }]);
+  });
+
+  it.each([
+    ['a payment of which no certificate is known', ORDERED, 'outcome_unknown'],
+    [
+      'the certificate of the beginning',
+      begunWith({ name: 'CN=New, serial 2', sha256: 'bb' }),
+      'outcome_unknown',
+    ],
+    ['another certificate', begunWith(OLD), 'certificate'],
+  ])('may live without such a request: %s', async (_, events, code) => {
+    const { run, recorded } = await scene({ ...asked, events });
+    expect(await errorOf(run())).toMatchObject({ code, flow: FLOW, next: [['transfer', 'status', FLOW]] });
+    expect(recorded()).toEqual([SENT]);
+  });
+
+  it('may live, and the certificates are named', async () => {
+    const { run } = await scene({ ...asked, events: begunWith(OLD) });
+    expect(await errorOf(run())).toMatchObject({
+      message: `The bank does not know the transfer ${FLOW} with the certificate CN=New, serial 2, but psd2 began it with another one: CN=Old, serial 1`,
+      hint: 'Nothing has ended: the bank may execute it. Ask again with that certificate:',
+    });
+  });
+});
+
+describe('a request that the bank has taken, although it may want the customer', () => {
+  const maybe: Scene = { answer: { verdict: 'taken', mayWantCustomer: true } };
+
+  it('sends nobody anywhere if the payment has ended', async () => {
+    const { run, customer, recorded } = await scene(maybe);
+    expect((await run()).state).toBe('cancelled');
+    expect([customer.visited, recorded()]).toEqual([[], [SENT, TAKEN, cancelled]]);
+  });
+
+  it('begins an authorisation if it has not', async () => {
+    const proceed: Sca['proceed'] = async () => ({ next: 'open', url: PAGE, links: LINKS });
+    const { run, customer } = await scene({ ...maybe, says: [OPEN, CANCELLED], sca: { proceed } });
+    expect((await run()).state).toBe('cancelled');
+    expect(customer.visited).toEqual([PAGE]);
+  });
+
+  it('waits a moment for the bank if that is refused', async () => {
+    const refused = new Psd2Error('bank_refused', 'No', { refusal: 'other', isBanks: true });
+    const proceed = () => Promise.reject(refused);
+    const { run, limits } = await scene({ ...maybe, says: [OPEN, OPEN, CANCELLED], sca: { proceed } });
+    expect((await run()).state).toBe('cancelled');
+    expect(limits).toEqual([10_000]);
   });
 });
 
@@ -311,7 +395,7 @@ describe('with SCA', () => {
     ['going on', STAYS_ORDERED],
   ] as const)('if it is %s, the bank may not know the payment any more: %o', async (means, end) => {
     const { run, payment } = await scene({
-      ...{ request: thatEnds(LINKS), says: [ACCEPTED, GONE] },
+      ...{ request: thatEnds(LINKS), says: [ACCEPTED, NOT_KNOWN] },
       ...{ sca: { ...turn(), ...progress(means) }, customer: fakeCustomer({ scaTimeoutMs: 1_000 }) },
     });
     expect(await run().catch((error: unknown) => error)).toMatchObject(end);
@@ -411,7 +495,7 @@ describe('with SCA', () => {
       ['its status is: open', scaThatSays(OPEN), true],
       ['its status is: executed', scaThatSays(EXECUTED), true],
       ['the bank fails to say its status', scaThatSays(FAILING), true],
-      ['the bank refuses to say its status', scaThatSays(GONE), true],
+      ['the bank refuses to say its status', scaThatSays(NOT_KNOWN), true],
       ['its status cannot be read', scaThatSays(new Psd2Error('bank_answer', 'No JSON')), true],
       ['the bank fails to say how far it is', { progress: () => Promise.reject(FAILING) }, true],
     ])('%s', async (_what, sca, isWaiting) => {

@@ -4,6 +4,7 @@ import type { BookedRow, RowNaming } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Covered } from '../../domain/consent.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
+import type { CertificateName } from '../../domain/flow.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import type { Commits, GenericOrder, Initiation, OrderTarget } from '../../domain/operation.ts';
 import type { SaidFacts } from '../../domain/transaction-facts.ts';
@@ -49,6 +50,8 @@ export interface Bank {
   sca: Sca;
   /** Consents for confirmations of funds, with SCA of their own. Has the capability `consents for confirmations of funds`. */
   ofFunds?: { consents: Consents; sca: Sca };
+  /** The certificate of the connection. Absent: the bank knows resources by other means. */
+  certificate?(): CertificateName;
   /** Sends a call that no other port has (`psd2 api`), and returns the answer, whatever its status. */
   send(call: FreeCall): Promise<FreeAnswer>;
   /**

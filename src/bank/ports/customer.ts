@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { ConsentCategoryRequest, ConsentTerms } from '../../domain/consent.ts';
+import type { CertificateName } from '../../domain/flow.ts';
 import type { Authorization } from '../../domain/operation.ts';
 import type { BankReason } from '../../errors.ts';
 import type { BeforeSend, PsuIdentification } from './call.ts';
@@ -131,6 +132,8 @@ export interface RequestedConsent {
   besideOthers?: boolean;
   /** What is next for SCA, if the answer says it. `Sca.proceed` takes it. */
   links?: ScaLinks;
+  /** The certificate with which it was begun. */
+  certificate?: CertificateName;
 }
 
 /** The consents of customers. All throw Psd2Error if the bank gives no usable answer. */
@@ -172,9 +175,11 @@ export interface Consents {
   /**
    * Has the capability `consent deletion`: ends the consent at the bank. One that has ended already is no error.
    *
+   * @param before whether the bank has taken an earlier request to delete it: then one that it does not know has ended
    * @returns the bank's word for its status from now on
+   * @throws Psd2Error if nothing shows that it has ended. `isNotKnown`: the bank does not know it with this certificate
    */
-  delete?(consentId: string, transactionId: string): Promise<string>;
+  delete?(consentId: string, transactionId: string, before: { wasTaken: boolean }): Promise<string>;
   /** The bank's word for the status of a consent that a newer one has ended. Absent: none does. */
   replaced?: string;
 }

@@ -1,3 +1,4 @@
+import type { CertificateName } from '../../domain/flow.ts';
 import type { SettlementStatus, Verification } from '../../domain/operation.ts';
 import type { BankReason } from '../../errors.ts';
 import type { BeforeSend } from './call.ts';
@@ -19,6 +20,8 @@ export interface Verified extends Verification {
   isRejected?: true;
   /** Why. Absent: it does not say. */
   reasons?: BankReason[];
+  /** The certificate with which it was begun. */
+  certificate?: CertificateName;
 }
 
 /** The calls of one payment, in their order. All throw Psd2Error if the bank gives no usable answer. */
@@ -58,16 +61,27 @@ export interface PaymentCalls {
   cancellation?: Cancellation;
 }
 
+/**
+ * What the bank's answer to the request to cancel a payment proves. The payment's status still says whether it was in time.
+ * `mayWantCustomer`: the bank may want the customer to authorise it, although its answer does not say where.
+ */
+export type CancellationAnswer =
+  | { verdict: 'taken'; mayWantCustomer?: boolean }
+  | { verdict: 'to be authorised'; links: ScaLinks }
+  | { verdict: 'is gone' };
+
 /** How a payment is cancelled at a bank where the customer commits. */
 export interface Cancellation {
   /**
-   * @returns null if the bank has taken it. Otherwise where the customer authorises it
-   * @throws Psd2Error `usage` if the bank cancels no payments
+   * @throws Psd2Error `usage` if the bank cancels no payments; for a refusal and for an answer that proves nothing. `isNotKnown`: the
+   *   bank does not know the payment with this certificate
    */
   request(cancel: {
     resourceId: string;
     redirectUri: string;
     beforeSend: BeforeSend;
-  }): Promise<ScaLinks | null>;
+    /** The bank has taken an earlier request: then a payment that it does not know is gone. */
+    wasTaken: boolean;
+  }): Promise<CancellationAnswer>;
   sca: Sca;
 }

@@ -4,7 +4,8 @@ import type { Psd2Error } from '../../errors.ts';
 import type { BeforeSend, PsuIdentification } from './call.ts';
 import type { ClientCredentials, ConsentDetails, ScaLinks } from './customer.ts';
 
-// Questions to a bank that nobody has described yet. Each is one call, sent once. None of them can begin a payment.
+// Questions to a bank that nobody has described yet. Each is one call, sent once. None of them can begin a payment that anybody can
+// authorise.
 
 /** What a bank answered to a question, whatever it was. */
 export interface Heard {
@@ -29,6 +30,25 @@ export interface Heard {
 export interface Begun extends Heard {
   /** The bank's id of what it has begun. Null: it has begun nothing, or does not say what. */
   id: string | null;
+  /** It refused the request, which nobody can authorise or pay with. */
+  beganNothing: boolean;
+}
+
+/** What a bank answered to the request to end what a question has begun. */
+export interface Ended extends Heard {
+  /** It has ended, by the bank's word. Else it stays: the bank refuses, wants the customer for it, or does not say. */
+  isGone: boolean;
+  /** The bank does not know it with this certificate, so nobody can end it. It may stay. */
+  isNotKnown: boolean;
+}
+
+/** A payment that a question has begun. */
+export interface BegunPayment {
+  service: string;
+  product: string;
+  paymentId: string;
+  /** As for any other payment: the bank may want to know it. */
+  redirectUri: string;
 }
 
 export interface BegunConsent extends Begun {
@@ -73,15 +93,18 @@ export interface Questions {
   /** Starts the authorisation of a consent, of which nobody gets the link. */
   authorisation(consentId: string, more?: With): Promise<Heard & { links: ScaLinks | null }>;
   /** Also after Ctrl-C. */
-  deleteConsent(consentId: string, more?: With): Promise<Heard>;
+  deleteConsent(consentId: string, more?: With): Promise<Ended>;
   /** An empty object to a payment product: no bank can make a payment of it. */
   product(service: string, product: string, more?: With): Promise<Begun>;
-  /** For a bank that made something of an empty object all the same. Also after Ctrl-C. */
-  cancelPayment(service: string, product: string, paymentId: string, more?: With): Promise<Heard>;
+  /**
+   * For a bank that made something of an empty object all the same. If the customer is to authorise the cancellation, the bank is asked
+   * once for the payment's status. Also after Ctrl-C.
+   */
+  cancelPayment(payment: BegunPayment, more?: With): Promise<Ended>;
   /** An empty object to the consents for confirmations of funds. */
   fundsConsent(more?: With): Promise<Begun>;
   /** Also after Ctrl-C. */
-  deleteFundsConsent(consentId: string, more?: With): Promise<Heard>;
+  deleteFundsConsent(consentId: string, more?: With): Promise<Ended>;
   /** The OAuth server where the standard has its metadata. Null: there is none. */
   oauthServer(named?: string): Promise<(Heard & { server: OAuthFacts | null }) | null>;
   /** @returns a token of the application. @throws Psd2Error if the bank gives none */

@@ -1,6 +1,7 @@
 import { isOpen, isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { bankFor } from '../../flows/consent/by-links.ts';
+import { deleteAtBank } from '../../flows/consent/deletion.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
@@ -20,20 +21,23 @@ ${examples('psd2 consent delete co-0mwq9zif7')}`,
   (context, flow) => endConsent(context, flow),
 );
 
-/** Ends a consent at the bank. One that the bank does not know any more has ended, too. */
+/**
+ * Ends a consent at the bank, and then here.
+ *
+ * @throws Psd2Error if nothing shows that it has ended at the bank, as {@link deleteAtBank}: then nothing ends here
+ */
 export async function endConsent(context: Context, reference: string): Promise<void> {
   const { flows, customers, tokens } = await context.store(reference);
   const found = await flows.find('consent', reference);
   refuseOtherCustomer(context, found);
-  const { resourceId, transactionId } = found;
-  if (resourceId === null)
+  if (found.resourceId === null)
     throw new Psd2Error('usage', `The consent ${found.flow} is not at the bank`, {
       ...(isOpen(found) && { hint: 'End it here with:', next: [['consent', 'cancel', found.flow]] }),
       flow: found.flow,
     });
   const { bank } = await (await forFlow(context, found)).bank();
   await flows.resume('consent', found.flow, async (open) => {
-    const bankStatus = (await bankFor(bank, found).consents.delete?.(resourceId, transactionId)) ?? null;
+    const bankStatus = await deleteAtBank(open, bankFor(bank, open.current));
     // First no reading uses it, then the journal says so. A command that was killed in between is repeated.
     await dropConsent({ customers, tokens }, open.current);
     const { state } = open.current;

@@ -1,6 +1,8 @@
 import { isOver } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
+import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { bankFor } from '../../flows/consent/by-links.ts';
+import { deleteAtBank } from '../../flows/consent/deletion.ts';
+import { isNotKnown } from '../../flows/not-known.ts';
 import { ofServer } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerIdOf, forFlow } from '../flow/customer.ts';
@@ -11,14 +13,14 @@ export interface EndedAtBank {
   tokens: ('refresh_token' | 'access_token')[];
   /** Ids of consents. */
   consents: string[];
-  /** What the bank refused, in words. It counts as ended there: the bank does not know it any more. */
+  /** What the bank did not end, in words. */
   refused: string[];
 }
 
 /**
  * Ends the customer's consents at the bank, where the bank has such a call. The journal of each says so.
  *
- * @throws Psd2Error what the calls throw, save a refusal
+ * @throws Psd2Error what the calls throw, save the bank's own refusal, and that it does not know a consent
  */
 export async function endConsents(context: Context, customerId: string, ended: EndedAtBank): Promise<void> {
   if (!(await context.bankInterface()).has.has('consent deletion')) return;
@@ -26,20 +28,20 @@ export async function endConsents(context: Context, customerId: string, ended: E
   const { consents = [], funds = [] } = (await customers.read(customerId)) ?? {};
   const kept = new Set([...consents, ...funds].map(({ consentId }) => consentId));
   for (const consent of await collect(flows.list('consent', { customer: customerId }))) {
-    const { resourceId, transactionId, flow, state } = consent;
+    const { resourceId, flow, state } = consent;
     const isThere = resourceId !== null && (kept.has(resourceId) || !isOver({ state }));
     if (customerIdOf(consent) !== customerId || !isThere) continue;
-    await unlessRefused(ended, async () => {
+    const end = async () => {
       const { bank } = await (await forFlow(context, consent)).bank();
       await flows.resume('consent', flow, async (open) => {
-        const bankStatus =
-          (await bankFor(bank, consent).consents.delete?.(resourceId, transactionId)) ?? null;
+        const bankStatus = await deleteAtBank(open, bankFor(bank, open.current));
         ended.consents.push(resourceId);
         const now = open.current.state;
         if (now === 'confirmed' || !isOver({ state: now }))
           await open.record({ type: 'ended', state: 'cancelled', bankStatus });
       });
-    });
+    };
+    await unlessRefused(ended, end, isLeftToBank);
   }
 }
 
@@ -72,13 +74,29 @@ export async function endLogin(
   });
 }
 
+const REFUSALS: readonly ErrorCode[] = ['bank_refused', 'forbidden', 'not_logged_in'];
+
 /** The bank's refusal does not keep a customer from being forgotten. A bank that cannot be reached does. */
-async function unlessRefused({ refused }: EndedAtBank, call: () => Promise<void>): Promise<void> {
+async function unlessRefused(
+  { refused }: EndedAtBank,
+  call: () => Promise<void>,
+  isToBeNamed: (error: Psd2Error) => boolean = ({ code }) => REFUSALS.includes(code),
+): Promise<void> {
   try {
     await call();
   } catch (error) {
-    const codes = ['bank_refused', 'forbidden', 'not_logged_in'];
-    if (!(error instanceof Psd2Error) || !codes.includes(error.code)) throw error;
+    if (!(error instanceof Psd2Error) || !isToBeNamed(error)) throw error;
     refused.push(error.message);
   }
+}
+
+/**
+ * Whether a consent that has not ended does not keep its customer from being forgotten, and the proof names it: the bank refuses, does not
+ * know it, or wants the customer for it. After anybody else's word, such as a page, nobody could end it later.
+ */
+function isLeftToBank(error: Psd2Error): boolean {
+  const isNobodys = error.refusal !== undefined && !error.isBanks;
+  return (
+    isNotKnown(error) || error.code === 'outcome_unknown' || (REFUSALS.includes(error.code) && !isNobodys)
+  );
 }

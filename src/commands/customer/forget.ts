@@ -40,7 +40,7 @@ const proof = object({
     {
       tokens: list(oneOf(['refresh_token', 'access_token'], 'kind'), 'tokens that the bank has revoked'),
       consents: list(text(), 'ids of the consents that the bank has ended'),
-      refused: list(text(), 'what the bank refused to end, in words'),
+      refused: list(text(), 'what the bank did not end, in words'),
     },
     'what ended at the bank',
   ),
@@ -237,6 +237,6 @@ function nothing(context: Context, customerId: string, removed: Removed[]): Proo
 
 function printProof({ output, terminal }: Context, result: Proof): void {
   if (result.atBank.refused.length > 0)
-    terminal.warn(`The bank refused to end something: ${result.atBank.refused.join('; ')}.`);
+    terminal.warn(`The bank did not end everything: ${result.atBank.refused.join('; ')}.`);
   output.record(result, proof);
 }

@@ -1,5 +1,7 @@
+import type { Consent } from '../../domain/consent.ts';
 import { isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
+import { isNotKnown } from '../../flows/not-known.ts';
 import { findOut } from '../../flows/refusals.ts';
 import type { SmokeWarning } from '../../smoke/result.ts';
 import { endLogin } from '../auth/logout.ts';
@@ -83,8 +85,7 @@ async function endTestConsent(context: Context, transactionId: string): Promise<
     if (flow.transactionId !== transactionId) continue;
     const isAtBank = flow.resourceId !== null;
     if (has.has('consent deletion') && isAtBank) {
-      if (flow.state === 'confirmed' || !isOver(flow)) await endConsent(context, flow.flow);
-      return { ended: `the consent ${flow.flow}` };
+      return endAtBank(context, flow);
     }
     if (isOpen(flow)) await cancelFlow(context, flow.flow, CONSENTS);
     const message = `the consent ${flow.flow} stays: this bank has no call that ends it`;
@@ -92,6 +93,17 @@ async function endTestConsent(context: Context, transactionId: string): Promise<
     return hasStayed ? { stays: { code: 'consent_stays', message } } : { ended: `the consent ${flow.flow}` };
   }
   return { gone: true };
+}
+
+/** Ends a consent at the bank. One that the bank does not know may stay, and no later run could end it either. */
+async function endAtBank(context: Context, consent: Consent): Promise<End> {
+  try {
+    if (consent.state === 'confirmed' || !isOver(consent)) await endConsent(context, consent.flow);
+    return { ended: `the consent ${consent.flow}` };
+  } catch (error) {
+    if (!isNotKnown(error)) throw error;
+    return { stays: { code: 'consent_stays', message: error.message } };
+  }
 }
 
 /** @throws Psd2Error `outcome_unknown` if the bank does not say that it has ended */

@@ -1,5 +1,6 @@
 import Big from 'big.js';
 import type { BankInterface } from '../../bank/ports/bank.ts';
+import type { CancellationAnswer } from '../../bank/ports/payment-calls.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -124,9 +125,10 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
   const returns = await returnPortsOf(context, opened, false, transactionId);
   const unlinked = cancellation && {
     ...cancellation,
-    async request(asked: Parameters<typeof cancellation.request>[0]) {
-      const links = await cancellation.request(asked);
-      if (links === null) return null;
+    async request(asked: Parameters<typeof cancellation.request>[0]): Promise<CancellationAnswer> {
+      const answer = await cancellation.request(asked);
+      // Whether or not the bank may want the customer, its status says whether it has cancelled it.
+      if (answer.verdict !== 'to be authorised') return { verdict: answer.verdict };
       throw new Psd2Error('outcome_unknown', 'The bank wants the customer to authorise the cancellation');
     },
   };

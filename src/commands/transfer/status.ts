@@ -6,6 +6,7 @@ import { endsUnpaid, isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { withLogin } from '../../flows/batch/known-lines.ts';
+import { isNotKnown, notKnownThere } from '../../flows/not-known.ts';
 import { askDebtor, askIfFinal, endOfOperation } from '../../flows/payment/outcome.ts';
 import { statusOf } from '../../flows/payment/status.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
@@ -79,6 +80,8 @@ async function showOnce(
     if (found && !isPending(found)) sayUnrecorded(context, current);
     return found !== false && endsUnpaid(found);
   } catch (error) {
+    if (isNotKnown(error) && (isAccepted(current) || !isEnded(current)))
+      throw notKnownThere(current, bank, error);
     // The bank keeps a resource only until its operation has ended.
     if (!isRefusal(error) || !isEnded(current)) throw error;
     context.terminal.warn(

@@ -13,12 +13,14 @@ import {
   recordLinksLeft,
   returnAddress,
 } from '../linked-sca.ts';
+import { isNotKnown, notKnownThere } from '../not-known.ts';
 import { announcing } from '../once.ts';
 import { othersMust } from '../payment/authorise.ts';
 import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts, ReturnPorts } from '../ports.ts';
 import { isBanksRefusal, isInterruption, isRefusal } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
+import { deleteAtBank } from './deletion.ts';
 import { announcingRequest, endOf } from './loop.ts';
 
 /** The bank as a consent needs it: consents for confirmations of funds are a service of their own. */
@@ -83,7 +85,7 @@ async function giveUp(open: Open<'consent'>, { bank }: FlowPorts, why: Psd2Error
   let bankStatus: string | null = null;
   let left: ErrorContext = { hint: `${hint}psd2 has ended the consent at the bank.` };
   try {
-    bankStatus = (await bank.consents.delete?.(resourceOf(open.current), transactionId)) ?? null;
+    bankStatus = await deleteAtBank(open, bank);
   } catch (error) {
     if (isInterruption(error)) throw error;
     left = {
@@ -263,17 +265,23 @@ const ENDS = {
  * nothing. A consent that was given up here stays unused, even if the customer grants it.
  *
  * @returns the bank's word
- * @throws Psd2Error if the bank gives no usable answer
+ * @throws Psd2Error if the bank gives no usable answer; `outcome_unknown` or `certificate` if it does not know the consent, and has not taken
+ *   its deletion
  */
 export async function recordStatus(
   open: Open<'consent'>,
-  { bank }: { bank: Pick<Bank, 'consents'> },
+  { bank }: { bank: Pick<Bank, 'consents' | 'certificate'> },
   grant: Pick<GrantPorts, 'keepConsent' | 'dropConsent'>,
 ): Promise<ConsentDetails> {
   const { details } = bank.consents;
   if (!details) throw new TypeError('This interface has no status of consents');
   const consent = open.current;
-  const ask = (decides?: Decides) => details(resourceOf(consent), consent.transactionId, decides);
+  const ask = (decides?: Decides) =>
+    details(resourceOf(consent), consent.transactionId, decides).catch((error: unknown) => {
+      if (!isNotKnown(error)) throw error;
+      if (consent.isDeletionTaken) return goneAfter(consent);
+      throw notKnownThere(consent, bank, error);
+    });
   // An open one is waited for, whatever the bank calls it. One in force ends with a word that grants nothing.
   const isWaitedFor = ({ means }: ConsentDetails) =>
     means === 'open' || (means === 'unknown' && consent.state !== 'confirmed');
@@ -298,6 +306,12 @@ export async function recordStatus(
     if (isNews(consent, found)) await open.record(grantedBy(found));
   }
   return found;
+}
+
+/** What is left of a consent that the bank does not know any more after it has taken its deletion. */
+function goneAfter({ bankStatus }: Consent): ConsentDetails {
+  const nothing = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
+  return { consentStatus: bankStatus ?? '', means: 'ended by us', ...nothing };
 }
 
 /** Whether the customer has just granted it, or the bank has changed its word, its last day or what it covers. */

@@ -1,6 +1,7 @@
+import type { Bank } from '../../bank/ports/bank.ts';
 import type { BeforeSend } from '../../bank/ports/call.ts';
 import type { Decides, Sca, ScaLinks } from '../../bank/ports/customer.ts';
-import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import type { CancellationAnswer, PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import type { StepEvent } from '../../domain/operation.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
@@ -11,6 +12,7 @@ import {
   lacksReturn,
   returnAddress,
 } from '../linked-sca.ts';
+import { isNotKnown, notKnownThere } from '../not-known.ts';
 import { announcing, recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, ReturnPorts } from '../ports.ts';
 import { findOut, isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
@@ -24,8 +26,6 @@ const SHORTLY_MS = 10_000;
 interface CancellationSca {
   links: ScaLinks | null;
   sentCode: boolean;
-  /** The bank has taken it, and wants nothing more of the customer. */
-  isDone: boolean;
 }
 
 /**
@@ -34,7 +34,8 @@ interface CancellationSca {
  *
  * @returns the operation, which the bank has cancelled or rejected
  * @throws Psd2Error `usage` if the bank does not cancel it, `payment_failed`… as the bank refuses; `not_authorised` if the
- *   customer does not authorise the cancellation; `bank_refused` if the bank has executed it; `outcome_unknown` if the bank does not say that it is cancelled
+ *   customer does not authorise the cancellation; `bank_refused` if the bank has executed it; `outcome_unknown` if the bank does not say that
+ *   it is cancelled; this or `certificate` if it does not know the payment, and has not taken the cancellation
  */
 export async function cancelAtBank(
   open: OpenPayment,
@@ -48,16 +49,18 @@ export async function cancelAtBank(
   const { customer, world } = ports;
   const { resourceId } = resourceOf(open.current);
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
-  const asked: CancellationSca = { links: null, sentCode: false, isDone: false };
+  const asked: CancellationSca = { links: null, sentCode: false };
   // Another person authorises what was asked for before.
   const answer = returns.person
     ? null
-    : await requested(open, calls, { sca }, (beforeSend) =>
-        cancellation.request({ resourceId, redirectUri, beforeSend }),
+    : await requested(open, calls, ports.bank, (beforeSend, wasTaken) =>
+        cancellation.request({ resourceId, redirectUri, beforeSend, wasTaken }),
       );
   if (answer === 'ended') return open.current;
-  const isAuthorised = returns.person !== undefined || answer !== null;
-  asked.isDone = !isAuthorised;
+  const isToBeAuthorised = answer === null || answer.verdict === 'to be authorised';
+  const mayWantCustomer = answer?.verdict === 'taken' && answer.mayWantCustomer === true;
+  if (mayWantCustomer && (await hasEnded(open, { sca }))) return open.current;
+  let isAuthorised = isToBeAuthorised || mayWantCustomer;
   const subject: LinkedSubject = {
     ...{ kind, flow, transactionId, resourceId, state: initiation.returnState },
     again: [kind, 'cancel', flow],
@@ -65,19 +68,23 @@ export async function cancelAtBank(
     whenLate: { hint: 'Ask for it again with:', next: [[kind, 'cancel', flow]], flow },
   };
   const isCancelled = async () => {
-    if (await hasEnded(open, { sca }, asked.isDone)) return true;
-    await assertAuthorisable(cancellation.sca, subject, asked);
+    if (await hasEnded(open, { sca })) return true;
+    await assertAuthorisable(open, cancellation.sca, subject, asked);
     return null;
   };
   if (isAuthorised) {
     const at = { ...ports, bank: { ...ports.bank, sca: cancellation.sca } };
     const isDecided = () => isOver(cancellation.sca, subject, asked);
+    const links = answer?.verdict === 'to be authorised' ? answer.links : null;
     try {
-      asked.sentCode = await authoriseByLinks(subject, answer, at, returns, recordOf(open, asked, isDecided));
+      asked.sentCode = await authoriseByLinks(subject, links, at, returns, recordOf(open, asked, isDecided));
     } catch (error) {
-      // A bank that has nothing for the customer to authorise may have cancelled it at once.
-      if (!isRefusal(error) || !(await hasEnded(open, { sca }))) throw error;
-      return open.current;
+      if (!isRefusal(error)) throw error;
+      // A bank that has nothing for the customer to authorise may have cancelled it at once, or is about to.
+      if (await hasEnded(open, { sca })) return open.current;
+      if (isNotKnown(error)) throw notKnownThere(open.current, ports.bank, error);
+      if (!mayWantCustomer) throw error;
+      isAuthorised = false;
     }
   }
   const patience = isAuthorised ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, SHORTLY_MS);
@@ -124,37 +131,47 @@ function notSaid(operation: Payment, name: string): Psd2Error {
  * Asks the bank to cancel a payment. If its answer is a refusal, unusable or lost, its status may show that this request, or one
  * before, has done it all the same.
  *
- * @returns where the customer authorises it. Null: the bank has taken it. `ended`: its status says so
- * @throws Psd2Error `bank_refused` if the bank has executed it
+ * @returns the bank's answer. `ended`: its status says so
+ * @throws Psd2Error `bank_refused` if the bank has executed it; `outcome_unknown` or `certificate` if it does not know the payment
  */
 async function requested(
   open: OpenPayment,
-  { name }: PaymentCalls,
-  bank: { sca: NonNullable<PaymentCalls['sca']> },
-  request: (announced: BeforeSend) => Promise<ScaLinks | null>,
-): Promise<ScaLinks | null | 'ended'> {
-  const { kind, flow } = open.current;
+  { name, sca }: PaymentCalls,
+  bank: Pick<Bank, 'certificate'>,
+  request: (announced: BeforeSend, wasTaken: boolean) => Promise<CancellationAnswer>,
+): Promise<CancellationAnswer | 'ended'> {
+  const { kind, flow, isCancellationTaken } = open.current;
+  if (!sca) throw new TypeError(`The bank has no status for ${flow}`);
   const announce = announcing<StepEvent>(open, (intent) => ({
     type: 'cancel-sent',
     ...intent,
   }));
   let isSent = false;
   try {
-    return await request(async (intent) => {
-      const announced = await announce(intent);
+    const announced: BeforeSend = async (intent) => {
+      const told = await announce(intent);
       isSent = true;
-      return announced;
-    });
+      return told;
+    };
+    const answer = await request(announced, isCancellationTaken);
+    if (answer.verdict !== 'to be authorised') await recordTaken(open);
+    return answer;
   } catch (error) {
     if (!isSent || !(error instanceof Psd2Error) || isInterruption(error)) throw error;
     if (error.code === 'overtaken') throw error;
-    if (await hasEnded(open, bank)) return 'ended';
+    if (await hasEnded(open, { sca })) return 'ended';
     // A bank that does not cancel it will not do so the next time.
     const verb = error.code === 'bank_refused' || error.isDeadEnd ? 'status' : 'cancel';
     const { next = [[kind, verb, flow]] } = error.context;
-    if (error.refusal !== undefined) await refuseExecuted(open, bank, name);
+    if (error.refusal !== undefined) await refuseExecuted(open, { sca }, name);
+    if (isNotKnown(error)) throw notKnownThere(open.current, bank, error);
     throw error.with({ flow, next });
   }
+}
+
+/** Records once that the bank has taken the cancellation. What it does not know from now on is gone. */
+async function recordTaken(open: OpenPayment): Promise<void> {
+  if (!open.current.isCancellationTaken) await open.record({ type: 'cancel-taken' });
 }
 
 /** Whether the customer has nothing more to do. An error of the bank's says nothing. */
@@ -175,10 +192,15 @@ async function isOver(
 }
 
 /** @throws Psd2Error `not_authorised` if the customer has refused the cancellation, `usage` if only their browser helps */
-async function assertAuthorisable(sca: Sca, subject: LinkedSubject, asked: CancellationSca): Promise<void> {
+async function assertAuthorisable(
+  open: OpenPayment,
+  sca: Sca,
+  subject: LinkedSubject,
+  asked: CancellationSca,
+): Promise<void> {
   const { links, sentCode } = asked;
   const progress = await progressOf(sca, { links, transactionId: subject.transactionId });
-  if (progress?.means === 'done') asked.isDone = true;
+  if (progress?.means === 'done') await recordTaken(open);
   if (progress?.means === 'needs code' && !sentCode)
     throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
   if (progress?.means !== 'failed') return;
@@ -192,17 +214,15 @@ async function assertAuthorisable(sca: Sca, subject: LinkedSubject, asked: Cance
 }
 
 /**
- * Records what the bank says, if it has ended the payment.
+ * Records what the bank says, if it has ended the payment. Once it has taken the cancellation, what it does not know is cancelled.
  *
- * @param isTaken the bank has taken the cancellation. What it does not know any more is cancelled then
  * @returns whether it has ended. Any other error says nothing of it
  */
 async function hasEnded(
   open: OpenPayment,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
-  isTaken = false,
 ): Promise<boolean> {
-  const found = await foundAt(open, bank, isTaken);
+  const found = await foundAt(open, bank);
   const isEnd = found?.type === 'cancelled' || (found?.type === 'settlement' && found.status === 'KO');
   return isEnd && recordFound(open, found);
 }
@@ -210,23 +230,17 @@ async function hasEnded(
 async function foundAt(
   { current }: OpenPayment,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
-  isTaken = false,
 ): Promise<StepEvent | null> {
   const ask = (decides?: Decides) =>
     statusOf({ bank }, current, decides).catch((error: unknown) => {
       if (isInterruption(error)) throw error;
-      return isTaken && isGone(error) ? ('gone' as const) : null;
+      return current.isCancellationTaken && isNotKnown(error) ? ('gone' as const) : null;
     });
   const found = await ask();
   if (found !== 'gone') return found;
   // It frees a reference, and a gateway may have given the answer to another request.
   const again = await ask('an end');
   return again === 'gone' ? { type: 'cancelled' } : again;
-}
-
-/** Whether the bank does not know any more what was asked for. */
-function isGone(error: unknown): boolean {
-  return isRefusal(error) && (error.httpStatus === 404 || error.httpStatus === 410);
 }
 
 /**
@@ -269,19 +283,19 @@ export async function giveUpUnauthorised(
 async function cancelUnasked(
   open: OpenPayment,
   calls: PaymentCalls,
-  { customer, world }: FlowPorts,
+  { bank, customer, world }: FlowPorts,
 ): Promise<string | null> {
   const { sca, cancellation, name } = calls;
   const { initiation } = open.current;
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation`);
   const { resourceId } = resourceOf(open.current);
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
-  const answer = await requested(open, calls, { sca }, (beforeSend) =>
-    cancellation.request({ resourceId, redirectUri, beforeSend }),
+  const answer = await requested(open, calls, bank, (beforeSend, wasTaken) =>
+    cancellation.request({ resourceId, redirectUri, beforeSend, wasTaken }),
   );
   if (answer === 'ended') return null;
-  if (answer !== null) return 'the customer must authorise the cancellation';
-  const ended = askUntil(world, SHORTLY_MS, async () => (await hasEnded(open, { sca }, true)) || null);
+  if (answer.verdict === 'to be authorised') return 'the customer must authorise the cancellation';
+  const ended = askUntil(world, SHORTLY_MS, async () => (await hasEnded(open, { sca })) || null);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, SHORTLY_MS)) return null;
   await refuseExecuted(open, { sca }, name);
   return 'its status does not say so';

@@ -5,7 +5,7 @@ import { needsSettlement, type TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isLogin } from '../linked-sca.ts';
 import type { FlowPorts, Payment } from '../ports.ts';
-import { isInterruption, isRefusal, isTurningAway } from '../refusals.ts';
+import { isBanksRefusal, isInterruption, isRefusal, isTurningAway } from '../refusals.ts';
 
 // What the bank's status says of an operation. Nothing here changes the journal or anything at the bank.
 
@@ -184,14 +184,14 @@ function isGoingOn(progress: ScaProgress | null): boolean {
   return progress !== null && progress.means !== 'done';
 }
 
-/** Whether the customer may have another authorisation. So it is while the bank fails to say. */
+/** Whether the customer may have another authorisation. So it is while the bank itself does not say, whatever another says for it. */
 async function hasOtherAuthorisation(
   sca: Sca,
   { transactionId }: Pick<Payment, 'transactionId'>,
   resourceId: string,
 ): Promise<boolean> {
   const count = (await sca.count?.(resourceId, transactionId).catch(failureOf)) ?? 1;
-  return count instanceof Psd2Error ? !isRefusal(count) : count > 1;
+  return count instanceof Psd2Error ? !isBanksRefusal(count) : count > 1;
 }
 
 /** How far the authorisation is. Null if the bank does not say. */

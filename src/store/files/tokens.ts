@@ -76,8 +76,9 @@ export class FileTokens implements Tokens {
   }
 
   async read(customerId: Holder): Promise<ReadTokens | undefined> {
-    const { generation, file } = this.#readNewest(customerId);
-    if (!file || file.baseUrl !== this.#baseUrl) return undefined;
+    const usable = this.#usable(customerId);
+    if (!usable) return undefined;
+    const { generation, file } = usable;
     return { ...(await this.#open(customerId, generation, file)), generation };
   }
 
@@ -96,8 +97,7 @@ export class FileTokens implements Tokens {
   }
 
   async login(customerId: Holder): Promise<StoredLogin | undefined> {
-    const { file } = this.#readNewest(customerId);
-    return file && file.baseUrl === this.#baseUrl ? file : undefined;
+    return this.#usable(customerId)?.file;
   }
 
   /** As {@link TokenSlot.replace}. */
@@ -315,13 +315,18 @@ export class FileTokens implements Tokens {
     return {
       takenOverFrom: lock.takenOverFrom,
       read: () => this.read(customerId),
-      isOurs: async (read) =>
-        lock.isOurs() && (!read || this.#generations(customerId).newest() === read.generation),
+      isOurs: async (read) => lock.isOurs() && this.#usable(customerId)?.generation === read?.generation,
       write: (tokens) => this.#write(customerId, { ...tokens, origin: undefined, baseUrl: this.#bank() }),
       replace: (spent, tokens) => this.#replace(customerId, spent, tokens),
       refuse: (tokens) => this.#refuse(customerId, tokens),
       prove: (tokens, isOwn) => this.#prove(customerId, tokens, isOwn),
     };
+  }
+
+  /** The generation that {@link read} gives: not after a logout, and not of another bank. */
+  #usable(customerId: Holder): { generation: number; file: TokenFile } | undefined {
+    const { generation, file } = this.#readNewest(customerId);
+    return file && file.baseUrl === this.#baseUrl ? { generation, file } : undefined;
   }
 
   /** The highest generation and its content: null after a logout, undefined if there is none. */

@@ -115,8 +115,11 @@ export interface TokenSlot {
   /** As {@link Tokens.read}. */
   read(): Promise<ReadTokens | undefined>;
   /**
-   * Whether no other worker has taken the claim over, and the store has no newer tokens than those that were read. Either
-   * may happen right after the answer. The store refuses what is written then.
+   * Whether no other worker has taken the claim over, and {@link read} still gives what it gave before. Either may change right
+   * after the answer. The store refuses what is written then.
+   *
+   * @param read undefined: the store had no tokens of the holder at this bank, also because they were deleted or are another
+   *   bank's
    */
   isOurs(read: ReadTokens | undefined): Promise<boolean>;
   /** Writes the tokens of a new login, in place of all earlier ones. */

@@ -63,8 +63,8 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   }
 
   async login(holder: Holder): Promise<StoredLogin | undefined> {
-    const stored = await this.#newest(holder);
-    return stored?.secrets && stored.base_url === this.#baseUrl ? loginOf(stored) : undefined;
+    const stored = await this.#usable(holder);
+    return stored && loginOf(stored);
   }
 
   async logins(): Promise<{ customerId: string; login: StoredLogin }[]> {
@@ -78,8 +78,8 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   }
 
   async read(holder: Holder): Promise<ReadTokens | undefined> {
-    const stored = await this.#newest(holder);
-    return stored?.base_url === this.#baseUrl ? this.#open(holder, stored) : undefined;
+    const stored = await this.#usable(holder);
+    return stored && this.#open(holder, stored);
   }
 
   change<T>(holder: Holder, work: (slot: TokenSlot) => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -192,7 +192,7 @@ export class PostgresTokens extends ProfileRows implements Tokens {
       takenOverFrom: claim.takenOverFrom,
       read: () => this.read(holder),
       isOurs: async (read) =>
-        (await claim.isOurs()) && ((await this.#newest(holder))?.generation ?? 0) === (read?.generation ?? 0),
+        (await claim.isOurs()) && (await this.#usable(holder))?.generation === read?.generation,
       write: async (tokens) => {
         for (;;) {
           const before = await this.#newest(holder);
@@ -273,6 +273,12 @@ export class PostgresTokens extends ProfileRows implements Tokens {
        where profile = $1 and holder = $2 and secrets is not null and ($3::bigint is null or generation = $3::bigint)`,
       [nameOfHolder(holder), generation],
     );
+  }
+
+  /** The row that {@link read} gives: not after a logout, and not of another bank. */
+  async #usable(holder: Holder): Promise<Row | undefined> {
+    const stored = await this.#newest(holder);
+    return stored?.secrets && stored.base_url === this.#baseUrl ? stored : undefined;
   }
 
   async #newest(holder: Holder): Promise<Row | undefined> {

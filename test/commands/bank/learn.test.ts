@@ -310,6 +310,77 @@ it('cancels what a bank takes for a payment, and asks no more', async () => {
   });
 });
 
+const FILE = '/v1/payments/pain.001-psd2-no-such-product';
+/** A bank that begins a payment whatever it gets for a product of files. */
+const takesFiles =
+  (deleted: Reply, status: Reply = { status: 200, body: { transactionStatus: 'RCVD' } }): SmallBank =>
+  (method, path, ...of) => {
+    if (method === 'POST' && path.includes('/pain.001-'))
+      return { status: 201, body: { paymentId: 'p1', transactionStatus: 'RCVD' } };
+    if (!path.startsWith(`${FILE}/p1`)) return friendly(method, path, ...of);
+    return method === 'DELETE' ? deleted : status;
+  };
+
+it('asks for products of files last, with an object, and cancels at once what one of them begins, as any payment', async () => {
+  const bodies: string[] = [];
+  const back: unknown[] = [];
+  const bank = takesFiles({ status: 204 });
+  const noting: SmallBank = (method, path, headers, body) => {
+    if (path === FILE) bodies.push(body);
+    if (method === 'DELETE' && path.startsWith(FILE)) back.push(headers['tpp-redirect-uri']);
+    return bank(method, path, headers, body);
+  };
+  await atSmallBank(noting, async (env, calls) => {
+    const { result, left } = await learnAt(env);
+    expect([result?.left, left]).toEqual([[], false]);
+    expect(calls.slice(-2)).toEqual([`POST ${FILE}`, `DELETE ${FILE}/p1`]);
+    expect(calls).toContain('POST /v2/consents/confirmation-of-funds');
+    expect([bodies, back]).toEqual([['{}'], [expect.stringContaining('/callback')]]);
+    expect(result?.findings.find(({ field }) => field.endsWith('payments: pain.001-…'))?.reason).toMatch(
+      /empty object/,
+    );
+  });
+});
+
+const WANTS_CUSTOMER: Reply = {
+  status: 202,
+  body: { _links: { startAuthorisation: { href: `${FILE}/p1/cancellation-authorisations` } } },
+};
+it.each<[string, Reply, Reply, isGone: boolean]>([
+  ['wants the customer for it', WANTS_CUSTOMER, { status: 200, body: { transactionStatus: 'RCVD' } }, false],
+  ['wants the customer, and a page says CANC', WANTS_CUSTOMER, { status: 404, body: '<i>CANC</i>' }, false],
+  [
+    'wants the customer, and says CANC',
+    WANTS_CUSTOMER,
+    { status: 200, body: { transactionStatus: 'CANC' } },
+    true,
+  ],
+])('a cancellation of what it began: the bank %s', async (_, deleted, status, isGone) => {
+  await atSmallBank(takesFiles(deleted, status), async (env, calls) => {
+    const { result } = await learnAt(env);
+    expect(calls.slice(-2)).toEqual([`DELETE ${FILE}/p1`, `GET ${FILE}/p1/status`]);
+    expect(result?.left.map(({ id }) => id)).toEqual(isGone ? [] : ['p1']);
+  });
+});
+
+it.each<[string, Reply, staysNoted: boolean]>([
+  ['a page', { status: 200, body: '<html></html>' }, true],
+  ['a page that does not know it', { status: 404, body: '<html></html>' }, true],
+  ['a link for the customer', WANTS_CUSTOMER, true],
+  // Nobody can end it: it is said once.
+  ['that the bank does not know it', refuses(404, 'RESOURCE_UNKNOWN'), false],
+])('a deletion that meets %s leaves the consent, and psd2 says so', async (_, deleted, staysNoted) => {
+  const keeping: SmallBank = (method, ...of) => (method === 'DELETE' ? deleted : friendly(method, ...of));
+  await atSmallBank(keeping, async (env) => {
+    const { result, left, said } = await learnAt(env);
+    expect(result?.left).toEqual([expect.objectContaining({ what: 'bank-offered', id: 'c1' })]);
+    expect(left).toBe(staysNoted);
+    expect(said).toContain(
+      staysNoted ? 'tries again to delete it' : 'does not know it with this certificate',
+    );
+  });
+});
+
 it.each([
   ['/v1/consents', 'bank-offered', 'bank_unreachable'],
   ['/v1/payments/psd2-no-such-product', 'payments/psd2-no-such-product', undefined],

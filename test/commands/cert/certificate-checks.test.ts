@@ -258,6 +258,6 @@ const CONSENT: Consent = {
   categories: [],
   ...{ resourceId: null, reached: true, returned: true, confirmRequestId: null, refusedUnconfirmed: false },
   ...{ terms: null, access: null, bankStatus: null, grantedAt: null, besideOthers: false, returnState: null },
-  ...{ links: null, authorisations: [], resolution: null },
+  ...{ links: null, authorisations: [], resolution: null, certificate: null, isDeletionTaken: false },
   ...{ createdAt: '2025-01-01T00:00:00Z', updatedAt: '2025-01-01T00:00:00Z' },
 };

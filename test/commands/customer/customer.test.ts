@@ -308,7 +308,7 @@ describe('what is forgotten', () => {
     const { printed, said } = await operator.run(['customer', 'forget', ANNA], { ...YES, env });
     const { atBank } = proof.parse(JSON.parse(printed()));
     expect(atBank).toEqual({ tokens: [], consents: [], refused: [expect.any(String), expect.any(String)] });
-    expect(said()).toContain(`The bank refused to end something: ${atBank.refused.join('; ')}.`);
+    expect(said()).toContain(`The bank did not end everything: ${atBank.refused.join('; ')}.`);
     expect(await isLoggedIn(ANNA)).toBe(false);
   });
 
@@ -497,9 +497,26 @@ describe('at a bank that can end a consent', () => {
       const { atBank } = proof.parse(JSON.parse(printed()));
       const both = ['No such consent', 'No such consent'];
       expect(atBank).toEqual({ tokens: [], consents: ['first'], refused: both });
-      expect(said()).toContain('The bank refused to end something: No such consent; No such consent.');
+      expect(said()).toContain('The bank did not end everything: No such consent; No such consent.');
     },
   );
+
+  it('a consent that the bank does not know does not keep the customer, and the proof says that it may be in force', async () => {
+    await consent(ANNA, 'first', 'open');
+    const context = { refusal: 'other', isBanks: true, isNotKnown: true } as const;
+    const { how } = bankWith({ first: new Psd2Error('not_logged_in', 'Unknown', context) });
+    const { atBank } = await forgetting(ANNA, how);
+    const says =
+      /^The bank does not know the consent co-\S+ with this certificate.*it may be in force\. Unknown$/;
+    expect(atBank).toEqual({ tokens: [], consents: [], refused: [expect.stringMatching(says)] });
+  });
+
+  it('what is nobody’s word keeps the customer: nobody could end the consent later', async () => {
+    await consent(ANNA, 'first', 'open');
+    const page = new Psd2Error('forbidden', 'A page', { refusal: 'other' });
+    expect(await failureOf(forgetting(ANNA, bankWith({ first: page }).how))).toMatchObject({ exitCode: 5 });
+    expect((await forgetting(ANNA, bankWith().how)).atBank.consents).toEqual(['first']);
+  });
 
   it('any other error keeps the customer, and the next run ends what is left', async () => {
     await consent(ANNA, 'first', 'open');

@@ -16,6 +16,11 @@ export function untilWorkday(): number {
   }
 }
 
+/** The number of days until the bank's next day with this number in its month, such as the 15th; 0 on that day. */
+export function untilDayOfMonth(number: number): number {
+  for (let days = 0; ; days += 1) if (new Date(midnight(days)).getUTCDate() === number) return days;
+}
+
 /** In UTC, where every day has 24 hours. In Rome, one day of the year has 23 hours and one has 25. */
 function midnight(days: number): number {
   const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Rome' }).format(Date.now());

@@ -216,6 +216,83 @@ const resumed = [
   ]),
 ];
 
+const OTHER_REQUEST = { 'X-Request-ID': '7f0c1b7e-6c1d-4a5c-9f53-0f5a2f4c9a11' };
+const FUNDED = 'IT89F0999001600000010482620';
+const DELETE = ['consent', 'delete', 'FLOW', '--json'];
+/** It is unknown to this certificate, at this minute. */
+const UNKNOWN = [rejected(404, 'RESOURCE_UNKNOWN'), rejected(403, 'CONSENT_UNKNOWN')] as const;
+const MAY_BE_IN_FORCE =
+  /does not know the consent FLOW with this certificate[\s\S]*may be in force[\s\S]*\$ consent status FLOW/;
+/** Answers that are not the bank's word about the consent. */
+const NOBODYS: [what: string, answer: Treatment, ends: string][] = [
+  ['a page', gets(200, '<html>Soon back</html>'), '11 bank_answer'],
+  ['a page that accepts it', gets(202, '<html>Soon back</html>'), '11 bank_answer'],
+  ['a page that does not know it', gets(404, '<html>Not found</html>'), '7 bank_refused'],
+  ['a page that forbids it', gets(403, '<html>Forbidden</html>'), '5 forbidden'],
+  ['a gateway’s JSON', gets(404, { httpCode: '404', httpMessage: 'Not Found' }), '7 bank_refused'],
+  [
+    'a gateway’s JSON with a status of success',
+    gets(200, { httpCode: '503', httpMessage: 'Down' }),
+    '11 bank_answer',
+  ],
+  ['a redirect', gets(302, '', { location: 'https://elsewhere.example' }), '11 bank_answer'],
+  ['nothing', gets(404), '7 bank_refused'],
+  ['the answer to another request', gets(204, '', OTHER_REQUEST), '11 bank_answer'],
+];
+const deletions = [
+  ...NOBODYS.map(([what, answer, ends]) =>
+    at(`a deletion that meets ${what} ends nothing, and psd2 reads on`, [
+      GRANTED,
+      step(DELETE, ends, { meets: { cancel: [answer] } }),
+      step(STATUS, '0 confirmed'),
+      READS,
+      step(DELETE, '0 cancelled', ENDED),
+    ]),
+  ),
+  ...UNKNOWN.map((unknown) =>
+    at('a consent that the bank does not know may be in force: nothing ends', [
+      GRANTED,
+      step(DELETE, '9 outcome_unknown', { meets: { cancel: [unknown] }, says: MAY_BE_IN_FORCE }),
+      step(STATUS, '9 outcome_unknown', {
+        ...{ meets: { consent: [unknown], status: [unknown] }, says: MAY_BE_IN_FORCE },
+      }),
+      step(STATUS, '0 confirmed'),
+      READS,
+    ]),
+  ),
+  ...UNKNOWN.map((unknown) =>
+    at('a consent that the bank does not know after its deletion is gone', [
+      GRANTED,
+      step(DELETE, '0 cancelled', { meets: { cancel: [gets(204)] }, ...ENDED, events: 'delete-taken ended' }),
+      step(STATUS, '0 cancelled', { meets: { consent: [unknown, unknown] }, ...ENDED }),
+      step(DELETE, '0 cancelled', { meets: { cancel: [unknown] }, ...ENDED }),
+    ]),
+  ),
+  {
+    ...at('a consent for confirmations of funds ends as any other', [
+      step([...ASK, '--category', 'FUNDS_AVAILABILITY', '--account', FUNDED], '0 confirmed'),
+      step(DELETE, '11 bank_answer', { meets: { cancel: [gets(200, '<html>Soon back</html>')] } }),
+      step(DELETE, '9 outcome_unknown', { meets: { cancel: [UNKNOWN[0]] }, says: MAY_BE_IN_FORCE }),
+      step(DELETE, '0 cancelled', ENDED),
+      step(DELETE, '0 cancelled', { meets: { cancel: [UNKNOWN[1]] }, ...ENDED }),
+    ]),
+    bank: { file: { funds: { consent: 'auto' } } },
+  },
+  at('a deletion that the customer must authorise ends nothing', [
+    GRANTED,
+    step(DELETE, '9 outcome_unknown', {
+      meets: { cancel: [gets(202, { _links: { startAuthorisation: { href: '/v1/x' } } })] },
+      says: 'wants the customer to authorise the end',
+    }),
+    READS,
+  ]),
+  at('a reading that does not know the consent ends nothing of it', [
+    GRANTED,
+    { ...READS_NOT, meets: { accounts: [rejected(403, 'CONSENT_UNKNOWN')], consent: [...UNKNOWN] } },
+    READS,
+  ]),
+];
+
 const wrong = (
   [
     [[...ASK, '--category', 'PAYMENTS'], 'no category PAYMENTS'],
@@ -232,4 +309,4 @@ const wrong = (
   ]),
 );
 
-export const LINKED_CONSENTS: Row[] = [...decisions, ...requests, ...resumed, ...wrong];
+export const LINKED_CONSENTS: Row[] = [...decisions, ...requests, ...resumed, ...deletions, ...wrong];

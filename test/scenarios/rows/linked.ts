@@ -182,7 +182,10 @@ const reasons = (
   ];
 });
 
-const takingLaterDays = atBankWith({ futureDays: 30 });
+const takingLaterDays = atBankWith({
+  futureDays: 30,
+  products: { 'periodic-payments': ['sepa-credit-transfers'] },
+});
 const statuses = [
   at('a payment is initiated, authorised and executed', 1, [
     step(PAY, '0 executed', {
@@ -335,6 +338,10 @@ const guarded = GUARDED.map(([what, more, code, says, env = {}]) =>
 /** What becomes of a cancellation. The bank has executed the payment, unless it waits for its customer or its day. */
 const CANCEL = ['transfer', 'cancel', 'FLOW', '--yes', '--json', '--sca-timeout', '1'];
 const LATER = [...PAY, '--date', bankDay(untilWorkday() + 7)];
+const STANDING = [
+  ...['transfer', 'standing', ...PAY.slice(2)],
+  ...['--frequency', 'Monthly', '--start', bankDay(untilWorkday() + 7)],
+];
 const TAKEN_BACK = gets(204);
 const WAITS: Step = step(BRIEFLY, '6 authorisation_timeout authorizing', { customer: 'stays away' });
 const UNKNOWN = rejected(404, 'RESOURCE_UNKNOWN');
@@ -349,6 +356,11 @@ const SILENT: [what: string, said: Treatment[]][] = [
   ['does not come again', [UNKNOWN, ...status('ACSP')]],
   ['is another', Array(8).fill(rejected(405, 'SERVICE_INVALID'))],
 ];
+/** The payment may be executed, although the bank does not know it with this certificate. */
+const MAY_BE_EXECUTED =
+  /does not know the transfer FLOW with this certificate[\s\S]*may execute it[\s\S]*\$ transfer status FLOW/;
+const PAGE = '<html><title>Soon back</title></html>';
+const NO_SUCH_PAGE = Array<Treatment>(8).fill(gets(404, PAGE));
 const GONE = Array(2).fill(rejected(410, 'RESOURCE_UNKNOWN'));
 const CANCELLATIONS: Cancelled[] = [
   ['takes it, and says CANC', TAKEN_BACK, status('CANC'), '0 cancelled'],
@@ -365,7 +377,25 @@ const CANCELLATIONS: Cancelled[] = [
   ),
   [
     'does not know a payment whose cancellation it has not taken: nobody knows',
-    ...([UNKNOWN, Array(8).fill(UNKNOWN), expect.stringMatching(/ executed$/)] as const),
+    ...([UNKNOWN, Array(8).fill(UNKNOWN), '9 outcome_unknown executed'] as const),
+    { says: MAY_BE_EXECUTED },
+  ],
+  [
+    'answers with a page, and pages do not know the payment then: nobody knows',
+    ...([gets(200, PAGE), NO_SUCH_PAGE, '11 bank_answer executed'] as const),
+  ],
+  [
+    'takes it, and pages do not know the payment then',
+    TAKEN_BACK,
+    NO_SUCH_PAGE,
+    '9 outcome_unknown executed',
+  ],
+  ['is silent behind a page that does not know it', gets(404, PAGE), NO_SUCH_PAGE, '7 bank_refused executed'],
+  [
+    'is silent behind a redirect',
+    gets(302, '', { location: 'https://x.example' }),
+    NO_SUCH_PAGE,
+    '11 bank_answer executed',
   ],
   ['refuses it', REFUSED, status('ACSP'), '7 bank_refused executed', { says: '$ transfer status FLOW' }],
   [
@@ -406,9 +436,38 @@ const cancelled = [
       step(LATER, '0 ordered'),
       step(CANCEL, '0 cancelled', {
         meets: { cancel: [doneBut(gets(202))] },
-        calls: expect.stringMatching(/^cancel sca /),
+        calls: expect.stringMatching(/^cancel sca-status status sca /),
       }),
     ]),
+    at('the cancellation of a standing order meets a page, and then is taken: unknown is gone only then', 0, [
+      step(STANDING, '0 ordered'),
+      step(CANCEL, '9 outcome_unknown ordered', {
+        meets: { cancel: [UNKNOWN], status: NO_SUCH_PAGE },
+        says: MAY_BE_EXECUTED,
+      }),
+      step(CANCEL, '0 cancelled', { meets: { cancel: [TAKEN_BACK], status: [UNKNOWN, UNKNOWN] } }),
+    ]),
+    at('a payment that the bank does not know may be executed: nothing ends', 0, [
+      step(LATER, '0 ordered'),
+      step(['transfer', 'status', 'FLOW', '--json'], '9 outcome_unknown', {
+        meets: { status: Array(8).fill(UNKNOWN) },
+        says: MAY_BE_EXECUTED,
+      }),
+      step(['transfer', 'status', 'FLOW', '--json'], '0 ordered'),
+    ]),
+    at(
+      'a cancellation that the bank has taken, and said so: what it does not know the next time is gone',
+      0,
+      [
+        step(LATER, '0 ordered'),
+        step(CANCEL, '9 outcome_unknown ordered', {
+          meets: { cancel: [TAKEN_BACK], status: status('ACTC') },
+          events: 'cancel-sent cancel-taken',
+        }),
+        step(CANCEL, '0 cancelled', { meets: { cancel: [UNKNOWN], status: [UNKNOWN, UNKNOWN] } }),
+        step(LATER, '0 ordered'),
+      ],
+    ),
     at('a cancellation: the customer refuses to authorise it, and the payment stays as it is', 0, [
       step(LATER, '0 ordered'),
       step(CANCEL, '6 not_authorised ordered', { customer: 'refuses', says: '$ transfer cancel FLOW' }),
@@ -416,7 +475,30 @@ const cancelled = [
   ].map(takingLaterDays),
 ];
 
+/** The authorisation that psd2 knows has failed, and whether there is another one is asked. */
+const hasFailed = (list: Treatment[]): Step =>
+  step(BRIEFLY, '?', {
+    customer: 'stays away',
+    meets: {
+      status: status('RCVD'),
+      'sca-status': Array(20).fill(saying({ scaStatus: 'failed' })),
+      authorisations: list,
+    },
+  });
+const failedAlone = [
+  ...[gets(404, PAGE), gets(403, PAGE), gets(404), gets(404, { httpCode: '404' })].map((list) =>
+    at('the list of authorisations is not the bank’s: nobody knows whether there is another one', 0, [
+      { ...hasFailed(Array(20).fill(list)), ends: expect.stringMatching(/ authorizing$/) },
+    ]),
+  ),
+  ...[rejected(405, 'SERVICE_INVALID'), saying({ authorisationIds: ['a1'] })].map((list) =>
+    at('the bank has no other authorisation, or no list of them: the customer has refused', 0, [
+      { ...hasFailed(Array(20).fill(list)), ends: '6 not_authorised rejected' },
+    ]),
+  ),
+];
+
 export const LINKED: Row[] = [
   ...[...free, ...taken, ...plain, ...unread],
-  ...[...reasons, ...statuses, ...repeated, ...cancelled, ...guarded],
+  ...[...reasons, ...statuses, ...repeated, ...cancelled, ...failedAlone, ...guarded],
 ];

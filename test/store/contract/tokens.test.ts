@@ -173,6 +173,37 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
     expect(await tokens.read(null)).toMatchObject(renewed);
   });
 
+  it.each<[string, (holder: string | null) => Promise<unknown>]>([
+    ['were never there', async () => {}],
+    [
+      'were deleted',
+      async (holder) => {
+        await tokens.change(holder, (slot) => slot.write(login));
+        await tokens.forget(holder);
+      },
+    ],
+    [
+      "are another bank's",
+      async (holder) => {
+        const elsewhere = (await place.worker()).open('bank', new URL('https://old.example')).tokens;
+        await elsewhere.change(holder, (slot) => slot.write(login));
+      },
+    ],
+  ])('tokens that %s are none, and a worker that found none stores the first', async (_, before) => {
+    for (const holder of [null, CUSTOMER]) {
+      await before(holder);
+      await tokens.change(holder, async (slot) => {
+        const none = await slot.read();
+        expect([none, await slot.isOurs(none)]).toEqual([undefined, true]);
+        // Not what a worker read that stalled: another one has stored tokens meanwhile.
+        await slot.replace(none, login);
+        expect(await slot.isOurs(none)).toBe(false);
+        expect(await slot.isOurs(await slot.read())).toBe(true);
+      });
+      expect(await others.read(holder)).toMatchObject(login);
+    }
+  });
+
   it('the tokens of each customer and of the application are stored and deleted separately', async () => {
     await write(tokens, login);
     await tokens.change('7654321', (slot) => slot.write({ ...login, accessToken: 'secret-access-2' }));

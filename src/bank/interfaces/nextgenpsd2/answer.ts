@@ -7,6 +7,8 @@ import { textOf } from '../../call/charset.ts';
 import { parseJson } from '../../call/json.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
 import type { BankDescription } from './description/schema.ts';
+import { type DeletionOf, type DeletionVerdict, judgeDeletion } from './judge/deletion.ts';
+import { judgeStatus } from './judge/status.ts';
 import {
   isAboutSender,
   MAY_BE_DONE,
@@ -168,11 +170,29 @@ export function readNothing(answer: NextGenAnswer): Reading {
   return { notices: noticesOf(success(answer)) };
 }
 
-/** Checks that the bank itself says that it is done: without content, or in JSON. @throws Psd2Error if not */
-export function readDone(answer: NextGenAnswer): Reading {
-  const reading = readNothing(answer);
-  if (answer.body.length === 0 || answer.said.json !== undefined) return reading;
-  throw unusable(answer, `The bank's answer to ${nameOf(answer)} is not JSON${kindOf(answer)}`);
+/** The verdicts after which a `DELETE` is no error. */
+type Deleted = Extract<DeletionVerdict, 'taken' | 'to be authorised' | 'is gone'>;
+
+/**
+ * Reads the answer to a `DELETE`.
+ *
+ * @throws Psd2Error for a refusal, and for an answer that says nothing (`bank_answer` if its status is a success)
+ */
+export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & { verdict: Deleted } {
+  const verdict = judgeDeletion(answer, of);
+  switch (verdict) {
+    case 'taken':
+    case 'to be authorised':
+      return { verdict, notices: noticesOf(answer) };
+    case 'is gone':
+      return { verdict, notices: [] };
+    default:
+      readNothing(answer);
+      throw unusable(
+        answer,
+        `The bank's answer to ${nameOf(answer)} does not say that it is done${kindOf(answer)}`,
+      );
+  }
 }
 
 function success(answer: NextGenAnswer): NextGenAnswer {
@@ -221,9 +241,15 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(meaning.lasts && { lasts: true }),
     ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
     ...(meaning.endsConsent && hasConsent(call) && { endsConsent: true }),
+    ...(isAboutResource(call) && judgeStatus(answer) === 'is not known' && { isNotKnown: true }),
     ...refusalIn(answer, code),
     ...(call.irrevocable && beganNothing(answer, code) && { beganNothing: true as const }),
   });
+}
+
+/** Whether a call is about a consent or a payment that psd2 has begun. */
+function isAboutResource({ facts, irrevocable = false }: BankCall): boolean {
+  return facts.reads === null && !irrevocable;
 }
 
 /** Whether a call names a consent: a reading, or a confirmation of funds. */

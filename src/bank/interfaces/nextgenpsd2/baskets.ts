@@ -5,7 +5,7 @@ import type { Baskets } from '../../ports/basket.ts';
 import type { BeforeSend } from '../../ports/call.ts';
 import type { PaymentCalls } from '../../ports/payment-calls.ts';
 import { ask } from './answer.ts';
-import { type Calls, lacking } from './calls.ts';
+import { begunWith, type Calls, lacking } from './calls.ts';
 import { termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
 import { assertHolds } from './ordered.ts';
@@ -101,6 +101,7 @@ async function create(
     commissions: null,
     bankName: null,
     nextStep: 'authorisation',
+    ...begunWith(basket),
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, { ...basket, start }, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),

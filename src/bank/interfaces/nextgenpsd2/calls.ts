@@ -1,4 +1,5 @@
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
+import type { CertificateName } from '../../../domain/flow.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, WireSettings } from '../../call/call.ts';
 import type { Read } from '../../ports/call.ts';
@@ -23,6 +24,8 @@ export interface Calls {
   list(transactionId: string): Promise<unknown>;
   /** What was odd in the answers. */
   odd: { unread: Map<string, number>; rewritten: Set<string> };
+  /** The certificate of the connection. Absent: there is no connection. */
+  certificate?: () => CertificateName;
   /** The links to authorisations that the bank has answered with 404. */
   dead: Set<string>;
 }
@@ -30,6 +33,11 @@ export interface Calls {
 /** The error for what no bank of this interface has. */
 export function lacking(what: string): Psd2Error {
   return new Psd2Error('usage', `This bank's interface has no ${what}`);
+}
+
+/** The certificate with which something is begun, for its record. */
+export function begunWith({ certificate }: Pick<Calls, 'certificate'>): { certificate?: CertificateName } {
+  return certificate ? { certificate: certificate() } : {};
 }
 
 /** A reading, with the consent that covers it. @throws Psd2Error `not_logged_in` without one */

@@ -11,8 +11,8 @@ import type {
   Decides,
   RequestedConsent,
 } from '../../ports/customer.ts';
-import { aboutAnother, ask, readDone } from './answer.ts';
-import { type Calls, lacking } from './calls.ts';
+import { aboutAnother, ask, readDeletion } from './answer.ts';
+import { begunWith, type Calls, lacking } from './calls.ts';
 import type { OperationId } from './description/operations.ts';
 import type { BankDescription } from './description/schema.ts';
 import { callOf } from './paths.ts';
@@ -58,14 +58,14 @@ export function afterRequest(
     confirm: () => Promise.reject(lacking('confirmation of consents')),
     status: (...of) => fetchStatus(calls, ...of),
     details: (...of) => fetchDetails(calls, ...of),
-    async delete(consentId, transactionId) {
+    async delete(consentId, transactionId, { wasTaken }) {
       if (calls.description.consent.delete === 'authorised')
         await refuseUnauthorised(calls, consentId, transactionId);
-      try {
-        await bank.ask(callOf(paths, operations.delete, { consentId }, transactionId), readDone);
-      } catch (error) {
-        if (!hasEnded(error)) throw error;
-      }
+      const call = callOf(paths, operations.delete, { consentId }, transactionId);
+      const { verdict } = await bank.ask(call, (answer) =>
+        readDeletion(answer, { what: 'consent', wasTaken }),
+      );
+      if (verdict === 'to be authorised') throw wantsCustomer(consentId, transactionId);
       return TERMINATED;
     },
   };
@@ -127,7 +127,7 @@ async function fetchDetails(
   } catch (error) {
     if (!lacksCall(error)) throw error;
     const status = await fetchStatus(calls, consentId, transactionId, decides).catch((reason: unknown) => {
-      throw lacksCall(reason) ? untold(reason, consentId) : reason;
+      throw lacksCall(reason) && !reason.isNotKnown ? untold(reason, consentId) : reason;
     });
     return { ...status, validUntil: null, frequencyPerDay: null, recurring: null, access: null };
   }
@@ -159,11 +159,14 @@ function untold(error: Psd2Error, consentId: string): Psd2Error {
   return error.restated('bank_refused', says);
 }
 
-/** The bank has no such consent any more: it is ended, as was asked for. */
-function hasEnded(error: unknown): boolean {
-  return error instanceof Psd2Error && GONE.includes(error.bankCode ?? '');
+/** The standard has no authorisation for the end of a consent. */
+function wantsCustomer(consentId: string, transactionId: string): Psd2Error {
+  const says = `The bank wants the customer to authorise the end of the consent ${consentId}, so it stays in force`;
+  return new Psd2Error('outcome_unknown', says, {
+    hint: 'The customer can end it at the bank.',
+    transactionId,
+  });
 }
-const GONE = ['CONSENT_EXPIRED', 'CONSENT_UNKNOWN', 'RESOURCE_UNKNOWN', 'RESOURCE_EXPIRED'];
 
 /** @throws Psd2Error `bank_answer` for an answer about another consent: it decides nothing */
 function assertAbout(
@@ -202,6 +205,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     terms: { ...terms, access: maskedAccess(terms.access) },
     access: maskedMembers(body.access),
     bankStatus: data.consentStatus,
+    ...begunWith(calls),
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
     links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isDecided(data.consentStatus))),
   };

@@ -4,7 +4,7 @@ import { Psd2Error } from '../../../errors.ts';
 import type { AskedFunds, Bank } from '../../ports/bank.ts';
 import type { Consents } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
-import { type Calls, lacking } from './calls.ts';
+import { begunWith, type Calls, lacking } from './calls.ts';
 import { afterRequest, isDecided, referenceTo, statusOf } from './consents.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
@@ -77,6 +77,7 @@ async function requestFundsConsent(
     outcomes: categories.map(({ name }) => ({ name, outcome: name === FUNDS })),
     access: maskedMembers(body),
     bankStatus: consentStatus,
+    ...begunWith(calls),
     besideOthers: true,
     links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isDecided(consentStatus))),
   };

@@ -1,3 +1,5 @@
+import type { X509Certificate } from 'node:crypto';
+import type { CertificateName } from '../../../domain/flow.ts';
 import { type AccountId, isAccountId, isCustomerId } from '../../../domain/identifiers.ts';
 import { withoutBlanks } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -170,7 +172,8 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
   };
   const { origin, pathPrefix } = settings;
   const base = { origin, pathPrefix, version: description.api.version, links: description.links };
-  const calls: Calls = { ...opened, bank, base, list: (id) => fetchAccounts(calls, id) };
+  const certificate = () => certificateNameOf(settings.identity.qwacCertificate);
+  const calls: Calls = { ...opened, bank, base, certificate, list: (id) => fetchAccounts(calls, id) };
   const oauth = oauthOf(bank, description, base);
   const consents = consentsOf(calls);
   const consentStatus = consents.status ?? (() => Promise.resolve(statusOf('')));
@@ -181,6 +184,7 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
     login,
     payments: paymentsOf(calls, oauth),
     ofFunds: fundsConsentsOf(calls, oauth),
+    certificate,
     sca: scaOfConsents(calls, oauth, consentStatus),
     send: (call) => sendFreely(bank, paths, call),
     pages: (call) => pagesFreely(calls, call),
@@ -192,4 +196,10 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
       earliest = undefined;
     },
   };
+}
+
+/** How a flow names the certificate with which it was begun. */
+function certificateNameOf({ subject, serialNumber, fingerprint256 }: X509Certificate): CertificateName {
+  const name = [...subject.split('\n'), `serial ${serialNumber}`].join(', ');
+  return { name, sha256: fingerprint256.replaceAll(':', '').toLowerCase() };
 }

@@ -13,9 +13,9 @@ import {
   type NextGenAnswer,
   type NextGenCaller,
   readAnswer,
-  readNothing,
+  readDeletion,
 } from './answer.ts';
-import { type Calls, lacking } from './calls.ts';
+import { begunWith, type Calls, lacking } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
 import type { OAuth } from './oauth.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
@@ -142,6 +142,7 @@ async function initiate(
     commissions: fees,
     bankName: null,
     nextStep: 'authorisation',
+    ...begunWith(payment),
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, { ...payment, start }, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
@@ -255,24 +256,23 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
   const startCancelling = (resourceId: string) =>
     paymentCall(payment, 'startPaymentInitiationCancellationAuthorisation', resourceId);
   return {
-    async request({ resourceId, redirectUri, beforeSend }) {
+    async request({ resourceId, redirectUri, beforeSend, wasTaken }) {
       if (cancelling(description.payments, payment.initiation.service) === 'none')
         throw new Psd2Error('usage', 'This bank cancels no payments', {
           hint: 'The customer can ask the bank. What becomes of the payment, psd2 asks the bank.',
         });
       const call = { ...paymentCall(payment, 'cancelPayment', resourceId), beforeSend, redirectUri };
-      return (
-        await bank.ask(call, (answer) => {
-          if (answer.status !== 202) return { ...readNothing(answer), links: null };
-          // Without content there are no links, as in JSON without any: the standard says where to begin.
-          const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
-          const { data, headers, notices } = readAnswer({ ...answer, said }, cancellationAnswer);
-          return {
-            notices,
-            links: linksOf(data, headers, { ...payment, start: startCancelling(resourceId) }),
-          };
-        })
-      ).links;
+      return bank.ask(call, (answer) => {
+        const { verdict, notices } = readDeletion(answer, { what: 'payment', wasTaken });
+        if (verdict === 'is gone') return { verdict, notices };
+        // The standard says where an authorisation begins, also without a link.
+        if (verdict === 'taken')
+          return { verdict, notices, ...(answer.status === 202 && { mayWantCustomer: true }) };
+        const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
+        const { data, headers } = readAnswer({ ...answer, said }, cancellationAnswer);
+        const start = startCancelling(resourceId);
+        return { verdict, notices, links: linksOf(data, headers, { ...payment, start }) };
+      });
     },
     sca: scaOf(payment, payment.oauth, {
       ...authorised,

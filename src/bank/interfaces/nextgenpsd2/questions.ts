@@ -1,16 +1,18 @@
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, WireSettings } from '../../call/call.ts';
 import type { Login } from '../../ports/customer.ts';
-import type { Heard, OAuthFacts, Questions } from '../../ports/questions.ts';
+import type { Begun, Ended, Heard, OAuthFacts, Questions } from '../../ports/questions.ts';
 import { kindOf, type NextGenAnswer, nameOf, readNothing } from './answer.ts';
 import type { Calls } from './calls.ts';
 import { accessIn, detailsOf } from './consents.ts';
 import type { OperationId } from './description/operations.ts';
+import { judgeDeletion } from './judge/deletion.ts';
+import { judgeStatus } from './judge/status.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
 import { consentAnswer, consentDetailsAnswer, startAnswer } from './wire/consent.ts';
 import { metadataAnswer } from './wire/oauth.ts';
-import { begunAnswer } from './wire/payment.ts';
+import { begunAnswer, paymentStatusAnswer } from './wire/payment.ts';
 
 const LOGIN = { reads: null, needsConsent: false, login: true } as const;
 /** What may have begun something once it is sent. */
@@ -22,7 +24,7 @@ const METADATA = '/.well-known/oauth-authorization-server';
 export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>, login: Login): Questions {
   const { bank, paths } = calls;
   const send = (call: BankCall) => bank.send({ ...call, once: true });
-  const to = (operation: OperationId, values: Record<string, string>, more: Partial<BankCall> = {}) =>
+  const to: SendTo = (operation, values, more = {}) =>
     send({ ...callOf(paths, operation, values, newId()), ...more });
   const linksIn = (consentId: string, { said: { json }, headers }: NextGenAnswer) => {
     const { data } = startAnswer.safeParse(json);
@@ -41,7 +43,7 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
       };
       const answer = await to('createConsent', {}, { body, redirectUri, ...BEGINS, ...more });
       const id = idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId);
-      return { ...heard(answer), id, links: id === null ? null : linksIn(id, answer) };
+      return { ...begun(answer, id), links: id === null ? null : linksIn(id, answer) };
     },
     async details(consentId, more) {
       const answer = await to('getConsentInformation', { consentId }, more);
@@ -53,26 +55,54 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
       const answer = await to('startConsentAuthorisation', { consentId }, { body: {}, ...more });
       return { ...heard(answer), links: answer.said.meaning ? null : linksIn(consentId, answer) };
     },
-    deleteConsent: async (consentId, more) =>
-      heard(await to('deleteConsent', { consentId }, { interruptible: 'never', ...more })),
     async product(service, product, more) {
       const values = { 'payment-service': service, 'payment-product': product };
       const answer = await to('initiatePayment', values, { body: {}, ...BEGINS, ...more });
-      return { ...heard(answer), id: idIn(answer, (json) => begunAnswer.safeParse(json).data?.paymentId) };
-    },
-    async cancelPayment(service, product, paymentId, more) {
-      const values = { 'payment-service': service, 'payment-product': product, paymentId };
-      return heard(await to('cancelPayment', values, { interruptible: 'never', ...more }));
+      return begun(
+        answer,
+        idIn(answer, (json) => begunAnswer.safeParse(json).data?.paymentId),
+      );
     },
     async fundsConsent(more) {
       const answer = await to('createConsentConfirmationOfFunds', {}, { body: {}, ...BEGINS, ...more });
-      return { ...heard(answer), id: idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId) };
+      return begun(
+        answer,
+        idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
+      );
     },
-    deleteFundsConsent: async (consentId, more) =>
-      heard(await to('deleteConsentConfirmationOfFunds', { consentId }, { interruptible: 'never', ...more })),
+    ...endingsOf(to),
     oauthServer: (named) => serverAt(send, calls, newId, named),
     async applicationToken(client) {
       return (await login.tokens(client, { grant_type: 'client_credentials' }, newId())).accessToken;
+    },
+  };
+}
+
+type SendTo = (
+  operation: OperationId,
+  values: Record<string, string>,
+  more?: Partial<BankCall>,
+) => Promise<NextGenAnswer>;
+
+/** What ends what a question has begun. @param to sends a call once */
+function endingsOf(to: SendTo): Pick<Questions, 'deleteConsent' | 'cancelPayment' | 'deleteFundsConsent'> {
+  return {
+    deleteConsent: async (consentId, more) =>
+      ended(await to('deleteConsent', { consentId }, { interruptible: 'never', ...more }), 'consent'),
+    async cancelPayment({ service, product, paymentId, redirectUri }, more) {
+      const values = { 'payment-service': service, 'payment-product': product, paymentId };
+      const always = { interruptible: 'never', ...more } as const;
+      const answer = await to('cancelPayment', values, { redirectUri, ...always });
+      const end = ended(answer, 'payment');
+      if (judgeDeletion(answer, { what: 'payment', wasTaken: false }) !== 'to be authorised') return end;
+      return {
+        ...end,
+        isGone: isCancelled(await to('getPaymentInitiationStatus', values, always), paymentId),
+      };
+    },
+    async deleteFundsConsent(consentId, more) {
+      const call = { interruptible: 'never', ...more } as const;
+      return ended(await to('deleteConsentConfirmationOfFunds', { consentId }, call), 'consent');
     },
   };
 }
@@ -109,6 +139,28 @@ function serverIn({ said: { json, meaning } }: NextGenAnswer, address: string): 
     clientAuth: data.token_endpoint_auth_methods_supported ?? null,
     hasAuthorization: Boolean(data.authorization_endpoint),
   };
+}
+
+/** What was asked for is nothing that anybody could authorise: whoever refuses it, nothing of it stays. */
+function begun(answer: NextGenAnswer, id: string | null): Begun {
+  const { status } = answer;
+  return { ...heard(answer), id, beganNothing: status >= 300 && status < 500 && status !== 408 };
+}
+
+function ended(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended {
+  const verdict = judgeDeletion(answer, { what, wasTaken: false });
+  return {
+    ...heard(answer),
+    isGone: verdict === 'taken' || verdict === 'is gone',
+    isNotKnown: verdict === 'is not known',
+  };
+}
+
+/** Whether the bank says that a payment is over. */
+function isCancelled(answer: NextGenAnswer, asked: string): boolean {
+  const { data } = paymentStatusAnswer.safeParse(answer.said.json);
+  const isOurs = judgeStatus(answer, { asked, named: data?.paymentId ?? null }) === 'says this about ours';
+  return isOurs && data !== undefined && ['CANC', 'RJCT'].includes(data.transactionStatus);
 }
 
 function heard(answer: NextGenAnswer): Heard {

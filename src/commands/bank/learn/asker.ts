@@ -1,5 +1,5 @@
 import type { Intent } from '../../../bank/ports/call.ts';
-import type { Begun, BegunConsent, Heard, Questions, With } from '../../../bank/ports/questions.ts';
+import type { Begun, BegunConsent, Ended, Heard, Questions, With } from '../../../bank/ports/questions.ts';
 import { addDays, bankDay } from '../../../domain/calendar.ts';
 import type { ConsentTerms, Covered } from '../../../domain/consent.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -17,12 +17,16 @@ export class Stopped extends Error {
   readonly error: Psd2Error;
 
   /** What psd2 no longer asks for. */
-  readonly what: 'anything' | 'consents';
+  readonly what: 'anything' | 'consents' | 'products of files';
 
-  constructor(reason: string, error: Psd2Error, what: Stopped['what'] = 'anything') {
+  /** The question that the bank minded has begun nothing. */
+  readonly beganNothing: boolean;
+
+  constructor(reason: string, error: Psd2Error, what: Stopped['what'] = 'anything', beganNothing = false) {
     super(reason);
     this.error = error;
     this.what = what;
+    this.beganNothing = beganNothing;
   }
 }
 
@@ -58,6 +62,9 @@ export class Asker {
   readonly #begun: BegunThings;
   readonly #open = new Map<string, Promise<ApplicationBank>>();
   #failures = 0;
+  /** The ids of what the bank did not know when it was to be ended, and of payments that it was asked to cancel. */
+  readonly #notKnown = new Set<string>();
+  readonly #givenUp = new Set<string>();
   #keepsConsents: string | undefined;
 
   constructor(context: Context, profile: Profile, draft: Draft, begun: BegunThings, known: Known) {
@@ -113,16 +120,19 @@ export class Asker {
     throw new TypeError('The interface of a bank file has no questions');
   }
 
-  #stopIfMinded({ status, code, says }: Heard, refusal: Psd2Error): void {
+  #stopIfMinded(heard: Heard, refusal: Psd2Error): void {
+    const { status, code, says } = heard;
+    const stop = (reason: string) => {
+      const beganNothing = 'beganNothing' in heard && heard.beganNothing === true;
+      throw new Stopped(`${reason}: ${says}`, refusal, 'anything', beganNothing);
+    };
     const isForbidden = status === 403 && !ANSWERS.test(code ?? '');
-    if (isForbidden || status === 420 || status === 429)
-      throw new Stopped(`psd2 asked no more, because the bank minds: ${says}`, refusal);
+    if (isForbidden || status === 420 || status === 429) stop('psd2 asked no more, because the bank minds');
     if (/^CERTIFICATE_(EXPIRED|BLOCKED|REVOKED)$/.test(code ?? ''))
-      throw new Stopped(`the bank does not accept the certificate: ${says}`, refusal);
+      stop('the bank does not accept the certificate');
     if (status < 500) return;
     this.#failures += 1;
-    if (this.#failures > 1 || status !== 500)
-      throw new Stopped(`psd2 asked no more, because the bank fails: ${says}`, refusal);
+    if (this.#failures > 1 || status !== 500) stop('psd2 asked no more, because the bank fails');
   }
 
   /**
@@ -147,10 +157,10 @@ export class Asker {
       const { change, more } = taken;
       const heard = await this.ask((bank) => question(bank, { ...more, beforeSend }), { change });
       if (heard.id !== null && thing) this.#begun.keep({ ...thing, id: heard.id });
-      else if (isRefusal(heard.status)) drop();
+      else if (heard.beganNothing) drop();
       return heard;
     } catch (error) {
-      if (error instanceof Stopped && isRefusal(error.error.httpStatus ?? 0)) drop();
+      if (error instanceof Stopped && error.beganNothing) drop();
       throw error;
     }
   }
@@ -174,50 +184,64 @@ export class Asker {
     return { ...heard, validUntil: asked.validUntil };
   }
 
-  /** Deletes a consent at once. Refused, psd2 begins no other. */
-  async end(id: string, taken: Taken = this.taken): Promise<Heard & { isGone: boolean }> {
-    const heard = await this.ask((bank, more) => bank.deleteConsent(id, more), taken);
-    if (!this.#forgetIfGone(id, heard))
-      this.#keepsConsents = `the bank did not delete a consent (${heard.says}), so psd2 began no other`;
-    return { ...heard, isGone: isGone(heard) };
+  /** Deletes a consent at once. If it stays, psd2 begins no other. */
+  async end(id: string, taken: Taken = this.taken): Promise<Ended> {
+    const ended = await this.ask((bank, more) => bank.deleteConsent(id, more), taken);
+    const thing = this.#begun.all.find((each) => each.id === id && each.bank === this.bank);
+    if (thing) this.#note(thing, ended);
+    if (!ended.isGone)
+      this.#keepsConsents = `the bank did not delete a consent (${ended.says}), so psd2 began no other`;
+    return ended;
   }
 
   /** Ends what is left, of this run and of those before it, also after Ctrl-C. @returns what could not be ended */
   async endAll(): Promise<readonly BegunThing[]> {
-    const { change, more } = this.taken;
-    for (const { what, id, bank: where } of this.#begun.all) {
-      if (id === null || where !== this.bank) continue;
-      const [service = '', product] = what.split('/');
-      try {
-        const bank = await this.questions(change);
-        const heard = await (product !== undefined
-          ? bank.cancelPayment(service, product, id, more)
-          : what === 'funds'
-            ? bank.deleteFundsConsent(id, more)
-            : bank.deleteConsent(id, more));
-        this.#forgetIfGone(id, heard);
-      } catch (error) {
-        // What could not be ended is said.
-        if (!(error instanceof Psd2Error)) throw error;
-      }
-    }
+    for (const thing of this.#begun.all) if (!this.#isGivenUp(thing)) await this.#endThing(thing);
     return this.#begun.all;
   }
 
-  #forgetIfGone(id: string, heard: Heard): boolean {
-    const thing = this.#begun.all.find((each) => each.id === id && each.bank === this.bank);
-    if (thing && isGone(heard)) this.#begun.drop(thing);
-    return isGone(heard);
+  /** Cancels at once the payments that a question has begun. What stays is not asked for again: the next run does. */
+  async cancelPayments(): Promise<void> {
+    for (const thing of this.#begun.all) {
+      if (thing.id === null || !thing.what.includes('/')) continue;
+      await this.#endThing(thing);
+      this.#givenUp.add(thing.id);
+    }
   }
-}
 
-/** Whether a request has begun nothing. */
-function isRefusal(status: number): boolean {
-  return status >= 300 && status < 500 && status !== 408;
-}
+  /** Whether the bank does not know a thing that it was asked to end. Nobody can end it then. */
+  isNotKnown({ id }: BegunThing): boolean {
+    return id !== null && this.#notKnown.has(id);
+  }
 
-/** Whether what was to be deleted is not there any more. */
-function isGone({ refusal, code, form }: Heard): boolean {
-  if (!refusal) return form !== 'other';
-  return /^(CONSENT|RESOURCE)_(UNKNOWN|EXPIRED)$/.test(code ?? '');
+  #isGivenUp({ id }: BegunThing): boolean {
+    return id !== null && this.#givenUp.has(id);
+  }
+
+  async #endThing(thing: BegunThing): Promise<void> {
+    const { what, id, bank: where } = thing;
+    if (id === null || where !== this.bank) return;
+    const { change, more } = this.taken;
+    const [service = '', product] = what.split('/');
+    try {
+      const bank = await this.questions(change);
+      const ended = await (product !== undefined
+        ? bank.cancelPayment(
+            { service, product, paymentId: id, redirectUri: redirectUriOf(this.#profile) },
+            more,
+          )
+        : what === 'funds'
+          ? bank.deleteFundsConsent(id, more)
+          : bank.deleteConsent(id, more));
+      this.#note(thing, ended);
+    } catch (error) {
+      // What could not be ended is said.
+      if (!(error instanceof Psd2Error)) throw error;
+    }
+  }
+
+  #note(thing: BegunThing, { isGone, isNotKnown }: Ended): void {
+    if (isGone) this.#begun.drop(thing);
+    if (isNotKnown && thing.id !== null) this.#notKnown.add(thing.id);
+  }
 }

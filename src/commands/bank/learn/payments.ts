@@ -6,10 +6,10 @@ import { type Change, UNCLEAR } from './draft.ts';
 import { isSignature } from './signature.ts';
 
 const SERVICES = ['payments', 'bulk-payments', 'periodic-payments'] as const;
-type Service = (typeof SERVICES)[number];
+type ServiceName = (typeof SERVICES)[number];
 
 /** The products of the standard that psd2 may pay with. */
-const USUAL: Readonly<Record<Service, readonly string[]>> = {
+const USUAL: Readonly<Record<ServiceName, readonly string[]>> = {
   payments: [
     ...['sepa-credit-transfers', 'instant-sepa-credit-transfers', 'target-2-payments'],
     ...[
@@ -28,8 +28,18 @@ const USUAL: Readonly<Record<Service, readonly string[]>> = {
 /** No bank has it: its answer shows what a bank says of a product that it does not have. */
 const NOBODYS = 'psd2-no-such-product';
 
-/** Which products the bank has: it answers an empty object differently if it has not. */
-export async function learnProducts(asker: Asker): Promise<void> {
+/** What the bank has said of the products of a service. */
+interface Service {
+  service: ServiceName;
+  /** Of a product that no bank has. */
+  nobodys: Heard;
+  found: Set<string>;
+  says: string[];
+}
+
+/** Which products in JSON the bank has: it answers an empty object differently if it has not. */
+export async function learnProducts(asker: Asker): Promise<Service[]> {
+  const services: Service[] = [];
   for (const service of SERVICES) {
     let nobodys = await askProduct(asker, service, NOBODYS);
     const { when } = (await asker.draft.describe(asker.taken.change)).signing;
@@ -40,47 +50,83 @@ export async function learnProducts(asker: Asker): Promise<void> {
       nobodys = await askProduct(asker, service, NOBODYS);
       if (!isSignature(nobodys)) asker.draft.learn(signing, unsigned);
     }
-    await learnService(asker, service, nobodys);
+    if (!isDenial(nobodys)) {
+      asker.draft.lack(`payments.products.${service}`, SAYS_NOTHING, nobodys);
+      continue;
+    }
+    const found = new Set((await ownProducts(asker, service)).filter(isOfFiles));
+    const own = { service, nobodys, found, says: [`${NOBODYS}: ${brief(nobodys)}`] };
+    services.push(own);
+    for (const product of await knownProducts(asker, service))
+      if (!isOfFiles(product)) await learnProduct(asker, own, product);
+    await conclude(asker, own);
+  }
+  return services;
+}
+
+/**
+ * Which products of files the bank has. A server may begin a payment whatever it gets: that is cancelled at once, and psd2 asks for no
+ * other one.
+ */
+export async function learnFiles(asker: Asker, services: readonly Service[]): Promise<void> {
+  try {
+    for (const own of services) await learnFilesOf(asker, own);
+  } catch (error) {
+    if (!(error instanceof Stopped) || error.what !== 'products of files') throw error;
+    for (const { service } of services)
+      asker.draft.lack(`payments.products.${service}: ${XML}…`, error.message);
   }
 }
 
-async function learnService(asker: Asker, service: Service, nobodys: Heard): Promise<void> {
-  const { draft, taken } = asker;
-  const field = `payments.products.${service}`;
-  const why = 'the answer says nothing of the product: one that no bank has gets it, too';
-  if (!isDenial(nobodys)) return draft.lack(field, why, nobodys);
-  const { products } = (await draft.describe(taken.change)).payments;
-  const known = [...new Set([...products[service], ...USUAL[service]])];
-  const found = new Set<string>();
-  const says = [`${NOBODYS}: ${brief(nobodys)}`];
+async function learnFilesOf(asker: Asker, own: Service): Promise<void> {
+  const { service, found } = own;
+  const files = (await knownProducts(asker, service)).filter(isOfFiles);
+  if (files.length === 0) return;
   // A bank may look at the format first, which such a name tells.
-  const xml = known.filter((product) => product.startsWith(XML));
-  const nobodysXml = xml.length > 0 ? await askProduct(asker, service, `${XML}${NOBODYS}`) : nobodys;
-  const isTold = isDenial(nobodysXml);
-  if (!isTold) {
-    draft.lack(`${field}: ${XML}…`, why, nobodysXml);
-    for (const product of products[service]) if (product.startsWith(XML)) found.add(product);
-  }
-  for (const product of known.filter((each) => isTold || !each.startsWith(XML))) {
-    const heard = await askProduct(asker, service, product);
-    const isOwn = products[service].includes(product) && !isDenial(heard);
-    if (isAboutBody(heard) || isOwn) found.add(product);
-    if (!isAboutBody(heard) && !isDenial(heard)) draft.lack(`${field}: ${product}`, UNCLEAR, heard);
-    if (isAboutBody(heard) && heard.about.includes('debtoraccount'))
-      draft.learn({ payments: { debtorAccount: 'required' } }, heard);
-    says.push(`${product}: ${brief(heard)}`);
-  }
+  const nobodys = await askProduct(asker, service, `${XML}${NOBODYS}`);
+  if (!isDenial(nobodys))
+    return asker.draft.lack(`payments.products.${service}: ${XML}…`, SAYS_NOTHING, nobodys);
+  for (const product of files) found.delete(product);
+  for (const product of files) await learnProduct(asker, own, product);
+  await conclude(asker, own);
+}
+
+const SAYS_NOTHING = 'the answer says nothing of the product: one that no bank has gets it, too';
+
+async function ownProducts({ draft, taken }: Asker, service: ServiceName): Promise<readonly string[]> {
+  return (await draft.describe(taken.change)).payments.products[service];
+}
+
+async function knownProducts(asker: Asker, service: ServiceName): Promise<string[]> {
+  return [...new Set([...(await ownProducts(asker, service)), ...USUAL[service]])];
+}
+
+async function learnProduct(asker: Asker, { service, found, says }: Service, product: string): Promise<void> {
+  const { draft } = asker;
+  const isInFile = (await ownProducts(asker, service)).includes(product);
+  const heard = await askProduct(asker, service, product);
+  if (isAboutBody(heard) || (isInFile && !isDenial(heard))) found.add(product);
+  if (!isAboutBody(heard) && !isDenial(heard))
+    draft.lack(`payments.products.${service}: ${product}`, UNCLEAR, heard);
+  if (isAboutBody(heard) && heard.about.includes('debtoraccount'))
+    draft.learn({ payments: { debtorAccount: 'required' } }, heard);
+  says.push(`${product}: ${brief(heard)}`);
+}
+
+async function conclude(asker: Asker, { service, nobodys, found, says }: Service): Promise<void> {
+  const { draft } = asker;
   const asked = nobodys.asked.replace(NOBODYS, '{payment-product}');
-  const listed = known.filter((product) => found.has(product));
+  const listed = (await knownProducts(asker, service)).filter((product) => found.has(product));
   const evidence = { asked, says: says.join('; ') };
   // The same for every product may also be the answer of a wrong path.
   if (listed.length === 0 && !/^(PRODUCT_|SERVICE_INVALID)/.test(nobodys.code ?? ''))
-    return draft.lack(field, 'the bank says the same of every product', evidence);
+    return draft.lack(`payments.products.${service}`, 'the bank says the same of every product', evidence);
   draft.learn({ payments: { products: { [service]: listed } } }, evidence);
 }
 
 /** What products of XML are called (NextGenPSD2, "Payment product"). */
 const XML = 'pain.001-';
+const isOfFiles = (product: string) => product.startsWith(XML);
 
 /** The bank does not have the product, or the service. */
 function isDenial({ status, code }: Heard): boolean {
@@ -98,17 +144,17 @@ function isAboutBody({ status, code, path }: Heard): boolean {
   );
 }
 
-/** @throws Stopped if the bank made a payment of nothing: psd2 cancels it at once, and asks no more */
-async function askProduct(asker: Asker, service: Service, product: string): Promise<Heard> {
+/** @throws Stopped if the bank made a payment of nothing: psd2 cancels it at once, and asks no more, of a product of files no other one */
+async function askProduct(asker: Asker, service: ServiceName, product: string): Promise<Heard> {
   const heard = await asker.begin(`${service}/${product}`, (bank, more) =>
     bank.product(service, product, more),
   );
   if (heard.refusal) return heard;
+  await asker.cancelPayments();
   const reason = `the bank took an empty object for a payment (${heard.says})`;
-  throw new Stopped(
-    reason,
-    new Psd2Error('bank_answer', `psd2 asks this bank no further questions: ${reason}`),
-  );
+  const says = `psd2 asks this bank no further questions: ${reason}`;
+  const what = isOfFiles(product) ? 'products of files' : 'anything';
+  throw new Stopped(reason, new Psd2Error('bank_answer', says), what);
 }
 
 /** Whether the bank has consents for confirmations of funds. */

@@ -18,7 +18,7 @@ import { type BegunThing, BegunThings } from './begun.ts';
 import { FIELDS, learnConsents } from './consents.ts';
 import { Draft, type Finding, ONLY } from './draft.ts';
 import { finding, learned } from './learned.ts';
-import { learnFunds, learnProducts } from './payments.ts';
+import { learnFiles, learnFunds, learnProducts } from './payments.ts';
 import { learnSignature } from './signature.ts';
 
 interface LearnOptions {
@@ -51,9 +51,9 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     const isWritten = draft.hasLearned && (await save(context, asker, file));
     const result = { ok: asker.hasBegun, file: isWritten ? file : null, extends: own.extends ?? 'standard' };
     await printLearned(context, asker, { ...result, left: [...outcome.left] });
-    sayLeft(context, outcome.left);
-    // Nobody can end what has no id.
-    for (const thing of outcome.left) if (thing.id === null) begun.drop(thing);
+    sayLeft(context, asker, outcome.left);
+    // Nobody can end what has no id, or what the bank does not know.
+    for (const thing of outcome.left) if (thing.id === null || asker.isNotKnown(thing)) begun.drop(thing);
     if (!asker.hasBegun) throw noConsent(outcome.error);
   };
   if (globals.raw) throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
@@ -99,7 +99,7 @@ async function confirmPlan(context: Context, { bank, known }: Asker, file: strin
     `psd2 asks ${bank}, slowly, and stops if the bank minds:`,
     '- which signature: readings with a consent that does not exist, one change at a time',
     '- which consents, and how customers authorise: about ten consents, each deleted at once',
-    '- which payment products: an empty object to each, which is no payment',
+    '- which payment products: an empty object to each, which is no payment. What a bank makes of it all the same, it cancels at once',
     '- whether there is an OAuth server: its metadata',
     known.psuId === undefined
       ? 'It names no customer, so the bank can ask nobody.'
@@ -131,7 +131,7 @@ async function ask(context: Context, asker: Asker): Promise<Outcome> {
   try {
     error = await terminal.whileWaiting(text, askAll(asker));
   } catch (failure) {
-    sayLeft(context, await asker.endAll());
+    sayLeft(context, asker, await asker.endAll());
     throw failure;
   }
   return {
@@ -148,8 +148,10 @@ async function askAll(asker: Asker): Promise<Psd2Error | null> {
       lackAll(asker, FIELDS, error.message);
       return null;
     });
-    await learnProducts(asker);
+    const services = await learnProducts(asker);
     await learnFunds(asker);
+    // A bank may take anything for a file of payments, so these questions come last.
+    await learnFiles(asker, services);
     return refusal;
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
@@ -178,13 +180,18 @@ async function save(context: Context, asker: Asker, file: string): Promise<boole
   });
 }
 
-function sayLeft({ terminal }: Context, left: readonly BegunThing[]): void {
-  for (const { what, id, at, bank, requestId } of left)
+function sayLeft({ terminal }: Context, asker: Asker, left: readonly BegunThing[]): void {
+  for (const thing of left) {
+    const { what, id, at, bank, requestId } = thing;
+    const further = asker.isNotKnown(thing)
+      ? 'The bank does not know it with this certificate, so psd2 cannot end it.'
+      : 'The next psd2 bank learn tries again to delete it.';
     terminal.warn(
       id === null
         ? `The bank's answer was lost, so ${what} may be left at ${bank} (X-Request-ID ${requestId}, ${at}). Nobody has its link, so nobody can authorise it.`
-        : `${what} ${id} is left at ${bank} (${at}). Nobody has its link, so nobody can authorise it. The next psd2 bank learn tries again to delete it.`,
+        : `${what} ${id} is left at ${bank} (${at}). Nobody has its link, so nobody can authorise it. ${further}`,
     );
+  }
 }
 
 function noConsent(error: Psd2Error | null): Psd2Error {

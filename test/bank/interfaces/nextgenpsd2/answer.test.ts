@@ -4,7 +4,7 @@ import type { BankCall } from '../../../../src/bank/call/call.ts';
 import {
   ask,
   readAnswer,
-  readDone,
+  readDeletion,
   readNothing,
 } from '../../../../src/bank/interfaces/nextgenpsd2/answer.ts';
 import { messagesIn } from '../../../../src/bank/interfaces/nextgenpsd2/wire/messages.ts';
@@ -17,6 +17,7 @@ import {
   IDS,
   LOGIN,
   PAYING,
+  PLAIN_FACTS,
   type Scripted,
   said,
   scriptedCalls,
@@ -254,28 +255,42 @@ describe('the content of an answer', () => {
 });
 
 describe('an answer whose content psd2 does not read', () => {
-  it.each<[string, Scripted, boolean]>([
-    ['nothing', { status: 204 }, true],
-    ['JSON', said({}), true],
-    ['JSON that is no object', { body: '1' }, true],
-    ['a page', { body: '<html>', headers: { 'content-type': 'text/html' } }, false],
-  ])('%s says that it is done', async (_, answer, isDone) => {
-    const got = await answered(READING, answer);
-    expect(readNothing(got)).toEqual({ notices: [] });
-    if (isDone) expect(readDone(got)).toEqual({ notices: [] });
-    else
-      expect(errorOf(() => readDone(got))).toEqual({
-        code: 'bank_answer',
-        message: "The bank's answer to GET /v1/accounts is not JSON: the answer is text/html",
-        ...{ httpStatus: 200, ...IDS },
-      });
+  it('is a success', async () => {
+    expect(readNothing(await answered(READING, { body: '<html>' }))).toEqual({ notices: [] });
   });
 
   it('is refused', async () => {
     const got = await answered(READING, { status: 404 });
-    for (const read of [readNothing, readDone])
-      expect(errorOf(() => read(got))).toMatchObject({
-        message: 'The bank refused GET /v1/accounts (HTTP 404): the answer is empty',
-      });
+    expect(errorOf(() => readNothing(got))).toMatchObject({
+      message: 'The bank refused GET /v1/accounts (HTTP 404): the answer is empty',
+    });
+  });
+});
+
+describe('an answer to a DELETE', () => {
+  const DELETING = { ...LOGIN, facts: PLAIN_FACTS, method: 'DELETE', path: '/v1/consents/c1' } as const;
+  const OURS = { what: 'consent', wasTaken: false } as const;
+
+  it('that takes it has the verdict, and what the bank says besides', async () => {
+    const got = await answered(DELETING, said({ tppMessages: [{ category: 'WARNING', text: 'Soon' }] }));
+    expect(readDeletion(got, OURS)).toEqual({ verdict: 'taken', notices: [{ text: 'Soon', code: null }] });
+  });
+
+  it('that is a page is an error, and says so', async () => {
+    const page = { body: '<html>', headers: { 'content-type': 'text/html' } };
+    const got = await answered(DELETING, page);
+    expect(errorOf(() => readDeletion(got, OURS))).toEqual({
+      code: 'bank_answer',
+      message:
+        "The bank's answer to DELETE /v1/consents/c1 does not say that it is done: the answer is text/html",
+      ...{ httpStatus: 200, ...IDS },
+    });
+  });
+
+  it('that refuses it is the bank’s error', async () => {
+    const got = await answered(DELETING, said(messages(error('CONSENT_UNKNOWN')), 403));
+    expect(errorOf(() => readDeletion(got, OURS))).toMatchObject({
+      ...{ code: 'not_logged_in', isBanks: true, isNotKnown: true },
+    });
   });
 });

@@ -22,6 +22,7 @@ import {
 type Consent = NonNullable<BankFile['consent']>;
 const date = (day: string) => parseDate('--until', day);
 const IBAN = 'DE89370400440532013000';
+const UNTAKEN = { wasTaken: false };
 const FACTS = { reads: null, needsConsent: false, login: false, ofConsent: 'c1' };
 const CREATED = { consentId: 'c1', consentStatus: 'received' };
 const REQUEST = {
@@ -302,11 +303,10 @@ describe('a consent at the bank', () => {
   });
 
   it.each([
-    ...[lacking(404, 'CONSENT_UNKNOWN'), lacking(401, 'CONSENT_EXPIRED'), lacking(404, 'RESOURCE_UNKNOWN')],
-    ...[lacking(403, 'RESOURCE_EXPIRED'), { status: 204 }, said({})],
+    ...[lacking(401, 'CONSENT_EXPIRED'), lacking(403, 'RESOURCE_EXPIRED'), { status: 204 }, said({})],
   ])('ends, also if it has ended: %j', async (answer) => {
     const { consents, sent } = opened([answer]);
-    expect(await consents.delete?.('c1', TRANSACTION_ID)).toBe('terminatedByTpp');
+    expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toBe('terminatedByTpp');
     expect(sent).toEqual([
       { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS, transactionId: TRANSACTION_ID },
     ]);
@@ -314,9 +314,9 @@ describe('a consent at the bank', () => {
 
   it.each([
     ...[lacking(404), lacking(403, 'SERVICE_BLOCKED'), lacking(401, 'CONSENT_INVALID')],
-    { status: 200, body: '<html>' },
+    ...[lacking(404, 'CONSENT_UNKNOWN'), { status: 200, body: '<html>' }],
   ])('does not end: %j', async (answer) => {
-    const ending = Promise.resolve(opened([answer]).consents.delete?.('c1', TRANSACTION_ID));
+    const ending = Promise.resolve(opened([answer]).consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
     expect(await failureOf(ending)).toMatchObject({ httpStatus: answer.status });
   });
 
@@ -341,10 +341,25 @@ describe('a consent at the bank', () => {
     });
   });
 
+  it('has ended if the bank does not know it after a deletion that it has taken', async () => {
+    const unknown = lacking(404, 'CONSENT_UNKNOWN');
+    const deleted = (wasTaken: boolean) =>
+      Promise.resolve(opened([unknown]).consents.delete?.('c1', TRANSACTION_ID, { wasTaken }));
+    expect(await deleted(true)).toBe('terminatedByTpp');
+    expect(await failureOf(deleted(false))).toMatchObject({ isNotKnown: true });
+  });
+
+  it('stays in force if the customer must authorise its end', async () => {
+    const links = { startAuthorisation: { href: '/v1/consents/c1/authorisations' } };
+    const { consents } = opened([said({ _links: links }, 202)]);
+    const deleted = Promise.resolve(consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
+    expect(await failureOf(deleted)).toMatchObject({ code: 'outcome_unknown' });
+  });
+
   it('is not ended before it is authorised, at a bank that deletes no other', async () => {
     const answers = [said({ consentStatus: 'received' }), said({ consentStatus: 'valid' }), { status: 204 }];
     const { consents, sent } = opened(answers, { delete: 'authorised' });
-    const deleted = () => Promise.resolve(consents.delete?.('c1', TRANSACTION_ID));
+    const deleted = () => Promise.resolve(consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
     expect(await failureOf(deleted())).toMatchObject({ code: 'bank_refused' });
     expect(await deleted()).toBe('terminatedByTpp');
     expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE']);

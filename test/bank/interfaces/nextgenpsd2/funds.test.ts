@@ -86,7 +86,7 @@ describe('a consent for confirmations of funds', () => {
     const { consents, sca, sent } = opened([
       said({ consentStatus: 'valid', account: { pan: 5254121234563241, maskedPan: '5254121234563241' } }),
       said({ consentStatus: 'expired' }),
-      said({}, 204),
+      { status: 204 },
       said({ scaStatus: 'finalised', psuMessage: 'Card 5254121234563241' }),
     ]);
     expect(await consents.details?.('f1', TRANSACTION_ID)).toMatchObject({
@@ -97,7 +97,7 @@ describe('a consent for confirmations of funds', () => {
       },
     });
     expect(await sca.status('f1', TRANSACTION_ID)).toMatchObject({ authorizationStatus: 'expired' });
-    expect(await consents.delete?.('f1', TRANSACTION_ID)).toBe('terminatedByTpp');
+    expect(await consents.delete?.('f1', TRANSACTION_ID, { wasTaken: false })).toBe('terminatedByTpp');
     const links = { approach: null, status: `http://inner:8080${PATH}/f1/authorisations/a1` };
     expect(await sca.progress?.(links, TRANSACTION_ID)).toMatchObject({
       means: 'done',

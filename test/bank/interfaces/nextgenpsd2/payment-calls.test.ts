@@ -342,24 +342,43 @@ describe('the authorisations of a payment', () => {
   });
 });
 
+const TAKEN = { verdict: 'taken' };
+
 describe('the cancellation of a payment', () => {
-  const cancel = (script: ReturnType<typeof made>) =>
+  const cancel = (script: ReturnType<typeof made>, wasTaken = false) =>
     Promise.resolve(
-      script.calls.cancellation?.request({ resourceId: 'p1', redirectUri: BACK, beforeSend: silent }),
+      script.calls.cancellation?.request({
+        ...{ resourceId: 'p1', redirectUri: BACK, beforeSend: silent, wasTaken },
+      }),
     );
   const AUTHORISATIONS = `${SELF}/cancellation-authorisations`;
   const asked = about('DELETE', SELF, { beforeSend: silent, redirectUri: BACK });
   const LINKED = { transactionStatus: 'RCVD', _links: { startAuthorisation: { href: AUTHORISATIONS } } };
 
-  it.each<[string, Scripted, object | null]>([
-    ['taken at once', { status: 204 }, null],
-    ['taken at once, in words', said({ transactionStatus: 'CANC' }), null],
-    ['for the customer to authorise', said(LINKED, 202), { approach: null, start: AUTHORISATIONS }],
-    ['for the customer to authorise, without a link', said({}, 202), { approach: null }],
-  ])('is %s', async (_, answer, links) => {
+  const WANTED = { approach: null, start: AUTHORISATIONS };
+  const ELSEWHERE = { 'aspsp-sca-approach': 'DECOUPLED' };
+  const MAYBE = { verdict: 'taken', mayWantCustomer: true };
+  it.each<[string, Scripted, object]>([
+    ['taken at once', { status: 204 }, TAKEN],
+    ['taken at once, in words', said({ transactionStatus: 'CANC' }), TAKEN],
+    ['for the customer to authorise', said(LINKED, 202), { verdict: 'to be authorised', links: WANTED }],
+    [
+      'for the customer to authorise elsewhere',
+      { status: 202, headers: ELSEWHERE },
+      { verdict: 'to be authorised', links: { approach: 'decoupled' } },
+    ],
+    ['taken, perhaps for the customer to authorise', said({}, 202), MAYBE],
+    ['taken, without a word', { status: 202 }, MAYBE],
+  ])('is %s', async (_, answer, expected) => {
     const script = made([answer]);
-    expect(await cancel(script)).toEqual(links);
+    expect(await cancel(script)).toEqual({ notices: [], ...expected });
     expect(script.sent).toEqual([asked]);
+  });
+
+  it('of a payment that the bank does not know is proof only after one that it has taken', async () => {
+    const unknown = refused('RESOURCE_UNKNOWN', 404);
+    expect(await cancel(made([unknown]), true)).toEqual({ verdict: 'is gone', notices: [] });
+    expect(await failureOf(cancel(made([unknown])))).toMatchObject({ isNotKnown: true });
   });
 
   it('is authorised at a path of its own', async () => {
@@ -378,7 +397,7 @@ describe('the cancellation of a payment', () => {
   ] as const)('%j says of %s whether the bank has it: %s', async (how, service, isThere) => {
     const file = { payments: { cancel: how } };
     const asking = cancel(made([{ status: 204 }], { file, initiation: { service } }));
-    if (isThere) expect(await asking).toBeNull();
+    if (isThere) expect(await asking).toMatchObject(TAKEN);
     else
       expect(await failureOf(asking)).toEqual({
         code: 'usage',

@@ -1,0 +1,78 @@
+import { hasOnly, isBanksRefusal, isUnknownThere, type JudgedAnswer } from './status.ts';
+
+/** What a `DELETE` was about. */
+export interface DeletionOf {
+  what: 'consent' | 'payment';
+  /** The bank has taken an earlier `DELETE` of it, by the journal. */
+  wasTaken: boolean;
+}
+
+/**
+ * What the answer to a `DELETE` proves:
+ *
+ * - `taken`: the bank does it. Of a payment, the status still says whether it was in time
+ * - `to be authorised`: it does it once the customer has authorised it
+ * - `is gone`: it is not there any more
+ * - `is not known`: the bank does not know it with this certificate, at this minute. It may live
+ * - `refused`: the bank itself does not do it
+ * - `says nothing`: nobody's word, or not about this
+ */
+export type DeletionVerdict =
+  | 'taken'
+  | 'to be authorised'
+  | 'is gone'
+  | 'is not known'
+  | 'refused'
+  | 'says nothing';
+
+/** Judges the answer to a `DELETE`. Only `taken` and `is gone` end anything. */
+export function judgeDeletion(answer: JudgedAnswer, { what, wasTaken }: DeletionOf): DeletionVerdict {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return judgeSuccess(answer);
+  // The bank knows that a consent has ended. A payment may have expired because it was executed.
+  if (what === 'consent' && isBanksRefusal(answer) && hasOnly(answer, EXPIRED)) return 'is gone';
+  if (isUnknownThere(answer)) return wasTaken ? 'is gone' : 'is not known';
+  return isBanksRefusal(answer) ? 'refused' : 'says nothing';
+}
+
+const EXPIRED = ['CONSENT_EXPIRED', 'RESOURCE_EXPIRED'];
+
+function judgeSuccess(answer: JudgedAnswer): DeletionVerdict {
+  const { status, body, said } = answer;
+  if (status === 204) return body.length === 0 ? 'taken' : 'says nothing';
+  if (status !== 200 && status !== 202) return 'says nothing';
+  if (body.length > 0 && !isObject(said.json)) return 'says nothing';
+  const members = isObject(said.json) ? said.json : {};
+  if (said.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
+  return wantsAuthorisation(members, answer.headers) ? 'to be authorised' : 'taken';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Names that gateways give to an error, also in an answer with a status of success. */
+const ERRORS = /^(errors?|fault|exception|error_?(code|message|management)|http_?(code|message))$/i;
+
+function hasError(members: Record<string, unknown>): boolean {
+  const isStatusOfError = Number(members.status ?? members.code) >= 300;
+  return (
+    isStatusOfError ||
+    Object.entries(members).some(([name, value]) => ERRORS.test(name) && value !== null && value !== '')
+  );
+}
+
+/** The links that lead to an authorisation, or to one that has begun. */
+const AUTHORISING = /^(scaRedirect|scaOAuth|scaStatus|confirmation|start|update|select|authorise)/;
+const IS_AUTHORISED = ['finalised', 'exempted'];
+
+/** Whether the customer must authorise it: the answer says where, or that it asks them elsewhere. */
+function wantsAuthorisation(
+  { _links: links, scaStatus }: Record<string, unknown>,
+  headers: JudgedAnswer['headers'],
+): boolean {
+  if (typeof scaStatus === 'string' && IS_AUTHORISED.includes(scaStatus)) return false;
+  const names = isObject(links) ? Object.keys(links) : [];
+  const isElsewhere = /^\s*(decoupled|embedded)\s*$/i.test(headers['aspsp-sca-approach'] ?? '');
+  return isElsewhere || names.some((name) => AUTHORISING.test(name));
+}

@@ -1,0 +1,62 @@
+import type { BankMessage } from '../wire/messages.ts';
+
+/** An answer, as far as it decides what it proves. */
+export interface JudgedAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: { readonly length: number };
+  said: {
+    /** Undefined: it is not JSON. */
+    json: unknown;
+    messages: readonly BankMessage[];
+    /** Its error is the bank's own, in the standard's form. */
+    isBanks: boolean;
+  };
+}
+
+/**
+ * What an answer about a status, an authorisation or a list of them proves:
+ *
+ * - `says this about ours`: what it says counts
+ * - `is not known`: the bank itself does not know what was asked about, with this certificate and at this minute. That is not gone
+ * - `says nothing`
+ */
+export type StatusVerdict = 'says this about ours' | 'is not known' | 'says nothing';
+
+/**
+ * Judges the answer to a question about a consent, a payment, an authorisation, or a list of authorisations.
+ *
+ * @param about the id that was asked about, and the one that the answer names, if it names one
+ */
+export function judgeStatus(
+  { status, said }: JudgedAnswer,
+  about?: { asked: string; named: string | null },
+): StatusVerdict {
+  if (isUnknownThere({ status, said })) return 'is not known';
+  const isSuccess = status >= 200 && status < 300;
+  const isObject = typeof said.json === 'object' && said.json !== null;
+  const isAnothers = about !== undefined && about.named !== null && about.named !== about.asked;
+  return isSuccess && isObject && !isAnothers ? 'says this about ours' : 'says nothing';
+}
+
+/** The last one says that it cannot be asked about any more, which is no end either: a payment may have been executed. */
+const UNKNOWN = ['RESOURCE_UNKNOWN', 'CONSENT_UNKNOWN', 'RESOURCE_EXPIRED'];
+
+/** Whether the bank's own word is that it does not know what a call is about. These codes come with 400, 401, 403, 404 and 410. */
+export function isUnknownThere(answer: Pick<JudgedAnswer, 'status' | 'said'>): boolean {
+  return isBanksRefusal(answer) && hasOnly(answer, UNKNOWN);
+}
+
+/** Statuses that a gateway gives while the bank may do what was asked. */
+const NO_REFUSAL = [408, 425, 429];
+
+/** Whether the bank itself has refused a call. */
+export function isBanksRefusal({ status, said }: Pick<JudgedAnswer, 'status' | 'said'>): boolean {
+  return said.isBanks && status >= 400 && status < 500 && !NO_REFUSAL.includes(status);
+}
+
+/** Whether all errors of an answer have one of these codes. */
+export function hasOnly({ said }: Pick<JudgedAnswer, 'said'>, codes: readonly string[]): boolean {
+  const errors = said.messages.filter(({ isError }) => isError);
+  return errors.length > 0 && errors.every(({ code }) => code !== null && codes.includes(code));
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { BankCall } from '../../../../../src/bank/call/call.ts';
+import {
+  type DeletionOf,
+  type DeletionVerdict,
+  judgeDeletion,
+} from '../../../../../src/bank/interfaces/nextgenpsd2/judge/deletion.ts';
+import { answered, PLAIN_FACTS, refused, type Scripted, said, TRANSACTION_ID } from '../scripted.ts';
+
+// What the answer to a `DELETE` proves.
+
+const DELETING: BankCall = {
+  method: 'DELETE',
+  path: '/v1/consents/c1',
+  facts: PLAIN_FACTS,
+  transactionId: TRANSACTION_ID,
+};
+const CONSENT: DeletionOf = { what: 'consent', wasTaken: false };
+const PAYMENT: DeletionOf = { what: 'payment', wasTaken: false };
+const taken = (of: DeletionOf): DeletionOf => ({ ...of, wasTaken: true });
+const EACH = [CONSENT, PAYMENT, taken(CONSENT), taken(PAYMENT)];
+
+const judged = async (answer: Scripted, of: DeletionOf) =>
+  judgeDeletion(await answered(DELETING, answer), of);
+
+const HTML = { headers: { 'content-type': 'text/html' }, body: '<html><title>Soon back</title></html>' };
+const PAGE = (status: number) => ({ status, ...HTML });
+const gateway = (status: number) => said({ httpCode: String(status), httpMessage: 'No' }, status);
+const links = (...names: string[]) => ({
+  _links: Object.fromEntries(names.map((name) => [name, { href: '/v1/x' }])),
+});
+const errors = (...codes: string[]) => ({
+  tppMessages: codes.map((code) => ({ category: 'ERROR', code, text: 'No' })),
+});
+const empty = (status: number, headers = {}) => ({ status, headers });
+const ELSEWHERE = { 'aspsp-sca-approach': 'DECOUPLED' };
+
+/** Whatever the `DELETE` is about, and whatever was taken before. */
+const ALWAYS: [DeletionVerdict, string, Scripted][] = [
+  ['taken', '204 without a body', empty(204)],
+  ['taken', '200 without a body', empty(200)],
+  ['taken', '200 in JSON', said({ transactionStatus: 'CANC' })],
+  ['taken', '200 with a warning', said({ tppMessages: [{ category: 'WARNING', code: 'X', text: 'Soon' }] })],
+  ['taken', '200 with words for people', said({ message: 'Deleted', status: 'OK', errors: null })],
+  ['taken', '202 without a body', empty(202)],
+  ['taken', '202 in JSON without a link', said({}, 202)],
+  ['taken', '202 with links that lead to no authorisation', said(links('self', 'status'), 202)],
+  [
+    'taken',
+    '202 of a bank that says how it asks, and asks nobody',
+    empty(202, { 'aspsp-sca-approach': 'REDIRECT' }),
+  ],
+  [
+    ...(['taken', '202, authorised already'] as const),
+    said({ scaStatus: 'exempted', ...links('scaStatus') }, 202),
+  ],
+  ...[
+    ...['scaRedirect', 'scaOAuth', 'scaStatus', 'startAuthorisation', 'confirmation', 'authoriseTransaction'],
+    ...['startAuthorisationWithPsuIdentification', 'updatePsuAuthentication', 'selectAuthenticationMethod'],
+  ].map((name): [DeletionVerdict, string, Scripted] => [
+    ...(['to be authorised', `202 with ${name}`] as const),
+    said(links(name), 202),
+  ]),
+  ['to be authorised', '200 with a link', said(links('startAuthorisation'))],
+  ['to be authorised', 'a link that is a text', said({ _links: { startAuthorisation: '/v1/x' } }, 202)],
+  ['to be authorised', '202, on the phone', empty(202, ELSEWHERE)],
+  ['says nothing', 'a page, 200', PAGE(200)],
+  ['says nothing', 'a page, 202', PAGE(202)],
+  ['says nothing', '204 with a body', PAGE(204)],
+  ['says nothing', '200 that is no object', said([])],
+  ['says nothing', '200 with an error', said(errors('SERVICE_UNAVAILABLE'))],
+  ['says nothing', '200 of a gateway', gateway(200)],
+  ['says nothing', '200 with a status of an error', said({ status: 503, message: 'Down' })],
+  ['says nothing', '200 with errors', said({ errors: ['x'] })],
+  ['says nothing', '200 with an error of OAuth', said({ error: 'x' })],
+  ['says nothing', '201', empty(201)],
+  ['says nothing', '206', said({}, 206)],
+  ['says nothing', 'a redirect', empty(302, { location: 'https://elsewhere.example' })],
+  ...[400, 403, 404, 405, 410, 500, 503].flatMap((status): [DeletionVerdict, string, Scripted][] => [
+    ['says nothing', `a page, ${status}`, PAGE(status)],
+    ['says nothing', `a gateway, ${status}`, gateway(status)],
+    ['says nothing', `nothing, ${status}`, empty(status)],
+  ]),
+  ['says nothing', 'a gateway that knows the word', said({ error: 'RESOURCE_UNKNOWN' }, 404)],
+  ['says nothing', '500 with the word', refused('RESOURCE_UNKNOWN', 500)],
+  ...[408, 425, 429].map((status): [DeletionVerdict, string, Scripted] => [
+    ...(['says nothing', `${status} with the word`] as const),
+    refused('CONSENT_UNKNOWN', status),
+  ]),
+  ['refused', 'the bank does not cancel it', refused('CANCELLATION_INVALID', 405)],
+  ['refused', 'in its present state', refused('STATUS_INVALID', 409)],
+  ['refused', 'to this token', refused('TOKEN_INVALID', 401)],
+  ['refused', 'the word beside another error', said(errors('RESOURCE_UNKNOWN', 'STATUS_INVALID'), 400)],
+];
+
+describe.each(EACH)('the answer to a DELETE of a $what (taken before: $wasTaken)', (of) => {
+  it.each(ALWAYS)('%s: %s', async (verdict, _, answer) => {
+    expect(await judged(answer, of)).toBe(verdict);
+  });
+
+  it.each([
+    ...[400, 403, 404, 410].map((status) => refused('RESOURCE_UNKNOWN', status)),
+    ...[400, 401, 403, 404].map((status) => refused('CONSENT_UNKNOWN', status)),
+    said(errors('CONSENT_UNKNOWN', 'RESOURCE_UNKNOWN'), 404),
+  ])('unknown is gone only after one that was taken: %j', async (answer) => {
+    expect(await judged(answer, of)).toBe(of.wasTaken ? 'is gone' : 'is not known');
+  });
+
+  it.each([refused('RESOURCE_EXPIRED', 403), refused('RESOURCE_EXPIRED', 410)])(
+    'expired is the end of a consent, but not of a payment: %j',
+    async (answer) => {
+      expect(await judged(answer, of)).toBe(
+        of.what === 'consent' || of.wasTaken ? 'is gone' : 'is not known',
+      );
+    },
+  );
+});
+
+it('a consent that has expired is gone', async () => {
+  expect(await judged(refused('CONSENT_EXPIRED', 401), CONSENT)).toBe('is gone');
+});
