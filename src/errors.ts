@@ -105,6 +105,8 @@ export interface ErrorContext extends Advice {
   isNotKnown?: true;
   /** The bank refused an initiation in a way that shows that it has begun none. The interface of the bank says so. */
   beganNothing?: true;
+  /** Why a refusal of an initiation is no proof that the bank has begun none, as a sentence. */
+  noProof?: string;
   /** To go on with the flow leads to the same error again. */
   isDeadEnd?: true;
   /** The bank refused the access token that the call had. With a renewed one it may take the call. */

@@ -2,7 +2,7 @@ import type { Announced, BeforeSend, Intent } from '../bank/ports/call.ts';
 import { refusedBecause } from '../domain/bank-reason.ts';
 import type { AnyFlow } from '../domain/flow.ts';
 import { type FlowState, isUntouched } from '../domain/flow-states.ts';
-import { Psd2Error } from '../errors.ts';
+import { endSentence, Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import {
   hasBegunNothing,
@@ -106,6 +106,8 @@ export interface Once<Event, Answer = unknown> {
   answered(answer: Answer): Promise<void>;
   /** How psd2 asks what became of it. Null: only the answer says what the bank calls it. */
   asking: Asking<Event> | null;
+  /** What a refusal does not prove to have begun nothing cannot run either: nobody has its link. So a new token is worth a try. */
+  mayRepeat?: boolean;
 }
 
 export interface Asking<Event> {
@@ -130,7 +132,7 @@ export async function sendOnce<Event extends Typed, Answer>(once: Once<Event, An
   let answer: Answer;
   try {
     answer = await send().catch((error: unknown) => {
-      if (!isTurningAway(error) || !error.hadToken || !hasBegunNothing(error)) throw error;
+      if (!once.mayRepeat || !isTurningAway(error) || !error.hadToken || !hasBegunNothing(error)) throw error;
       // With a new token.
       return send();
     });
@@ -141,7 +143,7 @@ export async function sendOnce<Event extends Typed, Answer>(once: Once<Event, An
 }
 
 async function withoutSuccess<Event extends Typed>(once: Once<Event>, error: unknown): Promise<void> {
-  const { open, events, words, asking } = once;
+  const { open, events, asking } = once;
   if (isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
   const nothing = events.begunNothing?.(error);
   if (nothing) {
@@ -151,24 +153,36 @@ async function withoutSuccess<Event extends Typed>(once: Once<Event>, error: unk
   // Either the call was not announced, because there was no token or the journal could not be written, or the journal already has
   // that it did not begin.
   if (!isAwaited(open.current)) throw error;
+  if (!asking) return unproven(once, error);
   if (isTurningAway(error)) return turnedAway(once, error);
   if (isBanksRefusal(error)) return refused(once, error);
   await recordOutcome(open, events.unanswered());
-  if (!asking)
-    throw outcomeUnknown(
-      open.current,
-      `The bank may have ${words.what}, but gave no usable answer to it`,
-      error,
-    );
+}
+
+/** Nobody can ask the bank, and its answer proves nothing. @throws Psd2Error `outcome_unknown` */
+async function unproven<Event extends Typed>({ open, events, words }: Once<Event>, error: unknown) {
+  const noProof = error instanceof Psd2Error ? error.noProof : undefined;
+  if (noProof === undefined) {
+    await recordOutcome(open, events.unanswered());
+    const why = `The bank may have ${words.did} ${words.what}, but gave no usable answer to it`;
+    throw outcomeUnknown(open.current, why, error);
+  }
+  await recordOutcome(
+    open,
+    events.unanswered(error instanceof Psd2Error ? refusedBecause(error) : undefined),
+  );
+  const unknown = outcomeUnknown(
+    open.current,
+    `The bank may have ${words.did} ${words.what} in spite of its answer`,
+    error,
+  );
+  throw unknown.with({ hint: `${endSentence(noProof)} ${unknown.hint}` });
 }
 
 /** @throws Psd2Error `error`, unless the status shows the outcome, or the call may be sent again now */
 async function turnedAway<Event extends Typed>(once: Once<Event>, error: Psd2Error): Promise<void> {
-  const { open, events, asking } = once;
-  if (!asking) {
-    await recordOutcome(open, events.unanswered(refusedBecause(error)));
-    throw mayHaveBeen(once, 'turned away', error);
-  }
+  const { open, asking } = once;
+  if (!asking) throw error;
   await recordOutcome(open, asking.turnedAway);
   if (error.code === 'not_logged_in' && (await asking.again())) return;
   if (!(await asking.ask('turned away'))) throw error;

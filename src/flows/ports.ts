@@ -83,8 +83,13 @@ export interface FlowPorts {
   ) => Psd2Error | null;
 }
 
-/** What the machine knows of the initiations of a flow. `resourceId` is what the bank called the payment. */
-export type KnownInitiation = { answer: 'answered'; resourceId: string | null } | { answer: 'lost' | 'no' };
+/**
+ * What the machine knows of the initiations of a flow. `resourceId` is what the bank called the payment, `refused` are the ids of
+ * the requests whose refusal proves that nothing began.
+ */
+export type KnownInitiation =
+  | { answer: 'answered'; resourceId: string | null }
+  | { answer: 'lost' | 'no'; refused?: readonly string[] };
 
 /** What psd2 needs of the operator for SCA that the bank's links lead. */
 export interface ReturnPorts {

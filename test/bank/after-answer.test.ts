@@ -41,9 +41,12 @@ it.each([
   ['a moment later, although the first says that it is the last', apart(CLOSED, TAKEN)],
   ['a moment later, before the end of the connection', async (socket) => socket.end(REFUSED + TAKEN)],
   ['as anything else', apart(REFUSED, 'x')],
-] satisfies [string, (socket: TLSSocket) => unknown][])('a second answer is noticed: %s', async (_, write) => {
-  expect(await send(write, forEver)).toMatchObject({ status: 400, more: true });
-});
+] satisfies [string, (socket: TLSSocket) => unknown][])(
+  'a second answer is noticed: %s',
+  async (_, write) => {
+    expect(await send(write, forEver)).toMatchObject({ status: 400, more: true });
+  },
+);
 
 it.each([
   ['the connection stays open', (socket: TLSSocket) => socket.write(REFUSED)],

@@ -77,7 +77,8 @@ export function useRawBank(): RawBank {
       fronts.set(behind.localPort, socket);
       socket.pipe(behind).pipe(socket);
     });
-    behind.on('error', () => {});
+    // What psd2 still writes must be read, or its end is not seen.
+    behind.on('error', () => {}).on('close', () => socket.resume());
     socket.on('error', () => {}).on('close', () => behind.destroy());
   });
   const connect = (origin = bank.origin) => {

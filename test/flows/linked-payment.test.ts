@@ -141,18 +141,23 @@ describe('a payment', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it.each([NEVER, {}])(
-    'the bank refuses the token: psd2 sends it once more with a new one (%j)',
-    async (payments) => {
-      const tokens = { current: async () => 'old', renewed: async () => 'new' };
-      const paying = await newPayment(temporary, open({ file: { payments }, tokens }).bank);
-      bank.initiate(refused('TOKEN_EXPIRED', 401));
-      bank.initiate();
-      bank.says('finalised', 'ACSC');
-      expect((await paying.run()).state).toBe('executed');
-      expect(posts().map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
-    },
-  );
+  it('the bank refuses the token, and executes nothing without the customer: psd2 sends it once more with a new one', async () => {
+    const tokens = { current: async () => 'old', renewed: async () => 'new' };
+    const paying = await newPayment(temporary, open({ file: { payments: NEVER }, tokens }).bank);
+    bank.initiate(refused('TOKEN_EXPIRED', 401));
+    bank.initiate();
+    bank.says('finalised', 'ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(posts().map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+  });
+
+  it('the bank refuses the token, and may execute it: it is not sent again', async () => {
+    const tokens = { current: async () => 'old', renewed: async () => 'new' };
+    const paying = await newPayment(temporary, open({ tokens }).bank);
+    bank.initiate(refused('TOKEN_EXPIRED', 401));
+    await expect(paying.run()).rejects.toMatchObject({ code: 'outcome_unknown', bankCode: 'TOKEN_EXPIRED' });
+    expect([posts().length, paying.events().at(-1)]).toEqual([1, 'execute-unanswered']);
+  });
 
   it('the bank repeats its answer: the same bytes with the same id, also from another machine', async () => {
     bank.clock();

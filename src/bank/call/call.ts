@@ -10,6 +10,7 @@ import type {
   Route,
   TokenSource,
   Turns,
+  Verdict,
 } from '../ports/call.ts';
 import type { Decides } from '../ports/customer.ts';
 import { type BankConnection, CallFailed } from '../transport/connection.ts';
@@ -73,6 +74,8 @@ export interface BankCall extends Repetition {
    * used, and psd2 does not send it again after the bank has refused it: its caller asks for the status first.
    */
   irrevocable?: boolean;
+  /** A refusal may prove that it has begun nothing. So psd2 also reads what follows a refusal on its connection. */
+  judged?: true;
   /** The answer decides about an irrevocable call, so it comes over a connection of its own too. */
   decides?: Decides;
   /** Called before each attempt leaves. */
@@ -100,6 +103,8 @@ export interface Said {
   keepsToken?: boolean;
   /** The id that the bank gave to what an irrevocable call has begun. */
   begun?: string;
+  /** What the answer to a {@link BankCall.judged} call proves. */
+  verdict?: Verdict;
   /** The refusal with 429 lasts (the readings of the day are used up): to wait and try again is useless. */
   lasts?: boolean;
 }
@@ -147,9 +152,15 @@ export interface Wire<What extends Said = Said> {
   compose(call: BankCall): Promise<Signed>;
   /** Checks that an answer belongs to its request, its digest and its signature. @throws Psd2Error `bank_answer` */
   check(answer: WireAnswer, request: WireRequest, call: BankCall): void;
-  understand(answer: WireAnswer, call: BankCall): Promise<What>;
+  understand(answer: WireAnswer, call: BankCall, sent: Sent): Promise<What>;
   /** What a call is about, without its ids. */
   routeOf(call: BankCall): Route;
+}
+
+/** A request as it left. */
+export interface Sent {
+  request: WireRequest;
+  firstByteAt: Date;
 }
 
 /** A request that is ready to send, and its signing string. */
@@ -336,9 +347,10 @@ async function attempt<What extends Said>(
       },
       connected: (socket) => times.connected(socket),
       answered: () => times.answered(),
+      ...(call.judged && { lingers: () => settings.sleep(LINGER_MS) }),
     });
     wire.check(answer, request, call);
-    const said = await wire.understand(answer, call);
+    const said = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt });
     if (said.turnedAway) await announced?.turnedAway?.();
     await report(answer.status, mayHaveLeft, { said });
     return { ...answer, call, route, tppRequestId, said };
@@ -364,6 +376,9 @@ async function attempt<What extends Said>(
     ending.forget();
   }
 }
+
+/** How long psd2 reads what follows a refusal. */
+const LINGER_MS = 1_000;
 
 /** Whose a failure is. What psd2 found wrong before anything left is its own; after that, the answer was. */
 function kindOf(error: unknown, mayHaveLeft: boolean): FailureKind {
@@ -406,6 +421,11 @@ class Times {
     this.#sentAt = this.#now().getTime();
   }
 
+  /** Once the request has left. */
+  get firstByteAt(): Date {
+    return this.#sentAt === undefined ? this.at : new Date(this.#sentAt);
+  }
+
   answered(): void {
     if (this.#sentAt !== undefined) this.found.firstByteMs ??= this.#now().getTime() - this.#sentAt;
   }
@@ -439,6 +459,7 @@ function reporterOf(
       mayHaveLeft: mayHaveLeft || repeated !== undefined,
       irrevocable,
       ...(said?.begun !== undefined && { begun: said.begun }),
+      ...(said?.verdict && { verdict: said.verdict.says }),
       ...(failureKind && { failureKind }),
     });
 }

@@ -45,6 +45,8 @@ export interface Observation {
   irrevocable: boolean;
   /** The id that the bank gave to what it has begun. */
   begun?: string;
+  /** What the answer proves of an initiation. */
+  verdict?: Verdict['says'];
   /** The operator's name for the customer whom the call is about, at a bank whose paths do not name customers. */
   customer?: string;
   route: Route;
@@ -55,6 +57,9 @@ export interface Observation {
   /** The connection that was opened for the call. */
   tls?: TlsFacts;
 }
+
+/** What the answers to an initiation prove. `why`: a sentence for the operator, why this is a proof or none. */
+export type Verdict = { says: 'began' } | { says: 'nothing began' | 'unknown' | 'ask again'; why: string };
 
 /**
  * Why a call has no usable answer. `own`: for reasons of this machine (Ctrl-C, proxy, DNS, certificates, store). `unusable`: psd2

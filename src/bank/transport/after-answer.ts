@@ -13,6 +13,7 @@ export async function hasMoreAfter(socket: Socket, time: Promise<void>): Promise
   const close = socket.destroy.bind(socket);
   let isClosed = false;
   let isUnreadable = false;
+  let reason: Error | undefined;
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -20,6 +21,7 @@ export async function hasMoreAfter(socket: Socket, time: Promise<void>): Promise
   // Whatever closes the connection calls this: undici, the other end, an error, the caller.
   socket.destroy = (error) => {
     isClosed = true;
+    reason = error;
     isUnreadable ||= error !== undefined && saysMore(error);
     if (!isEndOfUse(error)) end();
     return socket;
@@ -35,7 +37,7 @@ export async function hasMoreAfter(socket: Socket, time: Promise<void>): Promise
   } finally {
     socket.off('readable', look);
     socket.destroy = close;
-    if (isClosed) close();
+    if (isClosed) close(reason);
   }
 }
 

@@ -183,14 +183,17 @@ export function evidenceIn({
     },
     async initiated(transactionId) {
       let answer: 'lost' | 'no' = 'no';
+      const refused: string[] = [];
       for await (const call of calls(transactionId)) {
-        const { status, begun = null } = call;
+        const { status, verdict, begun = null } = call;
         if (call.transactionId !== transactionId || !call.irrevocable || call.neverLeft) continue;
         if (status !== null && status >= 200 && status < 300)
           return { answer: 'answered', resourceId: begun };
-        if (status === null || status < 400 || status >= 500) answer = 'lost';
+        // Any other answer may be one of several, and so may one that an older psd2 wrote down without what it proves.
+        if (verdict === 'nothing began') refused.push(call.tppRequestId);
+        else answer = 'lost';
       }
-      return { answer };
+      return { answer, refused };
     },
     async hasSent(transactionId) {
       for await (const call of calls(transactionId))

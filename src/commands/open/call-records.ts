@@ -76,6 +76,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
         ...(!call.mayHaveLeft && { neverLeft: true }),
         ...(call.irrevocable && { irrevocable: true }),
         ...(call.begun !== undefined && { begun: call.begun }),
+        ...(call.verdict !== undefined && { verdict: call.verdict }),
         ...(call.customer !== undefined && { customer: call.customer }),
         ...(call.failureKind && { failureKind: call.failureKind }),
         ...(call.connectMs !== undefined && { connectMs: call.connectMs }),

@@ -40,7 +40,6 @@ export async function verify(run: Run, operation: Payment): Promise<void> {
 
 /** The initiation of a payment, as what cannot be undone: the bank may execute it from now on. */
 function initiation(run: Run, operation: Payment, clock: BankClock | null): Once<StepEvent, Verified> {
-  const mayExecute = mayExecuteUnseen(operation);
   const more = clock ? { bankTime: clock.bank.toISOString() } : {};
   return {
     ...{ open: run.open, asking: null },
@@ -48,14 +47,13 @@ function initiation(run: Run, operation: Payment, clock: BankClock | null): Once
     events: {
       sent: (intent) => ({ type: 'verify-sent', ...intent, ...more }),
       // The bank may have carried out another delivery of what it turned away, and nobody can ask it.
-      revoking: mayExecute ? NOT_BEGUN : NOTHING_MOVED,
+      revoking: NOT_BEGUN,
       unanswered: (why) => ({ type: 'execute-unanswered', ...why }),
       refused: (why) => ({ type: 'execute-refused', ...why }),
       begunNothing: (error) =>
-        hasBegunNothing(error) || (isBanksRefusal(error) && !mayExecute)
-          ? { type: 'verify-refused', ...refusedBecause(error) }
-          : null,
+        hasBegunNothing(error) ? { type: 'verify-refused', ...refusedBecause(error) } : null,
     },
+    mayRepeat: !mayExecuteUnseen(operation),
     send: (beforeSend) => run.calls.verify(beforeSend),
     answered: (verified) => recordVerified(run, verified, (event) => recordInitiated(run, event)),
   };

@@ -17,6 +17,10 @@ export async function isRecovered(run: Run, operation: Payment): Promise<boolean
   const { state, commits, flow, executeRequestId, transactionId } = operation;
   const isSent = state === 'unknown' || (state === 'executing' && commits === 'by the customer');
   if (operation.verification || !isSent) return false;
+  if (await wasRefused(operation, ports)) {
+    await open.record({ type: 'verify-refused', description: REFUSED_BY_THE_LOG });
+    return true;
+  }
   const clock = await readClock(ports, operation);
   const way = await recoveryOf(operation, ports, clock);
   if (way === 'repeat' && executeRequestId !== null) {
@@ -39,6 +43,19 @@ export async function isRecovered(run: Run, operation: Payment): Promise<boolean
       ? `The bank has answered the initiation, but the journal of ${flow} does not have the answer. It may be older than a link that the customer has, so psd2 initiates nothing`
       : `The journal of ${flow} does not say which resource of the bank it has, so psd2 cannot ask whether the ${calls.name} was executed`,
   );
+}
+
+const REFUSED_BY_THE_LOG = 'the log of calls has a refusal that proves that the bank has begun nothing';
+
+/** Whether psd2 was killed between a refusal that proves that nothing began, and its record. */
+async function wasRefused(
+  { executeRequestId, isRepeated, transactionId }: Payment,
+  { initiated }: Pick<FlowPorts, 'initiated'>,
+): Promise<boolean> {
+  // A refusal of a repetition may be about the repetition alone.
+  if (executeRequestId === null || isRepeated) return false;
+  const logged = await initiated?.(transactionId);
+  return logged?.answer !== 'answered' && (logged?.refused ?? []).includes(executeRequestId);
 }
 
 /**

@@ -49,6 +49,8 @@ const loggedCall = z.object({
   irrevocable: z.optional(z.literal(true)),
   /** The id that the bank gave to what it began. Absent: it gave none. */
   begun: z.optional(z.string()),
+  /** What the answer proves of an initiation. Absent: it was none, there was no usable answer, or an older psd2 wrote the line. */
+  verdict: z.optional(z.enum(['began', 'nothing began', 'unknown', 'ask again'])),
   /** The operator's name for the customer, if the path cannot name one. Absent: it can. */
   customer: z.optional(z.string()),
   /** Whose a failure is. Absent: there was a usable answer. */

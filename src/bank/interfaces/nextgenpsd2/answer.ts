@@ -2,9 +2,18 @@ import type * as z from 'zod/mini';
 import { toldReasons } from '../../../domain/bank-reason.ts';
 import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../domain/order/card-number.ts';
 import { type ErrorContext, Psd2Error } from '../../../errors.ts';
-import { type Answer, type BankCall, type Caller, isPage, type Reading, type Said } from '../../call/call.ts';
+import {
+  type Answer,
+  type BankCall,
+  type Caller,
+  isPage,
+  type Reading,
+  type Said,
+  type Sent,
+} from '../../call/call.ts';
 import { textOf } from '../../call/charset.ts';
 import { parseJson } from '../../call/json.ts';
+import type { Verdict } from '../../ports/call.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
 import type { BankDescription } from './description/schema.ts';
 import { type DeletionOf, type DeletionVerdict, judgeDeletion } from './judge/deletion.ts';
@@ -15,8 +24,6 @@ import {
   type Meaning,
   meaningOf,
   meaningOfStatus,
-  refusesInitiation,
-  speaksOfDuplicate,
   TOKEN_CODES,
 } from './refusals.ts';
 import { type BankMessage, messagesIn, titleIn } from './wire/messages.ts';
@@ -48,6 +55,7 @@ export async function understand(
   answer: WireAnswer,
   call: BankCall,
   bank: BankDescription,
+  sent: Sent & { certificateEnds: Date },
 ): Promise<NextGenSaid> {
   const { status, headers } = answer;
   const { text, problem } = textOf(answer);
@@ -88,8 +96,21 @@ export async function understand(
     keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.lasts === true,
     ...(!isRefused && call.irrevocable && begunIn(parsed)),
+    ...(call.judged && { verdict: await judge(answer, sent, bank) }),
     ...(problem !== null && { problem }),
   };
+}
+
+/** What the answer to an initiation proves. */
+async function judge(
+  answer: WireAnswer,
+  { request, firstByteAt, certificateEnds }: Sent & { certificateEnds: Date },
+  bank: BankDescription,
+): Promise<Verdict> {
+  const { judgeInitiation } = await import('./judge/initiation.ts');
+  const { target: path, headers, body } = request;
+  const sent = { path, headers, body: body?.toString() ?? '', firstByteAt, certificateEnds };
+  return judgeInitiation(sent, [{ ...answer, more: answer.more ?? false }], bank);
 }
 
 /** The payment that an initiation has begun. The log of calls keeps its id, should psd2 be killed before the journal has it. */
@@ -243,7 +264,7 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(meaning.endsConsent && hasConsent(call) && { endsConsent: true }),
     ...(isAboutResource(call) && judgeStatus(answer) === 'is not known' && { isNotKnown: true }),
     ...refusalIn(answer, code),
-    ...(call.irrevocable && beganNothing(answer, code) && { beganNothing: true as const }),
+    ...provenIn(said.verdict),
   });
 }
 
@@ -257,21 +278,10 @@ function hasConsent({ facts, headers }: BankCall): boolean {
   return facts.reads !== null || headers?.['consent-id'] !== undefined;
 }
 
-/** Statuses after which the bank may have begun a payment all the same, whatever its error says. */
-const MAY_HAVE_BEGUN = [408, 409, 425, 429];
-
-/**
- * Whether a refused initiation has certainly begun nothing: HTTP forbids intermediaries to repeat a `POST`, and psd2 sends it once,
- * over a connection of its own. So an error of the standard about what was asked for, or about who asks, is the bank's last word, unless
- * the bank speaks of something that it has already. An answer with the id of another request never comes here.
- */
-function beganNothing({ status, said }: NextGenAnswer, code: Psd2Error['code']): boolean {
-  // What the bank file says of a code of the standard counts.
-  if ([...UNDECIDED, 'duplicate_reference', 'too_many_calls'].includes(code)) return false;
-  if (status < 400 || status > 499 || MAY_HAVE_BEGUN.includes(status) || !said.isBanks) return false;
-  const errors = said.messages.filter(({ isError }) => isError);
-  const areAll = errors.length > 0 && errors.every(({ code }) => code !== null && refusesInitiation(code));
-  return areAll && !speaksOfDuplicate(JSON.stringify(said.json));
+/** What a refused initiation proves. */
+function provenIn(verdict: Verdict | undefined): Pick<ErrorContext, 'beganNothing' | 'noProof'> {
+  if (verdict === undefined || verdict.says === 'began') return {};
+  return verdict.says === 'nothing began' ? { beganNothing: true } : { noProof: verdict.why };
 }
 
 /** Statuses with which the bank refuses what a request contains. */

@@ -86,6 +86,7 @@ async function create(
       beforeSend,
       redirectUri: initiation.returnAddress,
       irrevocable: true,
+      judged: true,
       ...(requestId !== undefined && { requestId }),
     },
     basketAnswer,

@@ -148,9 +148,16 @@ function openWire(description: BankDescription, paths: Paths, settings: WireSett
   return {
     compose: composer(description, paths, settings),
     check: answerCheck(settings.bankSigningCertificate, namesAtBank(description)('x-request-id')),
-    understand: (answer, call) => understand(answer, call, description),
+    understand: (answer, call, sent) =>
+      understand(answer, call, description, { ...sent, certificateEnds: endsOf(settings.identity) }),
     routeOf: (call) => routeOf(paths, call),
   };
+}
+
+/** When the first of the certificates ends that a request carries. */
+function endsOf({ qwacCertificate, signingCertificate }: WireSettings['identity']): Date {
+  const ends = [qwacCertificate, signingCertificate].map(({ validTo }) => Date.parse(validTo));
+  return new Date(Math.min(...ends));
 }
 
 interface OpenSettings extends Omit<Calls, 'bank' | 'base' | 'settings' | 'list'> {

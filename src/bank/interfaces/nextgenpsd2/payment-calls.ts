@@ -123,6 +123,7 @@ async function initiate(
       beforeSend,
       redirectUri: returnAddress,
       irrevocable: true,
+      judged: true,
       ...(requestId !== undefined && { requestId }),
     },
     (answer) => ({ ...readAnswer(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),

@@ -130,42 +130,6 @@ export function isAboutSender(bankCode: string): boolean {
   return SIGNATURE_CODES.includes(bankCode) || bankCode.startsWith('CERTIFICATE_');
 }
 
-/** Codes of the standard with which a bank refuses an initiation for what it asks for, or for who asks. */
-const REFUSING_INITIATION =
-  /^((PARAMETER|PRODUCT|CERTIFICATE|SIGNATURE|TOKEN|CONSENT)_[A-Z_]+|FORMAT_ERROR|SERVICE_INVALID|ROLE_INVALID|CORPORATE_ID_INVALID|PSU_CREDENTIALS_INVALID|EXECUTION_DATE_INVALID|PAYMENT_FAILED|FUNDS_NOT_AVAILABLE|REQUESTED_FORMATS_INVALID)$/;
-
-/** Whether an initiation that the bank refuses with this code has begun no payment. */
-export function refusesInitiation(bankCode: string): boolean {
-  return REFUSING_INITIATION.test(bankCode);
-}
-
-/** "Duplicate", "already", "exists" in the languages of the banks, in small letters without accents. Not "does not exist". */
-const DUPLICATE = new RegExp(
-  [
-    /du[bp]li[ckqz]|\balready\b|\bexists\b|\b(same|existing|identical) (payment|request|order|transaction)/,
-    /\b(re-?sent|re-?submi|repeated|twice|previously|idempoten)|(?<!\b(not|never) )\b(been|was) used before\b/,
-    // "Not unique" in all of them. An account that is "not uniquely identified" is no duplicate.
-    /(\b(not|non?|pas|nao|niet|nie|nicht|ikke|inte)|n.t)[ -](an? |e |es |jest )?(unique|uniek|unic[oa]|unik\w*|univoc[oa]|eindeutig)\b(?! (identif|zu|bestimm))/,
-    /\b(must be|doit etre|muss) (unique|eindeutig)\b/,
-    // German, Dutch
-    /doppel|\bbereits\b|\bschon\b|\bexistiert\b(?! nicht)|(?<!nicht )vorhanden|mehrfach|wiederholt/,
-    /dubbel|\breeds\b|\bbestaat\b(?! niet)/,
-    // French, Italian, Spanish, Portuguese, Romanian
-    /\bdeja\b|doublon|(?<!n.)(?<!n[ouaei]o? )\bexist[ea]\b|\bgia\b|doppi[ao]\b|(?<!non )\besist/,
-    /\bya (exist|ha|fue|se|esta)|repetid|\bja (exist|foi)|dublat/,
-    // Polish, Czech, Hungarian, Danish, Norwegian, Swedish, Finnish
-    /\bjuz\b|(?<!nie )\bistnieje|powtorz|\bjiz\b|existuje|\bmar (letez|szerepel)/,
-    /dobbelt|dubbl|\ballerede\b|\bredan\b|\bjo olemassa|paallekkai/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-);
-
-/** Whether a refusal speaks of something that the bank has already. @param answer all its texts */
-export function speaksOfDuplicate(answer: string): boolean {
-  return DUPLICATE.test(answer.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ł', 'l').toLowerCase());
-}
-
 /** Codes about the token. Only after them a new token helps. */
 export const TOKEN_CODES = ['TOKEN_UNKNOWN', 'TOKEN_INVALID', 'TOKEN_EXPIRED', 'invalid_token'];
 

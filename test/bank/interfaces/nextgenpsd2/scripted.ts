@@ -65,9 +65,20 @@ export async function answered(
   description = described(),
 ): Promise<NextGenAnswer> {
   const answer = { status, headers, body: typeof body === 'string' ? Buffer.from(body) : body };
-  const said = await understand(answer, call, description);
+  const target = call.path;
+  const request = { method: call.method, target, headers: { ...call.headers }, body: bodyOf(call) };
+  const said = await understand(answer, call, description, {
+    request,
+    firstByteAt: new Date(),
+    certificateEnds: new Date('2999-01-01'),
+  });
   const route = { path: '{other}', kind: 'other' } as const;
   return { ...answer, call, route, tppRequestId: TPP_REQUEST_ID, said };
+}
+
+function bodyOf({ body }: BankCall): Buffer | undefined {
+  if (body === undefined) return undefined;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
 /** Calls that get these answers, in this order. */
