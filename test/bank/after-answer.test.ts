@@ -13,13 +13,13 @@ const CHUNKED = 'HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n2
 const TAKEN = 'HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}';
 
 /** Sends a request, and waits for what follows a refusal until `time` ends. */
-function send(write: (socket: TLSSocket) => unknown, time: Promise<void>) {
+function send(write: (socket: TLSSocket) => unknown, time: () => Promise<void>) {
   bank.answer = write;
-  return bank.connection.send(PUT, TIMEOUT_MS, never, { alone: true, lingers: () => time });
+  return bank.connection.send(PUT, TIMEOUT_MS, never, { alone: true, lingers: time });
 }
 
 /** psd2 waits until something comes. */
-const forEver = new Promise<void>(() => {});
+const forEver = () => new Promise<void>(() => {});
 
 /** Lets what was written arrive. */
 async function ticks(count: number): Promise<void> {
@@ -55,7 +55,7 @@ it.each([
   ['the answer ends with the connection', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n{}')],
   ['empty lines follow', apart(REFUSED, '\r\n')],
 ] satisfies [string, (socket: TLSSocket) => unknown][])('nothing follows: %s', async (_, write) => {
-  const answer = await send(write, ticks(100));
+  const answer = await send(write, () => ticks(100));
   expect([answer.status, answer.body.toString(), answer.more]).toEqual([400, '{}', undefined]);
 });
 
@@ -64,7 +64,7 @@ it('psd2 does not wait after a success', async () => {
 });
 
 it('a wait that is interrupted gives no answer', async () => {
-  const interrupted: Promise<void> = Promise.reject(new Error('interrupted'));
+  const interrupted = () => Promise.reject(new Error('interrupted'));
   await expect(send((socket) => socket.write(REFUSED), interrupted)).rejects.toMatchObject({
     cause: { message: 'interrupted' },
   });
