@@ -132,7 +132,7 @@ describe('a code of the standard', () => {
     });
   });
 
-  const NO_CONSENT = { ...CONSENT, ...CONTENT, beganNothing: true };
+  const NO_CONSENT = { ...CONSENT, ...CONTENT };
   it.each<[string, string, string, ErrorContext]>([
     ['PERIOD_INVALID', 'bank_refused', `The bank does not take the days of ${PAY}`, CONTENT],
     ['RESOURCE_UNKNOWN', 'bank_refused', `The bank does not know what ${PAY} is about`, OTHER],

@@ -167,7 +167,13 @@ describe('an initiation', () => {
       {
         ...{ method: 'POST', path: '/v1/payments/sct', body: what.initiation?.body ?? '{"a":1}', headers },
         facts: PLAIN_FACTS,
-        ...{ transactionId: TRANSACTION_ID, beforeSend: silent, redirectUri: BACK, irrevocable: true },
+        ...{
+          transactionId: TRANSACTION_ID,
+          beforeSend: silent,
+          redirectUri: BACK,
+          irrevocable: true,
+          judged: true,
+        },
       },
     ]);
   });
@@ -474,7 +480,7 @@ describe('a signing basket', () => {
       {
         ...{ method: 'POST', path: '/v1/signing-baskets', body: initiation.body, beforeSend: silent },
         facts: PLAIN_FACTS,
-        ...{ transactionId: TRANSACTION_ID, redirectUri: BACK, irrevocable: true, ...more },
+        ...{ transactionId: TRANSACTION_ID, redirectUri: BACK, irrevocable: true, judged: true, ...more },
       },
     ]);
   });

@@ -75,7 +75,13 @@ describe('a transfer', () => {
     const again = '11111111-2222-4333-8444-555555555555';
     // payment-calls.test.ts has the whole request and the whole answer.
     expect(await made.verify(silent, again)).toMatchObject({ resourceId: 'p1' });
-    const asked = { transactionId: TRANSACTION_ID, beforeSend: silent, irrevocable: true, requestId: again };
+    const asked = {
+      transactionId: TRANSACTION_ID,
+      beforeSend: silent,
+      irrevocable: true,
+      judged: true,
+      requestId: again,
+    };
     const path = '/v1/payments/sepa-credit-transfers';
     expect(script.sent).toMatchObject([{ path, body: kept.body, redirectUri: BACK.address, ...asked }]);
   });
