@@ -106,6 +106,13 @@ const headers = z.strictObject({
     ),
     {},
   ),
+  requestId: z._default(
+    oneOf(
+      ['ours', 'any'],
+      'X-Request-ID of an answer: that of the request, or none; `any`: the bank writes ids of its own, and psd2 does not compare them',
+    ),
+    'ours',
+  ),
 });
 
 const PRESENCE = ['optional', 'required', 'never'] as const;
@@ -480,6 +487,11 @@ function bodyPath() {
     );
 }
 
+const refusal = z.strictObject({
+  code: text('code of the bank, or what follows its last dot'),
+  text: z.optional(text('the whole text beside it; absent: any')),
+});
+
 const payments = z.strictObject({
   products: z.prefault(noted(products, 'payment products, by payment service'), {}),
   required: z._default(orderedSet(bodyPath(), 'fields that the bank demands beyond the standard'), []),
@@ -502,6 +514,13 @@ const payments = z.strictObject({
   executesWithoutSca: z._default(
     oneOf(['possible', 'never'], 'whether the bank may execute a payment that nobody authorised'),
     'possible',
+  ),
+  refusals: z._default(
+    noted(
+      z.array(refusal),
+      'errors that the bank gives for what is in an initiation alone, and never for a payment that it has: after one, the reference is free',
+    ),
+    [],
   ),
   cancel: z._default(
     noted(
