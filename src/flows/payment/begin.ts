@@ -51,12 +51,20 @@ function initiation(run: Run, operation: Payment, clock: BankClock | null): Once
       unanswered: (why) => ({ type: 'execute-unanswered', ...why }),
       refused: (why) => ({ type: 'execute-refused', ...why }),
       begunNothing: (error) =>
-        hasBegunNothing(error) ? { type: 'verify-refused', ...refusedBecause(error) } : null,
+        hasBegunNothing(error) || isRefusedBasket(operation, error)
+          ? { type: 'verify-refused', ...refusedBecause(error) }
+          : null,
     },
     mayRepeat: !mayExecuteUnseen(operation),
     send: (beforeSend) => run.calls.verify(beforeSend),
     answered: (verified) => recordVerified(run, verified, (event) => recordInitiated(run, event)),
   };
+}
+
+/** Whether the bank refuses a basket that nobody can have authorised: its payments are at the bank already, each with its own id. */
+function isRefusedBasket(operation: Payment, error: unknown): error is Psd2Error {
+  const isBasket = operation.initiation?.service === 'signing-baskets';
+  return isBasket && isBanksRefusal(error) && !mayExecuteUnseen(operation);
 }
 
 /** Records the answer to a verification. If the bank has rejected the payment in it, it may not have it afterwards, and cannot be asked. */
