@@ -26,8 +26,6 @@ export interface LinkedRecord {
   code: BeforeSend;
   /** What the flow keeps of the bank's links, before the customer has one. */
   started(links: ScaLinks): Promise<void>;
-  /** Writes down which links the bank does not know. */
-  linksLeft(): Promise<void>;
   returned(): Promise<void>;
   /** Asks the bank whether the customer has decided. */
   isDecided(): Promise<boolean>;
@@ -52,10 +50,7 @@ export async function authoriseByLinks(
 ): Promise<boolean> {
   const codeVerifier = randomBytes(32).toString('base64url');
   const go = { returns, codeVerifier, beforeSend: record.approach };
-  const turn = await proceed(subject, links, ports, go).catch(async (error: unknown) => {
-    await record.linksLeft();
-    throw error;
-  });
+  const turn = await proceed(subject, links, ports, go);
   // No customer logs in for nothing.
   if (turn.next === 'log in') await returns.readyToKeep();
   const listener = await listenFor(subject, turn, ports, returns);
@@ -65,19 +60,6 @@ export async function authoriseByLinks(
   } finally {
     await listener?.close();
   }
-}
-
-/** Writes down which links the bank does not know, so that no later run asks there. */
-export async function recordLinksLeft<Event>(
-  open: {
-    readonly current: { links: ScaLinks | null };
-    record(event: Event | { type: 'links-left'; links: ScaLinks }): Promise<unknown>;
-  },
-  { linksLeft }: Pick<Sca, 'linksLeft'>,
-): Promise<void> {
-  const { links } = open.current;
-  const left = links && linksLeft?.(links);
-  if (left && left !== links) await open.record({ type: 'links-left', links: left });
 }
 
 /** The redirect URI with a state. */
@@ -169,10 +151,9 @@ async function sendCustomer(
   const code = confirmationCodeIn(parameters);
   const { confirmCode } = ports.bank.sca;
   if (turn.next !== 'open' || turn.links.confirmation === undefined || !code || !confirmCode) return false;
+  const { resourceId, transactionId } = subject;
   await confirmCode({
-    links: turn.links,
-    code,
-    transactionId: subject.transactionId,
+    ...{ resourceId, links: turn.links, code, transactionId },
     beforeSend: record.code,
   });
   return true;

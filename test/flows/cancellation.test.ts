@@ -374,7 +374,7 @@ describe('with SCA', () => {
       ...{ request: thatEnds(LINKS), says: [ACCEPTED] },
       sca: {
         ...turn({ ...LINKS, status: '/c1' }),
-        async progress(of) {
+        async progress(_, of) {
           links.push(of);
           return { scaStatus: 'failed', means: 'failed', message: null };
         },

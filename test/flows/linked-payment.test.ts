@@ -395,28 +395,14 @@ describe('the customer', () => {
     expect(again.customer.visited).toEqual([]);
   });
 
-  it('a link to the authorisation that the bank does not know is asked once, also after a kill', async () => {
+  it('a link to the authorisation of another payment is not asked', async () => {
     const paying = await newPayment(temporary, open().bank, {}, fakeCustomer({ scaTimeoutMs: 1 }, null));
-    bank.initiate({ _links: linksTo({ scaStatus: { href: '/v1/sca/a1' } }) });
-    recorded.expect('GET', '/v1/sca/a1', refused('RESOURCE_UNKNOWN', 404));
-    bank.says('started', 'RCVD');
-    await errorOf(paying.run());
-    expect(paying.events()).toContain('links-left');
-    bank.says('finalised', 'ACSC');
-    const again = await payment({}, { journal: paying.lines() });
-    expect((await again.run()).state).toBe('executed');
-  });
-
-  it('a start that the bank does not know is asked once, although the bank refuses the standard’s', async () => {
-    const paying = await payment();
-    bank.initiate({ _links: { startAuthorisation: { href: '/v1/start' } } });
-    recorded.expect('POST', '/v1/start', refused('RESOURCE_UNKNOWN', 404));
-    recorded.expect('POST', SCA_STATUS.replace('/a1', ''), refused('SERVICE_INVALID'));
+    bank.initiate({ _links: linksTo({ scaStatus: { href: '/v1/payments/x/p2/authorisations/a2' } }) });
     bank.is('RCVD');
     await errorOf(paying.run());
-    bank.start();
-    bank.says('finalised', 'ACSC');
-    expect((await (await payment({}, { journal: paying.lines() })).run()).state).toBe('executed');
+    bank.is('ACSC');
+    const again = await payment({}, { journal: paying.lines() });
+    expect((await again.run()).state).toBe('executed');
   });
 
   describe.each([

@@ -117,7 +117,6 @@ function play({ turn = OPEN, links = null, customer = fakeCustomer(), ...more }:
     async returned() {
       did.push('returned');
     },
-    linksLeft: async () => {},
     isDecided: async () => false,
     async refusedLogin(error) {
       did.push(error);
@@ -370,7 +369,7 @@ describe('a confirmation code', () => {
     ['started', WITH_CODE.links],
     `sends: ${PAGE}`,
     'returned',
-    { links: WITH_CODE.links, code, transactionId: 't1', beforeSend: announceCode },
+    { resourceId: 'p1', links: WITH_CODE.links, code, transactionId: 't1', beforeSend: announceCode },
   ];
 
   it.each([

@@ -99,7 +99,7 @@ function setting(needed: number) {
     sca: {
       start: () => Promise.reject(new TypeError('Links lead the SCA')),
       status: async () => resourceStatus({ status: bank.word }, order, ['ACSC']),
-      progress: async ({ id }) => progressOf({ scaStatus: bank.scaStatus(id), psuMessage: null }),
+      progress: async (_, { id }) => progressOf({ scaStatus: bank.scaStatus(id), psuMessage: null }),
       async proceed({ links, psu, beforeSend }) {
         if (links?.redirect !== undefined) return { next: 'open', url: links.redirect, links };
         await beforeSend({ requestId: 'r', digest: null });

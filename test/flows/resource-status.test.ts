@@ -331,8 +331,20 @@ describe('no link says how far the authorisation is, but the bank lists them', (
     await expect(look(await withTheCustomer(REDIRECT), CHECKED, lists(error))).rejects.toBe(error);
   });
 
+  it('they are not asked for if a link says it', async () => {
+    asked.length = 0;
+    const progress = async () => ({ scaStatus: 'started', means: 'going on', message: null }) as const;
+    await look(await withTheCustomer(WITH_STATUS), CHECKED, { ...lists('done'), progress });
+    expect(asked).toEqual([]);
+  });
+
+  it('they are asked for if the link says nothing', async () => {
+    const progress = () => Promise.reject(refused);
+    const looked = await look(await withTheCustomer(WITH_STATUS), CHECKED, { ...lists('done'), progress });
+    expect(looked).toMatchObject({ isSigned: true });
+  });
+
   it.each<[string, ScaLinks | null, ResourceStatus]>([
-    ['a link says it', WITH_STATUS, CHECKED],
     ['the customer has nothing to do', { ...REDIRECT, isDone: true }, CHECKED],
     ['the payment is open', REDIRECT, OPEN],
     ['the payment is executed', REDIRECT, EXECUTED],

@@ -13,7 +13,7 @@ import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
 import type { Baskets } from './basket.ts';
 import type { BulkPayments, BulkTerms, Debited } from './bulk.ts';
-import type { Consents, Login, Sca } from './customer.ts';
+import type { Consents, Login, OddLinks, Sca } from './customer.ts';
 import type { PaymentCalls } from './payment-calls.ts';
 import type { Questions } from './questions.ts';
 
@@ -226,11 +226,9 @@ export interface Transaction extends BookedRow, SaidFacts {
 }
 
 /** What was odd in a bank's answers, and did no harm. */
-export interface Oddities {
+export interface Oddities extends OddLinks {
   /** The fields that psd2 could not read, and how often. It counts each as missing. */
   unread: ReadonlyMap<string, number>;
-  /** The names of links that led elsewhere. psd2 called the same at the base URL. */
-  rewritten: ReadonlySet<string>;
 }
 
 export interface TransactionQuery {

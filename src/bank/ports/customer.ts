@@ -224,7 +224,7 @@ export interface ScaLinks {
   start?: string;
   /** Tells how far the authorisation is. */
   status?: string;
-  /** As `status`, at the address of the interface: for a link that the bank does not know. */
+  /** As `status`, at the address of the interface. Only flows of earlier versions have it. */
   usualStatus?: string;
   /** Takes the confirmation code that the browser brings back. */
   confirmation?: string;
@@ -234,6 +234,14 @@ export interface ScaLinks {
   message?: string;
   /** Why psd2 does not follow them. */
   unusable?: string;
+}
+
+/** The links of a bank that psd2 did not call as they are. */
+export interface OddLinks {
+  /** The names of those with another host, prefix or version. psd2 called the same at the base URL. */
+  rewritten: ReadonlySet<string>;
+  /** Those about something else than what they came with, whole, by their names. psd2 followed none. */
+  foreign: ReadonlyMap<string, string>;
 }
 
 /** The next thing that happens so that a customer authorises a resource. `links` are what a flow keeps from now on. */
@@ -299,21 +307,25 @@ export interface Sca {
   /**
    * Does what the bank's links say, up to what the customer must do. Absent: `start` is all that the interface has.
    *
-   * @throws Psd2Error `bank_answer` for an approach that psd2 does not support, and for a link to another host
+   * @throws Psd2Error `bank_answer` for an approach that psd2 does not support
    */
   proceed?(sca: ScaAuthorisation): Promise<ScaTurn>;
-  /** Notes links that lead elsewhere (`Bank.oddities`). Asks nobody. */
-  noteLinks?(links: ScaLinks): void;
-  /** The links without those that the bank has said it does not know. The same object: all are left. */
-  linksLeft?(links: ScaLinks): ScaLinks;
+  /** Which of the links are odd. Asks nobody. */
+  oddLinks?(resourceId: string, links: ScaLinks): OddLinks;
   /** The number of authorisations that the bank has of a resource. */
   count?(resourceId: string, transactionId: string): Promise<number>;
   /** How far an authorisation is, if the bank gave no link to ask. Null if the bank lists none. */
   progressWithoutLink?(resourceId: string, transactionId: string): Promise<ScaProgress | null>;
-  /** How far an authorisation is. Null if the bank gave no link to ask. */
-  progress?(links: ScaLinks, transactionId: string, decides?: Decides): Promise<ScaProgress | null>;
+  /** How far an authorisation is. Null if nothing says which one. */
+  progress?(
+    resourceId: string,
+    links: ScaLinks,
+    transactionId: string,
+    decides?: Decides,
+  ): Promise<ScaProgress | null>;
   /** Sends the confirmation code that the customer's browser brought back. */
   confirmCode?(sca: {
+    resourceId: string;
     links: ScaLinks;
     code: string;
     transactionId: string;

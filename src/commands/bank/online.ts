@@ -1,11 +1,14 @@
+import type { OddLinks } from '../../bank/ports/customer.ts';
 import type { ReadBank } from '../../bank-file/bank-file.ts';
 import { Psd2Error } from '../../errors.ts';
+import { bankFor } from '../../flows/consent/by-links.ts';
 import type { Context } from '../context.ts';
 import { checkConnection } from '../doctor/connection.ts';
 import { sayContested } from '../doctor/contested.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
 import { checkKeyIds } from '../doctor/key-id.ts';
 import { checkCertificates } from '../doctor/keys.ts';
+import { foreignLinks } from '../open/bank.ts';
 import { finding } from '../shared/checks.ts';
 
 /**
@@ -32,32 +35,53 @@ export async function diagnoseBank(
   const refusal = await checkConnection(trial, diagnosis);
   await checkKeyIds(trial, diagnosis, refusal, ['bank', 'check', '--online', named, '--yes']);
   await sayContested(trial, diagnosis, refusal);
-  await sayRewritten(trial, diagnosis);
+  await sayOddLinks(trial, diagnosis);
   return diagnosis;
 }
 
 /** Consents and transfers whose links are looked at, the newest of each. */
 const MOST_FLOWS = 20;
 
-/** Says that the bank's links lead elsewhere, by those that the profile's last consents and transfers keep. The bank is not asked. */
-async function sayRewritten(trial: Context, diagnosis: Diagnosis): Promise<void> {
+/** Says which of the bank's links lead elsewhere, by those that the profile's last consents and transfers keep. The bank is not asked. */
+async function sayOddLinks(trial: Context, diagnosis: Diagnosis): Promise<void> {
   try {
-    const { sca, oddities } = (await trial.applicationBank('authorization_code')).connect();
+    const rewritten = new Set<string>();
+    const foreign = new Map<string, string>();
+    const note = (found: OddLinks | undefined) => {
+      for (const name of found?.rewritten ?? []) rewritten.add(name);
+      for (const [name, href] of found?.foreign ?? []) if (!foreign.has(name)) foreign.set(name, href);
+    };
+    const bank = (await trial.applicationBank('authorization_code')).connect();
     const { flows } = await trial.store();
-    for (const kind of ['consent', 'transfer'] as const) {
-      let looked = 0;
-      for await (const { links } of flows.list(kind, { onDamaged: () => {} })) {
-        if (links) sca.noteLinks?.(links);
-        looked += 1;
-        if (looked === MOST_FLOWS) break;
-      }
+    const onDamaged = () => {};
+    for await (const consent of newest(flows.list('consent', { onDamaged }))) {
+      const { links, resourceId } = consent;
+      if (links && resourceId) note(bankFor(bank, consent).sca.oddLinks?.(resourceId, links));
     }
-    const names = [...(oddities?.rewritten ?? [])];
-    if (names.length === 0) return;
-    const detail = `the bank's links lead elsewhere: ${names.join(', ')}. psd2 calls the same at the base URL`;
-    await diagnosis.make('links', async () => finding('ok', detail));
+    for await (const transfer of newest(flows.list('transfer', { onDamaged }))) {
+      const { links, verification } = transfer;
+      if (links && verification)
+        note(bank.payments.transfer(transfer).sca?.oddLinks?.(verification.resourceId, links));
+    }
+    const detail = `the bank's links lead elsewhere: ${[...rewritten].join(', ')}. psd2 calls the same at the base URL`;
+    if (rewritten.size > 0) await diagnosis.make('links', async () => finding('ok', detail));
+    for (const each of foreignLinks({ foreign }))
+      await diagnosis.make('links', async () => finding('warn', each, OWN_PATHS));
   } catch (error) {
     // The profile may have no store yet. What is wrong with it is for `doctor`.
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+  }
+}
+
+const OWN_PATHS = {
+  hint: 'If the bank has the operation at another path, name it in api.paths of the bank file.',
+};
+
+async function* newest<Flow>(flows: AsyncIterable<Flow>): AsyncGenerator<Flow> {
+  let count = 0;
+  for await (const flow of flows) {
+    yield flow;
+    count += 1;
+    if (count === MOST_FLOWS) return;
   }
 }

@@ -12,7 +12,7 @@ import type {
 } from '../../bank/call/call.ts';
 import { openCaller, openExchange, withTokens } from '../../bank/call/call.ts';
 import { Pace } from '../../bank/call/pace.ts';
-import type { Bank, BankInterface } from '../../bank/ports/bank.ts';
+import type { Bank, BankInterface, Oddities } from '../../bank/ports/bank.ts';
 import type { TokenSource } from '../../bank/ports/call.ts';
 import type { ClientCredentials } from '../../bank/ports/customer.ts';
 import { connectToBank } from '../../bank/transport/connection.ts';
@@ -164,17 +164,25 @@ function sessionsAt(
     });
 }
 
-/** With --verbose, says at the end what was odd in the bank's answers. */
-function tellOddities({ globals, terminal, onEnd }: Context, bank: Bank): void {
-  if (!globals.verbose) return;
+/** Says at the end which links psd2 did not follow; with --verbose, also what else was odd in the bank's answers. */
+function tellOddities({ globals, terminal, onEnd }: Context, { oddities }: Bank): void {
+  if (!oddities) return;
   onEnd(async () => {
-    for (const each of odditiesOf(bank)) terminal.say(each);
+    const sentences = [...foreignLinks(oddities), ...(globals.verbose ? odditiesOf(oddities) : [])];
+    for (const each of sentences) terminal.say(each);
   });
 }
 
-/** What was odd in the bank's answers, a sentence for each kind. */
-function odditiesOf({ oddities }: Bank): string[] {
-  const { unread = new Map<string, number>(), rewritten = new Set<string>() } = oddities ?? {};
+/** A sentence for each link that was about something else. */
+export function foreignLinks({ foreign }: Pick<Oddities, 'foreign'>): string[] {
+  return [...foreign].map(
+    ([name, href]) =>
+      `The bank's link ${name} is not for what it was sent with, so psd2 used only its own address: ${href}`,
+  );
+}
+
+/** What was odd in the bank's answers, and did no harm: a sentence for each kind. */
+function odditiesOf({ unread, rewritten }: Oddities): string[] {
   const fields = [...unread].map(([field, count]) => `${field} (${count})`);
   return [
     ...(fields.length > 0 ? [`psd2 could not read these fields of transactions: ${fields.join(', ')}`] : []),

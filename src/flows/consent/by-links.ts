@@ -10,7 +10,6 @@ import {
   type LinkedRecord,
   type LinkedSubject,
   lacksReturn,
-  recordLinksLeft,
   returnAddress,
 } from '../linked-sca.ts';
 import { isNotKnown, notKnownThere } from '../not-known.ts';
@@ -54,7 +53,7 @@ export async function runLinkedConsent(
   if (open.current.state === 'created') await request(open, ports, grant);
   // A journal that was restored may say so of a consent that this machine does not keep for readings.
   if (open.current.state === 'confirmed') await recordStatus(open, ports, grant);
-  const links = await linksLeft(open, ports, grant);
+  const links = await linksToFollow(open, ports, grant);
   if (!isUndecided(open.current)) return endOf(open.current);
   const sentCode = links !== 'authorised' && (await sendCustomer(open, links, ports, grant));
   if (isUndecided(open.current)) await awaitDecision(open, ports, grant, sentCode);
@@ -112,7 +111,7 @@ function lacksLogin({ links, returned }: Consent): boolean {
  *
  * @returns null if there are none. `authorised`: the customer has done everything, and the bank is about to say so
  */
-async function linksLeft(
+async function linksToFollow(
   open: Open<'consent'>,
   ports: FlowPorts,
   grant: GrantPorts,
@@ -145,12 +144,11 @@ async function progressOf(
 ): Promise<ScaProgress | null> {
   const { links, transactionId } = open.current;
   try {
-    return (links && (await bank.sca.progress?.(links, transactionId, decides))) ?? null;
+    const resourceId = resourceOf(open.current);
+    return (links && (await bank.sca.progress?.(resourceId, links, transactionId, decides))) ?? null;
   } catch (error) {
     if (isRefusal(error)) return null;
     throw error;
-  } finally {
-    await recordLinksLeft(open, bank.sca);
   }
 }
 
@@ -367,7 +365,6 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
       const { psuId } = grant;
       await open.record({ type: 'sca-started', links, ...(psuId !== undefined && { psuId }) });
     },
-    linksLeft: () => recordLinksLeft(open, ports.bank.sca),
     async returned() {
       await open.record({ type: 'sca-returned' });
     },

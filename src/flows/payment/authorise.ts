@@ -2,13 +2,7 @@ import { type PersonsAuthorisation, whoAuthorised } from '../../domain/authorisa
 import type { AnyFlow } from '../../domain/flow.ts';
 import { type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
-import {
-  authoriseByLinks,
-  isLogin,
-  type LinkedSubject,
-  lacksReturn,
-  recordLinksLeft,
-} from '../linked-sca.ts';
+import { authoriseByLinks, isLogin, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
 import { isRefusal, isTrouble, outcomeUnknown } from '../refusals.ts';
@@ -101,7 +95,6 @@ async function decisionOrAgain(
 ): Promise<StepEvent | null | 'another person'> {
   try {
     const { found, isSigned, partly } = await lookAt(ports, operation, operation.refusedUnconfirmed);
-    await recordLinksLeft(open, ports.bank.sca);
     if (!isPending(found)) return found;
     if (ports.returns?.person) return 'another person';
     if (partly) {
@@ -151,13 +144,11 @@ export async function authorisePayment(
     async started(found) {
       await open.record({ type: 'sca-started', links: found, ...whose });
     },
-    linksLeft: () => recordLinksLeft(open, ports.bank.sca),
     async returned() {
       await open.record({ type: 'sca-returned' });
     },
     async isDecided() {
       const { found, awaitsCustomer, isRefusedHere = false } = await lookAt(ports, open.current);
-      await recordLinksLeft(open, ports.bank.sca);
       return !isPending(found) || !awaitsCustomer || isRefusedHere;
     },
     async refusedLogin(error) {
@@ -182,11 +173,10 @@ export async function awaitPayment(
   let looksPartly = 0;
   const ask = async () => {
     last = await lookAt({ bank }, open.current);
-    await recordLinksLeft(open, bank.sca);
     const { found } = last;
     if (!isPending(found)) return found;
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
-    if (mayNeedCode && (await progressOf(bank.sca, operation))?.means === 'needs code')
+    if (mayNeedCode && (await progressOf(bank.sca, subject.resourceId, operation))?.means === 'needs code')
       throw lacksReturn(
         { ...operation, again: [operation.kind, 'resume', operation.flow] },
         "The bank waits for the code that only the customer's browser brings back",

@@ -107,8 +107,6 @@ function recordOf(
     async started(found) {
       asked.links = found;
     },
-    // No journal has them.
-    linksLeft: async () => {},
     returned: async () => {},
     refusedLogin: (error) => Promise.reject(error),
     isDecided,
@@ -181,7 +179,7 @@ async function isOver(
   { links }: CancellationSca,
 ): Promise<boolean> {
   try {
-    const progress = await progressOf(sca, { links, transactionId });
+    const progress = await progressOf(sca, resourceId, { links, transactionId });
     if (progress) return progress.means === 'failed' || progress.means === 'done';
     const { became } = await sca.status(resourceId, transactionId);
     return became === 'cancelled' || became === 'failed';
@@ -199,12 +197,13 @@ async function assertAuthorisable(
   asked: CancellationSca,
 ): Promise<void> {
   const { links, sentCode } = asked;
-  const progress = await progressOf(sca, { links, transactionId: subject.transactionId });
+  const { resourceId, transactionId } = subject;
+  const progress = await progressOf(sca, resourceId, { links, transactionId });
   if (progress?.means === 'done') await recordTaken(open);
   if (progress?.means === 'needs code' && !sentCode)
     throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
   if (progress?.means !== 'failed') return;
-  const { kind, flow, transactionId } = subject;
+  const { kind, flow } = subject;
   throw new Psd2Error('not_authorised', `The customer did not authorise the cancellation of the ${kind}`, {
     hint: 'The bank still has the payment, and may execute it. Ask for the cancellation again with:',
     next: [[kind, 'cancel', flow]],

@@ -70,7 +70,8 @@ async function lookOnce(
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
   const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
-  const linked = authorises === 'by links' && (await progressOf(sca, operation, decides).catch(failed));
+  const linked =
+    authorises === 'by links' && (await progressOf(sca, resourceId, operation, decides).catch(failed));
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
   const progress = linked || (await progressWithoutLink(sca, operation, status).catch(failed));
   const unauthorised = status.isUnauthorised ? ({ isUnauthorised: true } as const) : {};
@@ -197,24 +198,24 @@ async function hasOtherAuthorisation(
 /** How far the authorisation is. Null if the bank does not say. */
 export async function progressOf(
   sca: Sca,
+  resourceId: string,
   { links, transactionId }: Pick<Payment, 'links' | 'transactionId'>,
   decides?: Decides,
 ): Promise<ScaProgress | null> {
   if (!links || !sca.progress) return null;
-  return sca.progress(links, transactionId, decides).catch(noneIfRefused);
+  return sca.progress(resourceId, links, transactionId, decides).catch(noneIfRefused);
 }
 
 /**
- * How far the authorisation is, of a payment that the bank has only checked, and whose links do not say it: a bank may have checked it
- * before the customer has authorised it. Null if the bank does not say.
+ * How far the authorisation is, by the bank's list of them, of a payment that the bank has only checked: a bank may have checked it before the
+ * customer has authorised it. Null if the bank does not say.
  */
 async function progressWithoutLink(
   sca: Sca,
-  { authorises, bulk, links: all, transactionId, verification }: Payment,
+  { authorises, bulk, links, transactionId, verification }: Payment,
   status: ResourceStatus,
 ): Promise<ScaProgress | null> {
-  const links = all && (sca.linksLeft?.(all) ?? all);
-  const isAlone = authorises === 'by links' && bulk === null && links?.status === undefined && !links?.isDone;
+  const isAlone = authorises === 'by links' && bulk === null && !links?.isDone;
   if (!isOnlyChecked(status) || !isAlone || !verification || !sca.progressWithoutLink) return null;
   try {
     return await sca.progressWithoutLink(verification.resourceId, transactionId);

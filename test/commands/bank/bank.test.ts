@@ -281,18 +281,33 @@ it('if the bank refuses the signature, psd2 says how to look for another keyId, 
   expect(said?.detail).not.toMatch(/sca|psu/);
 });
 
-it('says once that links of the bank lead elsewhere, by those that a consent has kept', async () => {
-  const status = 'http://xs2a:8080/v1/consents/c1/authorisations/a1';
-  const links = { approach: null, status, start: 'http://elsewhere.example/v1/other' };
-  await storeConsentFlow(
-    operator.open().context,
-    { customerId: 'ada', categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: 's1' },
-    { type: 'requested', resourceId: 'c1', outcomes: [], links },
-    { type: 'ended', state: 'cancelled', bankStatus: null },
-  );
+it('says once which links of the bank are odd, by those that consents have kept', async () => {
+  for (const id of ['c1', 'c2']) {
+    const status = `http://xs2a:8080/v1/consents/${id}/authorisations/a1`;
+    const links = { approach: null, status, start: `http://elsewhere.example/v1/${id}` };
+    await storeConsentFlow(
+      operator.open().context,
+      {
+        ...{ customerId: 'ada', categories: [{ name: 'ACCOUNT_INFO', products: [] }] },
+        ...{ terms: {}, returnState: 's1' },
+      },
+      { type: 'requested', resourceId: id, outcomes: [], links },
+      { type: 'ended', state: 'cancelled', bankStatus: null },
+    );
+  }
   const command = await operator.run(['bank', 'check', '--online', doorFile()]);
-  expect(online.parse(JSON.parse(command.printed())).checks.at(-1)).toEqual({
-    ...{ name: 'links', status: 'ok', fix: null },
-    detail: "the bank's links lead elsewhere: scaStatus. psd2 calls the same at the base URL",
-  });
+  const { checks } = online.parse(JSON.parse(command.printed()));
+  expect(checks.filter(({ name }) => name === 'links')).toEqual([
+    {
+      ...{ name: 'links', status: 'ok', fix: null },
+      detail: "the bank's links lead elsewhere: scaStatus. psd2 calls the same at the base URL",
+    },
+    {
+      ...{ name: 'links', status: 'warn', fix: expect.stringContaining('api.paths of the bank file') },
+      detail: expect.stringMatching(
+        /^The bank's link startAuthorisation .*: http:\/\/elsewhere\.example\/v1\/c\d$/,
+      ),
+    },
+  ]);
+  expect(command.said()).not.toContain('elsewhere.example');
 });

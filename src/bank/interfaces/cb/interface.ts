@@ -87,7 +87,7 @@ export function bankOver(outer: CbCaller): Bank {
   };
   return {
     accounts: accountsOf(bank, unread, () => earliest && bankDay(earliest)),
-    oddities: { unread, rewritten: new Set() },
+    oddities: { unread, rewritten: new Set(), foreign: new Map() },
     consents: consentsOf(bank),
     login: loginOf(bank),
     payments: paymentsOf(bank),

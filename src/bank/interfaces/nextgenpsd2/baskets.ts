@@ -12,7 +12,7 @@ import { assertHolds } from './ordered.ts';
 import { callOf } from './paths.ts';
 import { aboutPayment } from './payment-calls.ts';
 import { isOver, resourceStatus } from './payment-status.ts';
-import { linksOf, scaOf, usableLinks } from './sca.ts';
+import { linksOf, type Resource, scaOf, usableLinks } from './sca.ts';
 import { scaPart } from './wire/consent.ts';
 import { headerId } from './wire/fields.ts';
 import { authorisationsAnswer, transactionStatus } from './wire/payment.ts';
@@ -54,7 +54,7 @@ function basketCalls(created: Basket): PaymentCalls {
     execute: null,
     executionStatus: null,
     sca: scaOf(basket, basket.oauth, {
-      start: (basketId) => callOf(paths, 'startSigningBasketAuthorisation', { basketId }, transactionId),
+      resource: resourceOf,
       oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
       async status(basketId, _, decides) {
         const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
@@ -69,6 +69,10 @@ function basketCalls(created: Basket): PaymentCalls {
       },
     }),
   };
+}
+
+function resourceOf(basketId: string): Resource {
+  return { start: 'startSigningBasketAuthorisation', values: { basketId } };
 }
 
 /** Creates the basket: the bytes are those of the flow's first event, whenever this is. */
@@ -94,7 +98,7 @@ async function create(
     throw error instanceof Psd2Error ? orNone(error) : error;
   });
   const { basketId, transactionStatus, scaStatus, psuMessage } = data;
-  const start = callOf(paths, 'startSigningBasketAuthorisation', { basketId }, transactionId);
+  const linked = { ...basket, resource: resourceOf(basketId) };
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
   return {
     resourceId: basketId,
@@ -104,7 +108,7 @@ async function create(
     nextStep: 'authorisation',
     ...begunWith(basket),
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, { ...basket, start }, isOver(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
   };
 }

@@ -23,11 +23,9 @@ export interface Calls {
   /** Reads the list of accounts. */
   list(transactionId: string): Promise<unknown>;
   /** What was odd in the answers. */
-  odd: { unread: Map<string, number>; rewritten: Set<string> };
+  odd: { unread: Map<string, number>; rewritten: Set<string>; foreign: Map<string, string> };
   /** The certificate of the connection. Absent: there is no connection. */
   certificate?: () => CertificateName;
-  /** The links to authorisations that the bank has answered with 404. */
-  dead: Set<string>;
 }
 
 /** The error for what no bank of this interface has. */

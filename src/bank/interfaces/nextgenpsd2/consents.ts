@@ -198,7 +198,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     throw withOtherKinds(error, terms.access.type);
   });
   const { consentId } = data;
-  const start = callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId);
+  const resource = { start: 'startConsentAuthorisation', values: { consentId } } as const;
   return {
     resourceId: consentId,
     outcomes: categories.map(({ name }) => ({ name, outcome: name === READING })),
@@ -207,7 +207,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     bankStatus: data.consentStatus,
     ...begunWith(calls),
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
-    links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isDecided(data.consentStatus))),
+    links: usableLinks(() => linksOf(data, headers, { ...calls, resource }, isDecided(data.consentStatus))),
   };
 }
 

@@ -6,9 +6,9 @@ import type { ComposedRequest, FreeAnswer, FreeCall } from '../../ports/bank.ts'
 import { type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import type { Calls } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
-import { apiLink } from './links.ts';
+import { queryOf, shownLink } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
-import { factsOf, meaning, type Paths } from './paths.ts';
+import { factsOf, type Paths } from './paths.ts';
 import { nextOfPage } from './wire/accounts.ts';
 
 /** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
@@ -63,30 +63,37 @@ function toFreeAnswer(answer: NextGenAnswer): FreeAnswer {
 }
 
 /**
- * Reads a list page by page, by the bank's links. Each page is asked for with the headers of the first.
+ * Reads a list page by page, by the bank's links. Each page is asked for with the path and the headers of the first, and the query of the
+ * link.
  *
- * @throws Psd2Error `bank_answer` if the pages do not advance, for a link to another host, and for more pages than links;
+ * @throws Psd2Error `bank_answer` if the pages do not advance, for a link without a query, and for more pages than links;
  *   `usage` for transactions of a bank that numbers their pages
  */
 export function pagesFreely(
-  { bank, base, description, paths, odd }: Pick<Calls, 'bank' | 'base' | 'description' | 'paths' | 'odd'>,
+  { bank, description, paths }: Pick<Calls, 'bank' | 'description' | 'paths'>,
   free: FreeCall,
 ): AsyncIterable<FreeAnswer> {
   const first = toBankCall(paths, free);
-  const operation = paths.find('GET', first.path)?.operation;
-  refuseNumbered(description, operation);
-  const isMeant = meaning(paths, 'GET', operation ? [operation] : [], first);
+  refuseNumbered(description, paths.find('GET', first.path)?.operation);
   return followPages(first, async (call, page) => {
     const answer = await bank.send(call);
     const href = nextOfPage(answer.said.json);
     const isLast = href === null || answer.said.meaning !== null;
     if (isLast && answer.said.meaning === null)
       refuseCountedPages(answer.headers, page, 'this list', call.transactionId);
-    const { origin: _origin, ...rest } = call;
-    const next = isLast
-      ? null
-      : { ...rest, ...apiLink(href, base, 'next', { isMeant, calledPath: call.path, ...odd }) };
+    const next = isLast ? null : pageOf(first, href);
     return { answer: toFreeAnswer(answer), content: answer.body, next };
+  });
+}
+
+/** @throws Psd2Error `bank_answer` */
+function pageOf(first: BankCall, href: string): BankCall {
+  const query = queryOf(href);
+  const [path = ''] = first.path.split('?', 1);
+  if (query) return { ...first, path: `${path}?${query}` };
+  throw new Psd2Error('bank_answer', `The bank's link next has no query: ${shownLink(href)}`, {
+    hint: 'Of a link, --paginate takes the query alone. Call the page by its own path.',
+    transactionId: first.transactionId,
   });
 }
 

@@ -42,7 +42,7 @@ export function fundsConsentsOf(given: Calls, oauth: OAuth): NonNullable<Bank['o
   };
 }
 
-/** Calls that carry the tokens of the customer's login with this consent, wherever its links lead. */
+/** Calls that carry the tokens of the customer's login with this consent. */
 function aboutTransaction({ send, ask: asking }: Calls['bank']): Calls['bank'] {
   return {
     send: (call) => aboutPayment({ send, ask: asking }, call.transactionId).send(call),
@@ -70,8 +70,7 @@ async function requestFundsConsent(
     throw isLackingService(error) ? error.with({ hint: LACKING_SERVICE }) : error;
   });
   const { consentId, consentStatus } = data;
-  const operation = 'startConsentConfirmationOfFundsAuthorisation';
-  const start = callOf(calls.paths, operation, { consentId }, transactionId);
+  const resource = { start: 'startConsentConfirmationOfFundsAuthorisation', values: { consentId } } as const;
   return {
     resourceId: consentId,
     outcomes: categories.map(({ name }) => ({ name, outcome: name === FUNDS })),
@@ -79,7 +78,7 @@ async function requestFundsConsent(
     bankStatus: consentStatus,
     ...begunWith(calls),
     besideOthers: true,
-    links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isDecided(consentStatus))),
+    links: usableLinks(() => linksOf(data, headers, { ...calls, resource }, isDecided(consentStatus))),
   };
 }
 

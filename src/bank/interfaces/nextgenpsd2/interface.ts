@@ -129,8 +129,11 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
   const noted = {
     cards: new Set<string>(),
     ibans: new Map<string, string | null>(),
-    odd: { unread: new Map<string, number>(), rewritten: new Set<string>() },
-    dead: new Set<string>(),
+    odd: {
+      unread: new Map<string, number>(),
+      rewritten: new Set<string>(),
+      foreign: new Map<string, string>(),
+    },
   };
   const bankOver = (bank: NextGenCaller) => openBank({ description, paths, settings, ...noted }, bank);
   return {

@@ -1,13 +1,17 @@
 import { isLoopback } from '../../../domain/local-address.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
+import type { OperationId } from './description/operations.ts';
 import type { BankDescription } from './description/schema.ts';
+import { namesIn, type Paths, sourceOf } from './paths.ts';
 import { cleanWords } from './wire/fields.ts';
 
-/** Where a link leads: below the base URL, or elsewhere on the bank's own host. */
-export type LinkTarget = Pick<BankCall, 'path' | 'origin'>;
+// A link of the API only says that an operation is offered. What psd2 calls is the operation's own address, which it makes itself.
 
-/** Where links are resolved: the bank as psd2 calls it. */
+/** Where an OAuth server is. */
+export type ServerAddress = Required<Pick<BankCall, 'path' | 'origin'>>;
+
+/** Where links for the browser and to OAuth servers are resolved: the bank as psd2 calls it. */
 export interface Base {
   /** Scheme, host and port. */
   origin: string;
@@ -15,62 +19,139 @@ export interface Base {
   pathPrefix: string;
   /** What follows the base URL in every path: `v1`. */
   version: string;
-  /** What the absolute path of a link is relative to. */
+  /** What the absolute path of such a link is relative to. */
   links: BankDescription['links'];
 }
 
 /** No bank has longer ones. */
 const LONGEST_LINK = 8_192;
 
-/** What is known of a link before it is read. */
-export interface LinkTo {
-  /** Whether a path after the base URL is the call that the link can mean, with the ids in hand. */
-  isMeant: (path: string) => boolean;
-  /** The path of the call that was answered, for a link that is a query alone. */
+/** An operation that a link can offer. */
+export interface Offerable {
+  operation: OperationId;
+  /** The ids in hand, by their names in the standard. */
+  values: Readonly<Record<string, string>>;
+  /** The path of the call that was answered, for a link that is relative to it. */
   calledPath?: string;
-  /** Receives the names of links that led elsewhere. */
-  rewritten: Set<string>;
+  /** A link may lead below the operation: to a page or a document of a list. */
+  orBelow?: boolean;
+}
+
+/** What a link says, beside its operation. */
+export interface Offer {
+  /** The ids in hand, and those in its path, by their names in the standard. */
+  ids: Readonly<Record<string, string>>;
+  /** As the bank wrote it, without its question mark. */
+  query: string;
+  /** What of its path stands below the operation: `/page/2`. */
+  below: string;
+  /** It has another host, prefix or version than the operation's own address. */
+  isElsewhere: boolean;
 }
 
 /**
- * Reads a link to a call of the bank. A bank behind a gateway may write an inner host or path: if the end of the path is the call
- * that the link can mean, psd2 makes that call at the base URL. Any other link is followed as it is, on the bank's own host.
+ * Reads a link: its path must end with the operation, about the resource whose ids are in hand. Whatever stands before that says nothing.
  *
- * @throws Psd2Error `bank_answer` if it leads to another host, or is no address
+ * @returns null if it is about something else, or no address
  */
-export function apiLink(href: string, base: Base, name: string, to: LinkTo): LinkTarget {
-  const text = /^\/(?!\/)/.test(href) ? pathOnHost(href, base) : belowVersion(href, base);
-  const url = resolved(href, base, name, text, to.calledPath);
-  const isOwn = url.origin === base.origin;
-  const path = asSent(href, url);
-  const prefix = base.pathPrefix;
-  const isBelow = isOwn && (prefix === '' || path.startsWith(`${prefix}/`));
-  if (isBelow && to.isMeant(path.slice(prefix.length))) return { path: path.slice(prefix.length) };
-  const meant = endsOf(isBelow ? url.pathname : url.pathname.replace(/\/$/, '')).find((end) =>
-    to.isMeant(end),
-  );
-  if (meant !== undefined) {
-    to.rewritten.add(name);
-    return { path: `${meant}${url.search}` };
+export function readLink(
+  href: string,
+  { paths, base }: { paths: Paths; base: Base },
+  { operation, values, calledPath = '/', orBelow = false }: Offerable,
+): Offer | null {
+  const called = `${base.origin}${base.pathPrefix}${calledPath}`;
+  const url = isUsable(href) && URL.canParse(href, called) ? new URL(href, called) : null;
+  if (!url) return null;
+  const written = (orBelow ? url.pathname : url.pathname.replace(/\/+$/, '')).split('/');
+  const path = written.map((part) => ({ written: part, plain: plainOf(part) }));
+  for (const end of paths.ends(operation)) {
+    const parts = end.split('/');
+    const at = placeOf(parts, path, orBelow);
+    const after = path.slice(at + parts.length);
+    const ids = at < 0 ? null : idsOf(parts, path.slice(at), values);
+    if (!ids || after.some(({ plain }) => plain === null)) continue;
+    const below = after.map((part) => `/${part.written}`).join('');
+    const own = `${paths.to(operation, ids)}${below}`;
+    const isThere =
+      url.origin === base.origin && [own, `${base.pathPrefix}${own}`].includes(written.join('/'));
+    return { ids, query: queryOf(href) ?? '', below: below === '/' ? '' : below, isElsewhere: !isThere };
   }
-  if (isBelow) return { path: path.slice(prefix.length) };
-  if (isOwn) return { path, origin: base.origin };
-  throw refused(`The bank's link ${name} leads to another host: ${href}`, {
-    hint: 'psd2 sends tokens and consents only to the host of the base URL.',
-  });
+  return null;
 }
 
-/** The ends of a path that begin with a slash, the longest first. */
-function endsOf(path: string): string[] {
-  return [...path.matchAll(/\//g)].slice(0, MOST_SEGMENTS).map(({ index }) => path.slice(index));
+/** A part of a path, as it is written and decoded. */
+interface Part {
+  written: string;
+  plain: string | null;
 }
-const MOST_SEGMENTS = 30;
 
-/** A path is on the host if it begins with the path of the base URL, unless the bank file says it. Else it is below the base URL. */
-function pathOnHost(href: string, { pathPrefix, links }: Base): string {
-  const rest = href.startsWith(pathPrefix) ? href.slice(pathPrefix.length) : undefined;
-  const begins = rest !== undefined && (rest === '' || '/?#'.includes(rest.charAt(0)));
-  return links === 'host' || (links === 'auto' && begins) ? href : `${pathPrefix}${href}`;
+/** Where a path has such parts. The last place counts: a server would look there. @returns -1 if it has none */
+function placeOf(parts: readonly string[], path: readonly Part[], orBelow: boolean): number {
+  const last = path.length - parts.length;
+  const shapes = parts.map((part) => new RegExp(`^${sourceOf(part)}$`));
+  const isAt = (at: number) => shapes.every((shape, index) => shape.test(path[at + index]?.plain ?? ''));
+  for (let at = last; at >= (orBelow ? 0 : Math.max(last, 0)); at -= 1) if (isAt(at)) return at;
+  return -1;
+}
+
+/** The ids in hand, and those in the parts of a path. Null: it is about another resource. */
+function idsOf(
+  parts: readonly string[],
+  path: readonly Part[],
+  inHand: Readonly<Record<string, string>>,
+): Record<string, string> | null {
+  const ids: Record<string, string> = { ...inHand };
+  for (const [index, part] of parts.entries()) {
+    const { written = '', plain = '' } = path[index] ?? {};
+    const found = new RegExp(`^${sourceOf(part)}$`).exec(plain ?? '')?.slice(1) ?? [];
+    for (const [at, name] of namesIn(part).entries()) {
+      const own = inHand[name];
+      if (own !== undefined && plainOf(own) !== found[at]) return null;
+      // The bank's own spelling of an id may have a percent sign.
+      ids[name] ??= part === `{${name}}` ? decodedOnce(written) : (found[at] ?? '');
+    }
+  }
+  return ids;
+}
+
+/** How often banks and gateways encode an id. */
+const MOST_ENCODINGS = 3;
+
+/**
+ * A part of a path, decoded until nothing changes.
+ *
+ * @returns null if it is encoded more often, or hides another path: `..%2f` would lead elsewhere at a server that decodes once more
+ */
+function plainOf(part: string): string | null {
+  let plain = part;
+  for (let rounds = 0; rounds <= MOST_ENCODINGS; rounds += 1) {
+    const decoded = decodedOnce(plain);
+    if (decoded === plain) return plain;
+    if (/[/?#\\]|\.\./.test(decoded)) return null;
+    plain = decoded;
+  }
+  return null;
+}
+
+function decodedOnce(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The query of a link as the bank wrote it, without its question mark. Characters that no query has are encoded. Null: it is no address. */
+export function queryOf(href: string): string | null {
+  if (!isUsable(href)) return null;
+  const written = /^[^?#]*\?([^#]*)/.exec(href)?.[1] ?? '';
+  if (/^[\x21-\x7e]*$/.test(written)) return written;
+  return new URL(`?${written}`, 'https://bank.invalid').search.slice(1);
+}
+
+/** A link as it is shown: whole. */
+export function shownLink(href: string): string {
+  return cleanWords(href, LONGEST_LINK);
 }
 
 /**
@@ -93,7 +174,12 @@ export function browserLink(href: string, base: Base, name: string): string {
  * @param hosts the hosts that the bank file or the base URL names
  * @throws Psd2Error `bank_answer` unless it is `https:` on one of these hosts
  */
-export function serverLink(href: string, base: Base, hosts: ReadonlySet<string>, name: string): LinkTarget {
+export function serverLink(
+  href: string,
+  base: Base,
+  hosts: ReadonlySet<string>,
+  name: string,
+): ServerAddress {
   const url = resolved(href, base, name);
   if (url.protocol !== 'https:' || !hosts.has(url.host))
     throw refused(
@@ -109,22 +195,21 @@ function asSent(href: string, url: URL): string {
   return written ?? `${url.pathname}${url.search}`;
 }
 
-/** @param text what to resolve instead of `href` */
-function resolved(
-  href: string,
-  base: Base,
-  name: string,
-  text = belowVersion(href, base),
-  calledPath = '',
-): URL {
-  const isUsable = href.length <= LONGEST_LINK && !/[\p{Cc}\p{Cs}\s\\]/u.test(href);
-  const called = `${base.origin}${base.pathPrefix}${calledPath || '/'}`;
-  if (isUsable && URL.canParse(text, called)) return new URL(text, called);
-  throw refused(`The bank's link ${name} is not a valid address: ${cleanWords(href, LONGEST_LINK)}`, {});
+function resolved(href: string, base: Base, name: string): URL {
+  const text = onHostOrBelow(href, base);
+  const atRoot = `${base.origin}${base.pathPrefix}/`;
+  if (isUsable(href) && URL.canParse(text, atRoot)) return new URL(text, atRoot);
+  throw refused(`The bank's link ${name} is not a valid address: ${shownLink(href)}`, {});
 }
 
-/** "v1/…" is relative to the base URL, whatever its path. */
-function belowVersion(href: string, { origin, pathPrefix, version }: Base): string {
+function isUsable(href: string): boolean {
+  return href.length <= LONGEST_LINK && !/[\p{Cc}\p{Cs}\s\\]/u.test(href);
+}
+
+/** An absolute path is on the host or below the base URL, as the bank file says. Else `v1/…` is below the base URL, whatever its path. */
+function onHostOrBelow(href: string, { origin, pathPrefix, version, links }: Base): string {
+  const isAbsolutePath = /^\/(?!\/)/.test(href);
+  if (isAbsolutePath && links !== 'auto') return links === 'host' ? href : `${pathPrefix}${href}`;
   const first = `/${version}/`;
   const isBelow = version !== '' && (href.startsWith(first) || `/${href}`.startsWith(first));
   return isBelow ? `${origin}${pathPrefix}/${href.replace(/^\//, '')}` : href;

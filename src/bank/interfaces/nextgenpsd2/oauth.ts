@@ -7,7 +7,7 @@ import { ask, type NextGenAnswer, type NextGenCaller, readNothing } from './answ
 import { lacking } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
 import { organizationIdOf } from './key-id.ts';
-import { type Base, browserLink, type LinkTarget, serverLink } from './links.ts';
+import { type Base, browserLink, type ServerAddress, serverLink } from './links.ts';
 import { type Metadata, metadataAnswer, tokenAnswer } from './wire/oauth.ts';
 
 /** An OAuth server of the bank, with addresses that psd2 may use. */
@@ -16,8 +16,8 @@ export interface OAuthServer {
   /** The server says that it names itself when it sends the browser back (RFC 9207). */
   namesItself: boolean;
   authorization: string | null;
-  token: LinkTarget | null;
-  revocation: LinkTarget | null;
+  token: ServerAddress | null;
+  revocation: ServerAddress | null;
 }
 
 /** Finds OAuth servers. */
@@ -104,7 +104,7 @@ function hostsOf({ api, oauth }: BankDescription, { origin }: Base): ReadonlySet
  * that tells no issuer, its host counts.
  */
 function isIssuerAt(
-  { origin, path }: LinkTarget,
+  { origin, path }: ServerAddress,
   issuer: string,
   { oauth }: BankDescription,
   hosts: ReadonlySet<string>,
@@ -305,7 +305,7 @@ async function requestTokens(
 
 /** A form for the OAuth server, with the proof of the client (RFC 6749, section 2.3.1; RFC 8705, section 2). */
 function formCall(
-  target: LinkTarget,
+  target: ServerAddress,
   fields: Record<string, string>,
   { clientId, clientSecret }: ClientCredentials,
   { oauth }: BankDescription,

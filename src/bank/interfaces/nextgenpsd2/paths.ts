@@ -9,6 +9,11 @@ export interface Paths {
   to(operation: OperationId, values?: Readonly<Record<string, string>>): string;
   /** The operation of a call that psd2 did not write itself. Undefined: none of the standard's. */
   find(method: string, path: string): Found | undefined;
+  /**
+   * The templates with which the path of a link to an operation ends, whatever stands before them: at this bank, and in the standard. Some
+   * banks leave out the product of a payment.
+   */
+  ends(operation: OperationId): string[];
 }
 
 interface Found {
@@ -50,7 +55,18 @@ export function pathsOf({ api }: BankDescription): Paths {
       }
       return undefined;
     },
+    ends(operation) {
+      const ends = [byId.get(operation) ?? '', OPERATIONS[operation].path].map(endOf);
+      return [...new Set([...ends, ...ends.map((end) => end.replace('/{payment-product}', ''))])];
+    },
   };
+}
+
+/** A template from the service of a payment on, else from the word that says what its first id is. */
+function endOf(template: string): string {
+  const parts = template.split('/');
+  const first = parts.findIndex((part) => part.includes('{'));
+  return parts.slice(parts[first] === '{payment-service}' ? first : Math.max(first - 1, 0)).join('/');
 }
 
 function isOperation(id: string): id is OperationId {
@@ -61,7 +77,8 @@ function segmentsOf(path: string): number {
   return path.split('/').length;
 }
 
-function namesIn(template: string): string[] {
+/** The names of the parameters of a template, in order. */
+export function namesIn(template: string): string[] {
   return [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
 }
 
@@ -69,12 +86,17 @@ function namesIn(template: string): string[] {
 const SERVICES = '(payments|bulk-payments|periodic-payments)';
 
 function patternOf(template: string): RegExp {
+  return new RegExp(`^${sourceOf(template)}$`);
+}
+
+/** A regular expression for a template. A group for each parameter. */
+export function sourceOf(template: string): string {
   const parts = template.split(/(\{[^{}]*\})/);
   const pattern = parts.map((part) => {
     if (part === '{payment-service}') return SERVICES;
     return part.startsWith('{') ? '([^/]+)' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   });
-  return new RegExp(`^${pattern.join('')}$`);
+  return pattern.join('');
 }
 
 function decoded(segment: string): string {
@@ -83,28 +105,6 @@ function decoded(segment: string): string {
   } catch {
     return segment;
   }
-}
-
-/**
- * Which paths a link can have: those of these operations, with the ids of a call.
- *
- * @param call the call whose ids are in hand, if there is one
- */
-export function meaning(
-  paths: Paths,
-  method: BankCall['method'],
-  operations: readonly OperationId[],
-  call: Pick<BankCall, 'method' | 'path'> | undefined,
-): (path: string) => boolean {
-  const ids = Object.entries((call && paths.find(call.method, call.path))?.values ?? {});
-  return (path) => {
-    const found = paths.find(method, path);
-    return (
-      found !== undefined &&
-      operations.includes(found.operation) &&
-      ids.every(([name, value]) => found.values[name] === value)
-    );
-  };
 }
 
 /** Encodes any text as one segment of a path. An unpaired surrogate cannot be encoded and becomes U+FFFD. */

@@ -23,7 +23,7 @@ import { callOf } from './paths.ts';
 import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
 import { lacksFormat } from './reports/format.ts';
-import { type Authorised, linksOf, progressOf, scaOf, usableLinks } from './sca.ts';
+import { type Authorised, linksOf, progressOf, type Resource, scaOf, usableLinks } from './sca.ts';
 import { reportOf } from './status-report.ts';
 import { sameIban } from './whose.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
@@ -53,7 +53,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
   const payment = { ...initiated, bank: aboutPayment(initiated.bank, authorisedBy) };
   const status = (resourceId: string, decides?: Decides) => askStatus(payment, resourceId, decides);
   const authorised: Authorised = {
-    start: (resourceId) => paymentCall(payment, 'startPaymentAuthorisation', resourceId),
+    resource: (paymentId) => resourceOf(payment, 'startPaymentAuthorisation', paymentId),
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     status: async (resourceId, _, decides) =>
       resourceStatus(await status(resourceId, decides), { ...order, isBulk }, description.payments.final),
@@ -75,7 +75,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
   };
 }
 
-/** Calls about a payment that the bank has, wherever its links lead. @param authorisedBy the transaction of its SCA */
+/** Calls about a payment that the bank has. @param authorisedBy the transaction of its SCA */
 export function aboutPayment({ send, ask }: NextGenCaller, authorisedBy: string): NextGenCaller {
   const about = (call: BankCall): BankCall => ({
     ...call,
@@ -88,8 +88,6 @@ type PaymentOperation =
   | 'getPaymentInformation'
   | 'getPaymentInitiationStatus'
   | 'getPaymentInitiationAuthorisation'
-  | 'startPaymentAuthorisation'
-  | 'startPaymentInitiationCancellationAuthorisation'
   | 'cancelPayment';
 
 /** A call about a payment that the bank has. */
@@ -98,9 +96,17 @@ function paymentCall(
   operation: PaymentOperation,
   paymentId: string,
 ): BankCall {
-  const { service, product } = initiation;
-  const values = { 'payment-service': service, 'payment-product': product, paymentId };
-  return callOf(paths, operation, values, transactionId);
+  return callOf(paths, operation, idsOf(initiation, paymentId), transactionId);
+}
+
+/** The ids in the paths of a payment. */
+function idsOf({ service, product }: Initiation, paymentId: string) {
+  return { 'payment-service': service, 'payment-product': product, paymentId };
+}
+
+/** The payment, or its cancellation, as what the customer authorises. */
+function resourceOf({ initiation }: Payment, start: Resource['start'], paymentId: string): Resource {
+  return { start, values: idsOf(initiation, paymentId) };
 }
 
 /** Initiates the payment: the bytes are those of the flow's first event, whenever this is. */
@@ -134,7 +140,7 @@ async function initiate(
     throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
   });
   const { transactionStatus, scaStatus, psuMessage } = data;
-  const start = paymentCall(payment, 'startPaymentAuthorisation', data.paymentId);
+  const linked = { ...payment, resource: resourceOf(payment, 'startPaymentAuthorisation', data.paymentId) };
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
   const fees = allFees(data.transactionFees ?? null, data.currencyConversionFee ?? null);
   return {
@@ -145,7 +151,7 @@ async function initiate(
     nextStep: 'authorisation',
     ...begunWith(payment),
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, { ...payment, start }, isOver(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
     ...(transactionStatus === 'RJCT' && { isRejected: true, ...(reasons.length > 0 && { reasons }) }),
   };
@@ -230,12 +236,11 @@ const MOST_AUTHORISATIONS = 10;
 
 /** How far the authorisation is that is done, if there is one. Else that of the last one. */
 async function furthestProgress(payment: Payment, paymentId: string): Promise<ScaProgress | null> {
-  const { service, product } = payment.initiation;
   const ids = await authorisationsOf(payment, paymentId);
   if (ids.length > MOST_AUTHORISATIONS) return null;
   let last: ScaProgress | null = null;
   for (const authorisationId of ids) {
-    const values = { 'payment-service': service, 'payment-product': product, paymentId, authorisationId };
+    const values = { ...idsOf(payment.initiation, paymentId), authorisationId };
     const call = callOf(payment.paths, 'getPaymentInitiationScaStatus', values, payment.transactionId);
     last = progressOf((await ask(payment.bank, { ...call, decides: true }, scaStatusAnswer)).data);
     if (last.means === 'done') return last;
@@ -254,8 +259,8 @@ export function cancelling(
 
 function cancellationOf(payment: Payment, authorised: Authorised): Cancellation {
   const { bank, description } = payment;
-  const startCancelling = (resourceId: string) =>
-    paymentCall(payment, 'startPaymentInitiationCancellationAuthorisation', resourceId);
+  const resource = (paymentId: string) =>
+    resourceOf(payment, 'startPaymentInitiationCancellationAuthorisation', paymentId);
   return {
     async request({ resourceId, redirectUri, beforeSend, wasTaken }) {
       if (cancelling(description.payments, payment.initiation.service) === 'none')
@@ -271,13 +276,16 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
           return { verdict, notices, ...(answer.status === 202 && { mayWantCustomer: true }) };
         const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
         const { data, headers } = readAnswer({ ...answer, said }, cancellationAnswer);
-        const start = startCancelling(resourceId);
-        return { verdict, notices, links: linksOf(data, headers, { ...payment, start }) };
+        return {
+          verdict,
+          notices,
+          links: linksOf(data, headers, { ...payment, resource: resource(resourceId) }),
+        };
       });
     },
     sca: scaOf(payment, payment.oauth, {
       ...authorised,
-      start: startCancelling,
+      resource,
     }),
   };
 }

@@ -28,8 +28,8 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
     send({ ...callOf(paths, operation, values, newId()), ...more });
   const linksIn = (consentId: string, { said: { json }, headers }: NextGenAnswer) => {
     const { data } = startAnswer.safeParse(json);
-    const start = callOf(paths, 'startConsentAuthorisation', { consentId }, newId());
-    return data ? usableLinks(() => linksOf(data, headers, { ...calls, start })) : null;
+    const resource = { start: 'startConsentAuthorisation', values: { consentId } } as const;
+    return data ? usableLinks(() => linksOf(data, headers, { ...calls, resource })) : null;
   };
   return {
     async reading(more) {

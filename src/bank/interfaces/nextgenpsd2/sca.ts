@@ -15,15 +15,20 @@ import type {
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
 import type { OperationId } from './description/operations.ts';
-import { apiLink, browserLink, type LinkTarget } from './links.ts';
+import { browserLink, type Offer, readLink, shownLink } from './links.ts';
 import { type AuthorizationRequest, filled, type OAuth } from './oauth.ts';
-import { callOf, factsOf, meaning } from './paths.ts';
+import { callOf } from './paths.ts';
 import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.ts';
+
+/** What has authorisations: the operation that starts one, and the ids in its path. */
+export interface Resource {
+  start: keyof typeof AUTHORISATIONS;
+  values: Readonly<Record<string, string>>;
+}
 
 /** What the customer authorises. */
 export interface Authorised {
-  /** The call that starts an authorisation, unless a link says another. */
-  start(resourceId: string, transactionId: string): BankCall;
+  resource(resourceId: string): Resource;
   /** What it is for OAuth: the scope, and the id by its name there. */
   oauth: { scope: string; id: 'consentId' | 'paymentId' };
   status(resourceId: string, transactionId: string, decides?: Decides): Promise<ResourceStatus>;
@@ -38,11 +43,11 @@ export function scaOfConsents(
   calls: Calls,
   oauth: OAuth,
   consentStatus: NonNullable<Consents['status']>,
-  start: OperationId = 'startConsentAuthorisation',
+  start: Resource['start'] = 'startConsentAuthorisation',
   scope: string = calls.description.oauth.scope.ais,
 ): Sca {
   return scaOf(calls, oauth, {
-    start: (consentId, transactionId) => callOf(calls.paths, start, { consentId }, transactionId),
+    resource: (consentId) => ({ start, values: { consentId } }),
     oauth: { scope, id: 'consentId' },
     async status(resourceId, transactionId, decides) {
       return resourceStatus(await consentStatus(resourceId, transactionId, decides));
@@ -57,39 +62,33 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
   return {
     timing: { pollSeconds, authorisationMinutes: typeof minutes === 'number' ? minutes : minutes[ofKind] },
     async start({ resourceId, redirectUri, transactionId, beforeSend }) {
-      const start = authorised.start(resourceId, transactionId);
-      const links = await startAuthorisation(calls, { call: start, start, redirectUri, beforeSend });
+      const resource = authorised.resource(resourceId);
+      const more = { redirectUri, transactionId, beforeSend };
+      const links = await startAuthorisation({ ...calls, resource }, undefined, more);
       if (links.redirect !== undefined) return browserLink(links.redirect, calls.base, 'scaRedirect');
       throw noWay('names no page for the customer', transactionId);
     },
     status: (...of) => authorised.status(...of),
     ...(authorised.count && { count: authorised.count }),
     ...(authorised.progress && { progressWithoutLink: authorised.progress }),
-    noteLinks({ start, status, confirmation }) {
-      const notes = [
-        () => start && linkedTo(calls, 'POST', start, 'startAuthorisation'),
-        () => status && linkedTo(calls, 'GET', status, 'scaStatus'),
-        () => confirmation && linkedTo(calls, 'PUT', confirmation, 'confirmation'),
-      ];
-      for (const note of notes)
-        try {
-          note();
-        } catch {
-          // A link to another host is refused where it is followed.
-        }
+    oddLinks(resourceId, links) {
+      const odd = { rewritten: new Set<string>(), foreign: new Map<string, string>() };
+      noteOddLinks({ ...calls, resource: authorised.resource(resourceId) }, links, odd);
+      return odd;
     },
-    linksLeft: (links) => linksLeft(calls, links),
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
-    progress: (links, transactionId, decides) => progress(calls, links, transactionId, decides),
-    async confirmCode({ links, code, transactionId, beforeSend }) {
-      if (links.confirmation === undefined)
-        throw noWay('gave no address for the confirmation code', transactionId);
-      const call = {
-        ...linkedCall(calls, 'PUT', links.confirmation, 'confirmation', transactionId),
-        beforeSend,
-      };
-      const { data } = await ask(calls.bank, { ...call, body: { confirmationCode: code } }, scaStatusAnswer);
-      return progressOf(data);
+    async progress(resourceId, links, transactionId, decides) {
+      const linked = { ...calls, resource: authorised.resource(resourceId) };
+      const call = begunCall(linked, 'status', links, transactionId);
+      if (!call) return null;
+      return progressOf((await ask(calls.bank, { ...call, decides: decides || true }, scaStatusAnswer)).data);
+    },
+    async confirmCode({ resourceId, links, code, transactionId, beforeSend }) {
+      const linked = { ...calls, resource: authorised.resource(resourceId) };
+      const call = begunCall(linked, 'confirmation', links, transactionId);
+      if (!call) throw noWay('gave no address for the confirmation code', transactionId);
+      const confirmation = { ...call, beforeSend, body: { confirmationCode: code } };
+      return progressOf((await ask(calls.bank, confirmation, scaStatusAnswer)).data);
     },
   };
 }
@@ -102,37 +101,33 @@ type SaidOfSca = {
 };
 
 /** What links are about. */
-interface Linked extends Pick<Calls, 'base' | 'paths' | 'odd'> {
-  /** The call that starts an authorisation of it. Absent: the links were checked before psd2 kept them. */
-  start?: BankCall;
+interface Linked extends Pick<Calls, 'base' | 'paths'> {
+  resource: Resource;
 }
 
 /** The operations of an authorisation, by the one that starts it. */
-const AUTHORISATIONS: readonly { start: OperationId; GET: OperationId; PUT: OperationId }[] = [
-  { start: 'startConsentAuthorisation', GET: 'getConsentScaStatus', PUT: 'updateConsentsPsuData' },
-  { start: 'startPaymentAuthorisation', GET: 'getPaymentInitiationScaStatus', PUT: 'updatePaymentPsuData' },
-  {
-    start: 'startPaymentInitiationCancellationAuthorisation',
-    GET: 'getPaymentCancellationScaStatus',
-    PUT: 'updatePaymentCancellationPsuData',
+const AUTHORISATIONS = {
+  startConsentAuthorisation: { status: 'getConsentScaStatus', update: 'updateConsentsPsuData' },
+  startPaymentAuthorisation: { status: 'getPaymentInitiationScaStatus', update: 'updatePaymentPsuData' },
+  startPaymentInitiationCancellationAuthorisation: {
+    status: 'getPaymentCancellationScaStatus',
+    update: 'updatePaymentCancellationPsuData',
   },
-  {
-    start: 'startSigningBasketAuthorisation',
-    GET: 'getSigningBasketScaStatus',
-    PUT: 'updateSigningBasketPsuData',
+  startSigningBasketAuthorisation: {
+    status: 'getSigningBasketScaStatus',
+    update: 'updateSigningBasketPsuData',
   },
-  {
-    start: 'startConsentConfirmationOfFundsAuthorisation',
-    GET: 'getConsentConfirmationOfFundsScaStatus',
-    PUT: 'updateConsentConfirmationOfFundsPsuData',
+  startConsentConfirmationOfFundsAuthorisation: {
+    status: 'getConsentConfirmationOfFundsScaStatus',
+    update: 'updateConsentConfirmationOfFundsPsuData',
   },
-];
+} as const satisfies Partial<Record<OperationId, { status: OperationId; update: OperationId }>>;
 
 /** More than a bank tells a customer. */
 const LONGEST_MESSAGE = 500;
 
 /**
- * What is next for SCA, from an answer that says it. The links are kept as they are, and read when psd2 follows them.
+ * What is next for SCA, from an answer that says it. The links are kept as they are, and read when psd2 does what they offer.
  *
  * @param linked what they are about
  * @param isDone the answer says that the customer has nothing to do
@@ -141,7 +136,7 @@ const LONGEST_MESSAGE = 500;
 export function linksOf(
   { scaStatus, psuMessage, authorisationId, _links: links }: SaidOfSca,
   headers: Readonly<Record<string, string>>,
-  linked: Linked & Pick<Calls, 'description'> & { start: BankCall },
+  linked: Linked & Pick<Calls, 'description' | 'odd'>,
   isDone = false,
 ): ScaLinks {
   const chosen = headers['aspsp-sca-approach']?.trim().toUpperCase();
@@ -149,21 +144,30 @@ export function linksOf(
   // Where OAuth is the only approach, both links lead to the metadata of the OAuth server.
   const isOAuthAlone = linked.description.sca.approaches.every((approach) => approach === 'oauth');
   const oauth = links?.scaOAuth ?? (isOAuthAlone ? links?.scaRedirect : undefined);
-  const status = statusLink(linked, links?.scaStatus, authorisationId);
-  const id = authorisationId ?? idIn(linked, status.status);
+  const given = {
+    ...(authorisationId && { id: authorisationId }),
+    ...(start && { start }),
+    ...(links?.scaStatus && { status: links.scaStatus }),
+    ...(links?.confirmation && { confirmation: links.confirmation }),
+  };
+  const id = idOf(linked, given);
   const found = {
     ...(id && { id }),
     ...(links?.scaRedirect && !isOAuthAlone && { redirect: links.scaRedirect }),
     ...(oauth && { oauth }),
     ...(start && { start }),
-    ...status,
-    ...(links?.confirmation && { confirmation: links.confirmation }),
+    ...(id && { status: ownStatus(linked, id) }),
+    ...(links?.scaStatus && { status: links.scaStatus }),
+    // Nobody can confirm an authorisation whose id nothing says.
+    ...(id && links?.confirmation && { confirmation: links.confirmation }),
   };
   const isOver = isDone || scaStatus === 'exempted' || scaStatus === 'finalised';
   const hasWay = isOver || found.redirect !== undefined || found.oauth !== undefined || start;
   const isRefused = chosen === 'EMBEDDED' || (!hasWay && chosen !== 'DECOUPLED' && isEmbedded(links));
   if (isRefused && !isOver) throw embedded();
-  if (!isOver) assertFollowable(found, linked);
+  if (!isOver) noteOddLinks(linked, given, linked.odd);
+  // A page that psd2 must not open is refused before anybody waits for its customer.
+  if (!isOver && found.redirect !== undefined) browserLink(found.redirect, linked.base, 'scaRedirect');
   return {
     approach: chosen === 'DECOUPLED' ? 'decoupled' : chosen === 'REDIRECT' ? 'redirect' : null,
     ...found,
@@ -182,62 +186,69 @@ export function usableLinks(read: () => ScaLinks): ScaLinks {
   }
 }
 
-/** A link that psd2 must not follow is refused before the customer acts: afterwards it is too late to ask there. */
-function assertFollowable(
-  { redirect, status, confirmation }: Omit<ScaLinks, 'approach'>,
+type LinksOfAuthorisation = Pick<ScaLinks, 'id' | 'start' | 'status' | 'usualStatus' | 'confirmation'>;
+
+function ownStatus({ paths, resource }: Linked, authorisationId: string): string {
+  return paths.to(AUTHORISATIONS[resource.start].status, { ...resource.values, authorisationId });
+}
+
+/** The id of the authorisation that has begun: the bank's own word, else that of a link. */
+function idOf(linked: Linked, { id, status, usualStatus, confirmation }: LinksOfAuthorisation) {
+  const operations = AUTHORISATIONS[linked.resource.start];
+  const offer =
+    offered(linked, status, operations.status) ??
+    offered(linked, usualStatus, operations.status) ??
+    offered(linked, confirmation, operations.update);
+  return id ?? offer?.ids.authorisationId;
+}
+
+/** What a link says of an operation of this resource. Null: nothing. */
+function offered(
+  { resource, ...at }: Linked,
+  href: string | undefined,
+  operation: OperationId,
+  id?: string,
+): Offer | null {
+  const values = { ...resource.values, ...(id !== undefined && { authorisationId: id }) };
+  return href === undefined ? null : readLink(href, at, { operation, values });
+}
+
+/** Notes the links that lead elsewhere, or to something else. */
+function noteOddLinks(
   linked: Linked,
+  links: LinksOfAuthorisation,
+  odd: Pick<Calls['odd'], 'rewritten' | 'foreign'>,
 ): void {
-  if (redirect !== undefined) browserLink(redirect, linked.base, 'scaRedirect');
-  if (status !== undefined) linkedTo(linked, 'GET', status, 'scaStatus');
-  if (confirmation !== undefined) linkedTo(linked, 'PUT', confirmation, 'confirmation');
-}
-
-/**
- * Where the status of an authorisation is. If the answer has its id, no link is needed. Else a link ends with the id, and
- * the standard's address is asked if the link is dead.
- */
-function statusLink(
-  linked: Linked & { start: BankCall },
-  href: string | null | undefined,
-  authorisationId: string | null | undefined,
-): Pick<ScaLinks, 'status' | 'usualStatus'> {
-  const { paths, start } = linked;
-  const found = paths.find('POST', start.path);
-  const operation = AUTHORISATIONS.find((each) => each.start === found?.operation)?.GET;
-  const usualWith = (id: string | null | undefined) =>
-    id && found && operation ? paths.to(operation, { ...found.values, authorisationId: id }) : undefined;
-  const own = usualWith(authorisationId);
-  const target = href ? targetOf(linked, href) : undefined;
-  const isUsable = target !== undefined && target.origin === undefined;
-  if (!href || (own && !isUsable)) return own ? { status: own } : {};
-  const usual = own ?? usualWith(/([^/]+)\/?$/.exec(target?.path.split('?', 1)[0] ?? '')?.[1]);
-  return { status: href, ...(usual && usual !== target?.path && { usualStatus: usual }) };
-}
-
-/** The id of the authorisation that a link tells of. */
-function idIn(linked: Linked, href: string | undefined): string | undefined {
-  const target = href === undefined ? undefined : targetOf(linked, href);
-  return target && linked.paths.find('GET', target.path)?.values.authorisationId;
-}
-
-/** Where the link to a status leads. Undefined: psd2 must not follow it. */
-function targetOf(linked: Linked, href: string): LinkTarget | undefined {
-  try {
-    return linkedTo(linked, 'GET', href, 'scaStatus');
-  } catch {
-    return undefined;
+  const { status, update } = AUTHORISATIONS[linked.resource.start];
+  const named = [
+    ['startAuthorisation', links.start, [linked.resource.start, update]],
+    ['scaStatus', links.status, [status]],
+    ['confirmation', links.confirmation, [update]],
+  ] as const;
+  for (const [name, href, operations] of named) {
+    if (href === undefined) continue;
+    // A start begins another authorisation than the one whose id is in hand.
+    const id = name === 'startAuthorisation' ? undefined : links.id;
+    const offers = operations.flatMap((operation) => offered(linked, href, operation, id) ?? []);
+    if (offers.length === 0 && !odd.foreign.has(name)) odd.foreign.set(name, shownLink(href));
+    if (offers.length > 0 && offers.every(({ isElsewhere }) => isElsewhere)) odd.rewritten.add(name);
   }
 }
 
-/** Where a link about an authorisation leads. */
-function linkedTo(
-  { base, paths, odd, start }: Linked,
-  method: 'GET' | 'PUT' | 'POST',
-  href: string,
-  name: string,
-) {
-  const operations = AUTHORISATIONS.map((each) => (method === 'POST' ? each.start : each[method]));
-  return apiLink(href, base, name, { isMeant: meaning(paths, method, operations, start), ...odd });
+/** Asks for the status of an authorisation that has begun, or confirms it. Null: no link offers it, or nothing says its id. */
+function begunCall(
+  linked: Linked,
+  what: 'status' | 'confirmation',
+  links: LinksOfAuthorisation,
+  transactionId: string,
+): BankCall | null {
+  const { status, update } = AUTHORISATIONS[linked.resource.start];
+  const operation = what === 'status' ? status : update;
+  const offer = offered(linked, links[what], operation, links.id);
+  const authorisationId = offer?.ids.authorisationId ?? idOf(linked, links);
+  if (links[what] === undefined || authorisationId === undefined) return null;
+  const values = { ...linked.resource.values, authorisationId };
+  return callOf(linked.paths, operation, values, transactionId, offer?.query);
 }
 
 function isEmbedded(links: WireScaLinks | undefined): boolean {
@@ -272,28 +283,24 @@ function noWay(what: string, transactionId: string): Psd2Error {
   });
 }
 
-/** A call to a link of the bank's. */
-function linkedCall(
-  linked: Linked,
-  method: 'GET' | 'PUT' | 'POST',
-  href: string,
-  name: string,
-  transactionId: string,
-): BankCall {
-  const target = linkedTo(linked, method, href, name);
-  return { method, ...target, facts: factsOf(linked.paths.find(method, target.path)), transactionId };
-}
-
 async function startAuthorisation(
-  calls: Calls,
-  {
-    call,
-    start,
-    ...more
-  }: { call: BankCall; start: BankCall } & Pick<ScaAuthorisation, 'redirectUri' | 'beforeSend' | 'psu'>,
+  linked: Calls & Linked,
+  href: string | undefined,
+  more: Pick<ScaAuthorisation, 'redirectUri' | 'transactionId' | 'beforeSend' | 'psu'>,
 ): Promise<ScaLinks> {
-  const { data, headers } = await ask(calls.bank, { ...call, body: {}, ...more }, startAnswer);
-  return linksOf(data, headers, { ...calls, start });
+  const { paths, resource } = linked;
+  const { update } = AUTHORISATIONS[resource.start];
+  // A link to an authorisation that has begun is for an update of that one.
+  const begun = offered(linked, href, update);
+  const call = begun
+    ? callOf(paths, update, begun.ids, more.transactionId, begun.query)
+    : callOf(
+        ...([paths, resource.start, resource.values, more.transactionId] as const),
+        offered(linked, href, resource.start)?.query,
+      );
+  const { data, headers } = await ask(linked.bank, { ...call, body: {}, ...more }, startAnswer);
+  const authorisationId = data.authorisationId ?? begun?.ids.authorisationId ?? null;
+  return linksOf({ ...data, authorisationId }, headers, linked);
 }
 
 /** Follows the bank's links up to what the customer must do. */
@@ -308,17 +315,9 @@ async function proceed(
   const asked = { id, scope: filled(authorised.oauth.scope, id) };
   const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, asked));
   if (turn) return turn;
-  const start = authorised.start(resourceId, transactionId);
-  const startAt = (call: BankCall) =>
-    startAuthorisation(calls, { call, start, redirectUri, beforeSend, psu });
-  const known = sca.links && linksLeft(calls, sca.links).start;
-  const linked = known && linkedCall({ ...calls, start }, 'POST', known, 'startAuthorisation', transactionId);
-  const started = await startAt(linked || start).catch((error: unknown) => {
-    if (!known || !isUnknown(error)) throw error;
-    calls.dead.add(known);
-    if (linked && linked.path === start.path) throw error;
-    return startAt(start);
-  });
+  const linked = { ...calls, resource: authorised.resource(resourceId) };
+  const more = { redirectUri, transactionId, beforeSend, psu };
+  const started = await startAuthorisation(linked, sca.links?.start, more);
   const next = await turnOf(calls, oauth, sca, started, asked);
   if (next) return next;
   throw noWay('has started the authorisation, but names no way', transactionId);
@@ -346,46 +345,6 @@ async function turnOf(
   const isUsual = calls.description.sca.approaches[0] === 'decoupled' && links.status !== undefined;
   const isElsewhere = isUsual || links.approach === 'decoupled' || links.message !== undefined;
   return isElsewhere ? { next: 'wait', links } : null;
-}
-
-async function progress(
-  calls: Calls,
-  links: ScaLinks,
-  transactionId: string,
-  decides: Decides,
-): Promise<ScaProgress | null> {
-  const { status } = linksLeft(calls, links);
-  if (status === undefined) return null;
-  const call = {
-    ...linkedCall(calls, 'GET', status, 'scaStatus', transactionId),
-    decides: decides || true,
-  };
-  try {
-    return progressOf((await ask(calls.bank, call, scaStatusAnswer)).data);
-  } catch (error) {
-    if (!isUnknown(error)) throw error;
-    calls.dead.add(status);
-    return progress(calls, links, transactionId, decides);
-  }
-}
-
-/** The links without those that the bank has answered with 404: in their place the standard's address, once. */
-function linksLeft({ dead }: Pick<Calls, 'dead'>, links: ScaLinks): ScaLinks {
-  const { start, status, usualStatus, ...rest } = links;
-  const isDead = (href: string | undefined) => href !== undefined && dead.has(href);
-  if (isDead(status) && usualStatus !== undefined)
-    return linksLeft({ dead }, { ...rest, ...(start && { start }), status: usualStatus });
-  if (!isDead(start) && !isDead(status)) return links;
-  return {
-    ...rest,
-    ...(start && !isDead(start) && { start }),
-    ...(status && !isDead(status) && { status, ...(usualStatus && { usualStatus }) }),
-  };
-}
-
-/** Whether the bank does not know the address of a link. */
-function isUnknown(error: unknown): boolean {
-  return error instanceof Psd2Error && (error.httpStatus === 404 || error.httpStatus === 410);
 }
 
 const PROGRESS: Readonly<Record<string, ScaProgress['means']>> = {

@@ -5,16 +5,19 @@ import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../ports/bank.ts';
 import type { NextGenReading } from './answer.ts';
-import { atAccountOrCard, type Calls, earliestDay, reading } from './calls.ts';
+import { atAccountOrCard, type Calls, earliestDay, reading, resourceIdOf } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
-import { apiLink, type LinkTarget } from './links.ts';
+import { readLink, shownLink } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
-import { meaning } from './paths.ts';
 import { askAnyReport, askForDocument, askForReport } from './reports/format.ts';
 import { ownIban, refuseOtherNumber, sameIban } from './whose.ts';
 import type { transactionsAnswer, WireParty, WireTransaction } from './wire/accounts.ts';
 
-const LISTS = ['getTransactionList', 'getCardAccountTransactionList'] as const;
+/** The list of an account's or a card's transactions: how it was asked for first. */
+interface List {
+  operation: 'getTransactionList' | 'getCardAccountTransactionList';
+  call: BankCall;
+}
 
 type Status = Transaction['status'];
 type Report = ReturnType<typeof reportOf>;
@@ -38,7 +41,7 @@ const ITEMS_PER_PAGE = 100;
  * Reads the transactions of an account or a card page by page, in the bank's order, as the bank pages (`accounts.paging`). The
  * bank is not asked for days before its history.
  *
- * @throws Psd2Error `bank_answer` if the pages do not advance, and for a page on another host
+ * @throws Psd2Error `bank_answer` if the pages do not advance, and for a link to anything but these transactions
  */
 export async function* pagesOf(calls: Calls, query: TransactionQuery): AsyncGenerator<TransactionPage> {
   for (const run of runsOf(query.status, calls.description.accounts.bookingStatuses)) {
@@ -87,18 +90,19 @@ async function* pagesOfRun(
   const parameters = Object.entries({ bookingStatus, ...range });
   const account = { account: query.productId, of: 'transactions' } as const;
   const first = await atAccountOrCard(calls, query.productId, async (kind) => {
-    const operation = kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
+    const operation: List['operation'] =
+      kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
     const asked = `${asBank(calls.description, [...parameters, ...firstPage(calls.description)])}`;
     const call = await reading(calls, operation, account, query.transactionId, asked);
-    return askForReport(calls, call);
+    return { operation, ...(await askForReport(calls, call)) };
   });
   let { call, answer } = first;
-  const ways = waysOn(calls, query, call);
+  const ways = waysOn(calls, query, first);
   let index = 0;
   for (;;) {
     const document = documentOf(answer.data);
     if (document !== null)
-      answer = await askForDocument(calls, linked(calls, query, first.call, call, document, 'download'));
+      answer = await askForDocument(calls, linked(calls, query, first, call, document, 'download'));
     const { iban = null, bban = null } = answer.data.account ?? {};
     const own = await ownIban(calls, query, iban);
     await refuseOtherNumber(calls, query, bban);
@@ -171,8 +175,9 @@ interface WaysOn {
   after(answer: NextGenReading<Answered>, report: Report, call: BankCall): BankCall | null;
 }
 
-function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): WaysOn {
+function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
   const { paging } = calls.description.accounts;
+  const { call: firstCall } = list;
   const seen = new Set([fingerprint(firstCall)]);
   const contents = new Set<string>();
   let [pages, emptyPages, repeatedPages, firstRows] = [0, 0, 0, 0];
@@ -186,7 +191,7 @@ function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): Way
   const nextOf = ({ data, headers }: NextGenReading<Answered>, report: Report, call: BankCall) => {
     const href = report._links?.next ?? data._links?.next;
     hasLinks ||= Boolean(href);
-    if (href) return linked(calls, query, firstCall, call, href);
+    if (href) return linked(calls, query, list, call, href);
     // A bank that links to its pages has no link on the last one.
     if (paging === 'page-index' && hasLinks) return null;
     if (paging === 'link') {
@@ -232,36 +237,41 @@ function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): Way
 }
 
 /** Short, because a list can have many pages. */
-function fingerprint({ path, origin = '' }: LinkTarget): string {
-  return printOf(`${origin} ${path}`);
+function fingerprint({ path }: BankCall): string {
+  return printOf(path);
 }
 
 function printOf(text: string): string {
   return hash('sha256', text, 'base64').slice(0, 22);
 }
 
-/** The next page is read with the same consent, and is the same reading for all who count. */
+/**
+ * The call of the next page, or of a document: what the link says of this account's transactions, at their own address. It is read with the same
+ * consent, and is the same reading for all who count.
+ *
+ * @throws Psd2Error `bank_answer` for a link to anything else: it could bring the rows of another account
+ */
 function linked(
-  calls: Calls,
-  query: TransactionQuery,
-  firstCall: BankCall,
-  { path }: BankCall,
+  { paths, base, odd }: Calls,
+  { productId, transactionId }: TransactionQuery,
+  { operation, call: first }: List,
+  { path: calledPath }: BankCall,
   href: string,
   name: 'next' | 'download' = 'next',
 ): BankCall {
-  try {
-    const [list = ''] = firstCall.path.split('?', 1);
-    const isMeant =
-      name === 'next'
-        ? meaning(calls.paths, 'GET', LISTS, firstCall)
-        : (asked: string) => asked.startsWith(`${list}/`);
-    const target = apiLink(href, calls.base, name, { isMeant, calledPath: path, ...calls.odd });
-    const { transactionId } = query;
-    const { facts, headers } = firstCall;
-    return { method: 'GET', ...target, facts, transactionId, ...(headers && { headers }) };
-  } catch (error) {
-    throw error instanceof Psd2Error ? error.with({ transactionId: query.transactionId }) : error;
-  }
+  const values = { 'account-id': resourceIdOf(productId) };
+  const offer = readLink(href, { paths, base }, { operation, values, calledPath, orBelow: true });
+  if (!offer)
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank's link ${name} does not lead to the transactions of ${productId}: ${shownLink(href)}`,
+      { hint: 'psd2 did not follow it. Narrow the range with --from and --to.', transactionId },
+    );
+  if (offer.isElsewhere) odd.rewritten.add(name);
+  const [list = ''] = first.path.split('?', 1);
+  const path = `${list}${offer.below}${offer.query && `?${offer.query}`}`;
+  const { facts, headers } = first;
+  return { method: 'GET', path, facts, transactionId, ...(headers && { headers }) };
 }
 
 /** The number of pages in a header. An account without rows needs none. @throws Psd2Error `bank_answer` */

@@ -144,8 +144,10 @@ function inPathOf(
 
 /** @throws DoorRefusal `RESOURCE_UNKNOWN`, and those of {@link inPathOf} */
 function authorisationInPath(bank: Bank, call: DoorCall, kind: ScaSubject['kind']): Authorisation {
-  const { subject } = inPathOf(bank, call, kind);
   const found = doorOf(bank).authorisations.find(inPath(call, 'authorisationId'));
+  // A bank file may have a path with the id of the authorisation alone.
+  const parameters = new Map([...Object.entries(found?.subject.path ?? {}), ...call.operation.parameters]);
+  const { subject } = inPathOf(bank, { ...call, operation: { ...call.operation, parameters } }, kind);
   if (found?.subject.kind === kind && found.subject.id === subject.id) return found;
   throw new DoorRefusal('RESOURCE_UNKNOWN', `The ${kind} has no such authorisation`, '', { status: 403 });
 }

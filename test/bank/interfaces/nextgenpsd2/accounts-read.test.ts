@@ -468,8 +468,8 @@ describe('the transactions of an account', () => {
   it.each<[string, object]>([
     ['has none', {}],
     ['has no list', { transactions: {} }],
-    ['is a document that is one again', { _links: { download: '/v1/d' } }],
-    ['has a document in it', { transactions: { _links: { download: { href: '/v1/d' } } } }],
+    ['is a document that is one again', { _links: { download: `${AT}/d` } }],
+    ['has a document in it', { transactions: { _links: { download: { href: `${AT}/d` } } } }],
   ])('are unknown if the answer %s', async (_, answer) => {
     expect(await failureOf(read([said(answer), said(answer)]))).toEqual(
       unusable("The bank's answer to the transactions of a1 has none"),
@@ -624,7 +624,7 @@ describe('the pages of transactions', () => {
   });
 
   const at = (number: number) =>
-    number === 0 ? `${AT}?bookingStatus=both&dateFrom=2026-08-23` : `/v1/p${number}`;
+    number === 0 ? `${AT}?bookingStatus=both&dateFrom=2026-08-23` : `${AT}/p${number}`;
 
   it('that lead back to any one before do not advance', async () => {
     const loop = fc.nat({ max: 5 }).chain((last) => fc.tuple(fc.constant(last), fc.nat({ max: last })));
@@ -701,11 +701,32 @@ describe('the pages of transactions', () => {
     expect(await read([page([row('1')], {}, { [header]: count })])).toHaveLength(1);
   });
 
-  it('on another host are not read', async () => {
-    const hint = 'psd2 sends tokens and consents only to the host of the base URL.';
-    expect(await failureOf(read([one('1', 'https://evil.example/x')]))).toEqual(
-      unusable("The bank's link next leads to another host: https://evil.example/x", hint),
+  it.each([
+    'https://evil.example/x?page=2',
+    '/v1/accounts/a2/transactions?page=2',
+    `${AT}/..%2f..%2fa2%2ftransactions?page=2`,
+  ])('of another account, by the link %s, are not read', async (href) => {
+    const hint = 'psd2 did not follow it. Narrow the range with --from and --to.';
+    const script = opened([one('1', href)]);
+    expect(await failureOf(pagesOf(script))).toEqual(
+      unusable(`The bank's link next does not lead to the transactions of a1: ${href}`, hint),
     );
+    expect(script.sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['next', 'http://xs2a:8080/inner/v1/accounts/a1/transactions/page/2?tenant=%2f', '/page/2?tenant=%2f'],
+    ['download', { href: `${AT}/d/` }, '/d/'],
+  ])('by the link %s to %j are called at the own address', async (name, link, below) => {
+    const first =
+      name === 'next' ? page([row('1')], { _links: { next: link } }) : said({ _links: { [name]: link } });
+    const script = opened([first, one('2')]);
+    await pagesOf(script);
+    expect(script.sent[1]).toEqual({
+      ...{ ...script.sent[0], path: `${AT}${below}` },
+      ...(name === 'download' && { headers: expect.anything() }),
+    });
+    expect([...script.calls.odd.rewritten]).toEqual(name === 'next' ? ['next'] : []);
   });
 
   it.each<[unknown, string | null]>([

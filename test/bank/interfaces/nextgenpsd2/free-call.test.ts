@@ -83,7 +83,7 @@ describe('psd2 api --paginate', () => {
     transactions: { booked: [{ entry }], _links: next === undefined ? {} : { next } },
   });
 
-  it('follows links in transactions and beside them as they are, with the headers of the first call', async () => {
+  it('follows links in transactions and beside them by their query, with the headers of the first call', async () => {
     bank.expect('GET', LIST, json(report('1', { href: '/v1/accounts/a1/transactions?page=2' })));
     bank.expect(
       'GET',
@@ -95,12 +95,25 @@ describe('psd2 api --paginate', () => {
     for (const { headers } of bank.received) expect(headers['consent-id']).toBe('c9');
   });
 
-  it('sends nothing to another host', async () => {
-    bank.expect('GET', LIST, json(report('1', { href: 'https://elsewhere.example/v1/x' })));
-    await expect(read(LIST)).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: "The bank's link next leads to another host: https://elsewhere.example/v1/x",
-    });
+  it.each(['https://elsewhere.example/v1/x', '/v1/accounts/a2/transactions', 'accounts?a b'])(
+    'does not go on without a query: %s',
+    async (href) => {
+      bank.expect('GET', LIST, json(report('1', { href })));
+      await expect(read(LIST)).rejects.toMatchObject({
+        ...{ code: 'bank_answer', message: `The bank's link next has no query: ${href}` },
+        hint: expect.stringContaining('--paginate takes the query alone'),
+      });
+    },
+  );
+
+  it.each([
+    'https://elsewhere.example/admin?page=2&x=%2f',
+    '/v1/accounts/a2/transactions?page=2&x=%2f',
+    '/v1/accounts/a1/transactions/..%2f..%2fa2?page=2&x=%2f',
+  ])('takes the query alone of %s', async (href) => {
+    bank.expect('GET', LIST, json(report('1', href)));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=2&x=%2f', json(report('2')));
+    expect(await read(LIST)).toHaveLength(2);
   });
 
   it('ends with the bank’s refusal', async () => {

@@ -80,8 +80,9 @@ const atBank = (transactionStatus: string, scaStatus: string | null = null) => (
   scaStatus,
 });
 const DONE = { approach: null, isDone: true };
-const unusable = "The bank's link scaStatus leads to another host: https://evil.example/x";
-const ELSEWHERE = { links: { approach: null, unusable } };
+const ELSEWHERE = { links: { approach: null, status: 'https://evil.example/x' } };
+const unusable = "The bank's link scaRedirect is not an https address";
+const UNSAFE = { links: { approach: null, unusable } };
 /** What the answer tells the operator, and the customer. */
 const telling = (...messages: string[]) => ({
   ...{ messages, links: { approach: null, message: messages.at(-1) } },
@@ -191,6 +192,7 @@ describe('an initiation', () => {
     ['a rejection', { transactionStatus: 'RJCT' }, { bank: atBank('RJCT'), links: DONE, isRejected: true }],
     ['one that is executed already', { transactionStatus: 'ACSC' }, { bank: atBank('ACSC'), links: DONE }],
     ['a link to another host', { _links: { scaStatus: { href: 'https://evil.example/x' } } }, ELSEWHERE],
+    ['a page that is not safe', { _links: { scaRedirect: 'http://evil.example/x' } }, UNSAFE],
   ])('is answered with %s', async (_, answer, verified) => {
     expect(await made([received(answer)]).calls.verify(silent)).toEqual(verifiedAs('p1', verified));
   });
@@ -491,6 +493,7 @@ describe('a signing basket', () => {
     ['nothing more to authorise', EXEMPTED, { bank: atBank('ACTC', 'exempted'), links: DONE }],
     ['a rejection', { transactionStatus: 'RJCT' }, { bank: atBank('RJCT'), links: DONE }],
     ['a link to another host', { _links: { scaStatus: 'https://evil.example/x' } }, ELSEWHERE],
+    ['a page that is not safe', { _links: { scaRedirect: 'http://evil.example/x' } }, UNSAFE],
   ])('is answered with %s', async (_, answer, verified) => {
     expect(await basket([created(answer)]).calls.verify(silent)).toEqual(verifiedAs('b1', verified));
   });

@@ -4,6 +4,7 @@ import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/descr
 import { linksOf, progressOf, scaOfConsents } from '../../../../src/bank/interfaces/nextgenpsd2/sca.ts';
 import { startAnswer } from '../../../../src/bank/interfaces/nextgenpsd2/wire/consent.ts';
 import type { ScaLinks } from '../../../../src/bank/ports/customer.ts';
+import { isRefusal } from '../../../../src/flows/refusals.ts';
 import { silent, TRANSACTION_ID } from './client.ts';
 import {
   errorOf,
@@ -31,7 +32,9 @@ const EMBEDDED = {
 const OF_CONSENT = { ...FACTS, ofConsent: 'c1' };
 
 const start = { method: 'POST', path: START, facts: OF_CONSENT, transactionId: TRANSACTION_ID } as const;
-const LINKED = { ...scriptedCalls([]).calls, start };
+const resource = { start: 'startConsentAuthorisation', values: { consentId: 'c1' } } as const;
+const { calls: CALLS } = scriptedCalls([]);
+const LINKED = { ...CALLS, resource };
 
 /** The links that psd2 keeps of an answer. */
 const links = (_links: object, more: object = {}, headers: Record<string, string> = {}, isDone?: boolean) =>
@@ -43,8 +46,10 @@ it.each([
 ] as const)('at a bank with the approaches %j, scaRedirect is %j', (approaches, kept) => {
   const { calls } = scriptedCalls([], { sca: { approaches: [...approaches] } });
   const answer = startAnswer.parse({ _links: { scaRedirect: `${ORIGIN}/meta` } });
-  expect(linksOf(answer, {}, { ...calls, start })).toEqual(kept);
+  expect(linksOf(answer, {}, { ...calls, resource })).toEqual(kept);
 });
+
+const START_AND_STATUS = ['startAuthorisation', 'scaStatus'];
 
 describe('the links of an answer', () => {
   const chosen = (approach: string) => ({ 'aspsp-sca-approach': approach });
@@ -52,11 +57,12 @@ describe('the links of an answer', () => {
   const NAMING = { startAuthorisationWithPsuIdentification: '/v1/i' };
   const STARTS = { startAuthorisation: '/s', startAuthorisationWithPsuAuthentication: '/x' };
   const AT_Z = { scaStatus: '/v1/z' };
-  const STATUS_Z = { status: '/v1/z', usualStatus: `${START}/z` };
-  const REST = { scaRedirect: SITE, ...AT_Z, confirmation: '/v1/c' };
-  const KEPT = { redirect: SITE, ...STATUS_Z, confirmation: '/v1/c' };
-  const QUERY = `${ORIGIN}/sca/a1/?x=1`;
-  const usualStatus = `${START}/a1`;
+  const STATUS_Z = { status: '/v1/z' };
+  const OWN = `${START}/a1`;
+  const REST = { scaRedirect: SITE, scaStatus: OWN, confirmation: `${OWN}?c=1` };
+  const KEPT = { id: 'a1', redirect: SITE, status: OWN, confirmation: `${OWN}?c=1` };
+  const INNER = `http://xs2a:8080/core${OWN}?x=1`;
+  const OTHERS = '/v1/consents/c2/authorisations/a2';
   const UNKEPT = { scaStatus: { href: `/v1/${'x'.repeat(9000)}` }, confirmation: { href: '/v1/\u0000' } };
   it.each<[string, object, object, object?, Record<string, string>?]>([
     ['none', {}, {}],
@@ -69,9 +75,14 @@ describe('the links of an answer', () => {
     ['a message', {}, { message: 'x'.repeat(500) }, { psuMessage: 'x'.repeat(501) }],
     ['a page, and two that a flow cannot keep', { scaRedirect: SITE, ...UNKEPT }, { redirect: SITE }],
     ['a way of the customer', AT_Z, { approach: 'decoupled', ...STATUS_Z }, {}, chosen('Decoupled')],
-    ['a status where the standard has it', { scaStatus: `${START}/a1` }, { id: 'a1', status: `${START}/a1` }],
-    ['a status elsewhere on the host, with a query', { scaStatus: QUERY }, { status: QUERY, usualStatus }],
-    ['a status beside the id', AT_Z, { id: 'a1', status: '/v1/z', usualStatus }, { authorisationId: 'a1' }],
+    ['a status where the standard has it', { scaStatus: OWN }, { id: 'a1', status: OWN }],
+    ['a status at an inner host, with a query', { scaStatus: INNER }, { id: 'a1', status: INNER }],
+    ['a status of another consent', { scaStatus: OTHERS }, { status: OTHERS }],
+    ['a status beside the id', AT_Z, { id: 'a1', status: '/v1/z' }, { authorisationId: 'a1' }],
+    ['no status beside the id', {}, { id: 'a1', status: OWN }, { authorisationId: 'a1' }],
+    ['a confirmation alone', { confirmation: OWN }, { id: 'a1', status: OWN, confirmation: OWN }],
+    ['a confirmation of another consent', { confirmation: OTHERS }, {}],
+    ['a start that has begun', { startAuthorisation: OWN }, { start: OWN }],
     ['another approach', {}, {}, {}, chosen('OTHER')],
     ['an exemption', {}, { isDone: true }, { scaStatus: 'exempted' }],
     ['an exemption at embedded SCA', {}, { isDone: true }, { scaStatus: 'exempted' }, chosen('embedded')],
@@ -114,13 +125,30 @@ describe('the links of an answer', () => {
     },
   );
 
-  const EVIL = 'https://evil.example/';
-  it.each([
-    [{ scaRedirect: 'http://x.example/' }, "The bank's link scaRedirect is not an https address"],
-    [{ scaStatus: EVIL }, `The bank's link scaStatus leads to another host: ${EVIL}`],
-    [{ confirmation: EVIL }, `The bank's link confirmation leads to another host: ${EVIL}`],
-  ])('%j is refused before the customer acts', (given, message) => {
-    expect(errorOf(() => links(given))).toMatchObject({ code: 'bank_answer', message });
+  it('a page without https is refused before the customer acts', () => {
+    expect(errorOf(() => links({ scaRedirect: 'http://x.example/' }))).toMatchObject({
+      ...{ code: 'bank_answer', message: "The bank's link scaRedirect is not an https address" },
+    });
+  });
+
+  it.each<[string, object, object, string[], string[]]>([
+    ['own ones', { startAuthorisation: START, scaStatus: OWN, confirmation: OWN }, {}, [], []],
+    ['own ones elsewhere', { startAuthorisation: INNER, scaStatus: INNER }, {}, START_AND_STATUS, []],
+    ['those of another consent', { startAuthorisation: OTHERS, scaStatus: OTHERS }, {}, [], START_AND_STATUS],
+    ['another operation', { startAuthorisation: '/admin/x' }, {}, [], ['startAuthorisation']],
+    ['another authorisation', { confirmation: OWN }, { authorisationId: 'a2' }, [], ['confirmation']],
+    ['those of a consent that is decided', { scaStatus: OTHERS }, { scaStatus: 'exempted' }, [], []],
+  ])('say whether they are odd: %s', (_, given, more, rewritten, foreign) => {
+    const { calls } = scriptedCalls([]);
+    linksOf(startAnswer.parse({ _links: given, ...more }), {}, { ...calls, resource });
+    expect([[...calls.odd.rewritten], [...calls.odd.foreign.keys()]]).toEqual([rewritten, foreign]);
+  });
+
+  it('of other things are kept whole, the first of each name', () => {
+    const { calls } = scriptedCalls([]);
+    for (const href of ['https://evil.example/a?b=c', '/v1/z'])
+      linksOf(startAnswer.parse({ _links: { scaStatus: href } }), {}, { ...calls, resource });
+    expect([...calls.odd.foreign]).toEqual([['scaStatus', 'https://evil.example/a?b=c']]);
   });
 });
 
@@ -185,30 +213,40 @@ describe('the turn of the customer', () => {
     },
   );
 
-  it('leads no call to another host', async () => {
-    const elsewhere = 'https://evil.example/v1/x';
-    const { sca, sent } = opened([]);
-    const links = { approach: null, start: elsewhere, status: elsewhere, confirmation: elsewhere };
-    const { turn } = await turned(links);
-    const code = { links, code: '1', transactionId: TRANSACTION_ID, beforeSend: silent };
-    for (const call of [turn, sca.progress?.(links, TRANSACTION_ID), sca.confirmCode?.(code)])
-      expect(await failureOf(Promise.resolve(call))).toMatchObject({ code: 'bank_answer' });
-    expect(sent).toEqual([]);
-  });
-
-  it.each<[string, ScaLinks | null, Omit<BankFile, 'interface'>, string]>([
-    ['nothing is known', null, {}, START],
-    ['no link leads on', { approach: null }, {}, START],
-    ['the bank only tells how far it is', { approach: null, status: '/v1/z' }, {}, START],
-    ['waiting is possible, not usual', { approach: null, status: '/v1/z' }, ALSO_DECOUPLED, START],
-    ['only the approach is known to be a page', { approach: 'redirect' }, {}, START],
-    ['nothing is known where waiting is usual', { approach: null }, DECOUPLED, START],
-    ['a link says where', { approach: null, start: '/v1/s', status: '/v1/z' }, DECOUPLED, '/v1/s'],
-  ])('begins with a start if %s', async (_, given, file, path) => {
+  it.each<[string, ScaLinks | null, Omit<BankFile, 'interface'>?]>([
+    ['nothing is known', null],
+    ['no link leads on', { approach: null }],
+    ['the bank only tells how far it is', { approach: null, status: '/v1/z' }],
+    ['waiting is possible, not usual', { approach: null, status: '/v1/z' }, ALSO_DECOUPLED],
+    ['only the approach is known to be a page', { approach: 'redirect' }],
+    ['nothing is known where waiting is usual', { approach: null }, DECOUPLED],
+    ['a link offers it', { approach: null, start: START, status: '/v1/z' }, DECOUPLED],
+    ['a link on an inner host offers it', { approach: null, start: `http://xs2a:8080${START}` }],
+    ['a link is of another consent', { approach: null, start: '/v1/consents/c2/authorisations' }],
+    ['a link is of another’s authorisation', { approach: null, start: '/v1/consents/c2/authorisations/a2' }],
+    ['a link leads to an operator’s page', { approach: null, start: '/admin/users' }],
+    ['a link leads to another host', { approach: null, start: 'https://evil.example/v1/x' }],
+  ])('begins with a start at the own address if %s', async (_, given, file) => {
     const { turn, sent } = await turned(given, [said({ _links: { scaRedirect: SITE } }, 201)], file);
     expect(await turn).toEqual({ next: 'open', url: SITE, links: { approach: null, redirect: SITE } });
-    const facts = path === START ? OF_CONSENT : FACTS;
-    expect(sent).toEqual([{ ...start, path, facts, body: {}, redirectUri: BACK, beforeSend: silent, psu }]);
+    expect(sent).toEqual([{ ...start, body: {}, redirectUri: BACK, beforeSend: silent, psu }]);
+  });
+
+  it('begins with the query that the bank wants', async () => {
+    const page = said({ _links: { scaRedirect: SITE } }, 201);
+    const { turn, sent } = await turned({ approach: null, start: `/inner${START}?tenant=7&x=%2f` }, [page]);
+    expect((await turn)?.next).toBe('open');
+    expect(sent).toMatchObject([{ method: 'POST', path: `${START}?tenant=7&x=%2f`, facts: OF_CONSENT }]);
+  });
+
+  it('begins with an update of the authorisation that the link names', async () => {
+    const page = said({ _links: { scaRedirect: SITE } });
+    const { turn, sent } = await turned({ approach: null, start: `${ORIGIN}/x${START}/a%201?q=1` }, [page]);
+    const kept = { approach: null, id: 'a 1', status: `${START}/a%201`, redirect: SITE };
+    expect(await turn).toEqual({ next: 'open', url: SITE, links: kept });
+    expect(sent).toMatchObject([
+      { method: 'PUT', path: `${START}/a%201?q=1`, body: {}, facts: OF_CONSENT, psu, beforeSend: silent },
+    ]);
   });
 
   it.each([{ startAuthorisation: '/v1/s' }, {}])('ends if the start leads nowhere: %j', async (_links) => {
@@ -245,74 +283,75 @@ describe('an authorisation', () => {
     expect([sca.count, sca.progressWithoutLink]).toEqual([undefined, undefined]);
   });
 
-  it('is as far as the link says', async () => {
+  it.each<[string, Partial<ScaLinks>, string | null]>([
+    ['the own link', { status: `${START}/a1` }, `${START}/a1`],
+    [
+      'one at an inner host, with a query',
+      { status: `http://xs2a:1/x${START}/a1?q=%2f` },
+      `${START}/a1?q=%2f`,
+    ],
+    ['one of another consent beside the id', { id: 'a1', status: '/v1/consents/c2/x/a2' }, `${START}/a1`],
+    ['one of another authorisation beside the id', { id: 'a1', status: `${START}/a2?q=1` }, `${START}/a1`],
+    ['one on another host beside the id', { id: 'a1', status: 'https://evil.example/' }, `${START}/a1`],
+    ['that of an earlier version', { status: '/v1/z', usualStatus: `${START}/a1` }, `${START}/a1`],
+    ['that of an earlier version, elsewhere', { status: '/v1/z', usualStatus: '/v1/consents/c2/x/a1' }, null],
+    ['the confirmation', { status: '/v1/z', confirmation: `${START}/a1` }, `${START}/a1`],
+    ['one of another consent', { status: '/v1/consents/c2/authorisations/a2' }, null],
+    ['none', { id: 'a1' }, null],
+  ])('is asked for at its own address, by %s', async (_, kept, path) => {
     const { sca, sent } = opened([said({ scaStatus: 'started' })]);
-    expect(await sca.progress?.({ approach: null, status: '/v1/accounts/a1/z' }, TRANSACTION_ID)).toEqual({
-      ...{ scaStatus: 'started', means: 'going on', message: null },
-    });
-    expect(sent).toEqual([
-      { ...start, method: 'GET', path: '/v1/accounts/a1/z', decides: true, facts: FACTS },
-    ]);
+    const links = { approach: null, ...kept };
+    expect((await sca.progress?.('c1', links, TRANSACTION_ID))?.means).toBe(path ? 'going on' : undefined);
+    const call = { ...start, method: 'GET', path, decides: true };
+    expect(sent).toEqual(path ? [call] : []);
   });
 
   it.each([
     ['its own words', refused('RESOURCE_UNKNOWN', 404)],
     ['a page', { status: 410, headers: {}, body: '<html></html>' }],
-  ])('is asked at the standard’s address once the bank answers the link with %s', async (_, gone) => {
-    const started = said({ scaStatus: 'started' });
-    const { sca, sent } = opened([gone, started, started, gone, said({ scaStatus: 'finalised' }, 500)]);
-    const found = { approach: null, status: '/v1/z', usualStatus: `${START}/a1`, redirect: SITE } as const;
-    const ask = () => Promise.resolve(sca.progress?.(found, TRANSACTION_ID));
-    expect(sca.linksLeft?.(found)).toBe(found);
-    for (const _ of ['dead', 'alive']) expect((await ask())?.means).toBe('going on');
-    expect(sca.linksLeft?.(found)).toEqual({ approach: null, status: `${START}/a1`, redirect: SITE });
-    // The standard's address may be dead, too. Then the status of the consent decides.
-    for (const _ of ['dead', 'not asked']) expect(await ask()).toBeNull();
-    expect(sca.linksLeft?.(found)).toEqual({ approach: null, redirect: SITE });
-    expect(sent.map(({ path }) => path)).toEqual(['/v1/z', `${START}/a1`, `${START}/a1`, `${START}/a1`]);
+  ])('that the bank does not know, by %s, is not looked for elsewhere', async (_, gone) => {
+    const { sca, sent } = opened([gone]);
+    const kept = { approach: null, status: `/inner${START}/a1` };
+    const asked = sca.progress?.('c1', kept, TRANSACTION_ID);
+    await asked?.then(
+      () => expect.unreachable(),
+      (error) => expect(isRefusal(error)).toBe(true),
+    );
+    expect(sent).toHaveLength(1);
   });
 
-  it('is not asked elsewhere while the bank fails', async () => {
-    const { sca, sent } = opened([said({}, 503), said({ scaStatus: 'started' })]);
-    const found = { approach: null, id: 'a1', status: '/v1/z', usualStatus: `${START}/a1` } as const;
-    await failureOf(Promise.resolve(sca.progress?.(found, TRANSACTION_ID)));
-    await sca.progress?.(found, TRANSACTION_ID);
-    expect(sent.map(({ path }) => path)).toEqual(['/v1/z', '/v1/z']);
-  });
-
-  it('begins at the standard’s address if the bank does not know that of the link', async () => {
-    const gone = refused('RESOURCE_UNKNOWN', 404);
-    const given = { approach: null, start: '/v1/s' };
-    const { turn, sent } = await turned(given, [gone, said({ _links: { scaRedirect: SITE } }, 201)]);
-    expect(await turn).toMatchObject({ next: 'open', url: SITE });
-    expect(sent.map(({ path }) => path)).toEqual(['/v1/s', START]);
-    const usual = await turned({ approach: null, start: START }, [gone]);
-    expect(await failureOf(usual.turn)).toMatchObject({ httpStatus: 404 });
-    expect(usual.sent).toHaveLength(1);
-    // A bank that fails may have begun one.
-    const failing = await turned(given, [said({}, 503)]);
-    expect(await failureOf(failing.turn)).toMatchObject({ httpStatus: 503 });
-    expect(failing.sent).toHaveLength(1);
-  });
-
-  it('is confirmed with the code of the browser, where the link says', async () => {
+  it.each<[string, Partial<ScaLinks>, string]>([
+    ['where the link says', { confirmation: `/inner${START}/a1?q=1` }, `${START}/a1?q=1`],
+    ['of the id', { id: 'a1', confirmation: '/v1/consents/c2/authorisations/a2' }, `${START}/a1`],
+    ['of the status', { status: `${START}/a1`, confirmation: '/admin/x' }, `${START}/a1`],
+  ])('is confirmed with the code of the browser, %s', async (_, kept, path) => {
     const { sca, sent } = opened([said({ scaStatus: 'finalised', psuMessage: 'Done' })]);
-    const confirmed = { code: 'C0DE', transactionId: TRANSACTION_ID, beforeSend: silent };
-    const links = { approach: null, confirmation: '/v1/c' };
+    const confirmed = { resourceId: 'c1', code: 'C0DE', transactionId: TRANSACTION_ID, beforeSend: silent };
     const done = { scaStatus: 'finalised', means: 'done', message: 'Done' };
-    expect(await sca.confirmCode?.({ ...confirmed, links })).toEqual(done);
+    expect(await sca.confirmCode?.({ ...confirmed, links: { approach: null, ...kept } })).toEqual(done);
     expect(sent).toEqual([
       {
-        ...{ method: 'PUT', path: '/v1/c', facts: FACTS, transactionId: TRANSACTION_ID },
+        ...{ method: 'PUT', path, facts: OF_CONSENT, transactionId: TRANSACTION_ID },
         ...{ body: { confirmationCode: 'C0DE' }, beforeSend: silent },
       },
     ]);
-    const unlinked = sca.confirmCode?.({ ...confirmed, links: { approach: null } });
+  });
+
+  it.each<Partial<ScaLinks>>([
+    {},
+    { id: 'a1' },
+    { confirmation: 'https://evil.example/v1/consents/c2/authorisations/a2' },
+  ])('is not confirmed by the links %j', async (kept) => {
+    const { sca, sent } = opened([]);
+    const links = { approach: null, ...kept };
+    const confirmed = { resourceId: 'c1', code: 'C0DE', transactionId: TRANSACTION_ID, beforeSend: silent };
+    const unlinked = sca.confirmCode?.({ ...confirmed, links });
     expect(await failureOf(Promise.resolve(unlinked))).toEqual({
       code: 'bank_answer',
       message: 'The bank gave no address for the confirmation code, so the customer cannot authorise',
       ...{ hint: NOWHERE, transactionId: TRANSACTION_ID },
     });
+    expect(sent).toEqual([]);
   });
 
   it('says no more than a bank tells a customer', () => {
@@ -328,7 +367,7 @@ describe('an authorisation', () => {
   ])('%s: %s', async (scaStatus, means) => {
     const { sca } = opened([said({ scaStatus, psuMessage: 'Wait' })]);
     const links = { approach: null, status: `${START}/z` };
-    expect(await sca.progress?.(links, TRANSACTION_ID)).toEqual({ scaStatus, means, message: 'Wait' });
+    expect(await sca.progress?.('c1', links, TRANSACTION_ID)).toEqual({ scaStatus, means, message: 'Wait' });
   });
 
   it('the bank file says how often the bank is asked, and how long a link is good', () => {

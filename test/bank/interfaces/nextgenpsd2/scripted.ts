@@ -115,8 +115,11 @@ export function scriptedCalls(
     ...{ bank, description, paths: pathsOf(description), base, cards: new Set<string>() },
     list: () => Promise.reject(new TypeError('No list is read here')),
     ibans: new Map<string, string | null>(),
-    odd: { unread: new Map<string, number>(), rewritten: new Set<string>() },
-    dead: new Set<string>(),
+    odd: {
+      unread: new Map<string, number>(),
+      rewritten: new Set<string>(),
+      foreign: new Map<string, string>(),
+    },
     settings: { consents, identity, now: () => NOW },
   };
   return { calls, oauth: oauthOf(bank, description, base), sent, notices };

@@ -23,6 +23,8 @@ const MADE_BY_PSD2: Readonly<Record<string, string>> = {
 /** Of a part that is not one parameter, something beside parameters and dots is fixed, so that no value can make it "..". */
 const PATH_TEMPLATE = /^(\/(\{[^{}]*\}|(?!(\.{1,2}|\.*(\{[^{}]*\}\.*)+)(\/|$))[A-Za-z0-9._~{}-]+))+$/;
 
+const AUTHORISATION = '{authorisationId}';
+
 /** Finds what does not fit together in a bank whose fields are all valid. */
 export function inconsistencies(bank: BankDescription): BankProblem[] {
   return [
@@ -90,9 +92,13 @@ function problemsOfPaths(paths: Readonly<Record<string, string>>): BankProblem[]
     if (!PATH_TEMPLATE.test(template))
       return [{ path, message: `${path} must be a path: parts that each begin with "/", without a query` }];
     const wanted = parametersOf(OPERATIONS[operation].path);
-    if (parametersOf(template).join() === wanted.join()) return [];
-    const what =
-      wanted.length === 0 ? 'no parameters' : `each of ${wanted.join(', ')} once, and no other parameter`;
+    const parameters = parametersOf(template).join();
+    // Some banks need nothing but the id of an authorisation.
+    const isOfId = wanted.includes(AUTHORISATION) && parameters === AUTHORISATION;
+    if (isOfId || parameters === wanted.join()) return [];
+    const all = `each of ${wanted.join(', ')} once, and no other parameter`;
+    const orAlone = wanted.includes(AUTHORISATION) ? `, or ${AUTHORISATION} alone` : '';
+    const what = wanted.length === 0 ? 'no parameters' : `${all}${orAlone}`;
     return [{ path, message: `${path} must have ${what}` }];
   });
 }

@@ -119,14 +119,24 @@ export function parametersOf(template: string): string[] {
   return (template.match(PARAMETER) ?? []).sort();
 }
 
+/** The operations that make or list the resources, below whose paths the others are. */
+const PARENTS: readonly OperationId[] = [
+  ...(['initiatePayment', 'createConsent', 'createConsentConfirmationOfFunds'] as const),
+  ...(['createSigningBasket', 'getAccountList', 'getCardAccountList'] as const),
+];
+
 /**
- * The path template of an operation at a bank, as it follows the base URL: the bank's own (`api.paths`), else the standard's
- * with the bank's version (`api.version`; if that is empty, the path has none).
+ * The path template of an operation at a bank, as it follows the base URL: the bank's own (`api.paths`); else below that of the operation
+ * that makes or lists the resource, if the bank has an own one for that; else the standard's with the bank's version (`api.version`; if that
+ * is empty, the path has none).
  */
 export function pathOf(
   { version, paths }: { version: string; paths: Readonly<Record<string, string>> },
   operation: OperationId,
 ): string {
-  const own = Object.hasOwn(paths, operation) ? paths[operation] : undefined;
-  return own ?? OPERATIONS[operation].path.replace(/^\/v1/, version === '' ? '' : `/${version}`);
+  const ownOf = (id: OperationId) => (Object.hasOwn(paths, id) ? paths[id] : undefined);
+  const { path } = OPERATIONS[operation];
+  const parent = PARENTS.find((id) => path.startsWith(`${OPERATIONS[id].path}/`) && ownOf(id) !== undefined);
+  const below = parent && `${ownOf(parent)}${path.slice(OPERATIONS[parent].path.length)}`;
+  return ownOf(operation) ?? below ?? path.replace(/^\/v1/, version === '' ? '' : `/${version}`);
 }

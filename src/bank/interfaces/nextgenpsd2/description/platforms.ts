@@ -555,7 +555,9 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
   fabrick: {
     interface: 'nextgenpsd2',
     name: 'Fabrick PSD2 Gateway (Banca Sella and others)',
-    source: 'https://github.com/roodje/bespoke-providers, bespoke-fabric',
+    source:
+      'https://github.com/roodje/bespoke-providers, bespoke-fabric; its stubs of the answers to consents have scaStatus at a path of its own',
+    api: { paths: { getConsentScaStatus: '/v1/scaStatus/{authorisationId}' } },
     signing: { when: 'never' },
     oauth: { mode: 'none' },
     sca: { approaches: ['redirect'] },
@@ -591,7 +593,8 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'N26',
     source:
-      'https://github.com/n26/psd2-tpp-docs/blob/main/doc/dedicated-aisp.md. Its versions differ: a newer one has a token of the application (client credentials) in the place of the login',
+      'https://github.com/n26/psd2-tpp-docs/blob/main/doc/dedicated-aisp.md. Its versions differ: a newer one has a token of the application (client credentials) in the place of the login. Its collection of calls has consents for confirmations of funds at v1',
+    api: { paths: { createConsentConfirmationOfFunds: '/v1/consents/confirmation-of-funds' } },
     signing: { when: 'never' },
     oauth: {
       mode: 'pre-step',

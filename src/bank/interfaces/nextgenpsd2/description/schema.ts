@@ -629,7 +629,7 @@ export const bankFile = z.strictObject({
   links: z._default(
     oneOf(
       ['auto', 'host', 'base'],
-      'what the absolute path of a link is relative to: the host if it begins with the path of the base URL, else the base URL; always the host; always the base URL',
+      'what the absolute path of a link to the browser or to OAuth is relative to: the base URL if it begins with the version, else the host; always the host; always the base URL',
     ),
     'auto',
   ),
