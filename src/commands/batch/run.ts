@@ -25,7 +25,8 @@ import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { drawBar, writeLeft } from '../shared/progress.ts';
 import { readPerson } from '../shared/psu.ts';
-import { LINE_FORM, LINES, lineData } from './batches.ts';
+import { LINE_FORM, LINES, lineData, writeSums } from './batches.ts';
+import { chooseLines } from './choose-lines.ts';
 import { linksOf } from './links.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
@@ -141,13 +142,6 @@ function warnOf({ terminal, repeated }: Context, { line }: BatchLine, problem: P
   terminal.warn(cleanLines(`Payment ${line}: ${endSentence(problem.message)} ${advice}`.trimEnd()));
 }
 
-/** @throws Psd2Error `usage` */
-function chooseLines(lines: readonly BatchLine[], only: readonly string[] | undefined): BatchLine[] {
-  if (only === undefined) return [...lines];
-  const numbers = new Set(only.map((text) => readWholeNumber('--only', text, 1, lines.length)));
-  return lines.filter(({ line }) => numbers.has(line));
-}
-
 /** @throws Psd2Error `confirmation_needed`, `cancelled` */
 async function confirmRun(
   context: Context,
@@ -165,10 +159,6 @@ async function confirmRun(
     hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
     declined: 'psd2 has paid nothing',
   });
-}
-
-function writeSums(sums: ReadonlyMap<string, Big>): string {
-  return [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
 }
 
 function withReason({ row, outcome, problem }: LeftLine) {

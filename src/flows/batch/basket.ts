@@ -45,7 +45,7 @@ export const BASKET: GroupKind = {
 };
 
 /** @throws Psd2Error `config` */
-function basketsOf({ bank }: Payer, { flow }: GenericOperation): Baskets {
+function basketsOf({ bank }: Pick<Payer, 'bank'>, { flow }: GenericOperation): Baskets {
   const { baskets } = bank.payments;
   if (baskets) return baskets;
   throw new Psd2Error('config', 'The bank no longer has signing baskets', { flow });

@@ -153,7 +153,11 @@ export function refuseUnpaid(
 /** What to do about payments of which nobody knows what became. @param isStuck as {@link isAnyStuck} says */
 function whileUnknown(batch: string, isStuck: boolean): { hint: string; next: string[][] } {
   const run = ['batch', 'run', batch];
-  if (!isStuck) return { hint: 'Do not make them again. psd2 asks the bank with:', next: [run] };
+  if (!isStuck)
+    return {
+      hint: 'Do not make them again. psd2 asks the bank with run. If their outcome stays unknown, look at the account statement, and record with resolve that they were not executed:',
+      next: [run, ['batch', 'resolve', batch, '--not-executed']],
+    };
   return {
     hint: 'Do not make them again. The bank may have their signing basket, and nobody has its link. Ask the bank again, have each payment authorised alone, or cancel them at the bank, with:',
     next: [run, [...run, '--as', 'single'], ['batch', 'cancel', batch]],
