@@ -8,6 +8,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, type Psd2Error } from '../../errors.ts';
 import { describeApprovals, refuseUnapproved } from '../../flows/batch/approval.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
+import { Initiations } from '../../flows/batch/initiations.ts';
 import { type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import { isAnyStuck, type LeftLine, payLines, refuseUnpaid } from '../../flows/batch/pay-lines.ts';
 import { type As, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
@@ -46,7 +47,8 @@ export const run = verb(
     prints: LINES,
     help: `
 psd2 pays the payments one after the other, in the order of their execution days. Each is a transfer of its own, with its own SCA. A
-refused payment stops no other one. However the run was stopped, run it again: it goes on, and pays nothing twice. Two runs at once,
+refused payment stops no other one. After three initiations in a row whose outcome is unknown for the same reason, as with a wrong
+certificate, psd2 stops and says so. However the run was stopped, run it again: it goes on, and pays nothing twice. Two runs at once,
 also on two machines, share the payments.
 
 Where the bank has bulk payments, psd2 sends the payments of one account, day and product as one, which the customer
@@ -114,6 +116,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     acceptsClose: options.acceptClose ?? false,
     person: await readPerson(context, options),
     payerOf: payers(context),
+    initiations: new Initiations(),
     whileWaiting: (text, work, ms) =>
       near.whileWaiting(`${progress.draw(context.world.now().getTime() - began)} ${text}`, work, ms),
   };
@@ -133,7 +136,11 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop !== null && !isInterruption(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
   else if (stop !== null) throw stop;
-  refuseUnpaid(batch.batch, ends, { ...choice, isStuck: await isAnyStuck(data.flows, ends) });
+  refuseUnpaid(batch.batch, ends, {
+    ...choice,
+    isStuck: await isAnyStuck(data.flows, ends),
+    alike: run.initiations.alike,
+  });
 }
 
 /** Says why a payment goes no further in this run. */

@@ -236,7 +236,9 @@ async function runAndFollow(
   try {
     const calls = kind.calls(payer, open.current);
     const until: OperationStep[] = run.links ? ['await-authorization'] : [];
-    await runOperation(open, calls, { ...ports, accept: async () => true }, until);
+    await run.initiations.counting(open, calls, (counted) =>
+      runOperation(open, counted, { ...ports, accept: async () => true }, until),
+    );
   } catch (error) {
     await endIfUntouched(open, error);
     // What stopped it counts more than what else goes wrong now.
