@@ -1,3 +1,4 @@
+import type Big from 'big.js';
 import { countedApprovals, shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { PrintedRow, ReportRow } from '../../domain/batch/report-row.ts';
@@ -143,6 +144,11 @@ type BatchData = ReturnType<typeof batchData>;
 
 function writeTotal({ from, amount, currency }: BatchData['totals'][number]): string {
   return `${writeMoney({ amount, currency })}${from === null ? '' : ` from ${from}`}`;
+}
+
+/** What payments come to: `12.50 EUR`. */
+export function writeSums(sums: ReadonlyMap<string, Big>): string {
+  return [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
 }
 
 export function writeCounts(counts: Record<string, number>): string {

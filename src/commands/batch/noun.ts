@@ -49,5 +49,9 @@ export const batch: Noun = {
       description: 'cancel the payments of a batch for which nothing was sent',
       load: async () => (await import('./cancel.ts')).cancel,
     },
+    resolve: {
+      description: 'end the payments of a batch with an unknown outcome by hand',
+      load: async () => (await import('./resolve.ts')).resolve,
+    },
   },
 };

@@ -33,11 +33,26 @@ export function followed(
  * @returns a function that throws Psd2Error `not_logged_in` and others
  */
 export function payers(context: Context): (line: Pick<BatchLine, 'customer'>) => Promise<Payer> {
-  const known = new Map<string | null, Promise<Payer>>();
-  return ({ customer }) => {
-    const payer = known.get(customer) ?? openPayer(context, customer);
-    known.set(customer, payer);
-    return payer;
+  return oncePerCustomer((customer) => openPayer(context, customer));
+}
+
+/** As {@link payers}, while the customers are not there: psd2 only asks the bank. */
+export function unattendedPayers(
+  context: Context,
+): (line: Pick<BatchLine, 'customer'>) => Promise<Pick<Payer, 'bank' | 'accounts'>> {
+  return oncePerCustomer(async (customer) => {
+    const acting = customer === null ? context : context.forCustomer(customer);
+    const { bank, customerId } = await acting.unattendedBank();
+    return { bank, accounts: () => bank.accounts.list(customerId, context.world.newId()) };
+  });
+}
+
+function oncePerCustomer<T>(open: (customer: string | null) => Promise<T>) {
+  const known = new Map<string | null, Promise<T>>();
+  return ({ customer }: Pick<BatchLine, 'customer'>): Promise<T> => {
+    const opened = known.get(customer) ?? open(customer);
+    known.set(customer, opened);
+    return opened;
   };
 }
 

@@ -8,6 +8,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, type Psd2Error } from '../../errors.ts';
 import { describeApprovals, refuseUnapproved } from '../../flows/batch/approval.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
+import { Initiations } from '../../flows/batch/initiations.ts';
 import { type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import { isAnyStuck, type LeftLine, payLines, refuseUnpaid } from '../../flows/batch/pay-lines.ts';
 import { type As, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
@@ -25,7 +26,8 @@ import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { drawBar, writeLeft } from '../shared/progress.ts';
 import { readPerson } from '../shared/psu.ts';
-import { LINE_FORM, LINES, lineData } from './batches.ts';
+import { LINE_FORM, LINES, lineData, writeSums } from './batches.ts';
+import { chooseLines } from './choose-lines.ts';
 import { linksOf } from './links.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
@@ -45,7 +47,8 @@ export const run = verb(
     prints: LINES,
     help: `
 psd2 pays the payments one after the other, in the order of their execution days. Each is a transfer of its own, with its own SCA. A
-refused payment stops no other one. However the run was stopped, run it again: it goes on, and pays nothing twice. Two runs at once,
+refused payment stops no other one. After three initiations in a row whose outcome is unknown for the same reason, as with a wrong
+certificate, psd2 stops and says so. However the run was stopped, run it again: it goes on, and pays nothing twice. Two runs at once,
 also on two machines, share the payments.
 
 Where the bank has bulk payments, psd2 sends the payments of one account, day and product as one, which the customer
@@ -113,6 +116,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     acceptsClose: options.acceptClose ?? false,
     person: await readPerson(context, options),
     payerOf: payers(context),
+    initiations: new Initiations(),
     whileWaiting: (text, work, ms) =>
       near.whileWaiting(`${progress.draw(context.world.now().getTime() - began)} ${text}`, work, ms),
   };
@@ -132,20 +136,17 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop !== null && !isInterruption(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
   else if (stop !== null) throw stop;
-  refuseUnpaid(batch.batch, ends, { ...choice, isStuck: await isAnyStuck(data.flows, ends) });
+  refuseUnpaid(batch.batch, ends, {
+    ...choice,
+    isStuck: await isAnyStuck(data.flows, ends),
+    alike: run.initiations.alike,
+  });
 }
 
 /** Says why a payment goes no further in this run. */
 function warnOf({ terminal, repeated }: Context, { line }: BatchLine, problem: Psd2Error): void {
   const advice = adviceOf(problem, repeated) ?? '';
   terminal.warn(cleanLines(`Payment ${line}: ${endSentence(problem.message)} ${advice}`.trimEnd()));
-}
-
-/** @throws Psd2Error `usage` */
-function chooseLines(lines: readonly BatchLine[], only: readonly string[] | undefined): BatchLine[] {
-  if (only === undefined) return [...lines];
-  const numbers = new Set(only.map((text) => readWholeNumber('--only', text, 1, lines.length)));
-  return lines.filter(({ line }) => numbers.has(line));
 }
 
 /** @throws Psd2Error `confirmation_needed`, `cancelled` */
@@ -165,10 +166,6 @@ async function confirmRun(
     hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
     declined: 'psd2 has paid nothing',
   });
-}
-
-function writeSums(sums: ReadonlyMap<string, Big>): string {
-  return [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
 }
 
 function withReason({ row, outcome, problem }: LeftLine) {

@@ -45,7 +45,7 @@ export const BASKET: GroupKind = {
 };
 
 /** @throws Psd2Error `config` */
-function basketsOf({ bank }: Payer, { flow }: GenericOperation): Baskets {
+function basketsOf({ bank }: Pick<Payer, 'bank'>, { flow }: GenericOperation): Baskets {
   const { baskets } = bank.payments;
   if (baskets) return baskets;
   throw new Psd2Error('config', 'The bank no longer has signing baskets', { flow });
@@ -90,7 +90,7 @@ export async function basketWithoutLink(
 async function take(run: BatchRun, share: Share): Promise<void> {
   const { taken, problems } = await initiateAll(run, share);
   const [one, ...others] = taken;
-  if (one) {
+  if (one && run.initiations.alike === null) {
     const payer = await run.payerOf({ customer: one.order.customerId });
     const { baskets } = payer.bank.payments;
     if (!baskets) throw new TypeError('The bank has no signing baskets');
@@ -111,6 +111,7 @@ async function initiateAll(
   const taken: Taken[] = [];
   const problems = new Map<number, Psd2Error>();
   for (const line of share) {
+    if (run.initiations.alike !== null) break;
     const before = await transferOf(run, line);
     if (before && !isBeforeAll(before) && !mayGoIntoBasket(before)) continue;
     try {

@@ -65,14 +65,21 @@ export const BULK: GroupKind = {
 };
 
 /** @throws Psd2Error `config` */
-function bulkOf({ bank }: Payer, { flow }: GenericOperation): BulkPayments {
+function bulkOf({ bank }: Pick<Payer, 'bank'>, { flow }: GenericOperation): BulkPayments {
   const { bulk } = bank.payments;
   if (bulk) return bulk;
   throw new Psd2Error('config', 'The bank file no longer has bulk payments', { flow });
 }
 
+/** What psd2 must be able to ask about the transfers of a bulk payment. */
+type AskedOfBulk = Pick<Payer, 'bank' | 'accounts'>;
+
 /** Writes into the transfers of a bulk payment what became of them. */
-export async function followInBulk(store: BatchStore, payer: Payer, bulk: GenericOperation): Promise<void> {
+export async function followInBulk(
+  store: BatchStore,
+  payer: AskedOfBulk,
+  bulk: GenericOperation,
+): Promise<void> {
   const transfers: Transfer[] = [];
   for (const { flow } of linesIn(await store.batches.find(store.batch), bulk.flow))
     transfers.push(await store.flows.find('transfer', flow));
@@ -178,7 +185,7 @@ async function takeAll(
 
 /** What became of each transfer of a bulk payment, if the bank has not decided alike about all. Undefined: it has. */
 async function entriesIn(
-  payer: Payer,
+  payer: AskedOfBulk,
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState> | undefined> {
@@ -191,7 +198,7 @@ async function entriesIn(
  * account. What neither shows is missing.
  */
 async function entriesOf(
-  payer: Payer,
+  payer: AskedOfBulk,
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState>> {
@@ -204,7 +211,7 @@ async function entriesOf(
 
 /** What the bank says of each transfer, if it has decided. */
 async function saidOfEach(
-  { bank }: Payer,
+  { bank }: AskedOfBulk,
   { initiation, verification, transactionId }: Operation<OrderTarget>,
 ): Promise<Map<string, EntryState>> {
   const { bulk } = bank.payments;
@@ -215,7 +222,7 @@ async function saidOfEach(
 
 /** The end-to-end ids that the account was debited with since a time. */
 async function bookedIn(
-  { bank, accounts }: Payer,
+  { bank, accounts }: AskedOfBulk,
   [first, ...others]: readonly Transfer[],
   { createdAt: since, debtor }: Operation<OrderTarget>,
 ): Promise<Set<string>> {

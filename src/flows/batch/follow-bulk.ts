@@ -120,6 +120,11 @@ function followFailure(
   words: BankWords,
 ): StepEvent[] {
   const why = whyOf(bulk, entry);
+  // What a person says of all is true of each.
+  if (bulk.resolution) {
+    const { outcome, by, note } = bulk.resolution;
+    return [{ type: 'resolved', outcome, by, note }];
+  }
   // Nothing but a refusal says that nobody was paid: the references stay taken.
   if (bulk.refusedUnconfirmed)
     return transfer.refusedUnconfirmed

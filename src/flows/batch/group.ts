@@ -2,9 +2,10 @@ import Big from 'big.js';
 import * as z from 'zod/mini';
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { written } from '../../domain/account-history.ts';
+import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { decimal } from '../../domain/events.ts';
-import { isOver, isUntouched } from '../../domain/flow-states.ts';
+import { isOver, isUntouched, standingOf } from '../../domain/flow-states.ts';
 import type { OperationStep } from '../../domain/next-step.ts';
 import type { Initiation, StepEvent } from '../../domain/operation.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
@@ -29,7 +30,7 @@ export interface GroupKind extends Way<'operation'> {
   /** The name of its operation. */
   operation: string;
   /** @throws Psd2Error `config` if the bank has none any more */
-  calls(payer: Payer, operation: GenericOperation): PaymentCalls;
+  calls(payer: Pick<Payer, 'bank'>, operation: GenericOperation): PaymentCalls;
   /** @throws Psd2Error `config` if what it would send is not what these transfers order */
   refuseOther(payer: Payer, operation: GenericOperation, transfers: readonly Transfer[]): Promise<void>;
   /** Whether a transfer can go with it now. */
@@ -164,10 +165,24 @@ async function refuseOther(
     const its = ordered.get(line.line);
     const isIn = isUntouched(operation) || mayGoWith(kind, operation.flow, transfer);
     if (!its || !isIn) throw otherThanOrdered(line.line);
+    if (!isUntouched(operation) && ['done', 'refused'].includes(standingOf(transfer)))
+      throw hasEndedAlone(batch, line.line);
     refuseOtherOrder(batch, its, transfer.order);
     transfers.push(transfer);
   }
   await kind.refuseOther(payer, operation, transfers);
+}
+
+/** The error if a person has ended one of the payments: what is sent again for all would pay it once more. @param line its number */
+function hasEndedAlone({ batch }: Batch, line: number): Psd2Error {
+  return new Psd2Error(
+    'config',
+    `Payment ${line} has ended alone, so psd2 does not send it again with the others`,
+    {
+      hint: 'Look at the account statement. If the others were not executed either, record that with:',
+      next: [['batch', 'resolve', batch, '--not-executed']],
+    },
+  );
 }
 
 /** Whether a transfer goes with an operation, or can go with it now. */
@@ -221,7 +236,9 @@ async function runAndFollow(
   try {
     const calls = kind.calls(payer, open.current);
     const until: OperationStep[] = run.links ? ['await-authorization'] : [];
-    await runOperation(open, calls, { ...ports, accept: async () => true }, until);
+    await run.initiations.counting(open, calls, (counted) =>
+      runOperation(open, counted, { ...ports, accept: async () => true }, until),
+    );
   } catch (error) {
     await endIfUntouched(open, error);
     // What stopped it counts more than what else goes wrong now.

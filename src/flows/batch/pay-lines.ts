@@ -24,7 +24,7 @@ interface Told {
 }
 
 /**
- * Pays the shares of a batch.
+ * Pays the shares of a batch. The run stops by itself if its initiations end unknown alike: the others would, too.
  *
  * @param stopAfter the run stops after as many refused or unknown payments
  * @returns how it leaves the lines, in the order of the file, and what stopped it; null if nothing did
@@ -66,7 +66,7 @@ export async function payLines(
           if (its && (outcome === 'unfinished' || isLeft)) stopped(line, isLeft ? withNext(batch, its) : its);
           if (outcome === 'unknown' || outcome === 'not paid' || outcome === 'refused') failures += 1;
         }
-        return failures < stopAfter;
+        return failures < stopAfter && run.initiations.alike === null;
       },
     });
   } catch (error) {
@@ -104,18 +104,18 @@ export async function isAnyStuck(flows: Flows, ends: readonly KnownLine[]): Prom
 export function refuseUnpaid(
   batch: string,
   ends: readonly KnownLine[],
-  { isBasket, isStuck }: Pick<Choice, 'isBasket'> & { isStuck: boolean },
+  { isBasket, isStuck, alike }: Pick<Choice, 'isBasket'> & { isStuck: boolean; alike: string | null },
 ): void {
   const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
   const again = { next: [['batch', 'run', batch]] };
   const unknown = count('unknown');
-  if (unknown > 0)
-    throw new Psd2Error(
-      'outcome_unknown',
-      `The outcome of ${unknown} of ${ends.length} payments is not known`,
-      whileUnknown(batch, isStuck),
-    );
   const open = count('unfinished');
+  if (unknown > 0) {
+    const what = `The outcome of ${unknown} of ${ends.length} payments is not known`;
+    throw alike === null
+      ? new Psd2Error('outcome_unknown', what, whileUnknown(batch, isStuck))
+      : new Psd2Error('outcome_unknown', `${what}. ${STOPPED}: ${alike}`, afterStop(batch, open));
+  }
   const refused = count('refused');
   const unpaid = count('not paid');
   const own = ends.filter(({ row: { state, flow } }) => state === 'failed' && flow === null).length;
@@ -150,10 +150,28 @@ export function refuseUnpaid(
     );
 }
 
+const STOPPED = 'psd2 has stopped, because three initiations in a row ended in the same way';
+
+/** What to do if a run has stopped by itself. @param open how many payments have not begun */
+function afterStop(batch: string, open: number): { hint: string; next: string[][] } {
+  const left = open === 0 ? '' : ` psd2 has sent nothing of the other ${open}, and goes on with them with run.`;
+  return {
+    hint: `Find out first what is wrong.${left} Do not make the unknown ones again. Look at the account statement, and record with resolve that they were not executed:`,
+    next: [
+      ['batch', 'run', batch],
+      ['batch', 'resolve', batch, '--not-executed'],
+    ],
+  };
+}
+
 /** What to do about payments of which nobody knows what became. @param isStuck as {@link isAnyStuck} says */
 function whileUnknown(batch: string, isStuck: boolean): { hint: string; next: string[][] } {
   const run = ['batch', 'run', batch];
-  if (!isStuck) return { hint: 'Do not make them again. psd2 asks the bank with:', next: [run] };
+  if (!isStuck)
+    return {
+      hint: 'Do not make them again. psd2 asks the bank with run. If their outcome stays unknown, look at the account statement, and record with resolve that they were not executed:',
+      next: [run, ['batch', 'resolve', batch, '--not-executed']],
+    };
   return {
     hint: 'Do not make them again. The bank may have their signing basket, and nobody has its link. Ask the bank again, have each payment authorised alone, or cancel them at the bank, with:',
     next: [run, [...run, '--as', 'single'], ['batch', 'cancel', batch]],

@@ -127,7 +127,7 @@ async function wayFor(
 }
 
 /** What kind of operation an earlier run began. */
-function kindOf({ order }: GenericOperation): GroupKind {
+export function kindOf({ order }: GenericOperation): GroupKind {
   return order.operation === BASKET.operation ? BASKET : BULK;
 }
 

@@ -6,6 +6,7 @@ import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows, GenericOperation, Open } from '../../store/ports/flows.ts';
 import type { FlowPorts, ReturnPorts, WorldPorts } from '../ports.ts';
+import type { Initiations } from './initiations.ts';
 
 /** A customer who pays lines of a batch: their bank, and what a run must know of their orders. */
 export interface Payer {
@@ -54,6 +55,8 @@ export interface BatchRun extends BatchStore {
   /** Who authorises now what somebody has authorised. */
   person: PsuIdentification | undefined;
   payerOf(line: Pick<BatchLine, 'customer'>): Promise<Payer>;
+  /** What this run has initiated. */
+  initiations: Initiations;
   /** Shows how far the run is while `work` runs. */
   whileWaiting: FlowPorts['customer']['whileWaiting'];
 }

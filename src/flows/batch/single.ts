@@ -101,7 +101,9 @@ async function send(
   const ports = await payingPorts(run, payer, open.current, { link, lines, isNew });
   try {
     const until = isForBasket ? 'authorize' : 'await-authorization';
-    await runOperation(open, calls, { ...ports, accept }, isForBasket || run.links ? [until] : []);
+    await run.initiations.counting(open, calls, (counted) =>
+      runOperation(open, counted, { ...ports, accept }, isForBasket || run.links ? [until] : []),
+    );
   } catch (error) {
     await endIfUntouched(open, error);
     throw error;

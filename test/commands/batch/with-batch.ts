@@ -176,7 +176,7 @@ export async function beginBulk(
 /** How runs end most often, in fewer words. Whatever differs in one letter stays as it is. */
 const ENDS: [whole: RegExp, short: string][] = [
   [
-    /exit 9, outcome_unknown: The outcome of (\d+) of (\d+) payments is not known\nDo not make them again\. psd2 asks the bank with:\n\$ batch run (batch-\d)$/,
+    /exit 9, outcome_unknown: The outcome of (\d+) of (\d+) payments is not known\nDo not make them again\. psd2 asks the bank with run\. .+:\n\$ batch run (batch-\d)\n\$ batch resolve \3 --not-executed$/,
     'exit 9, unknown $1 of $2: run $3',
   ],
   [

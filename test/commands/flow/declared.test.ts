@@ -23,10 +23,11 @@ it('the list of schemas says in a few words what each command prints', async () 
      "batch add: a batch", "batch approve: a batch", "batch reject: a batch",
      "batch run: the lines of a batch", "batch list: batches", "batch show: a batch",
      "batch status: the lines of a batch", "batch report: the lines of a batch", "batch retry: a batch",
-     "batch cancel: a batch", "operation run: an operation", "operation resume: an operation",
-     "operation cancel: an operation", "operation resolve: an operation", "operation list: operations",
-     "operation show: an operation", "operation prepare: the bank's own data",
-     "operation verify: an operation", "operation sca: an operation", "operation execute: an operation",
+     "batch cancel: a batch", "batch resolve: the lines of a batch", "operation run: an operation",
+     "operation resume: an operation", "operation cancel: an operation",
+     "operation resolve: an operation", "operation list: operations", "operation show: an operation",
+     "operation prepare: the bank's own data", "operation verify: an operation",
+     "operation sca: an operation", "operation execute: an operation",
      "operation status: the bank's status of an operation"]
   `);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { BatchEvent } from '../../../src/domain/batch/batch.ts';
 import { type ErrorCode, Psd2Error } from '../../../src/errors.ts';
+import { Initiations } from '../../../src/flows/batch/initiations.ts';
 import { orRefused, refuseDuplicate, refuseLine } from '../../../src/flows/batch/lines.ts';
 import type { BatchRun } from '../../../src/flows/batch/ports.ts';
 import { document, information, transaction } from '../../batch-file/reading.ts';
@@ -98,6 +99,7 @@ async function oneLine() {
   const payment: BatchRun = {
     ...{ batches: store.batches, flows: store.flows, batch: store.batch },
     ...{ links: null, acceptsClose: false, person: undefined },
+    initiations: new Initiations(),
     payerOf: () => Promise.reject(new TypeError('Nobody pays here')),
     whileWaiting: (_, work) => work,
     tidy: async () => {},

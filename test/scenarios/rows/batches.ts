@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { atCb, lost, RESUME, type Row, refused, type Step, step } from '../row.ts';
+import { atCb, gets, lost, RESUME, type Row, refused, type Step, step } from '../row.ts';
 
 // Batches: what becomes of each payment of a file, of the batch, and of the same file or reference a second time.
 
@@ -159,6 +159,26 @@ const bulks = [
   ),
 ];
 
+const TURNED_AWAY = gets(502, '<h1>Bad gateway</h1>');
+const stops = [
+  together(
+    'after three initiations in a row that end unknown alike, a run stops, and the next one goes on with the others',
+    {},
+    ['Ada', 'Bea', 'Cleo', 'Dora', 'Eve'],
+    2,
+    step(RUN, '9 outcome_unknown unknown unknown unknown waiting waiting', {
+      meets: { initiate: [TURNED_AWAY, TURNED_AWAY, TURNED_AWAY] },
+      calls: 'initiate initiate initiate',
+      says: 'The outcome of 3 of 5 payments is not known. psd2 has stopped, because three initiations in a row ended in the same way: HTTP 502',
+    }),
+    step(RUN, '9 outcome_unknown unknown unknown unknown executed executed'),
+    step(['batch', 'resolve', 'BATCH', '--not-executed', '--yes', '--json'], '0 failed failed failed', {
+      calls: '',
+    }),
+    step(RETRY, '0 added', { prints: { lines: 3 } }),
+  ),
+];
+
 const NEVER = { executesWithoutSca: 'never' };
 const baskets = [
   together(
@@ -224,4 +244,4 @@ const files = ['pain.001.001.03', 'pain.001.001.09'].map((format) =>
   ),
 );
 
-export const BATCHES: Row[] = [...alone, ...bulks, ...baskets, ...files];
+export const BATCHES: Row[] = [...alone, ...bulks, ...stops, ...baskets, ...files];

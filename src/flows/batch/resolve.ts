@@ -1,0 +1,190 @@
+import type { BatchLine } from '../../domain/batch/line.ts';
+import type { ResolvedEvent } from '../../domain/flow.ts';
+import { isOpen, standingOf } from '../../domain/flow-states.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
+import { isInterruption } from '../refusals.ts';
+import { askOfOperation } from '../resolve.ts';
+import { BULK, followInBulk } from './bulk.ts';
+import { endSettledGroups } from './end-groups.ts';
+import { type KnownBatch, type KnownLine, linesIn, outcomeOf, readBatch, withLogin } from './known-lines.ts';
+import type { BatchStore, Payer } from './ports.ts';
+
+// A person ends the lines of a batch of which nobody knows what became: none of them was executed.
+
+/** A line that a person may end, with its transfer. */
+export interface UnknownLine extends KnownLine {
+  transfer: Transfer;
+}
+
+export interface ResolvePorts {
+  /** Who says it, and how they know it. */
+  said: Pick<ResolvedEvent, 'by' | 'note'>;
+  /** The bank, while the customers are not there. */
+  payerOf(line: Pick<BatchLine, 'customer'>): Promise<Pick<Payer, 'bank' | 'accounts'>>;
+  /** Shows the operator what the bank says. @param what a line, or the bulk payment of some lines */
+  tell(what: string, sentences: string[]): void;
+  /** Shows that psd2 asks the bank. */
+  whileAsking(work: Promise<void>): Promise<void>;
+  /** Asks for the confirmation of all. @throws Psd2Error `cancelled` after a no */
+  confirm(lines: readonly UnknownLine[]): Promise<void>;
+}
+
+/**
+ * The lines whose outcome is unknown, or that the bank refused without a confirmation. A line whose customer may still be asked, or with
+ * which a run can go on, is none of them.
+ */
+export async function unknownLines(
+  flows: Pick<Flows, 'find'>,
+  { known }: KnownBatch,
+): Promise<UnknownLine[]> {
+  const unknown: UnknownLine[] = [];
+  for (const { transfer, ...line } of known) {
+    if (!transfer || !isUnknown(line)) continue;
+    const group = transfer.bulk === null ? null : await flows.find('operation', transfer.bulk);
+    if (!group || !isUnderWay(group)) unknown.push({ ...line, transfer });
+  }
+  return unknown;
+}
+
+function isUnknown({ outcome }: Pick<KnownLine, 'outcome'>): boolean {
+  return outcome === 'unknown' || outcome === 'refused';
+}
+
+/** Whether a bulk payment or signing basket was not sent yet, or waits for its customer. */
+function isUnderWay(group: GenericOperation): boolean {
+  return isOpen(group) || group.state === 'authorizing';
+}
+
+/**
+ * Ends lines by a person's word that they were not executed. psd2 asks the bank first, and what it says counts more. A bulk payment is
+ * one payment at the bank, so that its lines end together: first it, then each of them.
+ *
+ * @param lines those of {@link unknownLines} that the person means
+ * @throws Psd2Error `usage` if the bank says that one of them was executed, or if they are only a part of a bulk payment; what `confirm`
+ *   throws. Nothing of what the person says is recorded then
+ */
+export async function resolveNotExecuted(
+  store: BatchStore,
+  lines: readonly UnknownLine[],
+  ports: ResolvePorts,
+): Promise<void> {
+  const { batches, flows, batch } = store;
+  const groups = await unknownBulks(store, lines);
+  await ports.whileAsking(askBank(store, lines, ports));
+  const now = await readBatch({ batches, flows }, batch);
+  const wanted = new Set(lines.map(({ line }) => line.line));
+  refusePaid(
+    now.known.filter(({ line }) => wanted.has(line.line)),
+    batch,
+  );
+  const left = (await unknownLines(flows, now)).filter(({ line }) => wanted.has(line.line));
+  if (left.length > 0) await ports.confirm(left);
+  const event: ResolvedEvent = { type: 'resolved', outcome: 'not-executed', ...ports.said };
+  for (const group of groups)
+    await flows.resume('operation', group, async (open) => {
+      if (standingOf(open.current) === 'sent' && !isUnderWay(open.current)) await open.record(event);
+      await store.tidyGroup(open.current);
+    });
+  for (const { line, transfer } of left)
+    await flows.resume('transfer', transfer.flow, async (open) => {
+      const outcome = outcomeOf(now.batch, line, open.current);
+      if (isUnknown({ outcome })) await open.record(event);
+      await store.tidy(open.current);
+    });
+  await endSettledGroups(store, batch, ports.said.by);
+}
+
+/** The bulk payments of lines whose outcome is unknown as a whole. @throws Psd2Error `usage` if other lines are in one, too */
+async function unknownBulks(
+  { batches, flows, batch: id }: BatchStore,
+  lines: readonly UnknownLine[],
+): Promise<Set<string>> {
+  const wanted = new Set(lines.map(({ line }) => line.line));
+  const bulks = new Set<string>();
+  for (const { line, transfer } of lines) {
+    if (transfer.bulk === null || bulks.has(transfer.bulk)) continue;
+    const group = await flows.find('operation', transfer.bulk);
+    if (group.order.operation !== BULK.operation || standingOf(group) !== 'sent') continue;
+    bulks.add(group.flow);
+    const others: number[] = [];
+    for (const each of linesIn(await batches.find(id), group.flow)) {
+      const its = await flows.find('transfer', each.flow);
+      const isInIt = its.bulk === group.flow && standingOf(its) === 'sent';
+      if (isInIt && !wanted.has(each.line.line)) others.push(each.line.line);
+    }
+    if (others.length > 0)
+      throw new Psd2Error(
+        'usage',
+        `Payment ${line.line} is in one bulk payment with ${others.join(', ')}: the bank has executed all of them, or none`,
+        { hint: 'psd2 has recorded nothing. Name all of them with --only.' },
+      );
+  }
+  return bulks;
+}
+
+/** Asks the bank about what it has a resource for, and records what it says. */
+async function askBank(store: BatchStore, lines: readonly UnknownLine[], ports: ResolvePorts): Promise<void> {
+  const { flows } = store;
+  const asked = new Set<string>();
+  for (const { line, transfer } of lines) {
+    const { flow, bulk, order, verification } = transfer;
+    const payer = () => ports.payerOf({ customer: order.customerId });
+    if (verification)
+      await flows.resume('transfer', flow, async (open) => {
+        const named = await withLogin(flows, open.current);
+        const { sentences, events } = await askOfOperation(
+          async () => (await payer()).bank,
+          open.current,
+          ({ payments }) => payments.transfer(named),
+        );
+        ports.tell(`Payment ${line.line}`, sentences);
+        for (const event of events) await open.record(event);
+      });
+    else if (bulk !== null && !asked.has(bulk)) {
+      asked.add(bulk);
+      await askOfBulk(store, bulk, payer, ports);
+    }
+  }
+}
+
+async function askOfBulk(
+  store: BatchStore,
+  bulk: string,
+  payer: () => Promise<Pick<Payer, 'bank' | 'accounts'>>,
+  { tell }: Pick<ResolvePorts, 'tell'>,
+): Promise<void> {
+  const known = await store.flows.resume('operation', bulk, async (open) => {
+    if (!open.current.verification) return open.current;
+    const { sentences, events } = await askOfOperation(
+      async () => (await payer()).bank,
+      open.current,
+      (bank) => BULK.calls({ bank }, open.current),
+    );
+    tell(`The bulk payment ${bulk}`, sentences);
+    for (const event of events) await open.record(event);
+    return open.current;
+  });
+  try {
+    await followInBulk(store, await payer(), known);
+  } catch (error) {
+    // What cannot be asked decides nothing.
+    if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+  }
+}
+
+/** @throws Psd2Error `usage` if the bank says that one of the lines was executed */
+function refusePaid(lines: readonly KnownLine[], batch: string): void {
+  const paid = lines.filter(({ outcome }) => outcome === 'paid' || outcome === 'accepted');
+  if (paid.length === 0) return;
+  const numbers = paid.map(({ line }) => line.line).join(', ');
+  throw new Psd2Error(
+    'usage',
+    `The bank says that it has executed ${paid.length === 1 ? `payment ${numbers}` : `the payments ${numbers}`}`,
+    {
+      hint: "psd2 has recorded the bank's answer, and not that the others were not executed. Look at them again, and repeat the command for the rest. See the payments with:",
+      next: [['batch', 'show', batch]],
+    },
+  );
+}

@@ -1,0 +1,178 @@
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { endOf } from '../payer-here.ts';
+import { BASKET, BULK, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
+
+// A person ends the payments of a batch whose outcome nobody knows.
+
+const { payees } = useBatches();
+const RESOLVE = ['batch', 'resolve', 'batch-1', '--not-executed'];
+const UNSEEN = { ...LINKED, executesWithoutSca: 'possible' } as const;
+
+const audited = async (payer: Awaited<ReturnType<typeof payees>>['payer']) => {
+  const { data } = await payer.run(['audit']);
+  return Object.values(data).flatMap(({ action, about, flow }) =>
+    String(action) === 'resolved' ? [`${about} ${flow}`] : [],
+  );
+};
+
+it('all unknown payments are ended with one question, each with a line in the audit log, and the others are named', async () => {
+  const { bank, payer } = await payees(UNSEEN, 'Ada', 'Bea', 'Cleo', 'Dora');
+  bank.meets('verify', 'lost', 'lost');
+  await payer.run([...RUN, '--only', '1', '2', '3']);
+  const asked = await payer.run([...RESOLVE, '--note', 'Case 4711'], { answers: [true] });
+  expect([asked.asked, told(asked)]).toMatchInlineSnapshot(`
+    [["Record for good that 2 payments of 21.00 EUR were not executed? You can then pay their references again"],
+     ["1 failed tr-1 ", "2 failed tr-2 ",
+      "Payment 1: 10.00 EUR to Ada, DE89370400440532013000, is unknown",
+      "Payment 2: 11.00 EUR to Bea, DE89370400440532013000, is unknown",
+      "psd2 leaves the other 2 alone: line 3 is executed, line 4 is waiting.",
+      "You can use their references again.", "done"]]
+  `);
+  expect([payer.journal('tr-1').at(-1), await audited(payer)]).toMatchInlineSnapshot(`
+    [{ by: "ada@machine", machine: "machine", note: "Case 4711", operator: "ada",
+       outcome: "not-executed", type: "resolved", user: "user", version: "0.0.0" },
+     ["transfer not-executed tr-1", "transfer not-executed tr-2"]]
+  `);
+  expect(told(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(
+    `["Stored. It can be paid now.", "done"]`,
+  );
+});
+
+it('what a person cannot end is refused, and nothing is recorded', async () => {
+  const { bank, payer } = await payees(UNSEEN, 'Ada', 'Bea', 'Cleo', 'Dora');
+  bank.meets('verify', 'lost');
+  await payer.run([...RUN, '--only', '1', '2']);
+  bank.customersAgree = false;
+  await payer.run([...RUN, '--only', '3'], { globals: { scaTimeout: '1' } });
+  const cases: [string[], Parameters<typeof payer.run>[1]?][] = [
+    [RESOLVE.slice(0, 3)],
+    [['batch', 'resolve', 'no-such', '--not-executed']],
+    [[...RESOLVE, '--only', '9']],
+    [[...RESOLVE, '--only', '1', '2', '3', '4']],
+    [[...RESOLVE, '--note', '']],
+    [RESOLVE, { yes: false }],
+    [RESOLVE, { answers: [false] }],
+  ];
+  const ends: unknown[] = [];
+  for (const [words, how] of cases) ends.push(endOf(await payer.run(words, how)));
+  expect(ends).toMatchInlineSnapshot(`
+    [["exit 2, usage: The outcome is missing", "Add --not-executed."],
+     ["exit 2, usage: There is no batch "no-such"", "See all of them with:", "$ batch list"],
+     ["exit 2, usage: --only "9" is not a whole number from 1 to 4"],
+     ["exit 2, usage: The outcome of these payments is not unknown: line 2 is executed, line 3 is authorizing, line 4 is waiting",
+      "psd2 has recorded nothing. Name others with --only, or leave it out. See the payments with:",
+      "$ batch show batch-1"],
+     ["exit 2, invalid_text: --note is empty", "Leave it out."],
+     ["exit 2, confirmation_needed: The outcome needs a confirmation, and psd2 cannot ask without a terminal",
+      "Add --yes to confirm in advance. psd2 has sent nothing."],
+     ["exit 2, cancelled: The outcome was not recorded"]]
+  `);
+  expect(await audited(payer)).toEqual([]);
+  await payer.run(RESOLVE);
+  expect(endOf(await payer.run(RESOLVE))).toMatchInlineSnapshot(`
+    ["exit 2, usage: No payment of the batch has an unknown outcome: line 1 is failed, line 2 is executed, line 3 is authorizing, line 4 is waiting",
+     "psd2 has recorded nothing. See the payments with:", "$ batch show batch-1"]
+  `);
+});
+
+it('the word of the bank counts more than that of a person', async () => {
+  const { bank, payer } = await payees({}, 'Ada', 'Bea', 'Cleo');
+  const lost = new Psd2Error('bank_failing', 'Down');
+  bank.meets('execute', 'lost', lost, lost);
+  bank.meanwhile = async (call) => {
+    if (call.startsWith('execute')) bank.meets('status', ...Array.from({ length: 9 }, () => lost));
+  };
+  await payer.run(RUN);
+  bank.fates.clear();
+  bank.payment('pay-3').became = 'failed';
+  const before = bank.calls.length;
+  const first = await payer.run(RESOLVE);
+  const calls = bank.calls.slice(before);
+  expect([told(first), calls, told(await payer.run(RESOLVE)), await audited(payer)]).toMatchInlineSnapshot(`
+    [["Payment 1: At the bank its authorization is executed, and its execution is executed.",
+      "Payment 2: At the bank its authorization is AUTHORIZED, and its execution is not given.",
+      "Payment 3: At the bank its authorization is failed, and its execution is failed.",
+      "exit 2, usage: The bank says that it has executed payment 1",
+      "psd2 has recorded the bank's answer, and not that the others were not executed. Look at them again, and repeat the command for the rest. See the payments with:",
+      "$ batch show batch-1"],
+     ["status pay-1", "status pay-2", "status pay-3"],
+     ["2 failed tr-2 ",
+      "Payment 2: At the bank its authorization is AUTHORIZED, and its execution is not given.",
+      "Payment 2: 11.00 EUR to Bea, DE89370400440532013000, is unknown",
+      "psd2 leaves the other 2 alone: line 1 is executed, line 3 is failed.",
+      "You can use their references again.", "done"],
+     ["transfer not-executed tr-2"]]
+  `);
+});
+
+it('a bulk payment is ended as a whole: once, and then its payments', async () => {
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea', 'Cleo');
+  bank.meets('verify', 'lost');
+  await payer.run([...RUN, '--only', '1', '2']);
+  expect(told(await payer.run([...RESOLVE, '--only', '1']))).toMatchInlineSnapshot(`
+    ["exit 2, usage: Payment 1 is in one bulk payment with 2: the bank has executed all of them, or none",
+     "psd2 has recorded nothing. Name all of them with --only."]
+  `);
+  expect(told(await payer.run(RESOLVE))).toMatchInlineSnapshot(`
+    ["1 failed tr-1 ", "2 failed tr-2 ",
+     "Payment 1: 10.00 EUR to Ada, DE89370400440532013000, is unknown",
+     "Payment 2: 11.00 EUR to Bea, DE89370400440532013000, is unknown",
+     "psd2 leaves the other 1 alone: line 3 is waiting.", "You can use their references again.", "done"]
+  `);
+  await payer.run(['operation', 'list']);
+  expect([payer.events('op-1'), payer.events('tr-1'), await audited(payer)]).toMatchInlineSnapshot(`
+    ["created accepted verify-sent execute-unanswered resolved",
+     "created bulk-joined execute-unanswered resolved",
+     ["operation not-executed op-1", "transfer not-executed tr-1", "transfer not-executed tr-2"]]
+  `);
+  expect([await pay(), bank.sent]).toMatchInlineSnapshot(`
+    [["1 failed tr-1 ", "2 failed tr-2 ", "3 executed tr-3 ", "1 of 3 paid (12.00 EUR), 2 not paid.",
+      "exit 8, unpaid 2 of 3: retry batch-1"],
+     ["verify bulk payment", "verify bulk payment", "sca pay-2"]]
+  `);
+});
+
+it('if psd2 stops between a bulk payment and its payments, they follow it', async () => {
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
+  bank.meets('verify', 'lost');
+  await pay();
+  const { flows } = await storeOf(payer);
+  for await (const { flow } of flows.list('operation', { onDamaged: () => {} }))
+    await flows.resume('operation', flow, (open) =>
+      open.record({ type: 'resolved', outcome: 'not-executed', by: 'ada@m', note: null }),
+    );
+  expect([await pay(), bank.sent, payer.journal('tr-1').at(-1)]).toMatchInlineSnapshot(`
+    [["1 failed tr-1 ", "2 failed tr-2 ", "0 of 2 paid, 2 not paid.",
+      "exit 8, unpaid 2 of 2: retry batch-1"],
+     ["verify bulk payment"],
+     { by: "ada@m", machine: "machine", note: null, operator: "ada", outcome: "not-executed",
+       type: "resolved", user: "user", version: "0.0.0" }]
+  `);
+});
+
+it.each([
+  ['bulk payment', BULK, []],
+  ['signing basket', BASKET, ['--as', 'basket']],
+] as const)(
+  'a %s is not sent again with a payment that a person has ended alone',
+  async (name, terms, as) => {
+    const { bank, payer, pay } = await payees(terms, 'Ada', 'Bea');
+    bank.meanwhile = async (call) => {
+      if (call === `verify ${name}`) bank.meets('verify', 'lost');
+    };
+    await pay([...RUN, ...as]);
+    bank.meanwhile = async () => {};
+    const sent = bank.sent.length;
+    expect(endOf(await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed']))).toEqual(['done']);
+    expect(await pay([...RUN, ...as])).toContain(
+      '2 unknown tr-2 Payment 1 has ended alone, so psd2 does not send it again with the others',
+    );
+    expect(bank.sent.slice(sent)).toEqual([]);
+    expect(endOf(await payer.run(RESOLVE))).toEqual(['done']);
+    const left: string[] = [];
+    const { flows } = await storeOf(payer);
+    for await (const { state } of flows.list('operation', { onDamaged: () => {} })) left.push(state);
+    expect(left).toEqual(['failed']);
+  },
+);
