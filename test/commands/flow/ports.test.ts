@@ -323,22 +323,24 @@ describe('what the log of calls knows', () => {
 
   const WITH_ID = { answer: 'answered', resourceId: 'r' };
   const MINE = { transactionId: 't' };
+  const NONE = { answer: 'no', refused: [] };
+  const LOST = { answer: 'lost', refused: [] };
+  const PROVEN: Partial<LoggedCall> = { status: 400, verdict: 'nothing began' };
   it.each<[string, Partial<LoggedCall>[], object]>([
     ['an answer', [{ ...MINE, status: 200 }], { answer: 'answered', resourceId: null }],
     ['an answer with an id', [{ ...MINE, status: 299, begun: 'r' }], WITH_ID],
     ['an answer before a refusal', [{ status: 201, begun: 'r' }, { status: 400 }], WITH_ID],
-    ['no answer', [{ status: null, failure: 'timeout' }], { answer: 'lost' }],
-    ['a redirection', [{ status: 300 }], { answer: 'lost' }],
-    ['an answer that is none', [{ status: 199 }], { answer: 'lost' }],
-    ['the last status below a refusal', [{ status: 399 }], { answer: 'lost' }],
-    ['a refusal', [{ status: 400 }], { answer: 'no' }],
-    ['the last refusal', [{ status: 499 }], { answer: 'no' }],
-    ['a failure of the bank', [{ status: 500 }], { answer: 'lost' }],
-    ['a lost answer before a refusal', [{ status: null }, { status: 400 }], { answer: 'lost' }],
-    ['a call that can be taken back', [{ status: 200, irrevocable: undefined }], { answer: 'no' }],
-    ['a call that never left', [{ status: null, neverLeft: true }], { answer: 'no' }],
-    ['the answer to another payment', [{ status: 200, transactionId: 'other-t' }], { answer: 'no' }],
-    ['nothing', [], { answer: 'no' }],
+    ['no answer', [{ status: null, failure: 'timeout' }], LOST],
+    ['a redirection', [{ status: 300 }], LOST],
+    ['a refusal that proves nothing', [{ status: 400, verdict: 'unknown' }], LOST],
+    ['a refusal after which psd2 was to ask again', [{ status: 400, verdict: 'ask again' }], LOST],
+    ['a refusal without a verdict', [{ status: 400 }], LOST],
+    ['a refusal that proves that nothing began', [PROVEN], { answer: 'no', refused: ['q'] }],
+    ['a lost answer before one', [{ status: null }, PROVEN], { answer: 'lost', refused: ['q'] }],
+    ['a call that can be taken back', [{ status: 200, irrevocable: undefined }], NONE],
+    ['a call that never left', [{ status: null, neverLeft: true }], NONE],
+    ['the answer to another payment', [{ status: 200, transactionId: 'other-t' }], NONE],
+    ['nothing', [], NONE],
   ])('of an initiation: %s', async (_, calls, answer) => {
     expect(await knowing(...calls).initiated('t')).toEqual(answer);
   });
