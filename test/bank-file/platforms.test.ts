@@ -12,7 +12,7 @@ const names = Object.keys(PLATFORMS);
 
 /** No public page says these of a platform: they belong to one bank, and the operator writes them. */
 const OF_ONE_BANK = [
-  ...['platform', 'learned', 'api.baseUrl', 'links', 'headers.names', 'psu.ipAbsent'],
+  ...['platform', 'learned', 'api.baseUrl', 'links', 'headers.names', 'headers.requestId', 'psu.ipAbsent'],
   ...['oauth.responseType', 'oauth.parameters', 'consent.delete', 'funds.consent'],
   ...['accounts.history.afterSca.minutes', 'accounts.history.afterSca.days'],
   ...['accounts.amounts', 'accounts.cards', 'transactions.id'],

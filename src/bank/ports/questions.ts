@@ -22,6 +22,8 @@ export interface Heard {
   says: string;
   /** Null for a success. */
   refusal: Psd2Error | null;
+  /** The answer has an `X-Request-ID` of the bank's, and not that of the request. */
+  hasOwnId: boolean;
   /** What is neither JSON nor empty may come from a website or a gateway. */
   form: 'json' | 'empty' | 'other';
 }

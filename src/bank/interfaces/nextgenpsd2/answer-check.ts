@@ -7,6 +7,8 @@ import {
 } from '../../../signature/answer-check.ts';
 import type { BankCall } from '../../call/call.ts';
 import { pathOf, type WireAnswer, type WireRequest } from '../../transport/line.ts';
+import { namesAtBank } from './compose.ts';
+import type { BankDescription } from './description/schema.ts';
 
 /** Checks answers. @throws Psd2Error `bank_answer`: such an answer must not be used */
 type Check = (
@@ -19,16 +21,16 @@ type Check = (
  * Checks that an answer belongs to its request (`X-Request-ID`), its `Digest`, and with the bank's certificate its `Signature`
  * (draft-cavage-http-signatures-10). Banks need not send any of them.
  *
- * Some gateways write an id of their own into every answer. So a reading takes an id that psd2 does not know. What decides about a
- * payment or a consent does not, and must have the id, if the bank was seen to send it.
+ * Some gateways write an id of their own into every answer. So a reading takes an id that psd2 does not know, and what decides about a
+ * payment or a consent does not, unless the bank file says that the bank does so (`headers.requestId`). An answer without an id is the
+ * bank's: many servers know the id of a request too late for their errors.
  *
- * @param idName the bank's name for `X-Request-ID`
  * @param certificatePem the bank's signing certificate. Without it, signatures are not checked
  * @throws Psd2Error `certificate`
  */
-export function answerCheck(certificatePem: string | undefined, idName = 'x-request-id'): Check {
+export function answerCheck(certificatePem: string | undefined, bank: BankDescription): Check {
   const certificate = readBankCertificate(certificatePem);
-  const ids = new RequestIds(idName);
+  const ids = new RequestIds(bank);
   return (answer, request, call = {}) => {
     const foreign = ids.problemOf(answer, request, call);
     const problem = foreign ?? problemOfAnswer(answer, request, certificate, PROOFS);
@@ -38,39 +40,45 @@ export function answerCheck(certificatePem: string | undefined, idName = 'x-requ
       `The bank's answer to ${request.method} ${pathOf(request)} ${problem}`,
       {
         hint: foreign
-          ? 'psd2 did not use the answer: it may be the answer to somebody else. A gateway before the bank mixes up answers, or writes ids of its own.'
+          ? 'psd2 did not use the answer: it may be the answer to somebody else. A gateway before the bank mixes up answers, or writes ids of its own. If the bank says that it does, write "any" into headers.requestId of the bank file.'
           : CHANGED,
       },
     );
   };
 }
 
-/** The ids of this process's requests, and whether the bank repeats them. */
+/** Whether an answer has an id that is not that of its request: the bank, or a gateway before it, writes ids of its own. */
+export function hasOwnId({ headers, tppRequestId }: Pick<WireAnswer, 'headers'> & { tppRequestId: string }) {
+  const id = headers['x-request-id']?.trim().toLowerCase();
+  return Boolean(id) && id !== tppRequestId.toLowerCase();
+}
+
+/** The ids of this process's requests. */
 class RequestIds {
   /** The ids of the last requests. */
   readonly #sent = new Set<string>();
   readonly #name: string;
-  #isRepeated = false;
+  readonly #areCompared: boolean;
 
-  constructor(name: string) {
-    this.#name = name;
+  constructor(bank: BankDescription) {
+    this.#name = namesAtBank(bank)('x-request-id');
+    this.#areCompared = bank.headers.requestId === 'ours';
   }
 
   problemOf(
-    { headers, status }: WireAnswer,
+    { headers }: WireAnswer,
     request: WireRequest,
     { irrevocable, decides }: Pick<BankCall, 'irrevocable' | 'decides'>,
   ): string | undefined {
+    if (!this.#areCompared) return undefined;
     const own = request.headers[this.#name]?.toLowerCase() ?? '';
-    const repeated = (headers[this.#name] ?? headers['x-request-id'])?.toLowerCase();
+    const repeated = (headers[this.#name] || headers['x-request-id'])?.toLowerCase() || undefined;
     const isAnothers = repeated !== undefined && repeated !== own;
     const isKnown = repeated !== undefined && this.#sent.has(repeated);
     this.#remember(own);
-    if (isAnothers && (isKnown || irrevocable || Boolean(decides) || request.method !== 'GET'))
-      return 'has the X-Request-ID of another request';
-    if (repeated === own) this.#isRepeated = true;
-    const mustHave = Boolean(decides) && this.#isRepeated && status < 300;
-    return mustHave && repeated === undefined ? 'has no X-Request-ID, which this bank sends' : undefined;
+    return isAnothers && (isKnown || irrevocable || Boolean(decides) || request.method !== 'GET')
+      ? 'has the X-Request-ID of another request'
+      : undefined;
   }
 
   #remember(id: string): void {

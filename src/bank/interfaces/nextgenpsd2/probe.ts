@@ -2,6 +2,7 @@ import { type ErrorCode, Psd2Error } from '../../../errors.ts';
 import type { BankCall, WireSettings } from '../../call/call.ts';
 import type { LoginProbe, Verdict } from '../../ports/customer.ts';
 import { kindOf, type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
+import { hasOwnId } from './answer-check.ts';
 import { callOf, type Paths } from './paths.ts';
 import { TOKEN_CODES } from './refusals.ts';
 
@@ -9,6 +10,9 @@ import { TOKEN_CODES } from './refusals.ts';
 const ABOUT_CONSENT = ['CONSENT_UNKNOWN', 'CONSENT_INVALID', 'CONSENT_EXPIRED'];
 /** What refusals mean that say nothing of the signature: a bank may look for the path, or the token, first. */
 const UNCLEAR: readonly ErrorCode[] = ['bank_refused', 'forbidden', 'not_logged_in'];
+
+const OWN_IDS =
+  'Its answer has another X-Request-ID than the request: if all answers have, headers.requestId of the bank file must be "any"';
 
 /**
  * Reads the accounts with a consent that does not exist (NextGenPSD2, section 3, `doctor`). No customer is read, and no reading
@@ -20,7 +24,13 @@ export async function probeSignature(
   { newId }: Pick<WireSettings, 'newId'>,
 ): Promise<LoginProbe> {
   const answer = await bank.send(readingOfNothing(paths, newId));
-  return { date: answer.headers.date, judge: async () => judge(answer) };
+  return {
+    date: answer.headers.date,
+    async judge() {
+      const verdict = judge(answer);
+      return hasOwnId(answer) ? { ...verdict, says: `${verdict.says}. ${OWN_IDS}` } : verdict;
+    },
+  };
 }
 
 /** The bank's time, by its answer to such a reading. Null if it does not say, or the answer may have been stored on the way. */

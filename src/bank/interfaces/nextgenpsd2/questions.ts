@@ -3,6 +3,7 @@ import type { BankCall, WireSettings } from '../../call/call.ts';
 import type { Login } from '../../ports/customer.ts';
 import type { Begun, Ended, Heard, OAuthFacts, Questions } from '../../ports/questions.ts';
 import { kindOf, type NextGenAnswer, nameOf, readNothing } from './answer.ts';
+import { hasOwnId } from './answer-check.ts';
 import type { Calls } from './calls.ts';
 import { accessIn, detailsOf } from './consents.ts';
 import type { OperationId } from './description/operations.ts';
@@ -181,6 +182,7 @@ function heard(answer: NextGenAnswer): Heard {
       .filter(Boolean)
       .join(', '),
     refusal: refusalOf(answer),
+    hasOwnId: hasOwnId(answer),
     form: typeof json === 'object' && json !== null ? 'json' : answer.body.length === 0 ? 'empty' : 'other',
   };
 }

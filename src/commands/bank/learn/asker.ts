@@ -11,6 +11,9 @@ import { type Change, type Draft, over } from './draft.ts';
 /** Between two questions: nobody is in a hurry. */
 const PAUSE_MS = 500;
 
+const OWN_IDS =
+  'the answer has another X-Request-ID than the request. If all answers have, the bank file needs "any" here';
+
 /** Why psd2 asks no more. */
 export class Stopped extends Error {
   /** The bank's refusal, or why there was no answer. */
@@ -110,6 +113,7 @@ export class Asker {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted' || this.asked === 1) throw error;
       throw new Stopped(`psd2 got no usable answer: ${error.message}`, error);
     }
+    if (heard?.hasOwnId) this.draft.say('headers.requestId', OWN_IDS, heard);
     if (heard?.refusal) this.#stopIfMinded(heard, heard.refusal);
     return heard;
   }

@@ -4,6 +4,7 @@ import { answerCheck } from '../../../../src/bank/interfaces/nextgenpsd2/answer-
 import type { PemPair } from '../../../certificates/openssl.ts';
 import { registeredPairs } from '../../../sandbox/registered-pairs.ts';
 import { thrownBy } from '../../../support/thrown.ts';
+import { described } from './scripted.ts';
 
 // Signatures of answers, made here without psd2's own code.
 
@@ -32,34 +33,36 @@ const SIGNED = ['digest', 'x-request-id'];
 
 describe('the X-Request-ID of an answer', () => {
   type Call = NonNullable<Parameters<ReturnType<typeof answerCheck>>[2]>;
-  const said = (id: string | undefined, status = 200) => ({
-    ...{ status, body: Buffer.from('{}') },
+  const PAYING: Call = { irrevocable: true };
+  const said = (id: string | undefined) => ({
+    ...{ status: 200, body: Buffer.from('{}') },
     headers: id === undefined ? {} : { 'x-request-id': id },
   });
 
-  it.each<[string, { call: Call; id?: string; status?: number; seen?: boolean; isRefused: boolean }]>([
+  it.each<[string, { call: Call; id?: string; seen?: boolean; any?: boolean; isRefused: boolean }]>([
     ['of a reading, that nobody knows', { call: {}, id: 'id-9', seen: true, isRefused: false }],
     ['of a reading, of a request before', { call: {}, id: 'ID-0', seen: true, isRefused: true }],
     ['that decides, that nobody knows', { call: { decides: true }, id: 'id-9', isRefused: true }],
     ['that ends something, that nobody knows', { call: { decides: 'an end' }, id: 'id-9', isRefused: true }],
     ['to an initiation, that nobody knows', { call: { irrevocable: true }, id: 'id-9', isRefused: true }],
     ['of a reading, that is missing', { call: {}, seen: true, isRefused: false }],
-    ['that decides, that is missing', { call: { decides: true }, seen: true, isRefused: true }],
-    ['that ends something, that is missing', { call: { decides: 'an end' }, seen: true, isRefused: true }],
-    ['that decides, of a bank that sends none', { call: { decides: true }, isRefused: false }],
-    ['of a refusal, that is missing', { call: { decides: true }, status: 404, seen: true, isRefused: false }],
-  ])('%s', (_what, { call, id, status, seen = false, isRefused }) => {
-    const check = answerCheck(undefined);
+    ['that decides, that is missing', { call: { decides: true }, seen: true, isRefused: false }],
+    ['that ends something, that is missing', { call: { decides: 'an end' }, seen: true, isRefused: false }],
+    ['that decides, that is empty', { call: { decides: true }, id: '', seen: true, isRefused: false }],
+    ['to an initiation, of a bank with ids of its own', { call: PAYING, id: 'id-9', any: true, isRefused: false }],
+    ['to an initiation, of a request before', { call: PAYING, id: 'id-0', seen: true, isRefused: true }],
+  ])('%s', (_what, { call, id, seen = false, any = false, isRefused }) => {
+    const check = answerCheck(undefined, described({ headers: { requestId: any ? 'any' : 'ours' } }));
     const before = { ...request, headers: { 'x-request-id': 'id-0' } };
     check(said(seen ? 'id-0' : undefined), before);
-    const checking = () => check(said(id, status), request, call);
+    const checking = () => check(said(id), request, call);
     if (isRefused) expect(thrownBy(checking)).toMatchObject({ code: 'bank_answer' });
     else expect(checking).not.toThrow();
   });
 });
 
 describe('the signature of an answer', () => {
-  const check = answerCheck(bank.cert);
+  const check = answerCheck(bank.cert, described());
   const NO_MATCH = 'does not match its Digest';
 
   it.each(['rsa-sha256', 'rsa-sha512'])('%s of the bank is accepted', (algorithm) => {
@@ -78,7 +81,7 @@ describe('the signature of an answer', () => {
   });
 
   it('without the bank’s certificate nobody can check it', () => {
-    expect(() => answerCheck(undefined)(answer(SIGNED, { key: other }), request)).not.toThrow();
-    expect(thrownBy(() => answerCheck('no certificate'))).toMatchObject({ code: 'certificate' });
+    expect(() => answerCheck(undefined, described())(answer(SIGNED, { key: other }), request)).not.toThrow();
+    expect(thrownBy(() => answerCheck('no certificate', described()))).toMatchObject({ code: 'certificate' });
   });
 });

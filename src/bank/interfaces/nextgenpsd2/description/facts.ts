@@ -80,6 +80,7 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
       headers: byClient('bespoke-cbiglobe'),
       oauth: byClient('bespoke-cbiglobe'),
       'consent.types': byClient('bespoke-cbiglobe'),
+      'payments.refusals': [`${CBI}, the OpenAPI files of the gateway`, "bank's own page"],
       'signing.algorithm': contested(CBI, 'RSA with SHA-256'),
       'signing.digest': contested(CBI, 'SHA-256'),
     },

@@ -219,6 +219,8 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     },
     payments: {
       cancel: 'none',
+      // errorManagement.errorCode: what the gateway says of headers and fields before a bank has the payment.
+      refusals: ['A0003', 'A0004', 'A0008', 'A0016', 'A0020', 'A0031'].map((code) => ({ code })),
       products: {
         payments: [
           'sepa-credit-transfers',

@@ -17,7 +17,7 @@ export type InitiationVerdict =
   | { says: 'nothing began' | 'unknown' | 'ask again'; why: string };
 
 /**
- * Judges what the answers to an initiation prove (docs/internals.md). A bank may have begun a payment and refuse it all the same, and a
+ * Judges what the answers to an initiation prove (docs/nextgenpsd2.md, "A refused initiation"). A bank may have begun a payment and refuse it all the same, and a
  * gateway may have sent an initiation twice, or without its body: so a refusal proves something only if
  *
  * 1. nobody can have authorised the payment,

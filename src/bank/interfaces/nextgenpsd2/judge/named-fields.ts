@@ -55,15 +55,9 @@ export function namedFields(
 function namedInPath(path: string, lookup: Lookup): NamedField[] {
   if (isAddress(path, lookup)) return [];
   if (/\s/.test(path.trim())) {
-    const afterKind = [
-      ...path.matchAll(/\b(?:parameter|field|property|attribute|element|body|header)\s+(\S+)/gi),
-    ];
-    return [
-      ...namedInText(path, lookup),
-      ...afterKind.flatMap(([whole, name = '']) =>
-        byPath(whole.startsWith('h') ? `header.${name}` : name, lookup),
-      ),
-    ];
+    const kinds = /\b(parameter|field|property|attribute|element|body|header)\s+(?=(\S+))/gi;
+    const after = [...path.matchAll(kinds)].map(([, kind, name]) => `${kind}.${name}`);
+    return [...namedInText(path, lookup), ...after.flatMap((each) => byPath(each, lookup))];
   }
   return path.split(/[,;]/).flatMap((each) => byPath(each, lookup));
 }

@@ -104,7 +104,7 @@ function readText({ headers, body }: GivenAnswer): string | null {
   return problem === null || declared === undefined || /^utf-?8$/i.test(declared) ? text : null;
 }
 
-/** The messages in the standard's forms. Null: the answer has neither. */
+/** The messages in the standard's forms, and in that of CBI Globe. Null: the answer has none of them. */
 function messagesOf(json: Readonly<Record<string, unknown>>): OwnMessage[] | null {
   const { tppMessages, additionalErrors, errorManagement } = json;
   const hasMessages = !isEmpty(tppMessages);
@@ -112,7 +112,7 @@ function messagesOf(json: Readonly<Record<string, unknown>>): OwnMessage[] | nul
     (each) => typeof each === 'string' && each !== '',
   );
   const isList = Array.isArray(tppMessages);
-  if (!hasMessages && !isProblem && !isList) return null;
+  if (!hasMessages && !isProblem && !isList && isEmpty(errorManagement)) return null;
   const hasProblem = isProblem || !isEmpty(json.code);
   const all = [
     ...(hasMessages ? listIn(tppMessages, ['code', 'text', 'category', 'path']) : []).map(tppMessageOf),
