@@ -164,7 +164,7 @@ async function unproven<Event extends Typed>({ open, events, words }: Once<Event
   const noProof = error instanceof Psd2Error ? error.noProof : undefined;
   if (noProof === undefined) {
     await recordOutcome(open, events.unanswered());
-    const why = `The bank may have ${words.did} ${words.what}, but gave no usable answer to it`;
+    const why = `The bank may have ${words.what}, but gave no usable answer to it`;
     throw outcomeUnknown(open.current, why, error);
   }
   await recordOutcome(

@@ -154,7 +154,8 @@ const STOPPED = 'psd2 has stopped, because three initiations in a row ended in t
 
 /** What to do if a run has stopped by itself. @param open how many payments have not begun */
 function afterStop(batch: string, open: number): { hint: string; next: string[][] } {
-  const left = open === 0 ? '' : ` psd2 has sent nothing of the other ${open}, and goes on with them with run.`;
+  const left =
+    open === 0 ? '' : ` psd2 has sent nothing of the other ${open}, and goes on with them with run.`;
   return {
     hint: `Find out first what is wrong.${left} Do not make the unknown ones again. Look at the account statement, and record with resolve that they were not executed:`,
     next: [

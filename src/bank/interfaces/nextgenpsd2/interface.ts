@@ -10,7 +10,7 @@ import { type NextGenCaller, type NextGenSaid, understand } from './answer.ts';
 import { answerCheck } from './answer-check.ts';
 import { bulkTermsOf } from './bulk.ts';
 import type { Calls } from './calls.ts';
-import { composer, namesAtBank } from './compose.ts';
+import { composer } from './compose.ts';
 import { consentsOf, statusOf } from './consents.ts';
 import type { BankDescription } from './description/schema.ts';
 import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
@@ -150,7 +150,7 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
 function openWire(description: BankDescription, paths: Paths, settings: WireSettings): Wire<NextGenSaid> {
   return {
     compose: composer(description, paths, settings),
-    check: answerCheck(settings.bankSigningCertificate, namesAtBank(description)('x-request-id')),
+    check: answerCheck(settings.bankSigningCertificate, description),
     understand: (answer, call, sent) =>
       understand(answer, call, description, { ...sent, certificateEnds: endsOf(settings.identity) }),
     routeOf: (call) => routeOf(paths, call),

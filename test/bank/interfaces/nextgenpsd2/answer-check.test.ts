@@ -49,7 +49,10 @@ describe('the X-Request-ID of an answer', () => {
     ['that decides, that is missing', { call: { decides: true }, seen: true, isRefused: false }],
     ['that ends something, that is missing', { call: { decides: 'an end' }, seen: true, isRefused: false }],
     ['that decides, that is empty', { call: { decides: true }, id: '', seen: true, isRefused: false }],
-    ['to an initiation, of a bank with ids of its own', { call: PAYING, id: 'id-9', any: true, isRefused: false }],
+    [
+      'to an initiation, of a bank with ids of its own',
+      { call: PAYING, id: 'id-9', any: true, isRefused: false },
+    ],
     ['to an initiation, of a request before', { call: PAYING, id: 'id-0', seen: true, isRefused: true }],
   ])('%s', (_what, { call, id, seen = false, any = false, isRefused }) => {
     const check = answerCheck(undefined, described({ headers: { requestId: any ? 'any' : 'ours' } }));
