@@ -92,6 +92,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   'batch cancel': 'Cancel what is not paid',
   'batch run': 'Continue the batch',
   'batch run --as': 'Have each payment authorised alone',
+  'batch resolve --not-executed': 'Record that they were not executed',
   'batch status': 'Ask the bank about it',
   'cert inspect': 'What a certificate says',
   'consent delete': 'End the consent',
