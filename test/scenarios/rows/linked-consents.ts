@@ -112,14 +112,17 @@ const decisions = [
         'another one, twice',
         hears([is('received'), is('expired'), is('received')], [sca('failed'), sca('started')]),
       ],
-      [
-        'without the X-Request-ID that the bank sends',
-        hears([is('rejected'), gets(200, { consentStatus: 'rejected' })]),
-      ],
     ] as const
   ).map(([what, meets]) =>
     at(`an end that is ${what} ends nothing: psd2 asks once more`, [{ ...GRANTED, ...meets }]),
   ),
+  at('an end without an X-Request-ID decides, also at a bank that sends it elsewhere', [
+    {
+      ...GRANTED,
+      ...hears([is('rejected'), gets(200, { consentStatus: 'rejected' })]),
+      ends: '6 not_authorised rejected',
+    },
+  ]),
   at('a bank that fails while the customer decides is asked again', [
     { ...GRANTED, ...hears([...Array(4).fill(gets(503)), gets(200, '<html>Soon back</html>')]) },
   ]),
