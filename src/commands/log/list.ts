@@ -43,6 +43,11 @@ const loggedCall = object({
       'time from the first byte of the request to the first byte of the answer; absent without an answer',
     ),
   ),
+  verdict: optional(
+    text(
+      'what the answer proves of an initiation: began, nothing began, unknown or ask again; absent: no usable answer, or another call',
+    ),
+  ),
   run: optional(text('the run that the call belongs to: of psd2 smoke, or PSD2_RUN')),
 });
 
