@@ -1,6 +1,7 @@
 import {
   list as listOf,
   object,
+  oneOf,
   optional,
   orNull,
   seen,
@@ -44,8 +45,9 @@ const loggedCall = object({
     ),
   ),
   verdict: optional(
-    text(
-      'what the answer proves of an initiation: began, nothing began, unknown or ask again; absent: no usable answer, or another call',
+    oneOf(
+      ['began', 'nothing began', 'unknown', 'ask again'],
+      'what the answer proves of an initiation; absent: it has no usable answer, or is another call',
     ),
   ),
   run: optional(text('the run that the call belongs to: of psd2 smoke, or PSD2_RUN')),
