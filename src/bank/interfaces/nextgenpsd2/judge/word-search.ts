@@ -63,7 +63,7 @@ export function stateIn(text: string): string | undefined {
 }
 
 /** Whether a text names an identifier of a request or a payment. */
-export function namesIdentifier(text: string): boolean {
+function namesIdentifier(text: string): boolean {
   return plain(text).match(expressions().identifier) !== null;
 }
 
