@@ -62,11 +62,6 @@ export function stateIn(text: string): string | undefined {
   return wordIn(plain(text), expressions().state);
 }
 
-/** Whether a text names an identifier of a request or a payment. */
-function namesIdentifier(text: string): boolean {
-  return plain(text).match(expressions().identifier) !== null;
-}
-
 /** The first word that counts, as a whole. */
 function wordIn(words: string, expression: RegExp): string | undefined {
   const match = [...words.matchAll(expression)].find(({ index }) => !isOfLength(words, index));
