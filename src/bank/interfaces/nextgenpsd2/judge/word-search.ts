@@ -1,5 +1,5 @@
 import { plain } from './texts.ts';
-import { IDENTIFIERS, WORDS } from './words.ts';
+import { CONNECTION, EXPIRY, IDENTIFIERS, WORDS } from './words.ts';
 
 // Whether a text has a word that keeps the reference of a refused payment. The expressions are made when a bank first refuses one.
 
@@ -7,6 +7,8 @@ interface Expressions {
   duplicate: RegExp;
   state: RegExp;
   identifier: RegExp;
+  expiry: RegExp;
+  connection: RegExp;
   exists: readonly { word: RegExp; not: RegExp; notAfter: RegExp | null }[];
 }
 
@@ -17,6 +19,8 @@ function expressions(): Expressions {
     duplicate: anyOf(WORDS.map(({ duplicate }) => duplicate).join()),
     state: anyOf(WORDS.map(({ state }) => state).join()),
     identifier: anyOf(IDENTIFIERS),
+    expiry: anyOf(EXPIRY),
+    connection: anyOf(CONNECTION),
     exists: [...new Set(WORDS.flatMap(({ exists }) => listed(exists)))].map((word) => {
       const theirs = WORDS.filter(({ exists }) => listed(exists).includes(word));
       const after = theirs.flatMap(({ notAfter }) => notAfter ?? []);
@@ -60,6 +64,16 @@ export function duplicateIn(text: string): string | undefined {
 /** The word of a decoded text that speaks of a state: of an account, a limit, a time. */
 export function stateIn(text: string): string | undefined {
   return wordIn(plain(text), expressions().state);
+}
+
+/** Whether a text about a certificate speaks of its end, or of the signature of one delivery. */
+export function speaksOfExpiry(text: string): boolean {
+  return plain(text).search(expressions().expiry) !== -1;
+}
+
+/** Whether a text about a certificate speaks of the one of the connection. */
+export function speaksOfConnection(text: string): boolean {
+  return plain(text).search(expressions().connection) !== -1;
 }
 
 /** Whether a text names an identifier of a request or a payment. */

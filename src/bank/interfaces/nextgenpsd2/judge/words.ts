@@ -138,7 +138,29 @@ export const WORDS: readonly Words[] = [
       prieziur, uzimt, atsaukt, sesij`,
     not: 'ne$, nera$',
   },
+  // Swedish, Finnish, Polish, Czech, Slovak, Hungarian, Portuguese, Croatian, Estonian
+  {
+    duplicate: `
+      redan, dubbl, samma, annan, upprepa, anvands, jo$, paallekkai, sama$, toinen, juz$, powtorz, powtarza, ponown,
+      taki sam, inny, inna, jiz$, uz$, opakovan, znovu, stejn, rovnak, jin$, mar$, szerepel, ismetel, azonos, masik,
+      ja$, mesm, outr, repetid, vec$, ponovlj, dvostruk, juba, topelt`,
+    exists: 'finns, olemassa, istniej, existuj, letez, postoji',
+    state: `
+      tackning, sparra, tillfallig, stangd, senare, idag, otillracklig, tilapai, estetty, suljettu, kate$, srodk,
+      zablokow, tymczasow, zamkn, dzisiaj, chwil, przekrocz, niewystarcz, zablokov, docasn, zustat, zostat, prekroc,
+      dnes, uzavr, nedostat, egyenleg, zarolt, ideiglenes, fedezet, bloquead, encerrad, hoje, agora, blokir, privremen`,
+    not: 'inte$, ej$, ei$, nie$, ne$, nem$, nao$',
+  },
 ];
+
+/** Words of expiry, of the signature and of its digest, in an error about a certificate. */
+export const EXPIRY = `
+  expir, out of date, outdated, no longer, any more, not yet, validity, valid until, valid from, valid to, not before, not after, past, ended,
+  ends, date, time, clock, sign$, signs$, signe, signi, signa, digest, hash, checksum, abgelaufen, ablauf, gultig, prufsumme, scadut, scadenza,
+  firma, caduc, vencid, verlopen, handtekening, udlob, underskrift, semnat, paras, pasibaig`;
+
+/** Words for the certificate of the connection, which psd2 always sends. */
+export const CONNECTION = 'tls, ssl, mtls, mutual, client, qwac, connection, transport, website';
 
 /** Names of what identifies a request or a payment: a bank that names one speaks of a repetition. */
 export const IDENTIFIERS =

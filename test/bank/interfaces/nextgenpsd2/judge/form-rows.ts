@@ -89,6 +89,8 @@ const NAMED: readonly Short[] = [
   // Of a text that is a problem of several fields
   ["'creditorName' and 'creditorAccount' are wrong"],
   ['creditorAccount.iban: the IBAN is wrong'],
+  ['The BIC is unknown', undefined, { with: { creditorAgent: 'X' } }],
+  ['The BBAN is wrong', undefined, { with: { debtorAccount: { bban: '1' } } }],
 ];
 
 const UNNAMED: readonly Short[] = [
@@ -138,6 +140,8 @@ const UNNAMED: readonly Short[] = [
   ["'creditorName' is wrong, and so is the signature"],
   ["'creditorName' is wrong", 'Digest'],
   ["'creditorName' is wrong", 'X-Request-ID'],
+  ["header 'date' is wrong", undefined, { requestedExecutionDate: 9 }],
+  ["'date' is wrong", undefined, { requestedExecutionDate: 9, with: { Date: 'x' } }],
 ];
 
 /** Of what was not sent, said to be missing. */

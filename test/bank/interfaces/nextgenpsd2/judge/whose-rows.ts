@@ -535,6 +535,43 @@ const standing: readonly Row[] = [
     body: errors(error('PRODUCT_INVALID', 'Not in version 14.10, rule 99:70')),
     says: proven,
   },
+  ...[
+    { title: { id: '8f2c' } },
+    { detail: ['8f2c'] },
+    { type: { href: '/v1/payments/1' } },
+    { status: { id: 1 } },
+  ].map(
+    (more): Row => ({
+      name: `something stands: ${JSON.stringify(more)}`,
+      status: 403,
+      body: { ...PROVEN, ...more },
+      says: unknown,
+    }),
+  ),
+  {
+    name: 'a text that is too long',
+    status: 403,
+    body: errors(error('PRODUCT_INVALID', 'x '.repeat(1_500))),
+    says: unknown,
+  },
+  {
+    name: 'a text that is long',
+    status: 403,
+    body: errors(error('PRODUCT_INVALID', 'x '.repeat(500))),
+    says: proven,
+  },
+  {
+    name: 'too many messages',
+    status: 403,
+    body: errors(...Array.from({ length: 60 }, () => error('PRODUCT_INVALID'))),
+    says: unknown,
+  },
+  {
+    name: 'many messages',
+    status: 403,
+    body: errors(...Array.from({ length: 40 }, () => error('PRODUCT_INVALID'))),
+    says: proven,
+  },
 ];
 
 const successes: readonly Row[] = [
