@@ -112,10 +112,6 @@ const decisions = [
         'another one, twice',
         hears([is('received'), is('expired'), is('received')], [sca('failed'), sca('started')]),
       ],
-      [
-        'without the X-Request-ID that the bank sends',
-        hears([is('rejected'), gets(200, { consentStatus: 'rejected' })]),
-      ],
     ] as const
   ).map(([what, meets]) =>
     at(`an end that is ${what} ends nothing: psd2 asks once more`, [{ ...GRANTED, ...meets }]),
