@@ -3,7 +3,9 @@ import { saysForm, saysMissing } from './claims.ts';
 import { DAYS } from './field-names.ts';
 import { type Lookup, type NamedField, namedFields } from './named-fields.ts';
 import { hasHeader, type SentContent } from './sent.ts';
-import { speaksOfConnection, speaksOfExpiry } from './word-search.ts';
+import { plain } from './texts.ts';
+import { hasWord } from './word-search.ts';
+import { CONNECTION, EXPIRY } from './words.ts';
 
 // Which codes say of an initiation what is true of every delivery of its bytes: then nothing came of any of them, also if a gateway has
 // delivered it twice, or without its body.
@@ -44,7 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   CERTIFICATE_INVALID: {
     objection: ({ text, title }) =>
-      speaksOfExpiry(`${title} ${text}`)
+      hasWord(plain(`${title} ${text}`), EXPIRY)
         ? 'CERTIFICATE_INVALID may be about the clock, or the signature of one delivery'
         : null,
   },
@@ -54,7 +56,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   CERTIFICATE_MISSING: {
     objection: ({ text, title }, { sent, bank }) =>
-      hasHeader(sent, 'tpp-signature-certificate', bank) || speaksOfConnection(`${title} ${text}`)
+      hasHeader(sent, 'tpp-signature-certificate', bank) || hasWord(plain(`${title} ${text}`), CONNECTION)
         ? 'psd2 sent a certificate'
         : null,
   },

@@ -20,7 +20,7 @@ const TIMES_OF_DAY = [
   // 16:00, 16:00:05, also after a date and a T
   /(?<![\d:])([01]?\d|2[0-4]):[0-5]\d(?!\d)/,
   // 16h30, 16 h, 16.30 Uhr, 4 pm, 4 o'clock
-  /(?<!\d)([01]?\d|2[0-4])\s?([h:.]\s?[0-5]\d)?\s?(uhr|h|uur|heures?|hrs?|hours|am|pm|a\.m\.|p\.m\.|o'clock|horas)\b/i,
+  /(?<!\d)([01]?\d|2[0-4])\s?([h:.]\s?[0-5]\d)?\s?(uhr|h|uur|heures?|hrs?|hours|am|pm|a\.m|p\.m|o'clock|horas)\b/i,
   /(?<!\d)([01]?\d|2[0-4])h[0-5]\d(?!\d)/i,
   // kl. 16, ore 16
   /\b(kl\.?|ore|ora)\s?([01]?\d|2[0-4])(?!\d)/i,
