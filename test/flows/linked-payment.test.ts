@@ -367,7 +367,7 @@ describe('the customer', () => {
     expect((await paying.run()).state).toBe('executed');
   });
 
-  it('an end without an X-Request-ID decides, also at a bank that sends it elsewhere', async () => {
+  it('an end without an X-Request-ID decides as any other, at a bank that sends it elsewhere', async () => {
     const paying = await payment();
     bank.initiate();
     bank.says('failed', 'RJCT');

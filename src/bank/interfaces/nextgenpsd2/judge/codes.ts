@@ -4,6 +4,8 @@ import { DAYS } from './field-names.ts';
 import { type Lookup, type NamedField, namedFields } from './named-fields.ts';
 import { hasHeader, type SentContent } from './sent.ts';
 import { plain } from './texts.ts';
+import { hasWord } from './word-search.ts';
+import { CONNECTION, EXPIRY } from './words.ts';
 
 // Which codes say of an initiation what is true of every delivery of its bytes: then nothing came of any of them, also if a gateway has
 // delivered it twice, or without its body.
@@ -44,7 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   CERTIFICATE_INVALID: {
     objection: ({ text, title }) =>
-      NOT_CERTIFICATE.test(plain(`${title} ${text}`))
+      hasWord(plain(`${title} ${text}`), EXPIRY)
         ? 'CERTIFICATE_INVALID may be about the clock, or the signature of one delivery'
         : null,
   },
@@ -54,7 +56,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   CERTIFICATE_MISSING: {
     objection: ({ text, title }, { sent, bank }) =>
-      hasHeader(sent, 'tpp-signature-certificate', bank) || OF_CONNECTION.test(plain(`${title} ${text}`))
+      hasHeader(sent, 'tpp-signature-certificate', bank) || hasWord(plain(`${title} ${text}`), CONNECTION)
         ? 'psd2 sent a certificate'
         : null,
   },
@@ -77,24 +79,21 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 const TOO_NEAR = 'the day of execution is so near that two deliveries may differ';
 
-/** Words of expiry, signature or digest. */
-const NOT_CERTIFICATE =
-  /\b(expir|out of date|outdated|no longer|any ?more|not yet|validity|valid (until|from|to)|not (before|after)|past|ended|ends|date|time|clock|sign(?!ific)|digest|hash|checksum|abgelaufen|ablauf|gultigkeit|signier|prufsumme|scadut|scadenza|firma|caducad|vencid|verlopen|handtekening|udlob|underskrift|semnatur|paras|pasibaig)/;
-
-/** The certificate of the connection, which psd2 always sends. */
-const OF_CONNECTION = /\b(tls|ssl|mtls|mutual|client|qwac|connection|transport|web(site)?)\b/;
-
 function sentToken(_: ReadError, { sent, bank }: Lookup): Objection | null {
   const names = ['authorization', bank.oauth.tokenHeader.toLowerCase()];
   return names.some((name) => hasHeader(sent, name, bank)) ? 'psd2 sent a token' : null;
 }
 
+const METHODS = 'get|head|put|delete|patch|options|trace|connect';
+
+/** In capitals, in quotes, or beside the word "method". */
 function namesOtherMethod(text: string): boolean {
-  return (
-    /\b(GET|HEAD|PUT|DELETE|PATCH|OPTIONS|TRACE|CONNECT)\b/.test(text) ||
-    /\b(method|verb)\b\W*(is |was )?\W*(get|head|put|delete|patch|options|trace)\b/i.test(text) ||
-    /\b(get|head|put|delete|patch|options|trace)\b\W*(method|verb|request)\b/i.test(text)
-  );
+  const [inCapitals, named, naming] = [
+    new RegExp(`\\b(${METHODS.toUpperCase()})\\b`),
+    new RegExp(`(['"]|\\bmethod\\W+(is\\W+)?)(${METHODS})\\b`, 'i'),
+    new RegExp(`\\b(${METHODS})\\W+method\\b`, 'i'),
+  ];
+  return inCapitals.test(text) || named.test(text) || naming.test(text);
 }
 
 /** Whether a code is one of those that are true of every delivery under a condition. */

@@ -77,7 +77,7 @@ function isNeverAuthorised(answers: readonly GivenAnswer[], { sent, bank }: Look
   if (payments.executesWithoutSca !== 'never' || sca.approaches.includes('decoupled')) return false;
   return answers.every((answer) => {
     const own = readOwnJson(answer, requestIdOf(sent, bank), bank);
-    return 'nobodys' in own || !hasLink(own.json);
+    return !hasLink(answer, 'nobodys' in own ? {} : own.json);
   });
 }
 

@@ -47,7 +47,13 @@ export function namedFields(
   { text, path }: { text: string; path: string | null },
   lookup: Lookup,
 ): NamedField[] {
-  const named = [...(path === null ? [] : namedInPath(path, lookup)), ...namedInText(text, lookup)];
+  const isOfHeader =
+    /\bheaders?\b/i.test(`${text} ${path ?? ''}`) || hasHeader(lookup.sent, 'date', lookup.bank);
+  const named = [...(path === null ? [] : namedInPath(path, lookup)), ...namedInText(text, lookup)].map(
+    // It may be the header of this name.
+    (field) =>
+      isOfHeader && compact(field.name) === 'date' ? { ...field, sent: 'unclear' as const } : field,
+  );
   const byName = new Map(named.map((field) => [`${field.name} ${field.sent}`, field]));
   return [...byName.values()];
 }

@@ -42,6 +42,7 @@ export function readRefusal(answer: GivenAnswer, lookup: Lookup): ReadRefusal {
     return { keeps: `With HTTP ${answer.status}, a bank may speak of a payment that it has` };
   const errors = own.messages.filter(({ isWarning }) => !isWarning);
   if (errors.length === 0) return { keeps: 'The answer has no error' };
+  if (isLong(own)) return { keeps: 'The answer has more words than psd2 reads' };
   const texts = textsOf(own, answer, lookup);
   const standing = standingIn(answer, own, texts);
   if (standing !== null) return { keeps: `The answer has ${standing}, so something may stand at the bank` };
@@ -70,6 +71,15 @@ export function readRefusal(answer: GivenAnswer, lookup: Lookup): ReadRefusal {
       texts,
     },
   };
+}
+
+/** Longer than banks write: a text of this length may say anything. */
+const MOST_MESSAGES = 50;
+const MOST_SIGNS = 2_000;
+
+function isLong({ messages, json }: OwnErrors): boolean {
+  const texts = messages.flatMap(({ code, text, title, path }) => [code, text, title, path, json.type]);
+  return messages.length > MOST_MESSAGES || texts.some((each) => String(each ?? '').length > MOST_SIGNS);
 }
 
 /** All words of an answer: texts, codes, titles, paths, and headers about the error. */

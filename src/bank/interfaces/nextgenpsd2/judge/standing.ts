@@ -3,10 +3,10 @@ import { type GivenAnswer, isEmpty, type OwnErrors } from './own-answer.ts';
 
 // What in an error says that there is something after all: a payment, an authorisation, or another time.
 
-/** The members of an error in the standard's forms, and of CBI Globe's. */
-const MEMBERS_OF_ERRORS: readonly string[] = [
-  ...['tppMessages', 'type', 'title', 'status', 'detail', 'code', 'additionalErrors', 'errorManagement'],
-];
+/** The members of an error in the standard's forms, and of CBI Globe's, that have messages. */
+const WITH_MESSAGES: readonly string[] = ['tppMessages', 'additionalErrors', 'errorManagement'];
+/** Those that have a text. */
+const TEXTS: readonly string[] = ['type', 'title', 'status', 'detail', 'code'];
 
 /** Headers with which a bank says where a payment is, how it is authorised, or when to come again. */
 const HEADERS = ['location', 'content-location', 'link', 'aspsp-sca-approach', 'retry-after'] as const;
@@ -20,7 +20,7 @@ const TIMES_OF_DAY = [
   // 16:00, 16:00:05, also after a date and a T
   /(?<![\d:])([01]?\d|2[0-4]):[0-5]\d(?!\d)/,
   // 16h30, 16 h, 16.30 Uhr, 4 pm, 4 o'clock
-  /(?<!\d)([01]?\d|2[0-4])\s?([h:.]\s?[0-5]\d)?\s?(uhr|h|uur|heures?|hrs?|hours|am|pm|a\.m\.|p\.m\.|o'clock|horas)\b/i,
+  /(?<!\d)([01]?\d|2[0-4])\s?([h:.]\s?[0-5]\d)?\s?(uhr|h|uur|heures?|hrs?|hours|am|pm|a\.m|p\.m|o'clock|horas)\b/i,
   /(?<!\d)([01]?\d|2[0-4])h[0-5]\d(?!\d)/i,
   // kl. 16, ore 16
   /\b(kl\.?|ore|ora)\s?([01]?\d|2[0-4])(?!\d)/i,
@@ -51,13 +51,15 @@ export function standingIn(
   return null;
 }
 
-/** Whether an answer has a link with which somebody could go on. */
-export function hasLink({ _links, links }: Readonly<Record<string, unknown>>): boolean {
-  return !areMetadata(_links) || !areMetadata(links);
+/** Whether an answer has a link with which somebody could go on. @param json what the answer has, if it can be read */
+export function hasLink({ headers }: Pick<GivenAnswer, 'headers'>, json: Readonly<Record<string, unknown>>) {
+  const isInHeaders = [headers.location, headers.link].some((address) => address?.trim());
+  return isInHeaders || !areMetadata(json._links) || !areMetadata(json.links);
 }
 
 function isOfErrors(name: string, value: unknown): boolean {
-  if (MEMBERS_OF_ERRORS.includes(name) || isEmpty(value)) return true;
+  if (WITH_MESSAGES.includes(name) || isEmpty(value)) return true;
+  if (TEXTS.includes(name)) return typeof value === 'string' || typeof value === 'number';
   if (name === 'transactionStatus') return value === 'RJCT';
   return isLinks(name) && areMetadata(value);
 }

@@ -3,35 +3,16 @@ import { IDENTIFIERS, WORDS } from './words.ts';
 
 // Whether a text has a word that keeps the reference of a refused payment. The expressions are made when a bank first refuses one.
 
-interface Expressions {
-  duplicate: RegExp;
-  state: RegExp;
-  identifier: RegExp;
-  exists: readonly { word: RegExp; not: RegExp; notAfter: RegExp | null }[];
-}
-
-let made: Expressions | undefined;
-
-function expressions(): Expressions {
-  made ??= {
-    duplicate: anyOf(WORDS.map(({ duplicate }) => duplicate).join()),
-    state: anyOf(WORDS.map(({ state }) => state).join()),
-    identifier: anyOf(IDENTIFIERS),
-    exists: [...new Set(WORDS.flatMap(({ exists }) => listed(exists)))].map((word) => {
-      const theirs = WORDS.filter(({ exists }) => listed(exists).includes(word));
-      const after = theirs.flatMap(({ notAfter }) => notAfter ?? []);
-      return {
-        word: anyOf(word),
-        not: anyOf(theirs.map(({ not }) => not).join()),
-        notAfter: after.length === 0 ? null : new RegExp(`^ (${after.join('|')})(?![a-z0-9])`),
-      };
-    }),
-  };
-  return made;
-}
+const made = new Map<string, RegExp>();
 
 /** Words between commas as one expression, which finds all of them. */
 function anyOf(words: string): RegExp {
+  const expression = made.get(words) ?? expressionOf(words);
+  made.set(words, expression);
+  return expression;
+}
+
+function expressionOf(words: string): RegExp {
   const patterns = listed(words).map((word) => {
     const pattern = word.replace(/[ -]/g, "[\\s'-]*");
     return pattern.endsWith('$') ? `${pattern.slice(0, -1)}(?![a-z0-9])` : pattern;
@@ -39,27 +20,38 @@ function anyOf(words: string): RegExp {
   return new RegExp(`(?<![a-z0-9])(?:${patterns.join('|')})`, 'g');
 }
 
+/** Whether a plain text has one of the words. @param words between commas, as in words.ts */
+export function hasWord(text: string, words: string): boolean {
+  return text.search(anyOf(words)) !== -1;
+}
+
+/** A plain text without the words. @param words between commas */
+export function withoutWords(text: string, words: string): string {
+  return text.replace(anyOf(words), ' ');
+}
+
 function listed(words: string): string[] {
   return words
     .split(',')
-    .map((word) => word.trim())
+    .map((word) => word.trim().replace(/\s+/g, ' '))
     .filter((word) => word !== '');
 }
 
 /** The word of a decoded text that speaks of another payment, or names what identifies one. */
 export function duplicateIn(text: string): string | undefined {
-  const { duplicate, identifier, exists } = expressions();
   const words = plain(text);
   return (
-    wordIn(words, duplicate) ??
-    words.match(identifier)?.[0] ??
-    exists.map((each) => existsIn(words, each)).find((word) => word !== undefined)
+    wordIn(words, anyOf(WORDS.map(({ duplicate }) => duplicate).join())) ??
+    words.match(anyOf(IDENTIFIERS))?.[0] ??
+    existing()
+      .map((each) => existsIn(words, each))
+      .find((word) => word !== undefined)
   );
 }
 
 /** The word of a decoded text that speaks of a state: of an account, a limit, a time. */
 export function stateIn(text: string): string | undefined {
-  return wordIn(plain(text), expressions().state);
+  return wordIn(plain(text), anyOf(WORDS.map(({ state }) => state).join()));
 }
 
 /** The first word that counts, as a whole. */
@@ -103,11 +95,30 @@ function sentenceAround(words: string, index: number): { before: string; after: 
 const SUBJECT =
   /\b(payments?|requests?|orders?|transactions?|transfers?|messages?|one|it|that|because|since|as|longer)\b/;
 
+interface Existing {
+  word: RegExp;
+  not: RegExp;
+  notAfter: RegExp;
+}
+
+/** Each word for "exists", with the words for "not" of its languages. */
+function existing(): Existing[] {
+  return [...new Set(WORDS.flatMap(({ exists }) => listed(exists)))].map((word) => {
+    const theirs = WORDS.filter(({ exists }) => listed(exists).includes(word));
+    return {
+      word: anyOf(word),
+      not: anyOf(theirs.map(({ not }) => not).join()),
+      notAfter: anyOf(theirs.map(({ notAfter = '\u0000' }) => notAfter).join()),
+    };
+  });
+}
+
 /** The word that says that something exists, unless the sentence says the opposite. */
-function existsIn(words: string, { word, not, notAfter }: Expressions['exists'][number]): string | undefined {
+function existsIn(words: string, { word, not, notAfter }: Existing): string | undefined {
   const match = [...words.matchAll(word)].find(({ index, 0: exists }) => {
-    const whole = wholeAt(words, index, exists);
-    if (notAfter?.test(words.slice(index + whole.length))) return false;
+    const [, next = ''] =
+      /^ ([a-z0-9]+)/.exec(words.slice(index + wholeAt(words, index, exists).length)) ?? [];
+    if (next.search(notAfter) !== -1) return false;
     const clause =
       words
         .slice(0, index)

@@ -14,7 +14,7 @@ interface Words {
   state: string;
   /** At most three words before one of `exists`, they say the opposite. */
   not: string;
-  /** So do these directly after it: "existiert nicht". They count as a whole. */
+  /** So do these directly after it: "existiert nicht". */
   notAfter?: string;
 }
 
@@ -49,7 +49,7 @@ export const WORDS: readonly Words[] = [
       kontosperr, kontodeckung, unterdeckung, nicht verfuegbar, voruebergehend, spaeter, taeglich,
       ueberlastet, zeitueberschreitung, jetzt, augenblick`,
     not: 'nicht$, kein',
-    notAfter: 'nicht',
+    notAfter: 'nicht$',
   },
   // French
   {
@@ -62,7 +62,7 @@ export const WORDS: readonly Words[] = [
       suspend, ferm, cloture, actif, heure limite, temporair, indisponible, delai, plus tard, aujourd,
       quotidien, journal, maintenant, moment, actuel, maintenance, occupe, revoqu, session`,
     not: 'pas$, ne$, n$, non$, aucun',
-    notAfter: 'pas',
+    notAfter: 'pas$',
   },
   // Dutch
   {
@@ -75,7 +75,7 @@ export const WORDS: readonly Words[] = [
       gesloten, actief, tijdelijk, niet beschikbaar, later, vandaag, dagelijks, dag$, nu$, moment,
       huidig, onderhoud, bezet, ingetrokken, sessie`,
     not: 'niet$, geen',
-    notAfter: 'niet',
+    notAfter: 'niet$',
   },
   // Italian
   {
@@ -92,7 +92,7 @@ export const WORDS: readonly Words[] = [
   // Spanish
   {
     duplicate: `
-      doble, duplicad, dos veces, ya$, de nuevo, repetid, unic, reutiliz, mism, identic, otro, otra,
+      doble, duplicad, dos veces, ya$, de nuevo, repetid, unic, reutiliz, mismo, misma, identic, otro, otra,
       anterior, conflict, en uso, pertenece, procesad, recibid, registrad`,
     exists: 'exist',
     state: `
@@ -112,7 +112,7 @@ export const WORDS: readonly Words[] = [
       lukket, aktiv, midlertidig, ikke tilgaengelig, senere, i dag, daglig, nu$, ojeblik, aktuel,
       vedligehold, optaget, tilbagekaldt, session, oejeblik, overskred`,
     not: 'ikke$, ingen',
-    notAfter: 'ikke',
+    notAfter: 'ikke$',
   },
   // Romanian
   {
@@ -138,7 +138,47 @@ export const WORDS: readonly Words[] = [
       prieziur, uzimt, atsaukt, sesij`,
     not: 'ne$, nera$',
   },
+  // Swedish, Finnish, Polish, Czech, Slovak, Hungarian, Portuguese, Croatian, Estonian
+  {
+    duplicate: `
+      redan, dubbl, samma, annan, upprepa, anvands, jo$, paallekkai, sama$, toinen, juz$, powtorz, powtarza, ponown,
+      taki sam, inny, inna, jiz$, uz$, opakovan, znovu, stejn, rovnak, jin$, mar$, szerepel, ismetel, azonos, masik,
+      ja$, mesm, outr, repetid, vec$, ponovlj, dvostruk, juba, topelt`,
+    exists: 'finns, olemassa, istniej, existuj, letez, postoji',
+    state: `
+      tackning, sparra, tillfallig, stangd, senare, idag, otillracklig, tilapai, estetty, suljettu, kate$, srodk,
+      zablokow, tymczasow, zamkn, dzisiaj, chwil, przekrocz, niewystarcz, zablokov, docasn, zustat, zostat, prekroc,
+      dnes, uzavr, nedostat, egyenleg, zarolt, ideiglenes, fedezet, bloquead, encerrad, hoje, agora, blokir, privremen`,
+    not: 'inte$, ej$, ei$, nie$, ne$, nem$, nao$',
+  },
 ];
+
+/** Words of expiry, of the signature and of its digest, in an error about a certificate. */
+export const EXPIRY = `
+  expir, out of date, outdated, no longer, any more, not yet, validity, valid until, valid from, valid to, not before, not after, past, ended,
+  ends, date, time, clock, sign$, signs$, signe, signi, signa, digest, hash, checksum, abgelaufen, ablauf, gultig, prufsumme, scadut, scadenza,
+  firma, caduc, vencid, verlopen, handtekening, udlob, underskrift, semnat, paras, pasibaig`;
+
+/** A field is missing. An emptied field is too short, too, and not between two lengths. */
+export const MISSING = `
+  miss, requir, mandator, null, empty, emptied, blank, not present, not found, given, provid, specified, nothing, at least, between, greater
+  than, absent, omit, lack, undefined, unset, not set, not sent, not supplied, not filled, not there, must be supplied, no value, there is
+  no$, has no$, have no$, need, minimum, too short, shorter, positive, does not contain, does not have, is less than, has less than, is fewer
+  than, has fewer than, more than zero, more than 0$, longer than 0$, fehl, pflicht, leer$, erforderlich, angegeben, manquant, obligat,
+  vide$, mancant, vuot, vacio, falta, verplicht, ontbreek, leeg$, mangler, pakraevet, lipse, privalom, truksta`;
+
+/** Something of the form of a field, in English. */
+export const FORM = `
+  too long, longer than, more than, maximum, format, pattern, match, mismatch, malformed, well formed, no valid, not valid, not a valid,
+  invalid, non valid, wrong, incorrect, not correct, check digit, sign$, signs$, letter, character, digit, is no$, must be a$, must be an$,
+  does not exist, do not exist, unknown, not supported, unsupported, fit$, fits$, conform`;
+
+/** Those of them that are about an amount, and not about its form, unless one of the others is beside them. */
+export const MORE_OF_AMOUNTS = 'longer than, more than, maximum';
+export const BESIDE_AMOUNTS = 'sign$, signs$, letter, character, digit, decimal, place, fraction, length';
+
+/** Words for the certificate of the connection, which psd2 always sends. */
+export const CONNECTION = 'tls, ssl, mtls, mutual, client, qwac, connection, transport, website';
 
 /** Names of what identifies a request or a payment: a bank that names one speaks of a repetition. */
 export const IDENTIFIERS =

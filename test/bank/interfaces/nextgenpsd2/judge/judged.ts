@@ -38,7 +38,8 @@ export interface SentParts {
   /** Days from today. */
   requestedExecutionDate?: number;
   startDate?: number;
-  certificateExpired?: boolean;
+  /** Before the first byte left, or when it did. */
+  certificateExpired?: boolean | 'now';
 }
 
 export const REQUEST_ID = 'd2f6b1b0-3a0e-4c1c-9e0b-6f0a3a1c5f10';
@@ -97,8 +98,13 @@ export function sentWith(parts: SentParts = {}): SentInitiation {
     headers: without(headers),
     body: parts.xml ?? JSON.stringify(without(body)),
     firstByteAt: FIRST_BYTE,
-    certificateEnds: new Date(FIRST_BYTE.getTime() + (parts.certificateExpired ? -1 : DAY_MS)),
+    certificateEnds: new Date(FIRST_BYTE.getTime() + certificateLeft(parts)),
   };
+}
+
+function certificateLeft({ certificateExpired }: SentParts): number {
+  if (certificateExpired === 'now') return 0;
+  return certificateExpired ? -1 : DAY_MS;
 }
 
 /** The answer of a row. */

@@ -401,6 +401,10 @@ const standing: readonly Row[] = [
     { _links: { scaOAuth: { href: 'https://as.example/authorize?paymentId=1' } } },
     { _links: { scaOAuth: { href: 'https://as.example/authorize' } } },
     { _links: { scaOAuth: { href: 'https://as.example/payments/1' } } },
+    { _links: { scaOAuth: { href: 'https://as.example/consents/1' } } },
+    { _links: { scaOAuth: { href: 'https://as.example/.well-known/openid-configuration#x' } } },
+    { _links: { scaOAuth: { href: 5 } } },
+    { _links: { scaOAuth: { href: 'https://as.example/idp/', title: '8f2c' } } },
     { _links: { other: { href: 'https://as.example/.well-known/oauth-authorization-server' } } },
     {
       _links: { scaOAuth: { href: `https://as.example/.well-known/oauth-authorization-server/${OTHER_ID}` } },
@@ -428,6 +432,7 @@ const standing: readonly Row[] = [
     { _links: { scaOAuth: 'https://as.example/.well-known/oauth-authorization-server' } },
     { _links: { scaOAuth: { href: 'https://as.example/idp/' } } },
     { links: [] },
+    { _links: { scaOAuth: { href: 'https://as.example/idp/', title: '' } } },
     { type: 'about:blank', status: 401 },
   ].map(
     (more): Row => ({
@@ -466,6 +471,18 @@ const standing: readonly Row[] = [
     'aspsp-sca-approach': 'DECOUPLED',
     'retry-after': 'Fri, 27 Nov 2026 12:00:00 GMT',
     'x-payment-id': '8f2c',
+    'authorisation-id': '1',
+    authorizationid: '1',
+    'basket-id': '1',
+    'resource-id': '1',
+    ...Object.fromEntries(
+      ['x-reason', 'x-message', 'x-fault', 'x-problem', 'x-detail', 'x-description', 'x-error'].map(
+        (name) => [name, 'sent twice'],
+      ),
+    ),
+    'x-replay': '1',
+    'x-duplicate': 'true',
+    'idempotency-status': '1',
     'consent-id': '8f2c',
     'www-authenticate': 'Bearer realm="x", error = "invalid_token"',
     'x-idempotent-replayed': 'true',
@@ -505,10 +522,26 @@ const standing: readonly Row[] = [
     'Not before 16:00',
     'Not at 16:00:05',
     'Offered from 2026-11-29T01:00:00Z on',
-    'Erst ab 16.30 Uhr',
-    'Not after 4 pm',
-    'Pas avant 16h30',
-    'Ikke efter kl. 16',
+    ...[
+      'Not before 9:30',
+      'Not after 23:59',
+      'Not before 24:00',
+      'Erst ab 16.30 Uhr',
+      'Erst ab 16 Uhr',
+      'Tot 17 uur',
+      'Na 15h',
+      'Not after 4 pm',
+    ],
+    ...[
+      'Not before 9am',
+      'Not before 9 a.m.',
+      'Not after 4 p.m.',
+      "After 5 o'clock",
+      'Pas avant 16h30',
+      'Après 16 heures',
+      'A las 16 horas',
+    ],
+    ...['In 24 hours', 'In 2 hrs', 'Ikke efter kl. 16', 'Non dopo le ore 16', 'Dopo ora 23', 'Ab 23.15 Uhr'],
   ].map(
     (text): Row => ({
       name: `an id or a time: ${text}`,
@@ -533,6 +566,43 @@ const standing: readonly Row[] = [
     name: 'a version and a ratio are no time',
     status: 403,
     body: errors(error('PRODUCT_INVALID', 'Not in version 14.10, rule 99:70')),
+    says: proven,
+  },
+  ...[
+    { title: { id: '8f2c' } },
+    { detail: ['8f2c'] },
+    { type: { href: '/v1/payments/1' } },
+    { status: { id: 1 } },
+  ].map(
+    (more): Row => ({
+      name: `something stands: ${JSON.stringify(more)}`,
+      status: 403,
+      body: { ...PROVEN, ...more },
+      says: unknown,
+    }),
+  ),
+  {
+    name: 'a text that is too long',
+    status: 403,
+    body: errors(error('PRODUCT_INVALID', 'x '.repeat(1_500))),
+    says: unknown,
+  },
+  {
+    name: 'a text that is long',
+    status: 403,
+    body: errors(error('PRODUCT_INVALID', 'x '.repeat(500))),
+    says: proven,
+  },
+  {
+    name: 'too many messages',
+    status: 403,
+    body: errors(...Array.from({ length: 60 }, () => error('PRODUCT_INVALID'))),
+    says: unknown,
+  },
+  {
+    name: 'many messages',
+    status: 403,
+    body: errors(...Array.from({ length: 40 }, () => error('PRODUCT_INVALID'))),
     says: proven,
   },
 ];

@@ -115,6 +115,14 @@ const duplicates = [
     'Jau gauta',
     'Egzistuoja',
   ],
+  ...[
+    'Betalningen finns redan',
+    'Maksu on jo olemassa',
+    'Zlecenie już istnieje',
+    'Platba již existuje',
+    'Már létezik',
+  ],
+  ...['Já existe', 'Već postoji', 'Topelt makse'],
 ];
 
 /** They keep it unless nobody can have authorised it. */
@@ -205,6 +213,13 @@ const states = [
     'Laikinai',
     'Šiandien',
   ],
+  ...[
+    'Kontot är spärrat',
+    'Konto zablokowane',
+    'Účet je dočasně uzavřen',
+    'Számla zárolt',
+    'Conta bloqueada',
+  ],
 ];
 
 const innocent = [
@@ -227,6 +242,7 @@ const innocent = [
     'Product bestaat niet',
   ],
   ...['Nicht vorhanden', 'Unknown', 'Well known', 'The certificate lacks it', 'Not a kind of payment'],
+  ...['Produkt nie istnieje', 'Neexistuje'],
 ];
 
 /** What only looks as if it did not exist. */
