@@ -79,6 +79,20 @@ it('the path of an operation has the version of the bank, or is the bank’s own
   expect(pathOf({ version: 'v2', paths: { createConsent: '/v9/c' } }, 'createConsent')).toBe('/v9/c');
 });
 
+it('an operation without a path of its own is below the one that makes or lists the resource', () => {
+  const paths = {
+    ...{ createConsent: '/ais/3.0/consents', getConsentStatus: '/ais/2.3/consents/{consentId}/status' },
+    initiatePayment: '/pis/x/{payment-service}/{payment-product}',
+  };
+  const at = (operation: Parameters<typeof pathOf>[1]) => pathOf({ version: 'v2', paths }, operation);
+  expect([at('startConsentAuthorisation'), at('getConsentStatus'), at('getBalances')]).toEqual([
+    ...['/ais/3.0/consents/{consentId}/authorisations', '/ais/2.3/consents/{consentId}/status'],
+    '/v2/accounts/{account-id}/balances',
+  ]);
+  expect(at('cancelPayment')).toBe('/pis/x/{payment-service}/{payment-product}/{paymentId}');
+  expect(at('createConsentConfirmationOfFunds')).toBe('/v2/consents/confirmation-of-funds');
+});
+
 it('the parameters of a template are sorted, with those that stand twice', () => {
   expect(parametersOf('/v1/{b}/x/{a}/{b}')).toEqual(['{a}', '{b}', '{b}']);
   expect(parametersOf('/v1')).toEqual([]);

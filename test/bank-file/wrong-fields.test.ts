@@ -61,6 +61,7 @@ const WRONG = String.raw`
   api.paths <- {"createConsent":"/v1/{consentId}"} => api.paths.createConsent must have no parameters
   api.paths <- {"getConsentStatus":"/v1/status"} => api.paths.getConsentStatus must have each of {consentId} once, and no other parameter
   api.paths <- {"getConsentStatus":"/v1/{consentId}/{consentId}"} => api.paths.getConsentStatus must have each of {consentId} once, and no other parameter
+  api.paths <- {"getConsentScaStatus":"/v1/{consentId}"}, {"getConsentScaStatus":"/v1/s"} => api.paths.getConsentScaStatus must have each of {authorisationId}, {consentId} once, and no other parameter, or {authorisationId} alone
   api.paths <- {"getConsentStatus":7} => api.paths.getConsentStatus must be a text
   api.paths <- {"constructor":"/v1"} => api.paths.constructor is not an operation of the standard
   api.paths <- {"createConsent":""} => api.paths.createConsent must not be empty

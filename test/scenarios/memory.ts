@@ -53,18 +53,19 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage & { pass(millise
             PSD2_BASE_URL: `${bank.sandbox.baseUrl}/nextgenpsd2`,
           };
     const wait = async (milliseconds: number) => bank.clock.advance(milliseconds);
-    const open = (env: Environment, globals = {}) =>
+    const open = (env: Environment, globals = {}, onEnd: (close: () => Promise<void>) => void = () => {}) =>
       openCommand(folder, bank.clock.now, {
         env,
         globals,
-        changes: ({ world }) => ({ world: { ...world, sleep: wait } }),
+        changes: ({ world }) => ({ world: { ...world, sleep: wait }, onEnd }),
       });
     const run = async (words: readonly string[], env: Environment): Promise<Ended> => {
       let command: Command | undefined;
+      const closers: (() => Promise<void>)[] = [];
       const program = await buildProgram('0.0.0', {
         words,
         runInstead: async (work) => {
-          command = open(env, program.opts());
+          command = open(env, program.opts(), (close) => void closers.push(close));
           await work(command.context);
         },
       });
@@ -72,6 +73,7 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage & { pass(millise
         () => null,
         (thrown: unknown) => errorOf(thrown),
       );
+      await Promise.all(closers.map((close) => close()));
       const exitCode = error === null ? 0 : exitCodeOf(error.code);
       return { exitCode, error, stdout: command?.printed() ?? '', told: command?.said() ?? '' };
     };

@@ -57,6 +57,7 @@ const CALLS = {
   customer: /^GET .*\/customerid-info$/,
   accounts: /^GET .*\/v1\/accounts$/,
   transactions: /^GET .*\/transactions\/retrieve$/,
+  rows: /^GET .*\/v1\/accounts\/[^/]+\/transactions$/,
   initiate: /^POST .*\/v1\/(?:[a-z]+-)?payments\/[^/]+$/,
   payment: /^GET .*\/v1\/(?:[a-z]+-)?payments\/[^/]+\/[^/]+$/,
   basket: /^POST .*\/v1\/signing-baskets$/,

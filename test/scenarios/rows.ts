@@ -4,6 +4,7 @@ import { CONSENTS } from './rows/consents.ts';
 import { EXECUTE } from './rows/execute.ts';
 import { LINKED } from './rows/linked.ts';
 import { LINKED_CONSENTS } from './rows/linked-consents.ts';
+import { LINKS } from './rows/links.ts';
 import { LOGINS } from './rows/logins.ts';
 import { TRANSFERS } from './rows/transfers.ts';
 
@@ -14,6 +15,7 @@ export const ROWS: readonly Row[] = [
   ...CONSENTS,
   ...LINKED,
   ...LINKED_CONSENTS,
+  ...LINKS,
   ...BATCHES,
   ...LOGINS,
 ];

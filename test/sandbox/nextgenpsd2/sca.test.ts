@@ -215,6 +215,14 @@ describe('decoupled', () => {
   });
 });
 
+test('the status of an authorisation can be at a path with its id alone', async () => {
+  const at = await newDoor({ api: { paths: { getConsentScaStatus: '/v1/scaStatus/{authorisationId}' } } });
+  const status = linkOf(await askConsent(at), 'scaStatus');
+  expect(status).toMatch(/\/v1\/scaStatus\/[^/]+$/);
+  expect((await at.client.get(status)).json).toEqual({ scaStatus: 'received' });
+  expect(refusalOf(await at.client.get('/v1/scaStatus/other'))).toMatch(/RESOURCE_UNKNOWN/);
+});
+
 test('the customer withdraws a consent by script', async () => {
   const at = await newDoor();
   const reply = await askConsent(at);
