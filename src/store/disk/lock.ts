@@ -23,6 +23,15 @@ const DEAD_AFTER_MS = 5_000;
 /** A watching process looks at a lock more often than this, unless it was stopped itself. */
 const MAX_LOOK_MS = 1_000;
 
+/** Another process holds a lock for longer than this one waits. */
+export class LockInUse extends Psd2Error {
+  constructor(what: string, holder: string, lock: string) {
+    super('config', `${what} is in use by another psd2: ${holder}`, {
+      hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
+    });
+  }
+}
+
 /** A lock as its holder sees it. */
 export interface HeldLock {
   /** Whether no other process has taken the lock over. That may happen right after the answer. */
@@ -47,7 +56,7 @@ export interface HeldLock {
  * @param what the thing that is locked, as the beginning of a sentence
  * @param patienceMs how long to wait for another process; more than the 5 s after which a dead one loses the lock
  * @param signal ends the wait for another process. Its reason is thrown
- * @throws Psd2Error `config` that names the other process, if that one holds the lock for longer
+ * @throws LockInUse that names the other process, if that one holds the lock for longer
  */
 export async function withLock<T>(
   path: string,
@@ -116,10 +125,7 @@ async function take(
       takenOverFrom = holder;
       continue;
     }
-    if (performance.now() - began > patienceMs)
-      throw new Psd2Error('config', `${what} is in use by another psd2: ${holder}`, {
-        hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
-      });
+    if (performance.now() - began > patienceMs) throw new LockInUse(what, holder, lock);
   }
 }
 

@@ -124,7 +124,7 @@ export class FileCallCount implements CallCount {
     makePrivateFolder(this.#folder);
     const path = join(this.#folder, day);
     try {
-      if (this.#callsOn(day) === 0) this.#forgetOtherDays(day);
+      if (this.#callsOn(day) === 0) this.#forgetBefore(day);
       const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
       const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
       try {
@@ -150,9 +150,10 @@ export class FileCallCount implements CallCount {
     }
   }
 
-  #forgetOtherDays(day: IsoDate): void {
+  /** Another process may already count the next day. */
+  #forgetBefore(day: IsoDate): void {
     for (const file of listFolder(this.#folder)) {
-      if (file !== day) rmSync(join(this.#folder, file), { force: true });
+      if (file < day) rmSync(join(this.#folder, file), { force: true });
     }
   }
 }

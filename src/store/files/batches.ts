@@ -31,7 +31,7 @@ import {
   systemCode,
   takeName,
 } from '../disk/files.ts';
-import { holderOf, withLock } from '../disk/lock.ts';
+import { holderOf, LockInUse, withLock } from '../disk/lock.ts';
 import { replaceDurably } from '../disk/replace.ts';
 import type { Batches, NewBatch, OnDamagedBatch } from '../ports/batches.ts';
 import type { BatchRecord } from '../ports/copy.ts';
@@ -108,7 +108,8 @@ export class FileBatches implements Batches {
       const batch = await unlessDamaged(id, onDamaged, () => this.#read(id));
       if (batch) all.push(batch);
     }
-    yield* all.sort((one, other) => (one.addedAt < other.addedAt ? 1 : -1));
+    const place = ({ addedAt, batch }: Batch) => `${addedAt} ${batch}`;
+    yield* all.sort((one, other) => (place(one) < place(other) ? 1 : -1));
   }
 
   async lines(batch: Batch): Promise<BatchLine[]> {
@@ -171,7 +172,7 @@ export class FileBatches implements Batches {
         this.#setting.interrupted,
       );
     } catch (error) {
-      if (!isOurs && error instanceof Psd2Error && error.code === 'config') return 'taken';
+      if (!isOurs && error instanceof LockInUse) return 'taken';
       throw error;
     }
   }

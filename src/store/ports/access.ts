@@ -45,7 +45,7 @@ export interface ReadLimit {
   minute?: number;
 }
 
-/** `used-up`: the budget is. `paused`: the last reads have failed, and psd2 pauses. */
+/** `used-up`: the budget is, whether psd2 pauses or not. `paused`: the last reads have failed, and psd2 pauses. */
 export type ReadTurn = 'taken' | 'used-up' | 'paused';
 
 /**
@@ -79,7 +79,7 @@ export interface UnattendedReads {
 export interface CallCount {
   /** Counts one more call. A power cut may lose it. @throws Psd2Error `config` */
   count(day: IsoDate): Promise<void>;
-  /** The number of calls on a day; 0 if it cannot be read. */
+  /** The number of calls on the last day that was counted, or a later one; 0 if it cannot be read. */
   on(day: IsoDate): Promise<number>;
 }
 

@@ -37,7 +37,7 @@ export interface Batches {
    * @throws Psd2Error `usage` if there is none, or several; `config` if it is damaged
    */
   find(reference: string): Promise<Batch>;
-  /** All batches, newest first. @throws Psd2Error `config` if one is damaged, without `onDamaged` */
+  /** All batches, newest first, those of the same time by their ids. @throws Psd2Error `config` if one is damaged, without `onDamaged` */
   list(onDamaged?: OnDamagedBatch): AsyncIterable<Batch>;
   /**
    * The lines of a batch, in their order, once they have the hash that was approved.
@@ -69,7 +69,7 @@ export interface Batches {
    *
    * @param waits whether to wait some seconds for another worker
    * @returns `taken` if another worker has it
-   * @throws what `work` throws
+   * @throws Psd2Error `config` if the store cannot tell. Also what `work` throws
    */
   onLine<T>(batch: string, line: number, waits: boolean, work: () => Promise<T>): Promise<T | 'taken'>;
 }

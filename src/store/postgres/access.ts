@@ -92,7 +92,10 @@ function noteOf(at: Date | null | undefined, message: string | null | undefined)
 }
 
 const countedRead = z.object({
+  /** With this one; null if it was not counted. */
   reads: z.nullable(z.number()),
+  /** Before this one. */
+  used: z.number(),
   failures: z.number(),
   paused_until: z.number(),
 });
@@ -123,9 +126,10 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
       `with soon as materialized (select set_config('synchronous_commit', 'off', true)),
        past as materialized (
          select coalesce(max(reads) filter (where product_id = $6), 0) as failures,
-           coalesce(max(reads) filter (where product_id = $7), 0) as paused_until
+           coalesce(max(reads) filter (where product_id = $7), 0) as paused_until,
+           coalesce(max(reads) filter (where product_id = $4), 0) as used
          from soon left join psd2.unattended_reads
-           on profile = $1 and day = $2::date and customer_id = $3 and product_id in ($6, $7)
+           on profile = $1 and day = $2::date and customer_id = $3 and product_id in ($4, $6, $7)
        ),
        counted as (
          insert into psd2.unattended_reads as r (profile, day, customer_id, product_id, reads)
@@ -134,13 +138,14 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
            where $5::integer is null or r.reads < $5::integer
          returning reads
        )
-       select (select reads from counted) as reads, failures, paused_until from past`,
+       select (select reads from counted) as reads, used, failures, paused_until from past`,
       [...rowOf(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
     );
-    if (!counted || counted.reads === null)
-      return (counted?.paused_until ?? 0) > (limit?.minute ?? Number.POSITIVE_INFINITY)
-        ? 'paused'
-        : 'used-up';
+    if (!counted || counted.reads === null) {
+      const { used = 0, paused_until = 0 } = counted ?? {};
+      const { budget = used, minute = paused_until } = limit ?? {};
+      return used < budget && paused_until > minute ? 'paused' : 'used-up';
+    }
     this.#taken.set(name, counted.failures);
     return 'taken';
   }

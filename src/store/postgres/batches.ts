@@ -95,7 +95,7 @@ export class PostgresBatches extends ProfileRows implements Batches {
       idRow,
       // A batch whose first event is missing is damaged.
       `select b.batch from psd2.batches b left join psd2.batch_events e on (e.profile, e.batch, e.n) = (b.profile, b.batch, 1)
-       where b.profile = $1 order by e.at desc`,
+       where b.profile = $1 order by e.at desc, b.batch collate "C" desc`,
     );
     for (const { batch: id } of found) {
       const batch = await unlessDamaged(id, onDamaged, () => this.#read(id));

@@ -174,6 +174,16 @@ describe.each(named(useBackends()))('the notes on access in %s', (_name, { open 
     expect(await outcome(data, at(630))).toBe('paused');
   });
 
+  it('while psd2 pauses, a budget that is used up is used up', async () => {
+    expect(await outcome(data, { budget: 2, minute: 600 })).toBe('taken');
+    expect(await outcome(others, { budget: 2, minute: 600 })).toBe('taken');
+    await data.reads.giveBack(read(), 600);
+    data.reads.begin();
+    expect(await outcome(data, { budget: 2, minute: 601 })).toBe('paused');
+    expect(await outcome(data, { budget: 1, minute: 601 })).toBe('used-up');
+    expect(await outcome(data, { budget: 1 })).toBe('used-up');
+  });
+
   it('a used-up budget is not a pause, and the pauses end with the day', async () => {
     expect(await outcome(data, { budget: 1, minute: 1439 })).toBe('taken');
     await data.reads.giveBack(read(), 1439);

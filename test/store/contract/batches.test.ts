@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Batch, Person } from '../../../src/domain/batch/batch.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import type { Batches, NewBatch } from '../../../src/store/ports/batches.ts';
@@ -47,6 +47,15 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
     expect(await others.lines(found)).toEqual(lines);
     await expect(others.find('zz')).rejects.toMatchObject({ code: 'usage' });
     expect(await listed(others)).toEqual([found]);
+  });
+
+  it('batches that were added at the same time are in the order of their ids, the last one first', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T10:00:00Z') });
+    onTestFinished(() => void vi.useRealTimers());
+    for (const n of [1, 2, 3, 4, 5]) await batches.add(order([batchLine(1, `${n}.00`)]));
+    const ids = (await listed(others)).map(({ batch }) => batch);
+    expect(ids).toHaveLength(5);
+    expect(ids).toEqual(ids.toSorted().reverse());
   });
 
   it('the same content is one batch, also if two workers add it at once, unless it is meant', async () => {

@@ -146,6 +146,14 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     const long = await begun(flows, 'transfer', order());
     await long.record({ ...VERIFIED, resourceId: 'abcdef' });
     expect(await others.find('transfer', 'abc')).toEqual(short.current);
+    for (let n = 0; n < 50; n += 1) {
+      const newer = await begun(flows, 'transfer', order());
+      await newer.record({ ...VERIFIED, resourceId: `abc${n}` });
+    }
+    expect(await others.find('transfer', 'abc')).toEqual(short.current);
+    await expect(others.find('transfer', 'abc1')).resolves.toMatchObject({
+      verification: { resourceId: 'abc1' },
+    });
   });
 
   it('one worker at a time works on a flow', async () => {

@@ -40,6 +40,13 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
     expect([await data.calls.on(first), await others.calls.on(second)]).toEqual([2, 0]);
   });
 
+  it('a call that began before midnight does not take away those of the next day', async () => {
+    await data.calls.count(second);
+    await others.calls.count(first);
+    await data.calls.count(second);
+    expect(await data.calls.on(second)).toBe(2);
+  });
+
   it('a sync stores each row once, even if another worker fetches it again', async () => {
     const added = (of: ProfileData, ids: string[]) =>
       sync(of, async (to) => {

@@ -269,7 +269,7 @@ export class PostgresFlows extends ProfileRows implements Flows {
       z.object({ flow: z.string(), resource_id: z.nullable(z.string()) }),
       `select flow, resource_id from psd2.flows
        where profile = $1 and kind = $2 and (starts_with(flow, $3) or starts_with(resource_id, $3))
-       order by flow collate "C" desc limit 50`,
+       order by $3 in (flow, resource_id) desc nulls last, flow collate "C" desc limit 50`,
       [kind, reference],
     );
     const [holder] = await this.look(
