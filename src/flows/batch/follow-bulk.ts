@@ -131,8 +131,9 @@ function followFailure(
       ? []
       : [{ type: 'execute-refused', description: 'The bank refused it', ...why }];
   if (bulk.executionStatus !== 'KO') return [{ type: 'verify-refused', ...why }];
-  // The bank says that it has rejected the whole, and that it has paid this one.
-  if (entry?.means === 'paid') return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+  // The bank says that it has rejected the whole, and that it has not rejected this one.
+  if (entry && entry.means !== 'refused')
+    return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
   return [{ type: 'settlement', status: 'KO', description: bulk.transactionStatus, ...why, ...words }];
 }
 

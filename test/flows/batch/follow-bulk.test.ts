@@ -24,6 +24,7 @@ it('a transfer that has joined a bulk payment may run, so its reference stays ta
 
 const REJECTED = { means: 'refused', transactionStatus: 'RJCT' } as const;
 const PAID = { means: 'paid', transactionStatus: 'ACSC' } as const;
+const OPEN = { means: 'open', transactionStatus: 'PDNG' } as const;
 const PARTLY = { state: 'executed', transactionStatus: 'PART' } as const;
 const FAILED = { state: 'failed', executionStatus: 'KO' } as const;
 it.each([
@@ -39,6 +40,8 @@ it.each([
   ['refused by the bank', { state: 'failed' }, undefined, 'failed'],
   ['failed at the bank', FAILED, undefined, 'failed'],
   ['failed at the bank, which calls this one paid', FAILED, PAID, 'unknown'],
+  ['failed at the bank, which calls this one open', FAILED, OPEN, 'unknown'],
+  ['failed at the bank, which calls this one rejected', FAILED, REJECTED, 'failed'],
   ['cancelled at the bank', { state: 'cancelled' }, undefined, 'cancelled'],
   ['cancelled before it reached the bank', { state: 'cancelled', reached: false }, undefined, 'cancelled'],
 ] as const)('a transfer whose bulk payment is %s is as it should be', (_what, state, entry, expected) => {
