@@ -200,6 +200,6 @@ function entriesFrom(
   const found = new Map<string, EntryState>();
   for (const { id, status, reasons } of said)
     if (id !== null && status !== null && statuses.get(id)?.size === 1)
-      found.set(id, { ...entryState(status, final), ...(reasons.length > 0 && { reasons }) });
+      found.set(id, entryState({ status, reasons }, final));
   return found;
 }
