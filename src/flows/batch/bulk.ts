@@ -198,7 +198,7 @@ async function entriesIn(
  * bank says so of this one.
  */
 async function rejectedOf(
-  payer: Payer,
+  payer: AskedOfBulk,
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState>> {
