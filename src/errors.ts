@@ -107,6 +107,8 @@ export interface ErrorContext extends Advice {
   beganNothing?: true;
   /** Why a refusal of an initiation is no proof that the bank has begun none, as a sentence. */
   noProof?: string;
+  /** The bank's answer says of the payment what cannot be true together, so that no earlier answer counts either. */
+  contradicts?: true;
   /** To go on with the flow leads to the same error again. */
   isDeadEnd?: true;
   /** The bank refused the access token that the call had. With a renewed one it may take the call. */

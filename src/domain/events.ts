@@ -202,7 +202,11 @@ export const stepEvent = z.lazy(() =>
     z.object({ type: z.literal('ordered'), bank }),
     z.object({ type: z.literal('execute-refused'), description: z.string(), reasons }),
     /** Its outcome is not known. `description`: the refusal that does not decide it. */
-    z.object({ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons }),
+    z.object({
+      ...{ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons, bank },
+      /** The bank has rejected it because it has another one like it. */
+      isDuplicate: z.exactOptional(z.literal(true)),
+    }),
     z.object({ type: z.literal('settlement'), ...settlement.shape }),
     resolved,
   ]),

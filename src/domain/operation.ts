@@ -111,6 +111,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   /** The customer's browser has come back from the authorisation that was begun last. */
   returned: boolean;
   feesAccepted: boolean;
+  /** The bank has rejected it because it has another one like it. That it is rejected ends nothing then. */
+  isDuplicate: boolean;
   /** If the customer commits: the bank has said that what it has executed is final. */
   isFinal: boolean;
   /** The bank's own words, as last recorded. Null where it has none. */
@@ -191,6 +193,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       authorisations: [],
       returned: false,
       feesAccepted: false,
+      isDuplicate: false,
       isFinal: false,
       transactionStatus: null,
       scaStatus: null,
@@ -360,6 +363,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         state: 'executed',
         cro: event.cro,
         refusedUnconfirmed: false,
+        isDuplicate: false,
         isFinal: event.isFinal ?? false,
       };
     case 'execute-refused':
@@ -367,6 +371,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
     case 'execute-unanswered':
       return {
         state: 'unknown',
+        ...(event.isDuplicate && { isDuplicate: true }),
         ...(event.description !== undefined && { executionStatusDescription: event.description }),
       };
     case 'settlement':

@@ -107,9 +107,9 @@ export async function askOfOperation(
     if ('problem' in asked) {
       sentences.push(`The bank gave no execution status: ${asked.problem}.`);
     } else {
-      const { status, description, said: word } = settlementIn(asked.answer);
+      const { status, description, said: word, isDuplicate } = settlementIn(asked.answer);
       sentences.push(`Its execution status at the bank is ${word}${description ? ` (${description})` : ''}.`);
-      if (status !== 'PENDING') {
+      if (status !== 'PENDING' && !isDuplicate) {
         const settlement = settlementEvent(settlementIn(asked.answer), operation);
         return {
           sentences,
@@ -139,6 +139,8 @@ export async function askOfOperation(
       events: state === 'executed' && !isNews(operation, found) ? [] : [found],
       outcome: 'executed',
     };
+  if (found.type === 'execute-unanswered')
+    return undecided([...sentences, 'The bank says that it has another one like it.']);
   const isDecided = decidesOutcome(found, operation) && (found.type === 'settlement' || state !== 'executed');
   return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);
 }

@@ -230,6 +230,16 @@ describe('a proxy that misbehaves', () => {
     await proxy.left();
   });
 
+  it('an interim answer of the proxy is skipped', async () => {
+    const interim = ['100 Continue', '103 Early Hints']
+      .map((status) => `HTTP/1.1 ${status}\r\n\r\n`)
+      .join('');
+    const proxy = await openOdd((socket) => socket.write(`${interim}HTTP/1.1 403 Forbidden\r\n\r\n`));
+    const { answer } = await sendThrough(proxy.url);
+    expect(answer).toMatchObject({ message: expect.stringContaining('(HTTP 403)'), neverSent: true });
+    await proxy.left();
+  });
+
   const ssh = (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n');
   const endless = (socket: Socket) => socket.write(`HTTP/1.1 200 ${'a'.repeat(128 * 1024)}`);
   const noTls = (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n');

@@ -108,11 +108,14 @@ export const fault =
 export const changed =
   (change: (body: Envelope) => object): Treatment =>
   async (_, toBank) => {
-    const { status, body, headers } = await toBank();
-    const id = headers[headers.findIndex((name) => name.toLowerCase() === 'x-request-id') + 1] ?? '';
-    const own = headers.some((name) => name.toLowerCase() === 'x-request-id') ? { 'x-request-id': id } : {};
-    return answerOf(status, change(JSON.parse(body.toString('utf8'))), own);
+    const own = await toBank();
+    return answerOf(own.status, change(JSON.parse(own.body.toString('utf8'))), requestIdIn(own));
   };
+
+function requestIdIn({ headers }: Answer): Record<string, string> {
+  const at = headers.findIndex((name) => name.toLowerCase() === 'x-request-id');
+  return at === -1 ? {} : { 'x-request-id': headers[at + 1] ?? '' };
+}
 
 interface Envelope {
   data?: object;
@@ -122,6 +125,15 @@ interface Envelope {
 /** The bank's own answer with changes to the data in its envelope, or to the body of a bank without one. */
 export const saying = (data: object): Treatment =>
   changed((body) => (body.data ? { ...body, data: { ...body.data, ...data } } : { ...body, ...data }));
+
+/** The bank's own report in XML, with changes. */
+export const reporting =
+  (change: (text: string) => string): Treatment =>
+  async (_, toBank) => {
+    const own = await toBank();
+    const headers = { ...requestIdIn(own), 'content-type': 'application/xml' };
+    return answerOf(own.status, change(own.body.toString('utf8')), headers);
+  };
 
 /** The bank's own answer, which names another resource. */
 export const naming = (nameOfResource: (own: string) => string): Treatment =>

@@ -1,6 +1,7 @@
 import type { BankOfRow, Row } from './row.ts';
 import { BATCHES } from './rows/batches.ts';
 import { CONSENTS } from './rows/consents.ts';
+import { CONTRADICTIONS } from './rows/contradictions.ts';
 import { EXECUTE } from './rows/execute.ts';
 import { LINKED } from './rows/linked.ts';
 import { LINKED_CONSENTS } from './rows/linked-consents.ts';
@@ -16,6 +17,7 @@ export const ROWS: readonly Row[] = [
   ...LINKED,
   ...LINKED_CONSENTS,
   ...LINKS,
+  ...CONTRADICTIONS,
   ...BATCHES,
   ...LOGINS,
 ];

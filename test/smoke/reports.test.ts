@@ -15,7 +15,7 @@ import {
 import { writeMarkdown } from '../../src/smoke/reports/markdown.ts';
 import { writePrometheus } from '../../src/smoke/reports/prometheus.ts';
 import { publicRun } from '../../src/smoke/reports/public-run.ts';
-import type { SmokeRun } from '../../src/smoke/result.ts';
+import type { SmokeError, SmokeRun } from '../../src/smoke/result.ts';
 import { STEP_IDS } from '../../src/smoke/steps.ts';
 import { failure, HOSTILE, hostileRun, runWith } from './runs.ts';
 
@@ -186,6 +186,19 @@ describe('what leaves the machine', () => {
       failure(TEXT, { httpStatus: 400, bankCode: 'FORMAT_ERROR', requestId: '0010482620' }),
     ],
     ["a bank's code", failure(TEXT, { httpStatus: 400, bankCode: 'Ada Lovelace' })],
+    ...['Lovelace', 'LOVELACE_0532', 'AC_Lovelace'].map((bankCode): [string, SmokeError] => [
+      'a word where a code stands',
+      failure(TEXT, { httpStatus: 400, bankCode }),
+    ]),
+    ...['Lovelace-1', '5254121234563241', 'r-0532'].map((requestId): [string, SmokeError] => [
+      'an id of a request',
+      failure(TEXT, { httpStatus: 400, requestId }),
+    ]),
+    ...['bank_refused', 'payment_failed', 'outcome_unknown', 'not_authorised', 'login_refused'].map(
+      (code): [string, SmokeError] => ['an error without a status', failure('It failed: Lovelace', { code })],
+    ),
+    ['an answer', failure("The bank's answer contradicts itself: it says Lovelace", { code: 'bank_answer' })],
+    ['another answer', failure("The bank's answer is about Lovelace", { code: 'bank_answer' })],
     [
       'an answer that cannot be used',
       failure(TEXT, { code: 'bank_answer', hint: TEXT, next: [['psd2', '--customer', 'anna']] }),
@@ -198,6 +211,10 @@ describe('what leaves the machine', () => {
       balance: { status: 'skip', reason: TEXT },
       consent: { detail: TEXT },
     });
+    run.steps.forEach((step) => {
+      const words = '(HTTP 400, LOVELACE): "Dear "Lovelace" and Lovelace"';
+      step.warnings.push({ code: 'signature', message: `signature: refused ${words}` });
+    });
     const shown = publicRun(run, ['Ada Lovelace', '0010482620', '1048262', 'anna']);
     const reports = [
       ...[
@@ -209,19 +226,28 @@ describe('what leaves the machine', () => {
       ],
       ...[JSON.stringify(shown), writeGithub(shown, 'e').commands],
     ].join('\n');
-    for (const secret of [...PRIVATE, 'Lovelace', '0532', '1.234,50', '/v1/accounts/x'])
+    for (const secret of [...PRIVATE, 'Lovelace', 'LOVELACE', '0532', '5254', '1.234,50', '/v1/accounts/x'])
       expect(reports).not.toContain(secret);
   });
 
+  const UUID = '6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44';
   it("keeps what the bank's support asks for, and psd2's own words", () => {
     const error = failure('The bank refused the request (HTTP 400): Dear Ada', {
-      ...{ httpStatus: 400, bankCode: 'FORMAT_ERROR', requestId: 'r-1', tppRequestId: 'q-1' },
+      ...{ httpStatus: 400, bankCode: 'FORMAT_ERROR', requestId: UUID, tppRequestId: 'q-1' },
     });
     const [step] = publicRun(runWith({ settings: { status: 'fail', error } }), []).steps;
     expect(step?.error).toMatchObject({
       ...{ message: 'The bank refused the request (HTTP 400, FORMAT_ERROR)', bankCode: 'FORMAT_ERROR' },
-      ...{ requestId: 'r-1', tppRequestId: 'q-1' },
+      ...{ requestId: UUID, tppRequestId: 'q-1' },
     });
+    const warned = { code: 'signature', message: 'signature: refused (HTTP 400, FORMAT_ERROR): "no"' };
+    expect(publicRun(runWith({ settings: { warnings: [warned] } }), []).steps[0]?.warnings).toEqual([
+      { code: 'signature', message: 'signature: refused (HTTP 400, FORMAT_ERROR)' },
+    ]);
+    const other = failure('no', { httpStatus: 400, requestId: 'r-1' });
+    expect(publicRun(runWith({ settings: { error: other } }), []).steps[0]?.error?.requestId).toBe(
+      'sha256:a5fa777a3dc67268',
+    );
     const late = failure('The bank could not be reached: it did not answer within 30 s', {
       code: 'bank_unreachable',
     });

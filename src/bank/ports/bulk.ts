@@ -8,8 +8,8 @@ export interface EntryState {
   transactionStatus: string;
   /** Why the bank refused it. Absent: it does not say. */
   reasons?: BankReason[];
-  /** `open`: the bank has not said yet. */
-  means: 'paid' | 'refused' | 'open';
+  /** `open`: the bank has not said yet. `duplicate`: it refused it because it has another one like it. */
+  means: 'paid' | 'refused' | 'duplicate' | 'open';
   /** The bank does not change it any more. */
   isFinal?: true;
 }

@@ -192,9 +192,10 @@ export interface ResourceStatus {
   authorization: Authorization;
   /**
    * What became of it: executed (for a consent, confirmed), ordered, or ended for good. Null: the status does not
-   * say. A payment that the customer still authorises is not `ordered`: the bank has only checked it.
+   * say. A payment that the customer still authorises is not `ordered`: the bank has only checked it. `duplicate`: the bank has
+   * rejected it because it has another one like it, and nobody knows which of them was ordered.
    */
-  became: 'executed' | 'ordered' | 'failed' | 'cancelled' | null;
+  became: 'executed' | 'ordered' | 'failed' | 'duplicate' | 'cancelled' | null;
   /** Why the bank has rejected it. Absent: it does not say. */
   reasons?: BankReason[];
   /** The bank says that it will not change what became of it any more. */

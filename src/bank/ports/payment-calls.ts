@@ -10,6 +10,8 @@ export interface ExecutionStatus {
   executionStatusDescription: string | null;
   /** Why the bank has rejected it. Absent: it does not say. */
   reasons?: BankReason[];
+  /** The bank has rejected it because it has another one like it: nobody knows which of them was ordered. */
+  isDuplicate?: true;
   /** Any value that the interface does not know means pending. */
   status: SettlementStatus;
 }
@@ -18,6 +20,8 @@ export interface ExecutionStatus {
 export interface Verified extends Verification {
   /** The bank has rejected the payment in the same answer. */
   isRejected?: true;
+  /** It says that it has another one like it: nobody knows which of them was ordered. */
+  isDuplicate?: true;
   /** Why. Absent: it does not say. */
   reasons?: BankReason[];
   /** The certificate with which it was begun. */

@@ -153,9 +153,6 @@ function whyNoHttp(code: string, error: unknown): Failure | undefined {
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return lasting('its answer has more than 16 KiB of headers', 'unusable');
   if (!(error instanceof Error)) return undefined;
-  // undici does not accept an interim answer of 100 (RFC 9110, section 15.2).
-  if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
-    return lasting('its answer begins with 100 Continue, which psd2 did not ask for', 'unusable');
   if (error.message.startsWith('WebAssembly.'))
     return lasting(
       'WebAssembly does not start (check ulimit -v, or set NODE_OPTIONS=--disable-wasm-trap-handler)',

@@ -4,6 +4,7 @@ import Client from 'undici/lib/dispatcher/client.js';
 import { hasMoreAfter } from './after-answer.ts';
 import { compileParserOnce } from './answer-parser.ts';
 import { decoded, isKnownCoding } from './content-coding.ts';
+import { InterimAnswers } from './interim-answers.ts';
 
 /** An answer arrived but is not usable. The message continues "The bank's answer to ...". */
 export class UnusableAnswer extends Error {}
@@ -63,6 +64,7 @@ export class Line {
   #giveUp = () => {};
   #socket: Socket | undefined;
   #head: Head | undefined;
+  #interim: InterimAnswers | undefined;
   readonly #spelled = new Map<string, string>();
   #serverHungUp = false;
   /** The first error of the connection, if the server did not close it before. */
@@ -166,7 +168,6 @@ export class Line {
           onResponseStart: (_, statusCode, received) => {
             this.#watch.answered?.();
             head?.ends();
-            if (statusCode < 200) return head?.begins();
             status = statusCode;
             answered = joinHeaders(received);
             const coding = answered['content-encoding']?.trim().toLowerCase();
@@ -243,6 +244,7 @@ export class Line {
     if (!this.#socket) return undefined;
     if (this.#head?.socket !== this.#socket) this.#head = new Head(this.#socket);
     this.#head.begins();
+    this.#interim?.await();
     return this.#head;
   }
 
@@ -255,6 +257,14 @@ export class Line {
       if (this.#socket === socket && !this.#serverHungUp) this.#failure ??= error;
     });
     socket.once('end', () => (this.#serverHungUp = true));
+    const interim = new InterimAnswers(() => this.#head?.begins());
+    this.#interim = interim;
+    // undici reads all bytes with this function.
+    const read = socket.read.bind(socket);
+    socket.read = (size?: number) => {
+      const received: unknown = read(size);
+      return Buffer.isBuffer(received) ? interim.without(received) : received;
+    };
     compileParserOnce();
   }
 

@@ -1,6 +1,7 @@
 import { SaxesParser } from 'saxes';
 import { codeOf, ranked } from '../../domain/bank-reason.ts';
 import type { BankReason } from '../../errors.ts';
+import { contradictionIn } from './contradiction.ts';
 
 /** What a bank says of one payment of a file. */
 export interface ReportedEntry {
@@ -20,6 +21,16 @@ export interface StatusReport {
   reasons: BankReason[];
   /** By end-to-end id (`OrgnlEndToEndId`). */
   entries: ReadonlyMap<string, ReportedEntry>;
+  /** Two statuses that cannot be true together, in words. Then it says nothing, of all payments and of each. Null: there are none. */
+  contradiction: string | null;
+}
+
+/** The statuses in a group of payments (`OrgnlPmtInfAndSts`). */
+interface GroupStatuses {
+  /** `PmtInfSts`. */
+  own: Set<string>;
+  /** `TxSts`. */
+  ofPayments: Set<string>;
 }
 
 /** More than any bank says of a bulk payment. */
@@ -69,11 +80,16 @@ export function readPain002(text: string): StatusReport | null {
 class Reading {
   #isReport = false;
   readonly #about = new Set<string>();
-  #ofGroup: string | null = null;
-  readonly #ofInformation: string[] = [];
+  /** How many `OrgnlGrpInfAndSts` there are. */
+  #files = 0;
+  /** `GrpSts`. */
+  readonly #ofFile: string[] = [];
+  /** By `OrgnlPmtInfId`: several elements may be about one group. */
+  readonly #groups = new Map<string, GroupStatuses>();
+  #group = '';
   readonly #found = new Map<string, ReportedEntry>();
   /** The payment that is open. */
-  #entry: { id?: string; status?: string } | undefined;
+  #entry: { ids: string[]; statuses: string[] } | undefined;
   /** The levels that are open, the lowest first. */
   readonly #open: Level[] = [];
   readonly #reasons = new Map<Level, BankReason[]>();
@@ -87,7 +103,9 @@ class Reading {
       this.#open.unshift(level);
       this.#reasons.set(level, []);
     }
-    if (local === 'TxInfAndSts') this.#entry = {};
+    if (local === 'OrgnlGrpInfAndSts') this.#files += 1;
+    if (local === 'OrgnlPmtInfAndSts') this.#group = '';
+    if (local === 'TxInfAndSts') this.#entry = { ids: [], statuses: [] };
     if (local === 'Rsn') this.#isInReason = true;
     const [at] = this.#open;
     if (local === 'StsRsnInf' && at)
@@ -98,10 +116,14 @@ class Reading {
   end(local: string, said: string): void {
     const [at] = this.#open;
     if (local === 'OrgnlMsgId' || local === 'OrgnlPmtInfId') this.#about.add(said);
-    if (local === 'GrpSts') this.#ofGroup ??= said;
-    if (local === 'PmtInfSts') this.#ofInformation.push(said);
-    if (this.#entry && local === 'OrgnlEndToEndId') this.#entry.id = said;
-    if (this.#entry && local === 'TxSts') this.#entry.status = said;
+    if (local === 'GrpSts') this.#ofFile.push(said);
+    if (local === 'OrgnlPmtInfId') this.#group = said;
+    if (local === 'PmtInfSts') this.#statusesOfGroup().own.add(said);
+    if (local === 'OrgnlEndToEndId') this.#entry?.ids.push(said);
+    if (this.#entry && local === 'TxSts') {
+      this.#entry.statuses.push(said);
+      this.#statusesOfGroup().ofPayments.add(said);
+    }
     this.#endInReason(local, said, at && this.#reasons.get(at)?.at(-1));
     if (at && levelOf(local) === at) this.#open.shift();
     if (local === 'TxInfAndSts') this.#endEntry();
@@ -114,12 +136,22 @@ class Reading {
     if (reason && local === 'AddtlInf') reason.text = `${reason.text ?? ''} ${said}`.trim();
   }
 
+  /** Those of the group that is open. */
+  #statusesOfGroup(): GroupStatuses {
+    const statuses = this.#groups.get(this.#group) ?? { own: new Set(), ofPayments: new Set() };
+    this.#groups.set(this.#group, statuses);
+    return statuses;
+  }
+
   #endEntry(): void {
-    const { id, status } = this.#entry ?? {};
-    if (id !== undefined && status !== undefined) {
+    const { ids = [], statuses = [] } = this.#entry ?? {};
+    const isOne = ids.length === 1 && statuses.length === 1;
+    for (const id of ids) {
+      const [status] = statuses;
+      if (status === undefined) continue;
       const before = this.#found.get(id);
-      const isOne = before === undefined || before.status === status;
-      this.#found.set(id, { status: isOne ? status : null, reasons: this.#reasonsNow() });
+      const isSame = isOne && (before === undefined || before.status === status);
+      this.#found.set(id, { status: isSame ? status : null, reasons: this.#reasonsNow() });
     }
     this.#reasons.delete('payment');
     this.#entry = undefined;
@@ -133,21 +165,44 @@ class Reading {
   /** All of it. @returns null: it is no pain.002 */
   report(): StatusReport | null {
     if (!this.#isReport) return null;
-    const status = this.#ofGroup ?? onlyOf(this.#ofInformation);
+    const contradiction = this.#contradiction();
+    const about = [...this.#about];
+    if (contradiction !== null)
+      return { about, status: null, reasons: [], entries: new Map(), contradiction };
+    const [ofFile = this.#onlyOfGroups()] = this.#ofFile;
     const above = this.#reasonsNow();
     const below = [...this.#found.values()].flatMap(({ reasons }) => reasons);
     return {
-      ...{ about: [...this.#about], status: status === '' ? null : status },
-      ...{ reasons: above.length > 0 ? above : ranked(below), entries: this.#found },
+      ...{ about, status: ofFile === '' ? null : ofFile },
+      ...{ reasons: above.length > 0 ? above : ranked(below), entries: this.#found, contradiction },
     };
+  }
+
+  /** `PmtInfSts`, if there is one group. */
+  #onlyOfGroups(): string | null {
+    const [only, ...others] = this.#groups.values();
+    const [status = null] = only && others.length === 0 ? only.own : [];
+    return status;
+  }
+
+  /** What cannot be true together. The standard has one element for the file, with one status, and one status of each group. */
+  #contradiction(): string | null {
+    if (this.#files > 1) return `OrgnlGrpInfAndSts ${this.#files} times`;
+    if (this.#ofFile.length > 1) return `GrpSts ${this.#ofFile.join(' and GrpSts ')}`;
+    const ofFile = new Set(this.#ofFile);
+    for (const { own, ofPayments } of this.#groups.values()) {
+      if (own.size > 1) return `PmtInfSts ${[...own].join(' and PmtInfSts ')}`;
+      const found = contradictionIn([
+        ['GrpSts', ofFile],
+        ['PmtInfSts', own],
+        ['TxSts', ofPayments],
+      ]);
+      if (found !== null) return found;
+    }
+    return null;
   }
 }
 
 function levelOf(element: string): Level | undefined {
   return Object.entries(LEVELS).find(([name]) => name === element)?.[1];
-}
-
-function onlyOf(statuses: readonly string[]): string | null {
-  const [only, ...others] = statuses;
-  return only !== undefined && others.length === 0 ? only : null;
 }

@@ -54,9 +54,9 @@ also on two machines, share the payments.
 Where the bank has bulk payments, psd2 sends the payments of one account, day and product as one, which the customer
 authorises once. --as chooses. With --as basket each goes to the bank alone, and the customer authorises them once, in a signing basket.
 
-With --links, psd2 writes each customer's link as a line of JSON to the end of a file, and does not wait. PSD2_NOTIFY_LINK names a
-command that gets it on its standard input. Run the batch again later: psd2 asks the bank for the customers' decisions, and executes
-what they authorised.
+With --links, psd2 writes each customer's link as a line of JSON to the end of a file, and does not wait. The file must be yours, and
+nobody else may read it (mode 0600). PSD2_NOTIFY_LINK names a command that gets the line on its standard input. Run the batch again
+later: psd2 asks the bank for the customers' decisions, and executes what they authorised.
 
 Exit codes: 0 all are paid, or the bank has accepted them, and psd2 asks it again; 8 some are known not to be paid; 9 the outcome of some is not known, which counts more; 6 some await their
 customer.
@@ -97,6 +97,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   refuseUnapproved(rules, batch, lines);
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
   const shares = sharesIn(known.known, chosen, choice);
+  const links = linksOf(context, options.links);
   await confirmRun(context, known, chosen);
 
   await auditBatch(
@@ -112,7 +113,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const near = customerPortsOf(context, profile);
   const run: BatchRun = {
     ...followed(context, data, batch.batch),
-    links: linksOf(context, options.links),
+    links,
     acceptsClose: options.acceptClose ?? false,
     person: await readPerson(context, options),
     payerOf: payers(context),

@@ -18,7 +18,7 @@ const bundled = object({
 
 const ABOUT =
   "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace " +
-  'customers, accounts and IBANs; the same name means the same one throughout this file. The file contains no ' +
+  'customers, accounts and IBANs; the same name means the same one throughout this file. Numbers of cards are masked. The file contains no ' +
   'queries, headers, bodies, tokens, keys or certificates. tppRequestId and transactionId are the TPP-Request-ID and ' +
   "TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is " +
   'cb-apitrack-id. Times are UTC.';
@@ -58,8 +58,10 @@ async function saveCalls(
   const file = options.file || `psd2-log-${made.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}.json`;
   const pseudonyms = new Pseudonyms();
   // A call that the bundle leaves out may show that a number in another one is an id.
-  for (const call of readCalls(context.folder.log))
+  for (const call of readCalls(context.folder.log)) {
+    pseudonyms.collectPath(call.path, call.route);
     for (const text of textsOf(call)) pseudonyms.collect(text);
+  }
   const content = {
     about: ABOUT,
     made,
@@ -85,9 +87,9 @@ async function saveCalls(
 }
 
 /** The texts of a call that may contain ids of customers. */
-function textsOf({ path, failure, ...call }: ShownCall): string[] {
+function textsOf({ failure, ...call }: ShownCall): string[] {
   const ids = [call.tppRequestId, call.transactionId, call.requestId, call.apiTrackId];
-  return [path, failure, ...ids].filter((text) => text !== null);
+  return [failure, ...ids].filter((text) => text !== null);
 }
 
 /** A call as the bundle contains it. */

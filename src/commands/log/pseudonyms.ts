@@ -1,4 +1,5 @@
 import { getCountrySpecifications, isValidIBAN } from 'ibantools';
+import { withoutCardNumbers } from '../../domain/order/card-number.ts';
 
 type Kind = 'customer' | 'account' | 'iban';
 
@@ -6,6 +7,10 @@ type Kind = 'customer' | 'account' | 'iban';
 const SHORTEST_PART = 5;
 /** An id in a path, up to where it ends in a path or in a sentence. */
 const ID_IN_PATH = /(customers|products)\/+([^/?#\s"'<>,;()]+)/gi;
+/** What a route has in place of the id of an account. */
+const ACCOUNT_IN_ROUTE = '{account}';
+/** The id of an account in a path of the standard. */
+const ACCOUNT_IN_PATH = /\/(?:card-)?accounts\/+([^/?#]+)/gi;
 /** The form of an IBAN that stands alone, with right or wrong check digits. */
 const IBAN_ALONE = /(?<![A-Z0-9])[A-Z]{2}\d{2}[A-Z0-9]{10,30}(?![A-Z0-9])/gi;
 /** An id of the bank's or of ours, which may have the form of an IBAN. */
@@ -39,7 +44,15 @@ export class Pseudonyms {
     for (const [from, end] of ibansIn(decoded)) known('iban', compact(decoded.slice(from, end)));
   }
 
-  /** A text without the collected ids and without IBANs. If it was percent-encoded, it is decoded. */
+  /** As {@link collect}, for the path of a call. @param route the same without ids: a bank may have the accounts anywhere */
+  collectPath(path: string, route: string): void {
+    this.collect(path);
+    const inRoute = route.includes('/') ? patternOfRoute(route) : ACCOUNT_IN_PATH;
+    for (const [, id = ''] of (path.split('?', 1)[0] ?? '').matchAll(inRoute))
+      this.#kinds.set(decode(id).toUpperCase(), 'account');
+  }
+
+  /** A text without the collected ids, and without IBANs and numbers of cards. If it was percent-encoded, it is decoded. */
   replace(text: string): string {
     const decoded = decode(text);
     let from = 0;
@@ -49,7 +62,7 @@ export class Pseudonyms {
         this.#withoutIds(decoded.slice(from, start)) + this.#nameOf(compact(decoded.slice(start, end)));
       from = end;
     }
-    return replaced + this.#withoutIds(decoded.slice(from));
+    return withoutCardNumbers(replaced + this.#withoutIds(decoded.slice(from)));
   }
 
   get summary(): string {
@@ -76,12 +89,24 @@ export class Pseudonyms {
   }
 }
 
+/** Finds the ids of accounts in the paths of a route, whatever stands before them. */
+function patternOfRoute(route: string): RegExp {
+  const parts = route.split(/(\{[^{}]*\})/).map((part) => {
+    if (part === ACCOUNT_IN_ROUTE) return '([^/]+)';
+    return part.startsWith('{') ? '[^/]+' : part.replace(SIGNS, '\\$&');
+  });
+  return new RegExp(route.includes(ACCOUNT_IN_ROUTE) ? `${parts.join('')}$` : '(?!)', 'gi');
+}
+
+/** What a regular expression does not take as it is. */
+const SIGNS = /[\\^$.*+?()[\]{}|/-]/g;
+
 /** The longest id comes first, since another one may be a part of it. */
 function patternOf(ids: string[]): RegExp {
   const texts = ids
     .sort((a, b) => b.length - a.length)
     .map((id) => {
-      const text = id.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+      const text = id.replace(SIGNS, '\\$&');
       return id.length < SHORTEST_PART ? `(?<![A-Z0-9])${text}(?![A-Z0-9])` : text;
     });
   return new RegExp(texts.join('|'), 'gi');

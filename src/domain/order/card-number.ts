@@ -25,14 +25,20 @@ export function maskedCardNumber(number: string): string {
   return `${id.slice(0, shown)}${'*'.repeat(Math.max(0, id.length - shown - 4))}${id.slice(-4)}`;
 }
 
-/** In one piece, or in groups as on the card. An IBAN has groups of digits, too. */
-const CARD_NUMBER = new RegExp(
-  [
-    '(?<![\\p{L}\\d])\\d{12,19}(?![\\p{L}\\d])',
-    '(?<![\\p{L}\\d]|\\d[ .-])\\d{4}(?:([ .-])\\d{4}\\1\\d{4}(?:\\1\\d{1,4}){0,2}|[ -]\\d{6}[ -]\\d{5})(?![\\p{L}\\d]|[ .-]\\d)',
-  ].join('|'),
-  'gu',
-);
+/** What may stand between two digits of a number: up to three signs, also as in an address (RFC 3986, section 2.1). */
+const SEPARATOR = '(?:%(?:25)*[0-9a-f]{2}|[^\\p{L}\\p{N}%\\r\\n]){1,3}';
+const DIGITS = new RegExp(`\\d+(?:${SEPARATOR}\\d+)*`, 'giu');
+const GROUP = new RegExp(`(\\d+)(${SEPARATOR})?`, 'giuy');
+
+/** An id in hexadecimal, which may have as many digits. */
+const HEXADECIMAL =
+  /(?<![0-9a-z])(?=[0-9-]*[a-f])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{24,})(?![0-9a-z])/gi;
+
+/** A piece of digits, and what stands between it and the next one. */
+interface Group {
+  digits: string;
+  separator: string;
+}
 
 /**
  * A text in which whole numbers of cards are masked.
@@ -41,20 +47,95 @@ const CARD_NUMBER = new RegExp(
  */
 export function withoutCardNumbers(text: string, known: readonly string[] = []): string {
   const others = withKnownMasked(text, known);
-  if (!/\d{4}/.test(others)) return others;
-  return others.replace(CARD_NUMBER, (found) => (passesCheck(found) ? maskedCardNumber(found) : found));
+  if (!/(?:\d\D*){12}/.test(others)) return others;
+  let from = 0;
+  let shown = '';
+  for (const id of others.matchAll(HEXADECIMAL)) {
+    shown += masked(others.slice(from, id.index)) + id[0];
+    from = id.index + id[0].length;
+  }
+  return shown + masked(others.slice(from));
+}
+
+function masked(text: string): string {
+  return text.replace(DIGITS, (found, index: number) =>
+    isOfIban(text.slice(0, index)) ? found : maskedGroups(groupsOf(found)),
+  );
+}
+
+/** Whether the digits after a text are those of an IBAN: after the two letters of a country. */
+function isOfIban(before: string): boolean {
+  return /(?<![\p{L}\p{N}])[A-Z]{2}$/iu.test(before.slice(-3));
+}
+
+function groupsOf(text: string): Group[] {
+  return [...text.matchAll(GROUP)].map(([, digits = '', separator = '']) => ({ digits, separator }));
+}
+
+/** The groups as one text, with the number of a card masked. The longest number that begins first counts. */
+function maskedGroups(groups: readonly Group[]): string {
+  let shown = '';
+  for (let at = 0; at < groups.length; ) {
+    const card = cardAt(groups, at);
+    const taken = groups.slice(at, at + Math.max(1, card));
+    const digits = taken.map((group) => group.digits).join('');
+    shown += (card > 0 ? maskedCardNumber(digits) : digits) + (taken.at(-1)?.separator ?? '');
+    at += taken.length;
+  }
+  return shown;
+}
+
+/** How many groups from a place on are the number of a card. 0: none. */
+function cardAt(groups: readonly Group[], at: number): number {
+  let length = 0;
+  let found = 0;
+  for (let end = at; end < groups.length; end += 1) {
+    length += groups[end]?.digits.length ?? 0;
+    if (length > MOST_DIGITS) break;
+    const card = groups.slice(at, end + 1);
+    const isAlone =
+      isApart(card, groups[at - 1], groups[at - 1]) && isApart(card, groups[end + 1], card.at(-1));
+    if (length >= LEAST_DIGITS && isAlone && areOfCard(card)) found = card.length;
+  }
+  return found;
+}
+const LEAST_DIGITS = 12;
+const MOST_DIGITS = 19;
+
+/**
+ * Whether groups are no part of a longer number: beside them is a day, a year or a short number, or another sign than between them.
+ *
+ * @param beside the group before or after them
+ * @param between the group before that sign
+ */
+function isApart(card: readonly Group[], beside: Group | undefined, between: Group | undefined): boolean {
+  if (beside === undefined || /^(\d{1,2}|(19|20)\d{2})$/.test(beside.digits)) return true;
+  return !card.slice(0, -1).some(({ separator }) => separator === between?.separator);
+}
+
+/** Whether groups are those of a card, and pass its check digit. */
+function areOfCard(groups: readonly Group[]): boolean {
+  const sizes = groups.map(({ digits }) => digits.length);
+  const number = groups.map(({ digits }) => digits).join('');
+  const [first = 0, ...others] = sizes;
+  const last = others.at(-1) ?? 0;
+  const areEqual = others.slice(0, -1).every((size) => size === first) && last <= first;
+  const isUniform = new Set(groups.slice(0, -1).map(({ separator }) => separator)).size <= 1;
+  const isUsual = areEqual && (first === 4 || isUniform);
+  const isOfNetwork = number.length === 16 || /^3[47]\d{13}$/.test(number) || /^4,6,[45]$/.test(sizes.join());
+  return (isUsual || isOfNetwork) && passesCheck(number);
 }
 
 function withKnownMasked(text: string, known: readonly string[]): string {
   return known.reduce(
-    (rest, number) => rest.replace(new RegExp([...number].join('[\\s.-]*'), 'gi'), maskedCardNumber),
+    (rest, number) =>
+      rest.replace(new RegExp([...number].join(`(?:${SEPARATOR})?`), 'giu'), () => maskedCardNumber(number)),
     text,
   );
 }
 
 /** Whether the first digit is one of banks, and the check digit is right (Luhn). Many a time begins with 20. */
-function passesCheck(found: string): boolean {
-  const digits = compactNumber(found);
+function passesCheck(digits: string): boolean {
   if (!/^(?!20)[2-69]/.test(digits)) return false;
   const sum = [...digits].reverse().reduce((before, digit, at) => {
     const value = Number(digit) * (1 + (at % 2));

@@ -190,7 +190,26 @@ async function entriesIn(
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState> | undefined> {
   if (isPartial(bulk)) return entriesOf(payer, bulk, transfers);
-  return bulk.executionStatus === 'KO' ? saidOfEach(payer, bulk) : undefined;
+  return bulk.executionStatus === 'KO' ? rejectedOf(payer, bulk, transfers) : undefined;
+}
+
+/**
+ * What the bank says of each transfer of a bulk payment that it has rejected. If it contradicts that, a transfer is rejected only if the
+ * bank says so of this one.
+ */
+async function rejectedOf(
+  payer: AskedOfBulk,
+  bulk: Operation<OrderTarget>,
+  transfers: readonly Transfer[],
+): Promise<ReadonlyMap<string, EntryState>> {
+  const said = await saidOfEach(payer, bulk).catch((error: unknown) => {
+    if (error instanceof Psd2Error && error.contradicts) return null;
+    throw error;
+  });
+  if (said && [...said.values()].every(({ means }) => means === 'refused')) return said;
+  const ids = transfers.flatMap(({ order }) => order.reference ?? []);
+  const open: [string, EntryState][] = ids.map((id) => [id, { transactionStatus: 'RJCT', means: 'open' }]);
+  return new Map([...open, ...(said ?? [])]);
 }
 
 /**
@@ -202,22 +221,27 @@ async function entriesOf(
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState>> {
-  const found = await saidOfEach(payer, bulk);
+  const said = await ifAnswered(saidOfEach(payer, bulk));
+  const found = new Map([...(said ?? [])].filter(([, { means }]) => means !== 'open'));
   const left = transfers.filter(({ order }) => !found.has(order.reference ?? ''));
   const booked = (await ifAnswered(bookedIn(payer, left, bulk))) ?? new Set<string>();
   for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
   return found;
 }
 
-/** What the bank says of each transfer, if it has decided. */
+/** What the bank says of each transfer. @throws Psd2Error an answer that contradicts itself */
 async function saidOfEach(
   { bank }: AskedOfBulk,
   { initiation, verification, transactionId }: Operation<OrderTarget>,
-): Promise<Map<string, EntryState>> {
+): Promise<ReadonlyMap<string, EntryState>> {
   const { bulk } = bank.payments;
   if (!initiation || !verification || !bulk) return new Map();
-  const said = await ifAnswered(bulk.entries(initiation, verification.resourceId, transactionId));
-  return new Map([...(said ?? [])].filter(([, { means }]) => means !== 'open'));
+  try {
+    return await bulk.entries(initiation, verification.resourceId, transactionId);
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || isInterruption(error) || error.contradicts) throw error;
+    return new Map();
+  }
 }
 
 /** The end-to-end ids that the account was debited with since a time. */

@@ -74,6 +74,7 @@ export function followBasket(
   if (means === 'not sent') return [];
   const found = said?.found;
   if (isDone(transfer)) return found && isNews(transfer, found) ? [found] : [];
+  if (found?.type === 'execute-unanswered') return isNews(transfer, found) ? [found] : [];
   if (found && found.type !== 'authorization') return [found];
   switch (means) {
     case 'none':

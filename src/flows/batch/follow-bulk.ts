@@ -3,6 +3,7 @@ import { because, ranked } from '../../domain/bank-reason.ts';
 import { isAccepted, isOver } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { isNews } from '../payment/status.ts';
 
 // The transfers of a bulk payment. The bulk payment is an operation with a journal of its own, which announces what is sent. Each
 // transfer keeps its line's reference, and follows it.
@@ -101,6 +102,8 @@ interface BankWords {
 /** What follows for a transfer if the bank has paid only some of the bulk payment. */
 function followPart(transfer: Transfer, entry: EntryState | undefined, words: BankWords): StepEvent[] {
   if (entry?.means === 'paid') return paid(transfer, true, entry.isFinal ?? false, words);
+  if (entry?.means === 'duplicate') return asDuplicate(transfer, entry, words);
+  if (entry?.means === 'refused' && transfer.isDuplicate) return [];
   if (entry?.means === 'refused')
     return [
       {
@@ -110,6 +113,12 @@ function followPart(transfer: Transfer, entry: EntryState | undefined, words: Ba
       },
     ];
   return isAccepted(transfer) ? [] : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+}
+
+/** What follows for a transfer that the bank has rejected because it has another one like it. */
+function asDuplicate(transfer: Transfer, { reasons }: EntryState, words: BankWords): StepEvent[] {
+  const event = { type: 'execute-unanswered', isDuplicate: true, ...because(reasons), ...words } as const;
+  return isNews(transfer, event) ? [event] : [];
 }
 
 /** What follows for a transfer if its bulk payment has failed. */
@@ -131,8 +140,11 @@ function followFailure(
       ? []
       : [{ type: 'execute-refused', description: 'The bank refused it', ...why }];
   if (bulk.executionStatus !== 'KO') return [{ type: 'verify-refused', ...why }];
-  // The bank says that it has rejected the whole, and that it has paid this one.
-  if (entry?.means === 'paid') return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+  if (entry?.means === 'duplicate') return asDuplicate(transfer, entry, words);
+  if (transfer.isDuplicate) return [];
+  // The bank says that it has rejected the whole, and that it has not rejected this one.
+  if (entry && entry.means !== 'refused')
+    return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
   return [{ type: 'settlement', status: 'KO', description: bulk.transactionStatus, ...why, ...words }];
 }
 

@@ -70,17 +70,19 @@ function isRefusedBasket(operation: Payment, error: unknown): error is Psd2Error
 /** Records the answer to a verification. If the bank has rejected the payment in it, it may not have it afterwards, and cannot be asked. */
 async function recordVerified(
   run: Run,
-  { isRejected, reasons, ...verification }: Verified,
+  { isRejected, isDuplicate, reasons, ...verification }: Verified,
   record: (verified: Extract<StepEvent, { nextStep: string }>) => Promise<unknown>,
 ): Promise<void> {
   await record({ type: 'verified', ...verification });
   if (!isRejected) return;
-  const { bank } = verification;
-  const why = { description: null, ...because(reasons) };
-  await recordFound(run.open, {
-    ...{ type: 'settlement', status: 'KO', ...why },
-    ...(bank && { bank }),
-  });
+  const words = verification.bank ? { bank: verification.bank } : {};
+  const why = because(reasons);
+  await recordFound(
+    run.open,
+    isDuplicate
+      ? { type: 'execute-unanswered', isDuplicate, ...why, ...words }
+      : { type: 'settlement', status: 'KO', description: null, ...why, ...words },
+  );
 }
 
 /** Whether psd2 has sent it, although a store that was restored from an older state has lost the lines about it. */

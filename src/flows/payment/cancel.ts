@@ -182,7 +182,7 @@ async function isOver(
     const progress = await progressOf(sca, resourceId, { links, transactionId });
     if (progress) return progress.means === 'failed' || progress.means === 'done';
     const { became } = await sca.status(resourceId, transactionId);
-    return became === 'cancelled' || became === 'failed';
+    return became === 'cancelled' || became === 'failed' || became === 'duplicate';
   } catch (error) {
     if (isInterruption(error)) throw error;
     return false;

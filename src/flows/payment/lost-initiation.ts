@@ -1,4 +1,4 @@
-import { refusedBecause } from '../../domain/bank-reason.ts';
+import { because, refusedBecause } from '../../domain/bank-reason.ts';
 import type { StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { announcing, recordFound, recordOutcome } from '../once.ts';
@@ -129,7 +129,8 @@ export async function repeatInitiation(
     // Whether the bank has rejected the first attempt, its status says.
     const {
       isRejected: _,
-      reasons: _reasons,
+      isDuplicate,
+      reasons,
       ...verification
     } = await run.calls.verify(async (intent) => {
       const announced = await announce(intent);
@@ -142,6 +143,8 @@ export async function repeatInitiation(
       };
     }, requestId);
     await recordInitiated(run, { type: 'verified', ...verification } as const);
+    // The other one is the first attempt.
+    if (isDuplicate) await run.open.record({ type: 'execute-unanswered', isDuplicate, ...because(reasons) });
   } catch (error) {
     if (isInterruption(error) || isOvertaken(error)) throw error;
     // The payments of a basket are at the bank already, so that none of them can run twice.

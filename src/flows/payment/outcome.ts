@@ -1,5 +1,6 @@
 import type { Decides } from '../../bank/ports/customer.ts';
 import type { ExecutionStatus, PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { because } from '../../domain/bank-reason.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
 import {
@@ -15,7 +16,7 @@ import type { FlowPorts, OpenPayment, Payment, Run, WorldPorts } from '../ports.
 import { isInterruption, outcomeUnknown, unconfirmedRefusal } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
 import { isRecovered } from './lost-initiation.ts';
-import { isNews, resourceOf, statusOf } from './status.ts';
+import { isKnownDuplicate, isNews, resourceOf, statusOf } from './status.ts';
 
 /**
  * Asks what became of an operation whose outcome is open, and records it.
@@ -33,7 +34,10 @@ export async function findOutcome(run: Run, operation: Payment): Promise<void> {
   const outcome = await whatBecame(run, operation);
   const found: StepEvent[] =
     outcome ?? (operation.state === 'unknown' ? [] : [{ type: 'execute-unanswered' }]);
-  if (!(await recordFound(open, ...found)) || outcome) return;
+  const news = found.filter((each) => each.type !== 'execute-unanswered' || isNews(operation, each));
+  if (!(await recordFound(open, ...news))) return;
+  if (isKnownDuplicate(open.current)) throw rejectedAsDuplicate(open.current, calls.name);
+  if (outcome) return;
   throw outcomeUnknown(operation, `The bank does not say yet whether the ${calls.name} was executed`);
 }
 
@@ -187,18 +191,20 @@ export async function awaitSettlement(
 
 /** The event of a settlement, with the bank's own word if it is a transaction status. */
 export function settlementEvent(
-  { status, description, said, reasons }: Settlement,
+  { status, description, said, reasons, isDuplicate }: Settlement,
   { authorises }: Pick<Payment, 'authorises'>,
 ): StepEvent {
   const words = { bank: { transactionStatus: said, scaStatus: null } };
   const bank = authorises === 'by links' ? words : {};
+  if (isDuplicate) return { type: 'execute-unanswered', isDuplicate, ...because(reasons), ...bank };
   return { type: 'settlement', status, description, ...(reasons && { reasons }), ...bank };
 }
 
 /** What an execution status says. */
 export function settlementIn(answer: ExecutionStatus): Settlement {
   const { status, executionStatusDescription: description, executionStatus: said, reasons } = answer;
-  return { status, description, said, ...(reasons && { reasons }) };
+  const { isDuplicate } = answer;
+  return { status, description, said, ...(reasons && { reasons }), ...(isDuplicate && { isDuplicate }) };
 }
 
 /** Waits for the settlement of an executed instant transfer. @throws Psd2Error `outcome_unknown` if the bank does not answer */
@@ -227,6 +233,8 @@ export interface Settlement {
   status: SettlementStatus;
   description: string | null;
   reasons?: BankReason[];
+  /** The bank has rejected it because it has another one like it. */
+  isDuplicate?: true;
   /** The bank's own word. Null: it was not asked. */
   said: string | null;
 }
@@ -287,6 +295,15 @@ async function poll(
     last = settlement;
   }
   return { status: 'PENDING', ...last };
+}
+
+/** The error for a payment that the bank has rejected because it has another one like it. */
+function rejectedAsDuplicate(operation: Payment, name: string): Psd2Error {
+  const why = operation.executionStatusDescription ? `: ${operation.executionStatusDescription}` : '';
+  return outcomeUnknown(
+    operation,
+    `The bank rejected the ${name} because it has another one like it, which may be this ${name} itself${why}`,
+  );
 }
 
 const NO_MONEY_MOVED = 'No money moved. You can make a new one.';

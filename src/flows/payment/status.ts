@@ -40,7 +40,11 @@ export async function lookAt(
 ): Promise<Looked> {
   const looked = await lookOnce(bank, operation, decides, inBasket);
   // What ends a payment frees its reference. A gateway may have given the answer to another request.
-  return endsUnpaid(looked.found) ? lookOnce(bank, operation, 'an end', inBasket) : looked;
+  const decided = endsUnpaid(looked.found) ? await lookOnce(bank, operation, 'an end', inBasket) : looked;
+  if (!operation.isDuplicate || !endsUnpaid(decided.found)) return decided;
+  // The bank need not say again that there is another one like it.
+  const bankWords = 'bank' in decided.found && decided.found.bank ? { bank: decided.found.bank } : {};
+  return { ...decided, found: { type: 'execute-unanswered', ...bankWords } };
 }
 
 /** What the bank says of a payment. */
@@ -176,9 +180,15 @@ function isDone({ state }: Pick<Payment, 'state'>): boolean {
 
 /** Whether the bank's word says something new of a payment that it has accepted. */
 export function isNews(operation: Payment, found: StepEvent): boolean {
+  if (found.type === 'execute-unanswered') return !isKnownDuplicate(operation);
   if (found.type === 'executed')
     return operation.state === 'ordered' || (found.isFinal === true && !operation.isFinal);
   return found.type === 'settlement' || found.type === 'cancelled';
+}
+
+/** Whether the journal has it that the bank has rejected a payment because of another one like it. */
+export function isKnownDuplicate({ state, isDuplicate }: Pick<Payment, 'state' | 'isDuplicate'>): boolean {
+  return state === 'unknown' && isDuplicate;
 }
 
 function isGoingOn(progress: ScaProgress | null): boolean {
@@ -242,6 +252,7 @@ export function whatHappened({ authorization, became, isFinal, reasons }: Resour
   if (became === 'ordered') return { type: 'ordered' };
   if (became === 'executed') return { type: 'executed', cro: null, ...(isFinal && { isFinal }) };
   const why = because(reasons);
+  if (became === 'duplicate') return { type: 'execute-unanswered', isDuplicate: true, ...why };
   if (became === 'cancelled') return { type: 'cancelled', ...why };
   return became === 'failed'
     ? { type: 'settlement', status: 'KO', description: null, ...why }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { BANK_CODES } from '../bank-codes.ts';
 import type { SmokeCall, SmokeError, SmokeRun, SmokeStep } from '../result.ts';
 
 // What may leave the machine: no names, IBANs, amounts, ids of customers or accounts, whatever the bank's text says.
@@ -27,7 +29,8 @@ const MARK = '…';
 
 /** What psd2's own sentences may quote: paths, quoted values, IBANs, amounts, long numbers, ids. */
 const QUOTED: readonly RegExp[] = [
-  /"[^"]*"?/gu,
+  // What is quoted may have such signs itself.
+  /".*(?:"|$)/gsu,
   /[\w.+-]+@[\w.-]+/gu,
   /(?<=^|\s|\()\/\S+/gu,
   /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){10,30}\b/gu,
@@ -36,14 +39,23 @@ const QUOTED: readonly RegExp[] = [
   /\d{5,}/gu,
 ];
 
-/** A code of a bank, if it has the form of one. */
-const CODE = /^[A-Za-z][A-Za-z0-9_.-]{1,39}$/;
-/** An id of a request, if it can be shown. */
-const REQUEST_ID = /^(?!.*[A-Z]{2}\d{2}[A-Z0-9]{10})[\w-]{1,64}$/;
+/** An id of a request that can be shown: chance makes it (RFC 9562). Any other may name somebody. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Errors whose sentence goes on with what the bank said, also without a status. */
+const WITH_BANKS_WORDS: readonly string[] = [
+  ...['bank_refused', 'payment_failed', 'outcome_unknown', 'not_authorised', 'login_refused'],
+];
+
+/** What follows the status of an answer in a sentence of psd2: the bank's code and words. */
+const AFTER_STATUS = /\(HTTP (\d{3})\b(?:, (\w+)\))?.*$/su;
 
 /** Replaces what a sentence of psd2 quotes. @param secrets what else must not be in it */
 function scrubbed(text: string, secrets: readonly string[]): string {
-  const named = secrets.reduce((left, secret) => left.replaceAll(secret, MARK), text);
+  const own = text.replace(AFTER_STATUS, (_, status: string, code = '') =>
+    BANK_CODES.has(code) ? `(HTTP ${status}, ${code})` : `(HTTP ${status})`,
+  );
+  const named = secrets.reduce((left, secret) => left.replaceAll(secret, MARK), own);
   return QUOTED.reduce((left, pattern) => left.replace(pattern, MARK), named);
 }
 
@@ -85,21 +97,31 @@ function logOf(run: string): string[][] {
   return [['psd2', 'log', '--run', run]];
 }
 
+/** The bank's id of a request, or a hash of one that is no UUID: equal ids stay equal. */
 function shownId(id: string | null | undefined, secrets: readonly string[]): string | null {
-  return id && REQUEST_ID.test(id) && !secrets.some((secret) => id.includes(secret)) ? id : null;
+  if (!id) return null;
+  if (UUID.test(id) && !secrets.some((secret) => id.includes(secret))) return id;
+  return `sha256:${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
+}
+
+/** psd2's own sentence. What it says of the content of an answer comes after a colon, or is about something that the bank names. */
+function sentenceOf({ code, message }: SmokeError, secrets: readonly string[]): string {
+  if (code !== 'bank_answer') return scrubbed(message, secrets);
+  const [sentence = ''] = message.split(': ');
+  return sentence.includes(' about ') ? (SAYS[code] ?? '') : scrubbed(sentence, secrets);
 }
 
 function publicError(error: SmokeError, run: string, secrets: readonly string[]): SmokeError {
   const { code, exitCode, httpStatus, requestId, tppRequestId, transactionId, flow } = error;
-  const said = error.bankCode && CODE.test(error.bankCode) ? error.bankCode : null;
-  const bankCode = said && !secrets.some((secret) => said.includes(secret)) ? said : null;
+  const bankCode = error.bankCode && BANK_CODES.has(error.bankCode) ? error.bankCode : null;
   // With a status, the sentence may go on with the bank's own text.
-  const isBanks = (httpStatus ?? null) !== null || (error.bankCode ?? null) !== null;
+  const isBanks =
+    (httpStatus ?? null) !== null || (error.bankCode ?? null) !== null || WITH_BANKS_WORDS.includes(code);
   const facts = [httpStatus && `HTTP ${httpStatus}`, bankCode].filter(Boolean).join(', ');
   const own = `${SAYS[code] ?? 'The step failed'}${facts && ` (${facts})`}`;
   return {
     ...{ code, exitCode, httpStatus, bankCode, tppRequestId, transactionId, flow },
-    message: isBanks || code === 'bug' ? own : scrubbed(error.message, secrets),
+    message: isBanks || code === 'bug' ? own : sentenceOf(error, secrets),
     hint: null,
     next: logOf(run),
     requestId: shownId(requestId, secrets),

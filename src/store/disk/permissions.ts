@@ -84,6 +84,24 @@ function isReadOnly(folder: string): boolean {
   }
 }
 
+/**
+ * Checks a file that psd2 writes secrets into: who reads it acts with them. It belongs to the user who runs psd2, and nobody else may
+ * read or change it.
+ *
+ * @param stats of the open file
+ * @param user who runs psd2; undefined on Windows, which has no such owners and modes
+ * @throws Psd2Error `config`
+ */
+export function refuseShared(path: string, stats: Pick<Stats, 'uid' | 'mode'>, user = USER): void {
+  if (user === undefined) return;
+  if (stats.uid !== user)
+    throw new UnsafeFile('config', `${path} belongs to another user (${stats.uid})`, {
+      hint: 'Name a file of your own.',
+    });
+  const fault = faultOf(path, stats, 'secret', user);
+  if (fault) throw fault;
+}
+
 /** Checks a folder, if it exists. @throws Psd2Error `config`: its {@link faultOf} */
 export function refuseUnsafeFolder(path: string): void {
   const fault = faultOfFolder(path, USER);

@@ -31,6 +31,8 @@ function read(text: string): { status: string | null; entries: Record<string, st
 
 const ALL = '<OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts> PART </GrpSts></OrgnlGrpInfAndSts>';
 
+const ACSC = '<PmtInfSts>ACSC</PmtInfSts>';
+
 describe('a pain.002', () => {
   test.each(['03', '10', '14'])('of version %s gives the status of all, and of each payment', (version) => {
     const payments = group(entry('E-1', 'ACSC'), entry(' E-2 ', ' RJCT '));
@@ -79,16 +81,62 @@ describe('a pain.002', () => {
   test.each([
     ['of the message before that of a group', `${ALL}${group('<PmtInfSts>RJCT</PmtInfSts>')}`, 'PART'],
     ['of the only group', group('<PmtInfSts> RJCT </PmtInfSts>'), 'RJCT'],
-    ['of none of two groups', group('<PmtInfSts>ACSC</PmtInfSts>').repeat(2), null],
+    ['of none of two groups', group(ACSC) + group(ACSC).replace('P-1', 'P-2'), null],
+    ['of one group in two parts', group(ACSC).repeat(2), 'ACSC'],
     ['of nothing', group(entry('E-1', 'ACSC')), null],
     ['that is empty', '<OrgnlGrpInfAndSts><GrpSts> </GrpSts></OrgnlGrpInfAndSts>', null],
-    [
-      'that comes first',
-      '<OrgnlGrpInfAndSts><GrpSts>ACSC</GrpSts><GrpSts>RJCT</GrpSts></OrgnlGrpInfAndSts>',
-      'ACSC',
-    ],
   ])('gives the status %s', (_what, content, status) => {
     expect(read(report(content))?.status).toBe(status);
+  });
+
+  const ofFile = (...statuses: string[]) =>
+    `<OrgnlGrpInfAndSts>${statuses.map((status) => `<GrpSts>${status}</GrpSts>`).join('')}</OrgnlGrpInfAndSts>`;
+  const ofGroup = (...statuses: string[]) =>
+    group(...statuses.map((status) => `<PmtInfSts>${status}</PmtInfSts>`));
+  test.each([
+    [ofFile('RJCT') + ofGroup('ACSC'), 'GrpSts RJCT and PmtInfSts ACSC'],
+    [ofFile('RJCT') + group(entry('E-1', 'RJCT'), entry('E-2', 'PDNG')), 'GrpSts RJCT and TxSts PDNG'],
+    [ofFile('CANC') + ofGroup('RJCT'), 'GrpSts CANC and PmtInfSts RJCT'],
+    [ofFile('ACSC') + ofGroup('RJCT'), 'GrpSts ACSC and PmtInfSts RJCT'],
+    [ofFile('ACSC') + group(entry('E-1', 'RJCT')), 'GrpSts ACSC and TxSts RJCT'],
+    [ofFile('ACSC') + entry('E-1', 'RJCT'), 'GrpSts ACSC and TxSts RJCT'],
+    [ofFile('ACTC') + group(entry('E-1', 'CANC')), 'GrpSts ACTC and TxSts CANC'],
+    [ofFile('RCVD') + group(entry('E-1', 'RJCT')), 'GrpSts RCVD and TxSts RJCT'],
+    [ofFile('ACCC') + ofGroup('PART'), 'GrpSts ACCC and PmtInfSts PART'],
+    [ofFile('ACSC') + group(entry('E-1', 'RCVD')), 'GrpSts ACSC and TxSts RCVD'],
+    [ofGroup('ACSC') + group(entry('E-1', 'RJCT')), 'PmtInfSts ACSC and TxSts RJCT'],
+    [ofGroup('RJCT', 'ACSC'), 'PmtInfSts RJCT and PmtInfSts ACSC'],
+    [ofGroup('RJCT') + ofGroup('ACSC'), 'PmtInfSts RJCT and PmtInfSts ACSC'],
+    [ofFile('RJCT', 'ACSC'), 'GrpSts RJCT and GrpSts ACSC'],
+    [ofFile('ACSC', 'ACSC'), 'GrpSts ACSC and GrpSts ACSC'],
+    [ofFile('ACSC') + ofFile(), 'OrgnlGrpInfAndSts 2 times'],
+  ])('that contradicts itself says nothing: %s', (content, contradiction) => {
+    const found = { about: expect.anything(), status: null, reasons: [], entries: new Map(), contradiction };
+    expect(readPain002(report(content))).toEqual(found);
+  });
+
+  test.each([
+    ofFile('RJCT') + group('<PmtInfSts>RJCT</PmtInfSts>', entry('E-1', 'RJCT')),
+    ofFile('PART') + group(entry('E-1', 'RJCT'), entry('E-2', 'ACSC'), entry('E-3', 'PDNG')),
+    ofFile('PART') + ofGroup('RJCT') + ofGroup('ACSC').replace('P-1', 'P-2'),
+    ofFile('ACSP') + group(ACSC, entry('E-1', 'ACCC')),
+    ofFile('ACSC') + group(entry('E-1', 'ACWC')),
+    ofFile('PDNG') + group(entry('E-1', 'ACSC')),
+    ofFile('RCVD') + ofGroup('RCVD'),
+    ofGroup('RJCT') + group('<PmtInfSts>ACSC</PmtInfSts>').replace('P-1', 'P-2'),
+  ])('can be true: %s', (content) => {
+    expect(readPain002(report(content))?.contradiction).toBeNull();
+  });
+
+  test.each([
+    [
+      'two ids',
+      '<OrgnlEndToEndId>E-1</OrgnlEndToEndId><OrgnlEndToEndId>E-2</OrgnlEndToEndId><TxSts>ACSC</TxSts>',
+    ],
+    ['two statuses', '<OrgnlEndToEndId>E-1</OrgnlEndToEndId><TxSts>ACSC</TxSts><TxSts>RJCT</TxSts>'],
+  ])('says nothing of a payment with %s', (_what, content) => {
+    const found = read(report(group(`<TxInfAndSts>${content}</TxInfAndSts>`)))?.entries;
+    expect(Object.values(found ?? {}).every((status) => status === null)).toBe(true);
   });
 
   test.each([

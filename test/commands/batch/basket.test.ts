@@ -394,7 +394,7 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   const { bank, payer } = await payees(BASKET, 'Ada', 'Bea');
   bank.customersAgree = false;
   const links = join(temporary, 'basket.ndjson');
-  writeFileSync(links, '');
+  writeFileSync(links, '', { mode: 0o600 });
   const run = () => payer.run([...AS_BASKET, '--links', links]);
   expect(told(await run())).toMatchInlineSnapshot(`
     ["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keepPsu } from '../../../src/commands/shared/psu.ts';
@@ -597,7 +597,7 @@ it('a customer who has a link gets no second one, and the tokens of the payment 
   const { bank, payer } = await payees(LINKED, 'Ada');
   bank.customersAgree = false;
   const links = join(temporary, 'single.ndjson');
-  writeFileSync(links, '');
+  writeFileSync(links, '', { mode: 0o600 });
   const run = () => payer.run([...RUN, '--links', links]);
   await keepPsu(payer.open().context, ANNA, { psuId: 'dora' });
   const awaited = [
@@ -632,7 +632,7 @@ it('a person whom the operator names gets a link of their own once somebody has 
   const path = join(temporary, 'persons.ndjson');
   const linked: string[][] = [];
   const run = async (...person: string[]) => {
-    writeFileSync(path, '');
+    writeFileSync(path, '', { mode: 0o600 });
     await payer.run([...RUN, '--links', path, ...person], { globals });
     linked.push(readFileSync(path, 'utf8').match(/(?<="psuId":")\w+/g) ?? []);
   };
@@ -713,6 +713,37 @@ it('a file of links that is a link to another file, or cannot be written, is ref
     'Check the path and the free space. The next run makes a new link.',
   ]);
   expect([bank.calls, readFileSync(other, 'utf8')]).toEqual([[], 'mine']);
+});
+
+it.each([
+  [0o644, 'read'],
+  [0o640, 'read'],
+  [0o622, 'changed'],
+])(
+  'a file of links with the mode %i (decimal) is refused before anything is sent: it can be %s',
+  async (mode, what) => {
+    const { bank, payer } = await payees({}, 'Ada');
+    const path = join(temporary, `links-of-${mode}`);
+    writeFileSync(path, '');
+    chmodSync(path, mode);
+    const end = endOf(await payer.run([...RUN, '--links', path]));
+    expect(end).toEqual([
+      `exit 3, config: ${path} can be ${what} by others (mode 0${mode.toString(8)})`,
+      `Run: chmod 600 ${path}`,
+    ]);
+    expect([bank.calls, readFileSync(path, 'utf8')]).toEqual([[], '']);
+  },
+);
+
+it('a new file of links is for the operator alone', async () => {
+  const { bank, payer } = await payees({}, 'Ada');
+  bank.customersAgree = false;
+  const path = join(temporary, 'new.ndjson');
+  await payer.run([...RUN, '--links', path]);
+  expect([statSync(path).mode & 0o777, readFileSync(path, 'utf8')]).toEqual([
+    0o600,
+    expect.stringMatching(/pay-1/),
+  ]);
 });
 
 it('a refusal by one answer alone is asked about again, and the payment may be executed after all', async () => {

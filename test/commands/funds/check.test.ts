@@ -74,6 +74,37 @@ it('a fault while the accounts are read is not taken for an answer of the bank',
   expect(bank.calls).toEqual([`accounts ${ANNA}`]);
 });
 
+const REFUSED = new Psd2Error('bank_refused', 'The bank refused it', { hint: 'See the bank file.' });
+const UNSAID = 'The bank did not say whether the account has the amount. The bank refused it';
+const WITH_CURRENCY = ['funds', 'check', '--account', `${OWN_IBAN}:EUR`, '--amount', '1.00'];
+const NO_CONSENT = new Psd2Error('not_logged_in', 'No consent');
+const ACTIVATE = new Psd2Error('not_logged_in', 'Not activated', { hint: 'The customer activates it.' });
+const NOT_ALLOWED = new Psd2Error('forbidden', 'No', { hint: 'Ask:', next: [['consent', 'request']] });
+const ASK = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', OWN_IBAN];
+it.each<[what: string, account: string, has: boolean, met: Psd2Error, exitCode: number, says: object]>([
+  ['refuses', OWN_IBAN, true, REFUSED, 11, { message: UNSAID, next: [WITH_CURRENCY] }],
+  ['refuses', `${OWN_IBAN}:EUR`, true, REFUSED, 11, { message: UNSAID, hint: 'See the bank file.' }],
+  ['refuses', OWN_IBAN, false, REFUSED, 11, { next: [WITH_CURRENCY] }],
+  ['wants its activation for', OWN_IBAN, true, ACTIVATE, 4, { hint: ACTIVATE.hint, next: null }],
+  ['wants a consent for', OWN_IBAN, true, NO_CONSENT, 4, { next: [ASK] }],
+  ['wants a consent, but has none, for', OWN_IBAN, false, NO_CONSENT, 4, { next: null }],
+  ['forbids', OWN_IBAN, true, NOT_ALLOWED, 5, { next: [ASK] }],
+  ['forbids, and has no consents for,', OWN_IBAN, false, NOT_ALLOWED, 5, { next: [['cert', 'inspect']] }],
+])(
+  'a bank that %s the question of funds says no "no": %s, %s',
+  async (_, account, has, met, exitCode, says) => {
+    const { bank, payer } = await payerWith(temporary, bankWithFunds());
+    if (has)
+      Object.assign(bank.interface, {
+        has: new Set([...bank.interface.has, 'consents for confirmations of funds']),
+      });
+    Object.assign(bank.interface, { customers: 'named by the operator' });
+    bank.meets('funds', met);
+    const { failure } = await payer.run(check(account, '1'));
+    expect({ next: null, ...failure }).toMatchObject({ exitCode, ...says });
+  },
+);
+
 it.each([
   ['kept', [['consent', 'request']], /^The certificate may lack the role/],
   ['not kept', undefined, /^Ask the customer for a consent to that:$/],

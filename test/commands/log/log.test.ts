@@ -346,13 +346,15 @@ describe('psd2 log bundle', () => {
       { at: '2026-11-21T11:00:00.000Z', path: '/private/customers/1048262/products/0010482620/balance' },
       { host: 'other:443', path: '/private/customers/1048262/x', customer: 'ada', failure: 'for 1048262' },
       { host: 'other:443', profile: 'secret-profile' },
+      { path: '/v1/accounts/ACC-9', route: '/v1/accounts/{account}', requestId: 'r-5254121234563241' },
     );
     const file = join(temporary, 'for-the-bank.json');
     const { data: report, said } = await run(['bundle', '--file', file]);
-    expect(report).toEqual({ file, calls: 3, from: '2026-11-21T11:00:00.000Z', to: NOW });
+    expect(report).toEqual({ file, calls: 4, from: '2026-11-21T11:00:00.000Z', to: NOW });
     expect(bundle.prints?.shape.is(report)).toBe(true);
     const text = readFileSync(file, 'utf8');
-    for (const word of ['1048262', '0010482620', 'secret-profile', 'ada"']) expect(text).not.toContain(word);
+    for (const word of ['1048262', '0010482620', 'secret-profile', 'ada"', 'ACC-9', '5254121234563241'])
+      expect(text).not.toContain(word);
     const document = bundled.parse(JSON.parse(text));
     expect(document).toMatchObject({
       ...{ made: NOW, psd2: '0.0.0', node: process.versions.node, hosts: ['bank.example:443', 'other:443'] },
@@ -363,9 +365,10 @@ describe('psd2 log bundle', () => {
     const path = '/private/customers/customer-1/products/account-1/balance';
     expect(document.calls[0]).toEqual({ ...first, path });
     expect(document.calls[1]).toMatchObject({ failure: 'for customer-1' });
+    expect(document.calls[3]).toMatchObject({ path: '/v1/accounts/account-2' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(said.split('\n').slice(1)).toEqual([
-      `The file contains 3 calls to bank.example:443, other:443 from 2026-11-21T11:00:00.000Z to ${NOW}:`,
+      `The file contains 4 calls to bank.example:443, other:443 from 2026-11-21T11:00:00.000Z to ${NOW}:`,
       '  times, methods, paths, statuses, durations, the ids of requests, transactions, resources and flows,',
       '  and the versions of psd2 and Node.js.',
       expect.stringMatching(/^Replaced: .*1 customer.*\.$/),
@@ -409,7 +412,7 @@ describe('psd2 log bundle', () => {
     expect(printed).toBe('');
     expect(said).toContain('The file contains 1 call to bank.example:443 from');
     expect(JSON.parse(readFileSync(file, 'utf8')).about).toBe(
-      "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace customers, accounts and IBANs; the same name means the same one throughout this file. The file contains no queries, headers, bodies, tokens, keys or certificates. tppRequestId and transactionId are the TPP-Request-ID and TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is cb-apitrack-id. Times are UTC.",
+      "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace customers, accounts and IBANs; the same name means the same one throughout this file. Numbers of cards are masked. The file contains no queries, headers, bodies, tokens, keys or certificates. tppRequestId and transactionId are the TPP-Request-ID and TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is cb-apitrack-id. Times are UTC.",
     );
   });
 

@@ -63,6 +63,40 @@ describe('the names for customers, accounts and IBANs', () => {
     expect(replaced(...texts.split('|'))).toEqual(expected.split('|'));
   });
 
+  const ID = 'acc-77-Z';
+  it.each([
+    ['/v1/accounts/{account}/balances', `/v1/accounts/${ID}/balances`],
+    ['/v1/accounts/{account}', `/psd2/v1/accounts/${ID}?withBalance=true`],
+    ['/v1/card-accounts/{account}/transactions', `/v1/card-accounts/${ID}/transactions`],
+    ['/konten/{account}/umsaetze/{transactionId}', `/konten/${ID}/umsaetze/t-1`],
+    ['/v1/accounts/{account}', '/v1/accounts/acc%2D77-Z'],
+    // What psd2 does not know is an account all the same, by its path.
+    ['{other}', `/v2/accounts/${ID}/standing-orders`],
+    ['{other}', `/card-accounts/${ID}`],
+  ])('psd2 replaces the id of an account in %s: %s', (route, path) => {
+    const pseudonyms = new Pseudonyms();
+    pseudonyms.collectPath(path, route);
+    expect(pseudonyms.replace(path)).toBe(path.replace('%2D', '-').replace(ID, 'account-1'));
+    expect(pseudonyms.replace(`no ${ID.toLowerCase()} there`)).toBe('no account-1 there');
+  });
+
+  it.each([
+    ['/v1/consents/{consentId}/accounts/{id}', '/v1/consents/c-1/accounts/x-1'],
+    ['/v1/payments/{payment-product}/{paymentId}', '/v1/payments/sct/p-1'],
+    ['/v1/accounts', '/v1/accounts'],
+  ])('what the route %s does not call an account stays: %s', (route, path) => {
+    const pseudonyms = new Pseudonyms();
+    pseudonyms.collectPath(path, route);
+    expect(pseudonyms.replace(path)).toBe(path);
+  });
+
+  it.each(['/x/5254%201212%203456%203241/y', '/x/5254/1212/3456/3241/y', '/x/card-5254121234563241/y'])(
+    'the number of a card is masked: %s',
+    (path) => {
+      expect(replaced(path)[0]).toMatch(/^\/x\/(card-)?525412\*{6}3241\/y$/);
+    },
+  );
+
   it('without an id a text stays, but for an IBAN that nobody has collected', () => {
     const pseudonyms = new Pseudonyms();
     expect(pseudonyms.replace('no id')).toBe('no id');

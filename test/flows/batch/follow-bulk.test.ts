@@ -24,12 +24,15 @@ it('a transfer that has joined a bulk payment may run, so its reference stays ta
 
 const REJECTED = { means: 'refused', transactionStatus: 'RJCT' } as const;
 const PAID = { means: 'paid', transactionStatus: 'ACSC' } as const;
+const OPEN = { means: 'open', transactionStatus: 'PDNG' } as const;
+const DUPLICATE = { means: 'duplicate', transactionStatus: 'RJCT' } as const;
 const PARTLY = { state: 'executed', transactionStatus: 'PART' } as const;
 const FAILED = { state: 'failed', executionStatus: 'KO' } as const;
 it.each([
   ['executed', { state: 'executed', transactionStatus: 'ACSP' }, undefined, 'executed'],
   ['executed in part, and the bank says that this one is', PARTLY, PAID, 'executed'],
   ['executed in part, and the bank says that this one is not', PARTLY, REJECTED, 'failed'],
+  ['executed in part, and the bank calls this one a duplicate', PARTLY, DUPLICATE, 'unknown'],
   ['executed in part, and nobody says of this one', PARTLY, undefined, 'unknown'],
   ['unknown', { state: 'unknown', mayExecuteWithoutUs: true }, undefined, 'unknown'],
   ['created, and its answer is lost', { state: 'created', mayExecuteWithoutUs: true }, undefined, 'unknown'],
@@ -39,6 +42,9 @@ it.each([
   ['refused by the bank', { state: 'failed' }, undefined, 'failed'],
   ['failed at the bank', FAILED, undefined, 'failed'],
   ['failed at the bank, which calls this one paid', FAILED, PAID, 'unknown'],
+  ['failed at the bank, which calls this one a duplicate', FAILED, DUPLICATE, 'unknown'],
+  ['failed at the bank, which calls this one open', FAILED, OPEN, 'unknown'],
+  ['failed at the bank, which calls this one rejected', FAILED, REJECTED, 'failed'],
   ['cancelled at the bank', { state: 'cancelled' }, undefined, 'cancelled'],
   ['cancelled before it reached the bank', { state: 'cancelled', reached: false }, undefined, 'cancelled'],
 ] as const)('a transfer whose bulk payment is %s is as it should be', (_what, state, entry, expected) => {
@@ -66,6 +72,21 @@ it('only a bulk payment that never reached the bank frees its transfers for anot
   const ended = fold(transfer, followBulk(transfer, bulk({ state: 'cancelled' }), undefined));
   expect([ended.state, ended.reached]).toEqual(['cancelled', true]);
 });
+
+it.each([
+  ['in part', PARTLY, REJECTED],
+  ['as a whole', FAILED, undefined],
+  ['as a whole, and this one', FAILED, REJECTED],
+] as const)(
+  'a transfer that the bank has called a duplicate stays one, rejected %s',
+  (_what, state, entry) => {
+    const transfer = joined();
+    const reasons = [{ level: 'payment' as const, code: 'AM05', proprietary: null, text: null }];
+    const after = fold(transfer, followBulk(transfer, bulk(PARTLY), { ...DUPLICATE, reasons }));
+    expect([after.isDuplicate, after.executionStatusDescription]).toEqual([true, 'AM05']);
+    expect(followBulk(after, bulk(state), entry)).toEqual([]);
+  },
+);
 
 it('what became of another bulk payment says nothing', () => {
   expect(followBulk(joined(), { ...bulk({ state: 'executed' }), flow: 'op-2' }, undefined)).toEqual([]);

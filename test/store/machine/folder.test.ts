@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { faultOf } from '../../../src/store/disk/permissions.ts';
+import { faultOf, refuseShared } from '../../../src/store/disk/permissions.ts';
 import { checkStore, inspectStore, storeFolder } from '../../../src/store/machine/folder.ts';
 import { readKeyFile } from '../../../src/store/machine/key-file.ts';
 import { checkBankFile } from '../../bank-file/described.ts';
@@ -97,6 +97,21 @@ describe('file permissions, judged as ssh judges them', () => {
     expect(faultOf('/some/secret', stats(0o664, 0), 'secret', 1000)).toMatchObject({
       message: '/some/secret can be changed by others (mode 0664)',
     });
+  });
+
+  it.each([
+    ['of another user', stats(0o600, 4711), 'belongs to another user (4711)'],
+    ['of root', stats(0o600, 0), 'belongs to another user (0)'],
+    ['that others read', stats(0o604, 1000), 'can be read by others (mode 0604)'],
+    ['of its own', stats(0o600, 1000), undefined],
+  ])('psd2 writes secrets into no file %s', (_, judged, fault) => {
+    const refused = () => refuseShared('/some/links', judged, 1000);
+    if (fault === undefined) expect(refused).not.toThrow();
+    else expect(refused).toThrow(`/some/links ${fault}`);
+  });
+
+  it('not even root writes secrets into a file of another user', () => {
+    expect(() => refuseShared('/some/links', stats(0o600, 1000), 0)).toThrow('belongs to another user');
   });
 
   it('a file of another user is refused, with the command that makes it safe', () => {

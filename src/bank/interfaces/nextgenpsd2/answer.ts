@@ -236,6 +236,14 @@ export function aboutAnother(what: string, named: string, asked: string, transac
   });
 }
 
+/** The error for an answer with statuses that cannot be true together: it decides nothing. @param statuses in words */
+export function contradictsItself(statuses: string): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank's answer contradicts itself: it says ${statuses}`, {
+    hint: 'psd2 did not use the answer. Ask the bank which of them is true.',
+    contradicts: true,
+  });
+}
+
 function unusable(answer: NextGenAnswer, message: string): Psd2Error {
   return new Psd2Error('bank_answer', message, idsOf(answer));
 }

@@ -1,10 +1,11 @@
+import { contradictionIn } from '../../../batch-file/pain002/contradiction.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import type { BankReason } from '../../../errors.ts';
 import type { BulkPayments, BulkTerms, EntryState } from '../../ports/bulk.ts';
 import type { Decides } from '../../ports/customer.ts';
-import { ask } from './answer.ts';
+import { ask, contradictsItself } from './answer.ts';
 import type { Calls } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
 import { debtorOf, fieldsOf, isXmlProduct, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
@@ -168,14 +169,24 @@ async function askEntries(
   }
   const call = callOf(paths, 'getPaymentInformation', values, transactionId);
   const { data } = await ask(bank, { ...call, decides }, bulkAnswer);
+  const payments = data.payments ?? [];
+  const contradiction = contradictionIn([
+    ['transactionStatus', statusesIn([data])],
+    ['transactionStatus of a payment', statusesIn(payments)],
+  ]);
+  if (contradiction !== null) throw contradictsItself(contradiction);
   return entriesFrom(
-    (data.payments ?? []).map((entry) => ({
+    payments.map((entry) => ({
       id: entry.endToEndIdentification,
       status: entry.transactionStatus,
       reasons: reasonsIn(entry, 'payment'),
     })),
     final,
   );
+}
+
+function statusesIn(said: readonly { transactionStatus: string | null }[]): Set<string> {
+  return new Set(said.flatMap(({ transactionStatus }) => transactionStatus ?? []));
 }
 
 /** The states by their ids. Two different statuses of one id decide nothing. */
@@ -189,6 +200,6 @@ function entriesFrom(
   const found = new Map<string, EntryState>();
   for (const { id, status, reasons } of said)
     if (id !== null && status !== null && statuses.get(id)?.size === 1)
-      found.set(id, { ...entryState(status, final), ...(reasons.length > 0 && { reasons }) });
+      found.set(id, entryState({ status, reasons }, final));
   return found;
 }

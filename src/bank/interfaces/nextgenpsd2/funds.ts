@@ -114,6 +114,8 @@ function wantsConsent(error: unknown, hadConsent: boolean): error is Psd2Error {
   if (!(error instanceof Psd2Error)) return false;
   const { bankCode = '', httpStatus = 0, message } = error;
   if (bankCode.startsWith('CONSENT_')) return true;
+  // What the customer activates at the bank, no consent replaces.
+  if (bankCode === 'NO_PIIS_ACTIVATION') return false;
   return !hadConsent && httpStatus >= 400 && httpStatus < 500 && CONSENT.test(message);
 }
 /** In the languages of the banks. */

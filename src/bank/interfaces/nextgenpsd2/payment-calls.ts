@@ -20,7 +20,7 @@ import type { BankDescription } from './description/schema.ts';
 import type { OAuth } from './oauth.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
 import { callOf } from './paths.ts';
-import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
+import { isDuplicate, isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
 import { lacksFormat } from './reports/format.ts';
 import { type Authorised, linksOf, progressOf, type Resource, scaOf, usableLinks } from './sca.ts';
@@ -154,6 +154,7 @@ async function initiate(
     links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
     ...(transactionStatus === 'RJCT' && { isRejected: true, ...(reasons.length > 0 && { reasons }) }),
+    ...(isDuplicate({ status: transactionStatus, reasons }) && { isDuplicate: true }),
   };
 }
 

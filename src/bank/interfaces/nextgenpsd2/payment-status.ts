@@ -4,6 +4,7 @@ import type { BankReason } from '../../../errors.ts';
 import type { EntryState } from '../../ports/bulk.ts';
 import type { ResourceStatus } from '../../ports/customer.ts';
 import type { ExecutionStatus } from '../../ports/payment-calls.ts';
+import { speaksOfDuplicate } from './judge/duplicate.ts';
 
 // What the transaction statuses mean (NextGenPSD2 1.3, "transactionStatus"; ISO 20022). One that is in none of these lists is
 // shown as it is, and decides nothing.
@@ -59,7 +60,7 @@ export function resourceStatus(
       ? 'executed'
       : isChecked && !needsSettlement({ instant, futureDated })
         ? 'ordered'
-        : becameOf(status),
+        : becameOf({ status, reasons }),
     ...(ENDED.includes(status) && reasons.length > 0 && { reasons }),
     ...((isPart || final.includes(status)) && { isFinal: true }),
     ...((isUnauthorised || status === PARTLY_AUTHORISED) && { awaitsSca: true }),
@@ -68,17 +69,34 @@ export function resourceStatus(
   };
 }
 
-function becameOf(status: string): ResourceStatus['became'] {
+function becameOf(said: PaymentSaid): ResourceStatus['became'] {
+  const { status } = said;
+  if (isDuplicate(said)) return 'duplicate';
   if (ACCEPTED.includes(status)) return 'executed';
   if (status === 'CANC') return 'cancelled';
   return status === 'RJCT' ? 'failed' : null;
 }
 
+/** Whether the bank has rejected a payment because it has another one like it. */
+export function isDuplicate({ status, reasons = [] }: PaymentSaid): boolean {
+  return status === 'RJCT' && speaksOfDuplicate(reasons);
+}
+
 /** What became of an entry of a bulk payment. */
-export function entryState(status: string, final: readonly string[]): EntryState {
-  const isRefused = ENDED.includes(status);
-  const means = ACCEPTED.includes(status) ? 'paid' : isRefused ? 'refused' : 'open';
-  return { transactionStatus: status, means, ...(final.includes(status) && { isFinal: true }) };
+export function entryState(said: PaymentSaid, final: readonly string[]): EntryState {
+  const { status, reasons = [] } = said;
+  return {
+    transactionStatus: status,
+    means: meaningOfEntry(said),
+    ...(final.includes(status) && { isFinal: true }),
+    ...(reasons.length > 0 && { reasons }),
+  };
+}
+
+function meaningOfEntry(said: PaymentSaid): EntryState['means'] {
+  if (isDuplicate(said)) return 'duplicate';
+  if (ACCEPTED.includes(said.status)) return 'paid';
+  return ENDED.includes(said.status) ? 'refused' : 'open';
 }
 
 /** Whether an instant transfer is settled. @param final the statuses that say so, by the bank file */
@@ -93,6 +111,7 @@ export function settlementOf(
     executionStatus: status,
     executionStatusDescription: description,
     ...why,
+    ...(isDuplicate({ status, reasons }) && { isDuplicate: true }),
     status: final.includes(status) || (isBulk && status === PART) ? 'OK' : isEnded ? 'KO' : 'PENDING',
   };
 }

@@ -45,6 +45,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // Some banks say so of a consent that the customer has withdrawn.
   CONSENT_INVALID: { ...consent('The consent does not cover {call}'), endsConsent: true },
   CONSENT_EXPIRED: { ...consent('The consent for {call} has ended'), endsConsent: true },
+  NO_PIIS_ACTIVATION: {
+    code: 'not_logged_in',
+    says: 'The customer has not activated confirmations of funds at the bank',
+    hint: 'Only the customer can activate them, for example in online banking. Then ask again.',
+  },
   TOKEN_UNKNOWN: token('The bank does not know the token of {call}'),
   TOKEN_INVALID: token('The bank does not accept the token of {call}'),
   TOKEN_EXPIRED: token('The token of {call} has expired'),

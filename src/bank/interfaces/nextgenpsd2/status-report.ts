@@ -1,19 +1,23 @@
 import { readPain002, type StatusReport } from '../../../batch-file/pain002/read.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { contradictsItself } from './answer.ts';
 
 /**
  * What the bank says of the payments of a file of ours.
  *
  * @param initiation whose body is that file, with its `MsgId` and `PmtInfId`
  * @returns null: it is no pain.002
- * @throws Psd2Error `bank_answer` if it is about another file: it decides nothing
+ * @throws Psd2Error `bank_answer` if it is about another file, or contradicts itself: it decides nothing
  */
 export function reportOf(body: Buffer, initiation: Pick<Initiation, 'body'>): StatusReport | null {
   const report = readPain002(body.toString('utf8'));
   const ours = [...initiation.body.matchAll(/<(?:MsgId|PmtInfId)>([^<]*)</g)].map(([, id]) => id);
   const isOurs = (named: string) => ours.includes(named);
-  if (!report || (report.about.length > 0 && report.about.every(isOurs))) return report;
+  if (!report || (report.about.length > 0 && report.about.every(isOurs))) {
+    if (report && report.contradiction !== null) throw contradictsItself(report.contradiction);
+    return report;
+  }
   const other = report.about.find((named) => !isOurs(named));
   throw new Psd2Error(
     'bank_answer',

@@ -105,7 +105,6 @@ describe('an answer that is not complete', () => {
 describe('an answer that is not HTTP', () => {
   const NO_SIZE = /^its answer is not valid HTTP \(Invalid character in chunk size\)$/;
   const TWO_LENGTHS = /^its answer is not valid HTTP \(.*Content-Length.*\)$/;
-  const UNASKED = /^its answer begins with 100 Continue, which psd2 did not ask for$/;
   const ENDLESS = `HTTP/1.1 200 ${'a'.repeat(128 * KIB)}`;
   const TOO_LONG = /^its answer has more than 16 KiB of headers$/;
 
@@ -117,7 +116,6 @@ describe('an answer that is not HTTP', () => {
       NO_SIZE,
     ],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', TWO_LENGTHS],
-    ['a hundred that psd2 did not ask for', `HTTP/1.1 100 Continue\r\n\r\n${OK}`, UNASKED],
     ['a header of 17 KiB', `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(17 * KIB)}\r\n\r\n`, TOO_LONG],
     ['headers of 17 KiB', `HTTP/1.1 200 OK\r\n${`A: ${'a'.repeat(KIB)}\r\n`.repeat(17)}\r\n`, TOO_LONG],
     ['a first line that does not end', ENDLESS, TOO_LONG],
@@ -138,11 +136,52 @@ describe('an answer that is not HTTP', () => {
     expect((await send()).body).toHaveLength(MIB);
   });
 
+  it.each([
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.0 100\r\n\r\n',
+    'HTTP/1.1 102 Processing\r\nX-Request-ID: other\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\nContent-Length: 7\r\n\r\n',
+    'HTTP/1.1 199 Else\r\n\r\n',
+    '\r\nHTTP/1.1 100 Continue\r\n\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+  ])('an interim answer is skipped, although psd2 has not asked for it: %j', async (interim) => {
+    // In one piece, and byte by byte: also where the head begins.
+    const [whole, ...bytes] = [interim + OK, ...`${interim}${OK}`];
+    bank.answer = answered(whole);
+    expect(await send()).toEqual({
+      status: 200,
+      headers: { 'content-length': '2' },
+      body: Buffer.from('{}'),
+    });
+    bank.answer = (socket) => {
+      const writeNext = () => {
+        const byte = bytes.shift();
+        if (byte !== undefined) socket.write(byte, writeNext);
+      };
+      writeNext();
+    };
+    expect((await send()).status).toBe(200);
+    // The connection can be used again.
+    expect(await bank.requests()).toEqual([2]);
+  });
+
   it('any number of interim answers may come first, because each has a head of its own', async () => {
     const interim = `HTTP/1.1 102 Processing\r\nA: ${'a'.repeat(12 * KIB)}\r\n\r\n`;
     bank.answer = answered(interim.repeat(10) + OK);
     const { status, headers } = await send();
     expect({ status, headers }).toEqual({ status: 200, headers: { 'content-length': '2' } });
+  });
+
+  it.each([
+    [
+      'the switch to another protocol',
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n${OK}`,
+    ],
+    ['an interim answer alone', 'HTTP/1.1 100 Continue\r\n\r\n', true],
+    ['half of one', 'HTTP/1.1 1', true],
+  ])('%s is no answer', async (_, bytes, ends = false) => {
+    bank.answer = (socket) => (ends ? socket.end(bytes) : socket.write(bytes));
+    await expect(send()).rejects.toBeInstanceOf(Error);
+    expect(await bank.requests()).toEqual([1]);
   });
 });
 

@@ -295,6 +295,16 @@ describe('what the bank says of each transfer', () => {
     ]);
   });
 
+  it.each([
+    ['the whole is rejected, and one is paid', 'RJCT', 'ACSC'],
+    ['the whole is settled, and one is rejected', 'ACSC', 'RJCT'],
+  ])('in JSON decides nothing if it contradicts itself: %s', async (_, transactionStatus, ofOne) => {
+    const answer = said({ transactionStatus, payments: [entryOf('INV-1', ofOne)] });
+    const { bulk } = bulkAt(JSON_BULK, [answer, answer]);
+    const refused = { code: 'bank_answer', contradicts: true };
+    await expect(bulk.entries(stored('{}'), 'b1', TRANSACTION_ID)).rejects.toMatchObject(refused);
+  });
+
   it('has its reasons', async () => {
     const tppMessages = [{ category: 'ERROR', code: 'PAYMENT_FAILED', text: 'NOTE: closed' }];
     const answer = said({ payments: [entryOf('INV-2', 'RJCT', { rejectionReason: 'AC01', tppMessages })] });

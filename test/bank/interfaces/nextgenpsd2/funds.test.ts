@@ -162,6 +162,13 @@ it.each<[number, object, string | undefined, string, RegExp]>([
   [400, { code: 400, message: MISSING }, undefined, 'not_logged_in', ONLY_WITH],
   [401, message('CONSENT_INVALID'), undefined, 'not_logged_in', ONLY_WITH],
   [403, message('CONSENT_UNKNOWN'), 'f1', 'not_logged_in', OTHER_THAN],
+  [
+    401,
+    message('NO_PIIS_ACTIVATION', 'No consent'),
+    undefined,
+    'not_logged_in',
+    /^The customer has not activated/,
+  ],
   [400, message('FORMAT_ERROR', 'amount'), undefined, 'bank_refused', /amount/],
   [400, message('FORMAT_ERROR', 'consent'), 'f1', 'bank_refused', /consent/],
   [503, { text: 'consent service' }, undefined, 'bank_failing', /503/],

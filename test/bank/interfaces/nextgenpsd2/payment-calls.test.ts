@@ -272,10 +272,13 @@ describe('the status of a payment', () => {
   const NOT_JSON = { code: 'bank_answer', message: notJson };
   const notAllowed = `The bank does not allow GET ${SELF}/status (HTTP 403): ${IN_XML}`;
   const REFUSED = { code: 'forbidden', message: notAllowed };
+  const both = "The bank's answer contradicts itself: it says GrpSts ACSC and TxSts RJCT";
+  const CONTRADICTS = { code: 'bank_answer', message: both, contradicts: true };
   it.each<[string, string, Scripted, object]>([
     ['XML', OURS, page(REPORT), { authorizationStatus: 'ACSP', became: 'executed' }],
-    ['XML about it alone', OURS, page(reportOf('ACSP', 'INV-7', 'RJCT')), { became: 'failed' }],
-    ['XML about another one alone', OURS, page(reportOf('ACSP', 'E-2', 'RJCT')), { became: 'executed' }],
+    ['XML about it alone', OURS, page(reportOf('PART', 'INV-7', 'RJCT')), { became: 'failed' }],
+    ['XML about another one alone', OURS, page(reportOf('ACSP', 'E-2', 'ACSC')), { became: 'executed' }],
+    ['XML that contradicts itself', OURS, page(reportOf('ACSC', 'INV-7', 'RJCT')), CONTRADICTS],
     ['JSON', '<Document/>', said({ transactionStatus: 'RCVD' }), { authorizationStatus: 'RCVD' }],
     ['XML that is no report', '<Document/>', page('<Document/>'), NOT_JSON],
     ['XML, for a payment in JSON', '{"a":"<"}', page(REPORT), NOT_JSON],

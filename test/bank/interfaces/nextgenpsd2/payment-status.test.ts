@@ -79,10 +79,23 @@ describe('the status of a transfer in a bulk payment', () => {
       ...[status, 'open'],
     ]),
   ])('%s means %s', (status, means) => {
-    expect(entryState(status ?? '', FINAL)).toEqual({
+    expect(entryState({ status: status ?? '' }, FINAL)).toEqual({
       ...{ transactionStatus: status, means },
       ...(FINAL.includes(status ?? '') && { isFinal: true }),
     });
+  });
+});
+
+describe('a rejection because of another payment like it', () => {
+  const reasons = [{ level: 'payment' as const, code: 'AM05', proprietary: null, text: null }];
+  it.each(['RJCT', 'CANC', 'ACSC'])('only RJCT is one: %s', (status) => {
+    const is = status === 'RJCT';
+    expect([
+      resourceStatus({ status, reasons }, { instant: false, futureDated: false }, FINAL).became ===
+        'duplicate',
+      entryState({ status, reasons }, FINAL).means === 'duplicate',
+      settlementOf({ status, reasons }, FINAL).isDuplicate ?? false,
+    ]).toEqual([is, is, is]);
   });
 });
 

@@ -212,6 +212,7 @@ describe('a report that cannot be read', () => {
   const ENDLESS = `:86:${'x\n'.repeat(200)}`;
   const SEVERAL = [OWN, '37040044/532013000', '37040044/1'].map(of).join('\n');
   const lastOf = (from: string, to: string) => MT940.replace(/-\r\n:20:.*/s, '').replace(from, to);
+  const twice = (name: string) => CAMT.replace(new RegExp(`<${name}\\b.*?</${name}>`, 's'), '$&$&');
   const entities = '<!DOCTYPE d [<!ENTITY a "b">]>';
   it.each<[string, string | Buffer, RegExp]>([
     ['cut', CAMT.slice(0, -40), /not well-formed.*line \d+, column \d+$/],
@@ -223,6 +224,16 @@ describe('a report that cannot be read', () => {
     ['of another kind', changed('camt.053', 'camt.054'), /camt.054/],
     ['of several accounts', TWO.replace(OWN, OTHER), /several accounts, at line \d+/],
     ['without a direction', changed('DBIT', 'X'), /neither CRDT nor DBIT.*line \d+/],
+    ['with two amounts', twice('Amt'), /entry has more than one Amt, at line \d+, column \d+$/],
+    ['with two currencies', changed('<Amt', '<Amt Ccy="USD"> </Amt><Amt'), /more than one Amt, at line \d+/],
+    ['with two directions', twice('CdtDbtInd'), /more than one CdtDbtInd, at line \d+/],
+    ['with two states', twice('Sts'), /more than one Sts, at line \d+/],
+    [
+      'with two flags of a reversal',
+      changed('<Amt', '<RvslInd>false</RvslInd><RvslInd>true</RvslInd><Amt'),
+      /RvslInd, at/,
+    ],
+    ['with two days', twice('BookgDt'), /more than one BookgDt, at line \d+/],
     ['with an amount that is none', changed('12.50', '1e3'), /amount "1e3".*line \d+/],
     ['with a sign in the amount', changed('12.50', '-12.50'), /amount "-12.50"/],
     ['with a day that is none', changed('2026-11-20', '2026-13-20'), /"2026-13-20" is not a day, at line/],

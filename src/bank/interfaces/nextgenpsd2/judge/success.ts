@@ -1,5 +1,6 @@
 import { isRecord } from '../../../../domain/json.ts';
 import { begunAnswer } from '../wire/payment.ts';
+import { DUPLICATE_REASON } from './duplicate.ts';
 import type { Lookup } from './named-fields.ts';
 import { type GivenAnswer, readOwnJson } from './own-answer.ts';
 import { requestIdOf, withoutSent } from './sent.ts';
@@ -35,9 +36,6 @@ export function judgeSuccess(answer: GivenAnswer, { sent, bank, content }: Looku
     ? { says: 'began' }
     : { says: 'unknown', why: 'The answer is a success without the id of a payment' };
 }
-
-/** Reasons of ISO 20022 that name another payment: AM05, and DU01 to DU05. */
-const DUPLICATE_REASON = /\b(AM05|DU0[1-5])\b/;
 
 function hasError(json: Readonly<Record<string, unknown>>): boolean {
   const { tppMessages } = json;

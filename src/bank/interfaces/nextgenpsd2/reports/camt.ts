@@ -96,6 +96,17 @@ function placesOf(at: string): Pick<Known, 'place' | 'currency'> {
   return { place: placeOf(at), currency: placeOf(`${at}/@Ccy`) };
 }
 
+/** What an entry has once. Of two, nobody knows which one is true. */
+const ONCE = (
+  [
+    ['Amt', 'Amt/@Ccy'],
+    ['CdtDbtInd'],
+    ['Sts', 'Sts/Cd', 'Sts/Prtry'],
+    ['RvslInd'],
+    ['BookgDt', 'BookgDt/Dt', 'BookgDt/DtTm'],
+  ] as const
+).map(([element, ...more]) => [element, [element, ...more].map(placeOf)] as const);
+
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:camt\.05[23]\.001\.(0[2-9]|1[0-3])$/;
 
 /** What the parser gets at a time, and more than any text or tag of a report has. */
@@ -255,6 +266,9 @@ class Reader {
 
   #book(): void {
     const entry = this.#entry;
+    for (const [element, places] of ONCE)
+      if (places.some((place) => typeof entry[place] === 'object'))
+        this.#refuse(`An entry has more than one ${element}`);
     const status = first(entry, 'Sts') ?? first(entry, 'Sts/Cd', 'Sts/Prtry');
     // What is only information moves no money.
     if (status === 'INFO') return;

@@ -38,6 +38,7 @@ export const begunAnswer = z.object({ paymentId: headerId });
 
 /** A bulk payment as the bank has it. Not every bank says what became of its entries. */
 export const bulkAnswer = z.object({
+  transactionStatus: optionalStatusOf(TRANSACTION_STATUSES),
   payments: z.catch(
     z.nullish(
       z.array(
