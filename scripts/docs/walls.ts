@@ -191,7 +191,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/disk',
   ],
   'commands/log': [...NOUN, 'smoke'],
-  'commands/operation': NOUN,
+  'commands/operation': [...NOUN, 'commands/batch/follow-group.ts'],
   'commands/products': NOUN,
   'commands/profile': [
     'bank-file/description.ts',

@@ -146,6 +146,8 @@ const bareStep = z.enum([
   'cancel-taken',
   /** The bulk payment of a transfer never reached the bank. Or its signing basket is none, so it can be authorised otherwise. */
   'bulk-left',
+  /** The bank has deleted its signing basket, whose link a customer has had: the payment is alone again, and may run all the same. */
+  'basket-deleted',
   /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
   'sca-again',
   /** No byte of the request left. `execute` may be sent again. */

@@ -260,6 +260,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return operation.verification
         ? { state: 'verified', mayExecuteWithoutUs: mayExecuteVerified(operation), bulk: null }
         : { state: 'created', reached: false, mayExecuteWithoutUs: false, bulk: null };
+    case 'basket-deleted':
+      return { state: 'verified', mayExecuteWithoutUs: true, bulk: null };
     case 'verify-not-begun':
       // What is sent again may have left before.
       if (operation.isRepeated) return {};

@@ -117,7 +117,7 @@ describe('a word that is an option', () => {
     ['which has them itself too', ['transfer', 'create', '--amo'], ['--amount']],
     ['another command of the group does not', ['transfer', 'resume', '--amo'], []],
     ['a group without a standard command has none', ['accounts', '--mon'], []],
-    ['a hidden option is not offered', ['operation', 'cancel', '--pas'], []],
+    ['a hidden option is not offered', ['consent', 'cancel', '--pas'], []],
     ['one that is given with its value is not offered again', ['--lang=it', '--la'], []],
     ['nor one given by its letter', ['-q', '--qui'], []],
     ['nor one whose value is the next word', ['--lang', 'it', '--la'], []],

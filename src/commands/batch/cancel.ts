@@ -1,11 +1,13 @@
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { cancelUnsent, cancelWithoutBasket } from '../../flows/batch/afterwards.ts';
+import { cancelGroups, cancelUnsent, cancelWithoutBasket } from '../../flows/batch/afterwards.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
 import { hasEnded, type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { examples, verb } from '../declare.ts';
+import type { Context } from '../context.ts';
+import { examples, verb, where } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
+import { readPerson } from '../shared/psu.ts';
 import { BATCH, BATCH_FORM, batchData } from './batches.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
@@ -15,17 +17,22 @@ export const cancel = verb(
   {
     prints: BATCH,
     help: `
-psd2 cancels the payments for which nothing was sent, and at the bank those that were to go into a signing basket which the bank has refused
-or not answered: nobody has a link to authorise them. psd2 names the others that have not ended. As long as that is possible, psd2
-transfer cancel cancels each of them alone. It cannot cancel what is in a bulk payment: only the customer can refuse that.
+psd2 cancels the payments for which nothing was sent. It asks the bank to cancel the bulk payments that it has, before or after their
+customers have authorised them, and to delete signing baskets that nobody has authorised; then it asks the bank to cancel the payments that
+were in one. The bank may want a customer to authorise a cancellation: psd2 sends them there, and --psu-id names another person who must. psd2
+names the payments that have not ended. As long as that is possible, psd2 transfer cancel cancels each of them alone.
 ${examples('psd2 batch cancel 3f2a9c --yes')}`,
   },
-  (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
-  async (context, reference) => {
+  (command) =>
+    command
+      .argument('<batch>', 'id of the batch, or the beginning of it')
+      .option('--psu-id <id>', where('PSU-ID', 'who authorises the cancellation now: their id at the bank')),
+  async (context, reference, options: { psuId?: string }) => {
     const data = await context.store();
     const known = await readBatch(data, reference);
+    const by = await readPerson(context, options);
     await confirmed(context, {
-      text: `Cancel all payments of ${known.batch.batch} for which nothing was sent?`,
+      text: `Cancel all payments of ${known.batch.batch} for which nothing was sent, its bulk payments and its signing baskets?`,
       unasked: 'Cancelling a batch needs a confirmation',
       hint: 'Add --yes to confirm in advance. psd2 has cancelled nothing.',
       declined: 'psd2 has cancelled nothing',
@@ -34,10 +41,14 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     const { batch, recorded } = await cancelUnsent(data, known, person);
     if (recorded) await auditBatch(data, 'cancelled', batch, person);
     const store = followed(context, data, batch.batch);
-    const isAny = await cancelWithoutBasket(store, known.known, payers(context), ({ line }, { message }) =>
+    const payerOf = payers(context);
+    const following = { ...store, links: null, whileWaiting: context.terminal.whileWaiting };
+    const groups = await cancelGroups(following, batch, payerOf, by);
+    const left = groups.isAny ? (await readBatch(data, batch.batch)).known : known.known;
+    const isAny = await cancelWithoutBasket(store, left, payerOf, ({ line }, { message }) =>
       context.terminal.warn(cleanText(`Payment ${line}: ${endSentence(message)}`)),
     );
-    if (isAny) {
+    if (isAny || groups.isAny) {
       const { operator, machine } = actorOf(context.env);
       await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
       if (!recorded) await auditBatch(data, 'cancelled', batch, person);
@@ -45,13 +56,28 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     const after = await readBatch(data, batch.batch);
     context.output.record(batchData(context.profile(), after), BATCH_FORM);
     const others = after.known.filter(({ outcome }) => !hasEnded(outcome));
+    const problem = firstOf(context, groups.problems, others);
+    if (problem) throw problem;
     if (others.length > 0) throw notCancelled(after, others);
   },
 );
 
+/** Why a bulk payment or signing basket is not cancelled. Says why others are not, and which other payments have not ended. */
+function firstOf(
+  { terminal }: Context,
+  problems: ReadonlyMap<string, Psd2Error>,
+  others: readonly KnownLine[],
+): Psd2Error | undefined {
+  const [first, ...more] = problems.values();
+  for (const { message } of more) terminal.warn(cleanText(endSentence(message)));
+  const alone = others.filter(({ transfer }) => !problems.has(transfer?.bulk ?? ''));
+  if (first && alone.length > 0) terminal.warn(`${notEnded(alone)}.`);
+  return first;
+}
+
 /** The error for payments that have begun and have not ended. */
-function notCancelled({ batch }: KnownBatch, others: readonly KnownLine[]): Psd2Error {
-  const count = batch.cancelled.size;
+function notCancelled({ batch, known }: KnownBatch, others: readonly KnownLine[]): Psd2Error {
+  const count = known.filter(({ row }) => row.state === 'cancelled').length;
   const cancelled =
     count === 0
       ? 'psd2 has cancelled no payment.'
@@ -61,25 +87,23 @@ function notCancelled({ batch }: KnownBatch, others: readonly KnownLine[]): Psd2
   const words = [
     cancelled,
     inBulk.length > 0 &&
-      'psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that.',
+      'psd2 cannot cancel a bulk payment of which the bank has not said what it calls it. psd2 batch run asks what became of it.',
     alone.length > 0
       ? `As long as nothing irreversible was sent${inBulk.length > 0 ? ' for the others' : ''}:`
       : 'See the payments with:',
   ];
-  return new Psd2Error(
-    'usage',
-    `${others.length === 1 ? 'One payment has begun and has' : `${others.length} payments have begun and have`} not ended: ${others
-      .map(({ row }) => `line ${row.line} is ${row.state}`)
-      .slice(0, 10)
-      .join(', ')}`,
-    {
-      hint: words.filter(Boolean).join(' '),
-      next:
-        alone.length > 0
-          ? alone.slice(0, 5).flatMap(({ row }) => (row.flow ? [['transfer', 'cancel', row.flow]] : []))
-          : [['batch', 'status', batch.batch]],
-    },
-  );
+  return new Psd2Error('usage', notEnded(others), {
+    hint: words.filter(Boolean).join(' '),
+    next:
+      alone.length > 0
+        ? alone.slice(0, 5).flatMap(({ row }) => (row.flow ? [['transfer', 'cancel', row.flow]] : []))
+        : [['batch', 'status', batch.batch]],
+  });
+}
+
+function notEnded(others: readonly KnownLine[]): string {
+  const states = others.slice(0, 10).map(({ row }) => `line ${row.line} is ${row.state}`);
+  return `${others.length === 1 ? 'One payment has begun and has' : `${others.length} payments have begun and have`} not ended: ${states.join(', ')}`;
 }
 
 /** The bank has one payment for all that are in a bulk payment. In a signing basket, each has its own. */

@@ -46,7 +46,7 @@ export const batch: Noun = {
       load: async () => (await import('./retry.ts')).retry,
     },
     cancel: {
-      description: 'cancel the payments of a batch for which nothing was sent',
+      description: 'cancel the payments of a batch: those not sent, and bulk payments at the bank',
       load: async () => (await import('./cancel.ts')).cancel,
     },
     resolve: {

@@ -1,8 +1,10 @@
 import type { Account } from '../../bank/ports/bank.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { kindOf } from '../../flows/batch/pay-share.ts';
 import type { BatchStore, Payer } from '../../flows/batch/ports.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import type { Context } from '../context.ts';
+import { withWaysOfBatch } from '../flow/next-command.ts';
 import { flowPortsOf } from '../flow/ports.ts';
 import { endPaymentTokens } from '../open/payment-tokens.ts';
 import { returnPortsOf } from '../open/returns.ts';
@@ -83,6 +85,15 @@ async function openPayer(root: Context, customer: string | null): Promise<Payer>
     withDebtor: (order) => withDebtor(context, opened, order, context.world.newId(), accounts),
     checkPayee: command === undefined ? null : payeeCheckOf(context, command),
     cancelAtBank: async (open) => TRANSFERS.cancelAtBank?.(context, opened, open, { paste: false }),
+    cancelGroupAtBank: async (open, person) => {
+      const { cancelHere } = await import('../open/cancel-at-bank.ts');
+      const calls = kindOf(open.current).calls({ bank }, open.current);
+      try {
+        await cancelHere(context, opened, open, calls, { paste: false, person });
+      } catch (error) {
+        throw withWaysOfBatch(error, open.current);
+      }
+    },
     ports: () => flowPortsOf(opensQuietly(context), opened),
     returns: (transactionId, person) =>
       returnPortsOf(opensQuietly(context), opened, false, transactionId, person),

@@ -13,7 +13,7 @@ import { forFlow, refuseOtherCustomer } from './customer.ts';
 import { type FlowNoun, printFlow, printsOne } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
 import { describeFlow } from './fields.ts';
-import { commandThatContinues } from './next-command.ts';
+import { commandThatContinues, withWaysOfBatch } from './next-command.ts';
 
 /** `psd2 <noun> cancel <flow>` */
 export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb =>
@@ -81,15 +81,17 @@ export async function cancelFlow<K extends Kind>(
     if (!globals.yes && !(await terminal.confirm(`Cancel the ${noun.kind} for good?`)))
       throw new Psd2Error('cancelled', `The ${noun.kind} ${current.flow} is unchanged`);
     const wasAtBank = ['authorizing', 'authorized'].includes(open.current.state);
-    printFlow(context, noun, await open.record({ type: 'cancelled' }));
-    const left = noun.leftAtBank?.(open.current);
+    const ended = await open.record({ type: 'cancelled' });
+    printFlow(context, noun, ended);
+    const left = noun.leftAtBank?.(ended);
     if (left) terminal.say(writeLeft(left, context.repeated));
     else if (wasAtBank)
       terminal.say(
         `The customer can still answer at the bank, but it has no effect: psd2 will not send ${noun.sent}.`,
       );
-    const freed = noun.referenceOf(open.current);
+    const freed = noun.referenceOf(ended);
     if (freed !== null) terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
+    await noun.afterEnd?.(context, ended);
   });
 }
 
@@ -130,7 +132,7 @@ async function cancelThere<K extends Kind>(
       await noun.cancelAtBank?.(context, opened, open, { paste, person: who });
     } catch (error) {
       if (open.current !== before) printFlow(context, noun, open.current);
-      throw open.current === before ? error : withWayOn(error, kind, flow);
+      throw withWaysOfBatch(open.current === before ? error : withWayOn(error, kind, flow), open.current);
     } finally {
       await noun.tidy?.(context, open.current);
     }

@@ -10,7 +10,7 @@ import type { Printed } from '../declare.ts';
 export type Described = [title: string, value: string | null | undefined][];
 
 /** How the customer, or another person, authorises a cancellation. */
-interface CancelThere {
+export interface CancelThere {
   /** The operator pastes the address that the browser ended at. */
   paste: boolean;
   person?: PsuIdentification | undefined;

@@ -14,6 +14,22 @@ export function commandThatContinues(flow: FlowOf<Kind>): string[] {
   return batch === null ? [flow.kind, 'resume', flow.flow] : ['batch', 'run', batch];
 }
 
+/**
+ * An error about a bulk payment or a signing basket, or a transfer of one, whose next commands are those of the batch: it is not continued
+ * alone, and an operation of it has no status of its own.
+ */
+export function withWaysOfBatch(error: unknown, flow: FlowOf<Kind>): unknown {
+  const batch = batchOfJoint(flow);
+  if (!(error instanceof Psd2Error) || batch === null || error.next === undefined) return error;
+  const next = error.next.map((words) => {
+    const [noun, verb, about, ...more] = words;
+    if (about !== flow.flow) return words;
+    if (verb === 'resume') return ['batch', 'run', batch, ...more];
+    return noun === 'operation' && verb === 'status' ? ['batch', 'status', batch] : words;
+  });
+  return error.with({ next });
+}
+
 /** @throws Psd2Error `usage` for a transfer of a bulk payment or a signing basket: it is not continued alone */
 export function refuseInJoint(flow: FlowOf<'transfer'>): void {
   const batch = batchOfJoint(flow);

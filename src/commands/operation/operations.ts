@@ -1,7 +1,9 @@
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
+import { isInterruption } from '../../flows/refusals.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import { objectOf, orNull, text, writeMoney } from '../../terminal/output/fields.ts';
+import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import { costFields, executionFields, flowEnds, operationBegins } from '../flow/fields.ts';
 
@@ -33,6 +35,13 @@ const form = objectOf<GenericOperation>()(() => {
   )
   .inList('flow state operation product createdAt customerId');
 
+/** What becomes of a bulk payment or signing basket is written into its transfers. */
+async function followJoint(context: Context, flow: GenericOperation): Promise<void> {
+  if (!flow.initiation) return;
+  const { followGroup } = await import('../batch/follow-group.ts');
+  await followGroup(context, flow);
+}
+
 /** The maximum number of characters shown of an operation's data. */
 const MAX_DATA = 1000;
 
@@ -56,7 +65,24 @@ export const OPERATIONS: FlowNoun<'operation'> = {
   done: 'executed',
   isUnknown: (flow) => isOutcomeOpen(flow, false),
   isEnded: (flow) => nextOperationStep(flow, false) === 'done',
-  askBank: (bank, flow) => askOfOperation(bank, flow, () => ({ executionStatus: null })),
+  // The bank has a bulk payment and a signing basket as payments of their own.
+  async cancelAtBank(context, opened, open, how) {
+    const { cancelHere } = await import('../open/cancel-at-bank.ts');
+    const { kindOf } = await import('../../flows/batch/pay-share.ts');
+    const before = open.current;
+    try {
+      await cancelHere(context, opened, open, kindOf(before).calls(opened, before), how);
+    } catch (error) {
+      if (open.current !== before && !isInterruption(error)) await followJoint(context, open.current);
+      throw error;
+    }
+  },
+  afterEnd: followJoint,
+  async askBank(bank, flow) {
+    if (!flow.initiation) return askOfOperation(bank, flow, () => ({ executionStatus: null }));
+    const { kindOf } = await import('../../flows/batch/pay-share.ts');
+    return askOfOperation(bank, flow, (opened) => kindOf(flow).calls({ bank: opened }, flow));
+  },
   help: {
     list: ['psd2 operation list', 'psd2 operation list --attention'],
     executed: "it was executed: the account or the bank's support says so",

@@ -118,15 +118,11 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   referenceOf: ({ order }) => order.reference,
   sent: 'execute',
   done: 'executed',
-  async cancelAtBank(context, opened, open, { paste, person }) {
-    const { cancelAtBank } = await import('../../flows/payment/cancel.ts');
-    const { flowPortsOf } = await import('../flow/ports.ts');
-    const { refusePasting, returnPortsOf } = await import('../open/returns.ts');
-    if (paste) refusePasting(context);
-    const returns = await returnPortsOf(context, opened, paste, open.current.transactionId, person);
+  async cancelAtBank(context, opened, open, how) {
+    const { cancelHere } = await import('../open/cancel-at-bank.ts');
     const { withLogin } = await import('../../flows/batch/known-lines.ts');
     const calls = opened.bank.payments.transfer(await withLogin(opened.flows, open.current));
-    await cancelAtBank(open, calls, flowPortsOf(context, opened), returns);
+    await cancelHere(context, opened, open, calls, how);
   },
   async tidy(context, flow) {
     if (flow.authorises === 'by call') return;

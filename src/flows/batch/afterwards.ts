@@ -1,18 +1,21 @@
+import type { PsuIdentification } from '../../bank/ports/call.ts';
 import type { Batch, Person } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { isBanksToCancel, isOpen } from '../../domain/flow-states.ts';
+import { isAccepted, isBanksToCancel, isOpen, standingOf } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { hashOf } from '../../store/batch/refusals.ts';
 import type { Batches } from '../../store/ports/batches.ts';
-import type { Flows } from '../../store/ports/flows.ts';
+import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
 import { askDebtor, askIfFinal } from '../payment/outcome.ts';
 import { isInterruption } from '../refusals.ts';
 import { basketWithoutLink, mayGoIntoBasket } from './basket.ts';
-import { followInBulk } from './bulk.ts';
+import { BULK, followInBulk } from './bulk.ts';
+import { isPartial } from './follow-bulk.ts';
 import { tidy } from './group.ts';
 import { isBeforeAll, type KnownBatch, type KnownLine, referenceOf, withLogin } from './known-lines.ts';
-import type { BatchStore, Payer } from './ports.ts';
+import { kindOf } from './pay-share.ts';
+import type { BatchStore, Following, Payer } from './ports.ts';
 
 // What is done about a batch besides its run.
 
@@ -88,7 +91,71 @@ export function cancelUnsent(
 }
 
 /**
- * Cancels the payments that nobody has a link for, because there is no signing basket. What the bank does not cancel stays as it is.
+ * Whether a bulk payment or signing basket can be cancelled as a whole: nobody has its link, or it waits at the bank. A bulk payment also
+ * after its SCA, until the bank calls it final. The payments of a basket are alone then.
+ */
+function canBeCancelled(group: GenericOperation): boolean {
+  if (isOpen(group)) return true;
+  const isAcceptedBulk = kindOf(group) === BULK && isAccepted(group) && !isPartial(group);
+  return isBanksToCancel(group) && (standingOf(group) === 'sent' || isAcceptedBulk);
+}
+
+/**
+ * Cancels the bulk payments of a batch at the bank, and deletes its signing baskets there. Their customers may have to authorise that. The
+ * payments follow what the bank says then: those of a basket stay at the bank, each alone.
+ *
+ * @param person who authorises that now, if it is not the customer
+ * @returns why some are not cancelled, by their ids; and whether any are
+ * @throws Psd2Error `interrupted` and what the store throws
+ */
+export async function cancelGroups(
+  store: Following,
+  { bulks }: Batch,
+  payerOf: (line: Pick<BatchLine, 'customer'>) => Promise<Payer>,
+  person: PsuIdentification | undefined,
+): Promise<{ problems: Map<string, Psd2Error>; isAny: boolean }> {
+  const problems = new Map<string, Psd2Error>();
+  let isAny = false;
+  for (const flow of bulks.keys()) {
+    const known = await store.flows.find('operation', flow);
+    if (!canBeCancelled(known)) continue;
+    try {
+      await cancelGroup(store, await payerOf({ customer: known.order.customerId }), flow, person);
+      isAny = true;
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+      problems.set(flow, error);
+    }
+  }
+  return { problems, isAny };
+}
+
+async function cancelGroup(
+  store: Following,
+  payer: Payer,
+  flow: string,
+  person: PsuIdentification | undefined,
+): Promise<void> {
+  const follow = async () => {
+    const now = await store.flows.find('operation', flow);
+    await kindOf(now).follow(store, payer, now);
+    await tidy(store, now);
+  };
+  try {
+    await store.flows.resume('operation', flow, async (open) => {
+      if (isBanksToCancel(open.current)) await payer.cancelGroupAtBank(open, person);
+      else if (isOpen(open.current)) await open.record({ type: 'cancelled' });
+    });
+  } catch (error) {
+    // What stopped it counts more than what else goes wrong now.
+    if (!isInterruption(error)) await follow();
+    throw error;
+  }
+  await follow();
+}
+
+/**
+ * Cancels the payments that no customer has a link for alone, because there is no signing basket, or none any more. What the bank does not cancel stays as it is.
  *
  * @param cannotCancel called with what stopped psd2 from cancelling a payment. It goes on with the others
  * @returns whether there are any

@@ -20,7 +20,7 @@ import {
 import { beginGroup, type GroupKind, sendGroup, storedInitiation, type Taken, writeDown } from './group.ts';
 import { isBeforeAll, linesIn } from './known-lines.ts';
 import { throwProblems, transferOf } from './lines.ts';
-import type { BatchRun, Payer } from './ports.ts';
+import type { BatchRun, Following, Payer } from './ports.ts';
 import { isAboutLine, type Share } from './run.ts';
 import { newReturn } from './send.ts';
 import { initiateLine } from './single.ts';
@@ -133,7 +133,7 @@ async function initiateAll(
  *
  * @throws Psd2Error `interrupted` and what the store throws
  */
-async function followInBasket(run: BatchRun, payer: Payer, basket: GenericOperation): Promise<void> {
+async function followInBasket(run: Following, payer: Payer, basket: GenericOperation): Promise<void> {
   const { flows, links } = run;
   const lines = linesIn(await run.batches.find(run.batch), basket.flow);
   const round = async (): Promise<string[]> => {
@@ -176,7 +176,7 @@ async function followInBasket(run: BatchRun, payer: Payer, basket: GenericOperat
 
 /** Records the account that the customer has chosen for a payment that names none. */
 async function nameDebtor(
-  { flows }: BatchRun,
+  { flows }: Following,
   { bank }: Payer,
   flow: string,
   { transactionId: authorisedBy }: GenericOperation,

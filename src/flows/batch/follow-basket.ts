@@ -46,6 +46,11 @@ export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
   }
 }
 
+/** Whether the bank has deleted a basket, so that a customer may have its link. */
+function isDeleted({ state, isCancellationTaken }: Operation<OrderTarget>): boolean {
+  return state === 'cancelled' && isCancellationTaken;
+}
+
 /** Whether nobody has the link of a basket: the bank has not answered it, or has refused it, or psd2 has sent the customer nowhere yet. */
 export function isWithoutLink(basket: Operation<OrderTarget>): boolean {
   const isLinkless = basket.verification === null || basket.state === 'verified';
@@ -78,7 +83,7 @@ export function followBasket(
   if (found && found.type !== 'authorization') return [found];
   switch (means) {
     case 'none':
-      return [{ type: 'bulk-left' }];
+      return [{ type: isDeleted(basket) ? 'basket-deleted' : 'bulk-left' }];
     case 'with the customer':
       return becoming(transfer, 'authorizing', { type: 'sca-started' });
     case 'authorised':

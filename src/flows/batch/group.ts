@@ -17,7 +17,7 @@ import { isInterruption, isOvertaken } from '../refusals.ts';
 import { isOpenIn } from './follow-basket.ts';
 import { linesIn } from './known-lines.ts';
 import { otherThanOrdered, refuseOtherOrder } from './lines.ts';
-import type { BatchRun, BatchStore, Payer } from './ports.ts';
+import type { BatchRun, BatchStore, Following, Payer } from './ports.ts';
 import type { Share } from './run.ts';
 import { awaitsCustomer, payingPorts } from './send.ts';
 import type { Going, Sending, Way } from './way.ts';
@@ -27,6 +27,7 @@ import type { Going, Sending, Way } from './way.ts';
 
 /** One payment at the bank, or a basket of many. */
 export interface GroupKind extends Way<'operation'> {
+  follow(run: Following, payer: Payer, group: GenericOperation): Promise<void>;
   /** The name of its operation. */
   operation: string;
   /** @throws Psd2Error `config` if the bank has none any more */

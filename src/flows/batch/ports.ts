@@ -25,6 +25,8 @@ export interface Payer {
   checkPayee: ((line: BatchLine) => Promise<PayeeCheck>) | null;
   /** Cancels a payment at the bank, which may have the customer authorise that. */
   cancelAtBank(open: Open<'transfer'>): Promise<void>;
+  /** The same of a bulk payment, and of a signing basket. @param person who authorises that now, if it is not the customer */
+  cancelGroupAtBank(open: Open<'operation'>, person: PsuIdentification | undefined): Promise<void>;
   /** The ports of one flow. */
   ports(): Required<FlowPorts>;
   /** For SCA that the bank's links lead. @param person who authorises it now, if it is not the customer */
@@ -48,15 +50,19 @@ export interface BatchStore {
   tidyGroup(group: GenericOperation): Promise<void>;
 }
 
-/** What the run of a batch needs. */
-export interface BatchRun extends BatchStore {
+/** What following a bulk payment or a signing basket needs. */
+export interface Following extends BatchStore {
   links: Links | null;
+  /** Shows how far the command is while `work` runs. */
+  whileWaiting: FlowPorts['customer']['whileWaiting'];
+}
+
+/** What the run of a batch needs. */
+export interface BatchRun extends Following {
   acceptsClose: boolean;
   /** Who authorises now what somebody has authorised. */
   person: PsuIdentification | undefined;
   payerOf(line: Pick<BatchLine, 'customer'>): Promise<Payer>;
   /** What this run has initiated. */
   initiations: Initiations;
-  /** Shows how far the run is while `work` runs. */
-  whileWaiting: FlowPorts['customer']['whileWaiting'];
 }

@@ -141,7 +141,7 @@ it('psd2 asks before it cancels a batch', async () => {
   const words = ['batch', 'cancel', 'batch-1'];
   const no = await payer.run(words, { answers: [false] });
   expect([no.asked, endOf(no), endOf(await payer.run(words, { yes: false }))]).toMatchInlineSnapshot(`
-    [["Cancel all payments of batch-1 for which nothing was sent?"],
+    [["Cancel all payments of batch-1 for which nothing was sent, its bulk payments and its signing baskets?"],
      ["exit 2, cancelled: psd2 has cancelled nothing"],
      ["exit 2, confirmation_needed: Cancelling a batch needs a confirmation, and psd2 cannot ask without a terminal",
       "Add --yes to confirm in advance. psd2 has cancelled nothing."]]
@@ -204,11 +204,11 @@ it('psd2 cancels what nothing was sent for, also if its transfer ended before, a
       "running"],
      ["a bulk payment",
       "exit 2, usage: 2 payments have begun and have not ended: line 1 is authorizing, line 2 is authorizing",
-      "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. See the payments with:",
+      "1 payment is cancelled. psd2 cannot cancel a bulk payment of which the bank has not said what it calls it. psd2 batch run asks what became of it. See the payments with:",
       "$ batch status batch-1", { authorizing: 2, cancelled: 1 }, "running"],
      ["a basket and a bulk payment",
       "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is authorizing",
-      "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. As long as nothing irreversible was sent for the others:",
+      "1 payment is cancelled. psd2 cannot cancel a bulk payment of which the bank has not said what it calls it. psd2 batch run asks what became of it. As long as nothing irreversible was sent for the others:",
       "$ transfer cancel tr-1", { authorizing: 1, cancelled: 1, executing: 1 }, "running"]]
   `);
 });

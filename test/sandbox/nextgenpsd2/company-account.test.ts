@@ -9,12 +9,13 @@ import {
   refusalOf,
   useDoor,
 } from './door-client.ts';
-import { initiate, SCT } from './payment-client.ts';
+import { initiate, paymentBody, SCT } from './payment-client.ts';
 
 const [dora, emil] = companyCustomers.map(({ customerId }) => customerId);
 const iban = companyCustomers[0]?.products[0]?.iban;
 const FROM = { debtorAccount: { iban } };
-const door = await useDoor({}, ['company-account']);
+const products = { 'bulk-payments': ['sepa-credit-transfers'] };
+const door = await useDoor({ payments: { products } }, ['company-account']);
 const { client, sandbox } = door;
 
 /** Begins the authorisation of a person. */
@@ -51,6 +52,34 @@ test('a payment that one has authorised can be cancelled', async () => {
   sandbox.access.approve(authorisationOf(reply), dora ?? '');
   const path = `${SCT}/${reply.json.paymentId}`;
   expect((await client.send({ method: 'DELETE', path })).status).toBe(202);
+});
+
+test('a signing basket that one has authorised is not deleted', async () => {
+  const payment = await initiate(door, FROM);
+  const body = { paymentIds: [payment.json.paymentId] };
+  const basket = await initiate(door, {}, { path: '/v1/signing-baskets', body });
+  const path = `/v1/signing-baskets/${basket.json.basketId}`;
+  sandbox.access.approve(authorisationOf(basket), dora ?? '');
+  expect(refusalOf(await client.send({ method: 'DELETE', path }))).toBe('409 STATUS_INVALID');
+});
+
+test('both cancel a bulk payment that one has authorised', async () => {
+  const { debtorAccount, ...entry } = paymentBody(FROM);
+  const body = { debtorAccount, payments: [entry, entry] };
+  const bulk = '/v1/bulk-payments/sepa-credit-transfers';
+  const reply = await initiate(door, {}, { path: bulk, body });
+  sandbox.access.approve(authorisationOf(reply), dora ?? '');
+  const path = `${bulk}/${reply.json.paymentId}`;
+  expect((await client.send({ method: 'DELETE', path })).status).toBe(202);
+  const cancel = async (psuId: string) =>
+    client.send({
+      ...{ method: 'POST', path: `${path}/cancellation-authorisations`, body: {} },
+      headers: { 'psu-id': psuId, 'tpp-redirect-uri': CALLBACK },
+    });
+  sandbox.access.approve(authorisationOf(await cancel('dora')), dora ?? '');
+  expect(await statusOf(path)).toBe('PATC');
+  sandbox.access.approve(authorisationOf(await cancel('emil')), emil ?? '');
+  expect(await statusOf(path)).toBe('CANC');
 });
 
 test('a consent shows nothing until both have given it', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { atCb, gets, lost, RESUME, type Row, refused, type Step, step } from '../row.ts';
+import { atCb, fault, gets, lost, RESUME, type Row, refused, type Step, step } from '../row.ts';
 
 // Batches: what becomes of each payment of a file, of the batch, and of the same file or reference a second time.
 
@@ -159,6 +159,79 @@ const bulks = [
   ),
 ];
 
+const NEVER = { executesWithoutSca: 'never' };
+const CANCEL = ['batch', 'cancel', 'BATCH', '--yes', '--json'];
+const LATE = { initiate: [fault('executes-late=60')] };
+const isGone = (counts: object) => ({ prints: { counts } });
+const cancellations = [
+  together(
+    'a bulk payment that nobody has authorised is cancelled as a whole, with the SCA that the bank wants for it',
+    BULKS,
+    ['Ada', 'Bea'],
+    0,
+    step(BRIEFLY, '6 not_authorised authorizing authorizing', AWAY),
+    step(CANCEL, '0 cancelled', {
+      calls: 'cancel sca sca-status status sca-status status',
+      ...isGone({ cancelled: 2 }),
+    }),
+    step(RETRY, '0 added', { prints: { lines: 2 } }),
+  ),
+  together(
+    'a bulk payment that was authorised is cancelled until the bank executes it',
+    BULKS,
+    ['Ada', 'Bea'],
+    0,
+    step(RUN, '0 ordered ordered', { meets: LATE }),
+    step(CANCEL, '0 cancelled', isGone({ cancelled: 2 })),
+    step(['batch', 'status', 'BATCH', '--json'], '0', { calls: '' }),
+  ),
+  together(
+    'a bulk payment is cancelled at once at a bank that wants no SCA for it',
+    { ...BULKS, cancel: 'direct' },
+    ['Ada', 'Bea'],
+    0,
+    step(BRIEFLY, '6 not_authorised authorizing authorizing', AWAY),
+    step(CANCEL, '0 cancelled', {
+      calls: 'cancel sca-status status sca-status status',
+      ...isGone({ cancelled: 2 }),
+    }),
+  ),
+  together(
+    'a bulk payment whose cancellation the customer refuses stays as it is',
+    BULKS,
+    ['Ada', 'Bea'],
+    0,
+    step(BRIEFLY, '6 not_authorised authorizing authorizing', AWAY),
+    step(CANCEL, '6 not_authorised running', {
+      customer: 'refuses',
+      says: /The bank still has the payment.*\n\$ operation cancel op-/,
+    }),
+    step(BRIEFLY, '6 not_authorised authorizing authorizing', AWAY),
+  ),
+  together(
+    'a bulk payment that the bank has executed is not cancelled',
+    BULKS,
+    ['Ada', 'Bea'],
+    2,
+    step(RUN, '0 executed executed'),
+    step(CANCEL, '7 bank_refused running', {
+      calls: 'cancel sca-status status',
+      says: 'The payment cannot be cancelled. It is ACSP.',
+    }),
+  ),
+  together(
+    'a signing basket is deleted before anybody has authorised it, and then its payments are cancelled',
+    NEVER,
+    ['Ada', 'Bea'],
+    0,
+    step([...BRIEFLY, '--as', 'basket'], '6 not_authorised authorizing authorizing', AWAY),
+    step(CANCEL, '0 cancelled', {
+      calls: expect.stringMatching(/^cancel( sca-status| status)+( cancel sca( sca-status| status)+){2}$/),
+      ...isGone({ cancelled: 2 }),
+    }),
+  ),
+];
+
 const TURNED_AWAY = gets(502, '<h1>Bad gateway</h1>');
 const stops = [
   together(
@@ -179,7 +252,6 @@ const stops = [
   ),
 ];
 
-const NEVER = { executesWithoutSca: 'never' };
 const baskets = [
   together(
     'in a basket each line is a payment at the bank, and the customer authorises all of them once',
@@ -219,9 +291,6 @@ const baskets = [
     0,
     step([...BRIEFLY, '--as', 'basket'], '6 not_authorised authorizing authorizing', AWAY),
     step(RESUME, '2 usage', { says: '$ batch run BATCH' }),
-    step(['batch', 'cancel', 'BATCH', '--yes', '--json'], '2 usage running', {
-      says: '2 payments have begun',
-    }),
     step(['transfer', 'cancel', 'FLOW', '--yes', '--json'], '0 cancelled'),
     step([...BRIEFLY, '--as', 'basket'], '8 payment_failed cancelled authorizing', AWAY),
   ),
@@ -244,4 +313,4 @@ const files = ['pain.001.001.03', 'pain.001.001.09'].map((format) =>
   ),
 );
 
-export const BATCHES: Row[] = [...alone, ...bulks, ...stops, ...baskets, ...files];
+export const BATCHES: Row[] = [...alone, ...bulks, ...stops, ...cancellations, ...baskets, ...files];

@@ -3,8 +3,9 @@ import type { Initiation } from '../../../domain/operation.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { Baskets } from '../../ports/basket.ts';
 import type { BeforeSend } from '../../ports/call.ts';
+import type { Sca } from '../../ports/customer.ts';
 import type { PaymentCalls } from '../../ports/payment-calls.ts';
-import { ask } from './answer.ts';
+import { ask, readDeletion } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import { termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
@@ -46,29 +47,45 @@ const NOT_INSTANT = { instant: false, futureDated: false };
 
 function basketCalls(created: Basket): PaymentCalls {
   const basket = { ...created, bank: aboutPayment(created.bank, created.transactionId) };
-  const { bank, paths, description, transactionId } = basket;
+  const { bank, paths, transactionId } = basket;
+  const sca = scaOfBasket(basket);
   return {
     name: 'signing basket',
     verify: (beforeSend, requestId) => create(created, beforeSend, requestId),
     verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
     execute: null,
     executionStatus: null,
-    sca: scaOf(basket, basket.oauth, {
-      resource: resourceOf,
-      oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
-      async status(basketId, _, decides) {
-        const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
-        const { data } = await ask(bank, { ...call, decides: decides || true }, basketStatusAnswer);
-        // As soon as the bank has checked it, the customer has nothing more to do for it.
-        return resourceStatus({ status: data.transactionStatus }, NOT_INSTANT, description.payments.final);
+    sca,
+    cancellation: {
+      sca,
+      // It ends the basket alone: its payments stay at the bank, and can be authorised or cancelled one by one.
+      async request({ resourceId: basketId, beforeSend, wasTaken }) {
+        const call = callOf(paths, 'deleteSigningBasket', { basketId }, transactionId);
+        return bank.ask({ ...call, beforeSend }, (answer) => {
+          const { verdict, notices } = readDeletion(answer, { what: 'signing basket', wasTaken });
+          return { verdict: verdict === 'is gone' ? verdict : ('taken' as const), notices };
+        });
       },
-      async count(basketId) {
-        const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);
-        return (await ask(bank, { ...call, decides: true }, authorisationsAnswer)).data.authorisationIds
-          .length;
-      },
-    }),
+    },
   };
+}
+
+function scaOfBasket(basket: Basket): Sca {
+  const { bank, paths, description, transactionId } = basket;
+  return scaOf(basket, basket.oauth, {
+    resource: resourceOf,
+    oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
+    async status(basketId, _, decides) {
+      const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
+      const { data } = await ask(bank, { ...call, decides: decides || true }, basketStatusAnswer);
+      // As soon as the bank has checked it, the customer has nothing more to do for it.
+      return resourceStatus({ status: data.transactionStatus }, NOT_INSTANT, description.payments.final);
+    },
+    async count(basketId) {
+      const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);
+      return (await ask(bank, { ...call, decides: true }, authorisationsAnswer)).data.authorisationIds.length;
+    },
+  });
 }
 
 function resourceOf(basketId: string): Resource {

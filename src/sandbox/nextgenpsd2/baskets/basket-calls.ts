@@ -71,7 +71,9 @@ export function getSigningBasketStatus(bank: Bank, call: DoorCall): DoorAnswer {
 /** `DELETE /signing-baskets/{basketId}`. Its payments stay, and can be authorised alone. */
 export function deleteSigningBasket(bank: Bank, call: DoorCall): DoorAnswer {
   const basket = basketInPath(bank, call);
-  if (basket.authorised) throw new DoorRefusal('STATUS_INVALID', 'The customer has authorised the basket');
+  // "As long as no (partial) authorisation has yet been applied" (NextGenPSD2, "Delete the signing basket").
+  if (basket.authorised || doorOf(bank).authorisations.approvedBy(subjectOfBasket(basket)).length > 0)
+    throw new DoorRefusal('STATUS_INVALID', 'A customer has authorised the basket');
   basket.deleted = true;
   return { status: 204 };
 }

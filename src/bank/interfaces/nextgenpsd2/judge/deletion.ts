@@ -2,7 +2,7 @@ import { hasOnly, isBanksRefusal, isUnknownThere, type JudgedAnswer } from './st
 
 /** What a `DELETE` was about. */
 export interface DeletionOf {
-  what: 'consent' | 'payment';
+  what: 'consent' | 'payment' | 'signing basket';
   /** The bank has taken an earlier `DELETE` of it, by the journal. */
   wasTaken: boolean;
 }
@@ -28,7 +28,11 @@ export type DeletionVerdict =
 /** Judges the answer to a `DELETE`. Only `taken` and `is gone` end anything. */
 export function judgeDeletion(answer: JudgedAnswer, { what, wasTaken }: DeletionOf): DeletionVerdict {
   const { status } = answer;
-  if (status >= 200 && status < 300) return judgeSuccess(answer);
+  if (status >= 200 && status < 300) {
+    const verdict = judgeSuccess(answer);
+    // Nobody authorises the end of a basket: what a link starts there pays.
+    return what === 'signing basket' && verdict === 'to be authorised' ? 'says nothing' : verdict;
+  }
   // The bank knows that a consent has ended. A payment may have expired because it was executed.
   if (what === 'consent' && isBanksRefusal(answer) && hasOnly(answer, EXPIRED)) return 'is gone';
   if (isUnknownThere(answer)) return wasTaken ? 'is gone' : 'is not known';

@@ -93,6 +93,13 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
   ['refused', 'the word beside another error', said(errors('RESOURCE_UNKNOWN', 'STATUS_INVALID'), 400)],
 ];
 
+it('nobody authorises that a signing basket is deleted: a link to an authorisation says nothing', async () => {
+  const of: DeletionOf = { what: 'signing basket', wasTaken: false };
+  for (const status of [200, 202])
+    expect(await judged(said(links('startAuthorisation'), status), of)).toBe('says nothing');
+  expect(await judged(empty(204), of)).toBe('taken');
+});
+
 describe.each(EACH)('the answer to a DELETE of a $what (taken before: $wasTaken)', (of) => {
   it.each(ALWAYS)('%s: %s', async (verdict, _, answer) => {
     expect(await judged(answer, of)).toBe(verdict);

@@ -1,0 +1,120 @@
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { endOf } from '../payer-here.ts';
+import { BASKET, BULK, RUN, storeOf, told, useBatches } from './with-batch.ts';
+
+// Bulk payments are cancelled as a whole, and signing baskets deleted. Their payments follow what the bank says.
+
+const { payees } = useBatches();
+const CANCEL = ['batch', 'cancel', 'batch-1'];
+const BRIEFLY = { globals: { scaTimeout: '1' } };
+
+/** A batch whose customer has the link of a bulk payment or a basket, and has not decided. */
+async function awaited(terms: typeof BULK | typeof BASKET, as: string[] = []) {
+  const here = await payees(terms, 'Ada', 'Bea');
+  here.bank.customersAgree = false;
+  await here.payer.run([...RUN, ...as], BRIEFLY);
+  await here.payer.run(['operation', 'list']);
+  here.bank.calls.length = 0;
+  return here;
+}
+
+const states = async ({ flows }: Awaited<ReturnType<typeof storeOf>>) => {
+  const all: string[] = [];
+  for await (const { state } of flows.list('transfer', { onDamaged: () => {} })) all.push(state);
+  for await (const { state } of flows.list('operation', { onDamaged: () => {} })) all.push(state);
+  return all.join(' ');
+};
+
+it.each([
+  ['batch cancel', CANCEL],
+  ['operation cancel', ['operation', 'cancel', 'op-1']],
+])('%s cancels a bulk payment at the bank, and its payments with it', async (_, words) => {
+  const { bank, payer } = await awaited(BULK);
+  expect(endOf(await payer.run(words))).toEqual(['done']);
+  expect([await states(await storeOf(payer)), bank.calls]).toMatchInlineSnapshot(
+    `["cancelled cancelled cancelled", ["cancel pay-1", "status pay-1", "status pay-1"]]`,
+  );
+  expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toEqual(['done']);
+});
+
+it('operation cancel deletes a signing basket, and its payments are alone at the bank', async () => {
+  const { bank, payer, pay } = await awaited(BASKET, ['--as', 'basket']);
+  expect(endOf(await payer.run(['operation', 'cancel', 'op-1']))).toEqual(['done']);
+  expect([await states(await storeOf(payer)), bank.sent, payer.events('tr-1')]).toMatchInlineSnapshot(`
+    ["verified verified cancelled", ["cancel pay-3"],
+     "created accepted verify-sent verified bulk-joined sca-started basket-deleted"]
+  `);
+  // Its link may still work, so only the bank cancels them.
+  bank.meets('cancel', new Psd2Error('bank_refused', 'Not this one', { refusal: 'other', isBanks: true }));
+  expect(told(await payer.run(CANCEL))).toMatchInlineSnapshot(`
+    ["Payment 1: Not this one.",
+     "exit 2, usage: One payment has begun and has not ended: line 1 is verified",
+     "1 payment is cancelled. As long as nothing irreversible was sent:", "$ transfer cancel tr-1"]
+  `);
+  bank.customersAgree = true;
+  expect(await pay([...RUN, '--as', 'single'])).toMatchInlineSnapshot(`
+    ["1 executed tr-1 ", "2 cancelled tr-2 ", "1 of 2 paid (10.00 EUR), 1 not paid.",
+     "exit 8, unpaid 1 of 2: retry batch-1"]
+  `);
+});
+
+it('what the bank does not cancel stays as it is, and the ways on are those of the batch', async () => {
+  const { bank, payer } = await awaited(BULK);
+  const ends: unknown[] = [];
+  bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
+  ends.push(endOf(await payer.run(CANCEL)));
+  bank.meets('cancel', 'lost');
+  ends.push(endOf(await payer.run(['operation', 'cancel', 'op-1'])));
+  expect([ends, await states(await storeOf(payer))]).toMatchInlineSnapshot(`
+    [[["exit 7, bank_refused of op-1: Too late", "$ batch status batch-1", "refusal: "other"",
+       "isBanks: true"],
+      ["done"]],
+     "cancelled cancelled cancelled"]
+  `);
+});
+
+it('a bulk payment that the bank executes meanwhile is paid, also for its payments', async () => {
+  const { bank, payer } = await awaited(BULK);
+  bank.meanwhile = async (call) => {
+    if (call === 'cancel pay-1') bank.last.became = 'executed';
+  };
+  bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
+  expect([endOf(await payer.run(CANCEL)), await states(await storeOf(payer))]).toMatchInlineSnapshot(`
+    [["exit 7, bank_refused of op-1: It is too late: the bank has executed the bulk payment",
+      "See it with:", "$ operation show op-1", "transactionId: "an-id""],
+     "executed executed executed"]
+  `);
+});
+
+it('of several bulk payments, one that cannot be cancelled keeps no other one', async () => {
+  const { bank, payer } = await payees({ ...BULK, bulk: { maxEntries: 1 } }, 'Ada', 'Bea', 'Cleo');
+  bank.customersAgree = false;
+  await payer.run([...RUN, '--as', 'bulk', '--only', '1', '2'], BRIEFLY);
+  bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
+  expect([told(await payer.run(CANCEL)), await states(await storeOf(payer))]).toMatchInlineSnapshot(`
+    [["exit 7, bank_refused of op-1: Too late", "$ batch status batch-1", "refusal: "other"",
+      "isBanks: true"],
+     "cancelled authorizing cancelled authorizing"]
+  `);
+});
+
+it('a bulk payment of which the bank has not said what it calls it is not cancelled', async () => {
+  const { bank, payer } = await payees(BULK, 'Ada', 'Bea');
+  bank.meets('verify', 'lost');
+  await payer.run(RUN);
+  expect([told(await payer.run(CANCEL)), bank.sent]).toMatchInlineSnapshot(`
+    [["exit 2, usage: 2 payments have begun and have not ended: line 1 is unknown, line 2 is unknown",
+      "psd2 has cancelled no payment. psd2 cannot cancel a bulk payment of which the bank has not said what it calls it. psd2 batch run asks what became of it. See the payments with:",
+      "$ batch status batch-1"],
+     ["verify bulk payment"]]
+  `);
+});
+
+it('a person resolves a bulk payment, and its payments follow', async () => {
+  const { payer } = await awaited(BULK);
+  expect(endOf(await payer.run(['operation', 'resolve', 'op-1', '--not-executed']))).toEqual(['done']);
+  expect([await states(await storeOf(payer)), payer.events('tr-1')]).toMatchInlineSnapshot(
+    `["failed failed failed", "created bulk-joined sca-started resolved"]`,
+  );
+});
