@@ -92,7 +92,7 @@ export const WORDS: readonly Words[] = [
   // Spanish
   {
     duplicate: `
-      doble, duplicad, dos veces, ya$, de nuevo, repetid, unic, reutiliz, mismo, misma, identic, otro, otra,
+      doble, duplicad, dos veces, ya$, de nuevo, repetid, unic, reutiliz, mismo, misma$, mismas$, identic, otro, otra,
       anterior, conflict, en uso, pertenece, procesad, recibid, registrad`,
     exists: 'exist',
     state: `
