@@ -76,6 +76,8 @@ export interface BankCall extends Repetition {
   irrevocable?: boolean;
   /** A refusal may prove that it has begun nothing. So psd2 also reads what follows a refusal on its connection. */
   judged?: true;
+  /** The answers to earlier attempts with the same id, which are judged together with the next one. */
+  earlier?: readonly WireAnswer[];
   /** The answer decides about an irrevocable call, so it comes over a connection of its own too. */
   decides?: Decides;
   /** Called before each attempt leaves. */

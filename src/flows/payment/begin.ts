@@ -3,15 +3,9 @@ import { because, refusedBecause } from '../../domain/bank-reason.ts';
 import { isPending, nextFurtherData, type StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { announcing, type Once, recordFound, recordOutcome, refused, sendOnce } from '../once.ts';
-import type { FlowPorts, Payment, Run } from '../ports.ts';
-import {
-  hasBegunNothing,
-  isBanksRefusal,
-  isInterruption,
-  isOvertaken,
-  isRefusal,
-  outcomeUnknown,
-} from '../refusals.ts';
+import type { Payment, Run } from '../ports.ts';
+import { hasBegunNothing, isBanksRefusal, isOvertaken, isRefusal, outcomeUnknown } from '../refusals.ts';
+import { type BankClock, readClock, whileRepeatable } from './repeatable.ts';
 import { resourceOf, statusOf } from './status.ts';
 
 /** Why the outcome of an operation is unknown although its journal has no `execute`. */
@@ -56,7 +50,7 @@ function initiation(run: Run, operation: Payment, clock: BankClock | null): Once
           : null,
     },
     mayRepeat: !mayExecuteUnseen(operation),
-    send: (beforeSend) => run.calls.verify(beforeSend),
+    send: (beforeSend) => run.calls.verify(whileRepeatable(run, beforeSend, clock)),
     answered: (verified) => recordVerified(run, verified, (event) => recordInitiated(run, event)),
   };
 }
@@ -205,31 +199,6 @@ async function orRefused(run: Run, step: () => Promise<void>, isPast = async () 
       return refused(initiation(run, run.open.current, null), error);
     await run.open.record({ type: 'verify-refused', ...refusedBecause(error) });
     throw error;
-  }
-}
-
-/** The bank's time, and when this machine asked for it. */
-export interface BankClock {
-  bank: Date;
-  askedAt: Date;
-}
-
-/**
- * The bank's time, if it matters: for a bank that gives the same answer again for some minutes. Null if it does not, or the bank
- * does not say.
- */
-export async function readClock(
-  { bank, world }: Pick<FlowPorts, 'bank' | 'world'>,
-  { initiation }: Payment,
-): Promise<BankClock | null> {
-  if (!initiation || initiation.repeatMinutes === null) return null;
-  const askedAt = world.now();
-  try {
-    const time = await bank.clock?.();
-    return time ? { bank: time, askedAt } : null;
-  } catch (error) {
-    if (isInterruption(error)) throw error;
-    return null;
   }
 }
 

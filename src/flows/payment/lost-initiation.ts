@@ -1,10 +1,10 @@
 import { because, refusedBecause } from '../../domain/bank-reason.ts';
 import type { StepEvent } from '../../domain/operation.ts';
-import { Psd2Error } from '../../errors.ts';
 import { announcing, recordFound, recordOutcome } from '../once.ts';
 import type { FlowPorts, Payment, Run } from '../ports.ts';
 import { hasBegunNothing, isInterruption, isOvertaken, outcomeUnknown } from '../refusals.ts';
-import { type BankClock, mayExecuteUnseen, readClock, recordInitiated } from './begin.ts';
+import { mayExecuteUnseen, recordInitiated } from './begin.ts';
+import { type BankClock, isRepeatable, readClock, whileRepeatable } from './repeatable.ts';
 
 /**
  * What to do about a payment whose initiation has no usable answer. psd2 does not know what the bank calls it, so it cannot ask.
@@ -80,38 +80,6 @@ export async function recoveryOf(
   return (await initiated?.(transactionId))?.answer === 'answered' ? null : 'begin again';
 }
 
-/** The computers of a bank may differ by so much. */
-const MARGIN_MS = 30_000;
-
-/**
- * Whether the bank still gives the same answer. The bank's clock says so, and that of this machine must agree: the initiation may
- * have left another machine, and either clock may have been set since.
- */
-export function isRepeatable(
-  { initiation, initiatedAt, initiatedAtBank }: Payment,
-  clock: BankClock | null,
-  now: Date,
-): boolean {
-  if (!initiation || initiation.repeatMinutes === null || initiatedAt === null) return false;
-  if (initiatedAtBank === null || clock === null) return false;
-  const sinceAsked = now.getTime() - clock.askedAt.getTime();
-  const there = clock.bank.getTime() - Date.parse(initiatedAtBank) + sinceAsked;
-  const here = now.getTime() - Date.parse(initiatedAt);
-  const passed = Math.max(there, here);
-  if (sinceAsked < 0 || here < 0 || Math.abs(there - here) > MARGIN_MS) return false;
-  return passed + MARGIN_MS <= initiation.repeatMinutes * 60_000;
-}
-
-/** @throws Psd2Error `outcome_unknown` if the time of a repetition is over: the process may have stood still */
-export function assertRepeatable(operation: Payment, clock: BankClock | null, now: Date): void {
-  if (isRepeatable(operation, clock, now)) return;
-  throw new Psd2Error(
-    'outcome_unknown',
-    'The time in which the bank gives the same answer again may be over, so psd2 has not repeated the initiation',
-    { flow: operation.flow, transactionId: operation.transactionId },
-  );
-}
-
 /**
  * Repeats an initiation whose answer was lost: the same bytes with the same id. Whatever goes wrong, and whatever the bank
  * refuses now, says nothing of the first attempt.
@@ -132,16 +100,7 @@ export async function repeatInitiation(
       isDuplicate,
       reasons,
       ...verification
-    } = await run.calls.verify(async (intent) => {
-      const announced = await announce(intent);
-      return {
-        ...announced,
-        async beforeFirstByte() {
-          await announced?.beforeFirstByte?.();
-          assertRepeatable(operation, clock, run.ports.world.now());
-        },
-      };
-    }, requestId);
+    } = await run.calls.verify(whileRepeatable(run, announce, clock), requestId);
     await recordInitiated(run, { type: 'verified', ...verification } as const);
     // The other one is the first attempt.
     if (isDuplicate) await run.open.record({ type: 'execute-unanswered', isDuplicate, ...because(reasons) });

@@ -96,21 +96,22 @@ export async function understand(
     keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.lasts === true,
     ...(!isRefused && call.irrevocable && begunIn(parsed)),
-    ...(call.judged && { verdict: await judge(answer, sent, bank) }),
+    ...(call.judged && { verdict: await judge([...(call.earlier ?? []), answer], sent, bank) }),
     ...(problem !== null && { problem }),
   };
 }
 
-/** What the answer to an initiation proves. */
+/** What the answers to an initiation prove. */
 async function judge(
-  answer: WireAnswer,
+  answers: readonly WireAnswer[],
   { request, firstByteAt, certificateEnds }: Sent & { certificateEnds: Date },
   bank: BankDescription,
 ): Promise<Verdict> {
   const { judgeInitiation } = await import('./judge/initiation.ts');
   const { target: path, headers, body } = request;
   const sent = { path, headers, body: body?.toString() ?? '', firstByteAt, certificateEnds };
-  return judgeInitiation(sent, [{ ...answer, more: answer.more ?? false }], bank);
+  const whole = answers.map((answer) => ({ ...answer, more: answer.more ?? false }));
+  return judgeInitiation(sent, whole, bank);
 }
 
 /** The payment that an initiation has begun. The log of calls keeps its id, should psd2 be killed before the journal has it. */

@@ -5,8 +5,9 @@ import type { Baskets } from '../../ports/basket.ts';
 import type { BeforeSend } from '../../ports/call.ts';
 import type { Sca } from '../../ports/customer.ts';
 import type { PaymentCalls } from '../../ports/payment-calls.ts';
-import { ask, readDeletion } from './answer.ts';
+import { ask, readAnswer, readDeletion } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
+import { sendInitiation } from './initiate.ts';
 import { termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
 import { assertHolds } from './ordered.ts';
@@ -99,7 +100,7 @@ async function create(
   requestId: string | undefined,
 ): ReturnType<PaymentCalls['verify']> {
   const { bank, paths, transactionId, initiation } = basket;
-  const { data, headers, notices } = await ask(
+  const { data, headers, notices } = await sendInitiation(
     bank,
     {
       ...callOf(paths, 'createSigningBasket', {}, transactionId),
@@ -110,7 +111,7 @@ async function create(
       judged: true,
       ...(requestId !== undefined && { requestId }),
     },
-    basketAnswer,
+    (answer) => readAnswer(answer, basketAnswer),
   ).catch((error: unknown) => {
     throw error instanceof Psd2Error ? orNone(error) : error;
   });

@@ -17,6 +17,7 @@ import {
 } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
+import { sendInitiation } from './initiate.ts';
 import type { OAuth } from './oauth.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
 import { callOf } from './paths.ts';
@@ -118,7 +119,8 @@ async function initiate(
   const { service, product, body, returnAddress, forBasket = false } = payment.initiation;
   const values = { 'payment-service': service, 'payment-product': product };
   const type = mediaTypeOf(body);
-  const asked = payment.bank.ask(
+  const asked = sendInitiation(
+    payment.bank,
     {
       ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
       body,
