@@ -298,6 +298,13 @@ const statuses = [
 ];
 
 const UNANSWERED = { calls: expect.stringMatching(/initiate$/) };
+/** An initiation that psd2 sends twice in one run. */
+const twice = (answers: readonly Treatment[], ends: string): Step =>
+  step(PAY, ends, { meets: { initiate: answers }, calls: expect.stringMatching(/initiate initiate/) });
+const refusing = (error: string): Treatment => {
+  const [status = '', code = ''] = error.split(' ');
+  return rejected(Number(status), code);
+};
 const repeated = [
   at('the bank repeats its answer: resume sends the same again, and there is one payment', 1, [
     initiated(lost, '9 outcome_unknown unknown', UNANSWERED),
@@ -311,6 +318,44 @@ const repeated = [
   ]),
   at('the bank does not read it, but repeats its answers: resume sends it again', 1, [
     initiated(rejected(429, 'ACCESS_EXCEEDED'), '9 outcome_unknown unknown', UNANSWERED),
+    step(RESUME, '0 executed'),
+  ]),
+  ...[
+    ['401 CERTIFICATE_EXPIRED', '3 certificate failed'],
+    ['401 KID_MISSING', '3 config failed'],
+    ['400 EXECUTION_DATE_INVALID', '7 bank_refused failed'],
+  ].map(([error = '', ends = '']) =>
+    at(`the bank refuses it twice with ${error}, which nobody but the bank says: its reference is free`, 1, [
+      twice([refusing(error), refusing(error)], ends),
+      again('0 executed'),
+    ]),
+  ),
+  ...(
+    [
+      [
+        'refuses it twice with PAYMENT_FAILED, as a bank that has stored it',
+        '400 PAYMENT_FAILED',
+        '400 PAYMENT_FAILED',
+      ],
+      [
+        'refuses it twice with FORMAT_ERROR, as a gateway may that emptied both',
+        '400 FORMAT_ERROR',
+        '400 FORMAT_ERROR',
+      ],
+      ['refuses it in two ways', '401 CERTIFICATE_EXPIRED', '401 KID_MISSING'],
+    ] as const
+  ).map(([what, one, other]) =>
+    at(`the bank ${what}: nobody knows, and its reference stays taken`, 0, [
+      twice([refusing(one), refusing(other)], '9 outcome_unknown unknown'),
+      again('2 duplicate_reference'),
+    ]),
+  ),
+  at('the bank refuses what it has begun: asked again, it gives its own answer', 1, [
+    twice([doneBut(refusing('401 CERTIFICATE_EXPIRED'))], '0 executed'),
+    again('2 duplicate_reference'),
+  ]),
+  at('the bank refuses it, and does not answer when asked again: nobody knows', 1, [
+    twice([refusing('401 CERTIFICATE_EXPIRED'), lost], '9 outcome_unknown unknown'),
     step(RESUME, '0 executed'),
   ]),
 ].map(atBankWith({ repeat: 'same-answer', repeatMinutes: 60 }));
