@@ -74,6 +74,8 @@ export interface FlowPorts {
    * reached it, and its answer is not known to be a refusal; or neither. Absent: nothing is known of it.
    */
   initiated?: (transactionId: string) => Promise<KnownInitiation>;
+  /** Writes down on this machine that an initiation is about to leave. Never throws for want of a place. */
+  announces?: (initiation: { requestId: string; transactionId: string }) => Promise<void>;
   /**
    * Why the operator does not want an operation, now that the bank has said what leaves the account: with its fees it is above
    * their largest amount. Null: nothing is wrong with it. Absent: the operator has no largest amount.
@@ -85,11 +87,11 @@ export interface FlowPorts {
 
 /**
  * What the machine knows of the initiations of a flow. `resourceId` is what the bank called the payment, `refused` are the ids of
- * the requests whose refusal proves that nothing began.
+ * the requests whose refusal proves that nothing began, `announced` of those that it was about to send.
  */
 export type KnownInitiation =
   | { answer: 'answered'; resourceId: string | null }
-  | { answer: 'lost' | 'no'; refused?: readonly string[] };
+  | { answer: 'lost' | 'no'; refused?: readonly string[]; announced?: readonly string[] };
 
 /** What psd2 needs of the operator for SCA that the bank's links lead. */
 export interface ReturnPorts {

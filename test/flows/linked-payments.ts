@@ -87,7 +87,12 @@ export async function newPayment(
     };
     return (await begun(flows, 'transfer', begin)).current.flow;
   }
-  const ports: FlowPorts = { bank, world, customer, initiated: async () => logged.is };
+  const announced: string[] = [];
+  const ports: FlowPorts = {
+    ...{ bank, world, customer },
+    initiated: async () => (logged.is.answer === 'answered' ? logged.is : { announced, ...logged.is }),
+    announces: async ({ requestId }) => void announced.push(requestId),
+  };
   const lines = () => readLines(folder, flow);
   return {
     flow,

@@ -166,7 +166,8 @@ it('a customer whose login for a transfer has a token that the bank does not acc
 
 it('an initiation that is sent again needs nobody to say it to', async () => {
   const stored = await transferAfter(createdTransfer(), ACCEPTED, SENT, { type: 'execute-unanswered' });
-  const ended = await resume(stored, { until: ['verify'] });
+  const initiated = async () => ({ answer: 'lost' as const, announced: [SENT.requestId] });
+  const ended = await resume(stored, { until: ['verify'], ports: { initiated } });
   expect(ended).toMatchObject({ error: null, types: ['initiate-again'] });
 });
 

@@ -31,6 +31,7 @@ import {
 
 const transferAfter = transfersIn(temporaryFolder());
 const INTENT = { requestId: 'q1', digest: 'SHA-256=x' };
+const NEW_INTENT = { ...INTENT, requestId: 'q2' };
 const SENT: TransferEvent = { type: 'verify-sent', ...INTENT };
 const UNANSWERED: TransferEvent = { type: 'execute-unanswered' };
 const OLDER: TransferEvent = {
@@ -83,7 +84,8 @@ async function scene({
   const steps: unknown[] = [];
   const calls: Partial<PaymentCalls> = {
     async verify(beforeSend, requestId) {
-      const now = await beforeSend(INTENT);
+      const isNew = requestId === undefined && requests.length > 0;
+      const now = await beforeSend(isNew ? NEW_INTENT : INTENT);
       if (more.overtaken) await transfer.overtake(...more.overtaken);
       await now?.beforeFirstByte?.();
       requests.push(requestId);
@@ -197,7 +199,7 @@ describe('the bank does not read it, because of the token', () => {
   it('and nobody can have authorised it: psd2 sends it once more', async () => {
     const { verify: send, recorded, requests } = await scene({ answers: [nothing, ANSWER] });
     await send();
-    expect(recorded()).toEqual([SENT, SENT, AT_THE_BANK]);
+    expect(recorded()).toEqual([SENT, { ...SENT, ...NEW_INTENT }, AT_THE_BANK]);
     expect(requests).toHaveLength(2);
   });
 

@@ -168,7 +168,8 @@ function returnHint({ env, globals }: Context, redirectUri: URL, isListening: bo
 /** What the log of calls knows of a flow. It stays with the machine, so it may know more than a store that was restored. */
 export function evidenceIn({
   folder,
-}: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent' | 'initiated'>> {
+  world,
+}: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent' | 'initiated' | 'announces'>> {
   /** The calls that mention an id, the newest first. */
   async function* calls(id: string): AsyncGenerator<LoggedCall> {
     const { readCalls } = await import('../../store/machine/call-log.ts');
@@ -182,18 +183,42 @@ export function evidenceIn({
       return false;
     },
     async initiated(transactionId) {
+      const { readInitiations } = await import('../../store/machine/call-log.ts');
       let answer: 'lost' | 'no' = 'no';
       const refused: string[] = [];
-      for await (const call of calls(transactionId)) {
-        const { status, verdict, begun = null } = call;
-        if (call.transactionId !== transactionId || !call.irrevocable || call.neverLeft) continue;
+      const announced: string[] = [];
+      const ended: string[] = [];
+      for (const line of readInitiations(folder.log, transactionId)) {
+        if ('announced' in line) {
+          announced.push(line.announced);
+          // psd2 was killed before it wrote the call down.
+          if (!ended.includes(line.announced)) answer = 'lost';
+          continue;
+        }
+        if (!line.irrevocable) continue;
+        const { status, verdict, begun = null, tppRequestId } = line;
+        // The newest line of an attempt comes first, and was judged together with the older ones.
+        const isProven = ended.includes(tppRequestId) && refused.includes(tppRequestId);
+        ended.push(tppRequestId);
+        if (line.neverLeft) continue;
         if (status !== null && status >= 200 && status < 300)
           return { answer: 'answered', resourceId: begun };
         // Any other answer may be one of several, and so may one that an older psd2 wrote down without what it proves.
-        if (verdict === 'nothing began') refused.push(call.tppRequestId);
-        else answer = 'lost';
+        if (verdict === 'nothing began') refused.push(tppRequestId);
+        else if (!(verdict === 'ask again' && isProven)) answer = 'lost';
       }
-      return { answer, refused };
+      return { answer, refused, announced };
+    },
+    async announces({ requestId: announced, transactionId }) {
+      const { CallLog } = await import('../../store/machine/call-log.ts');
+      const log = new CallLog(folder.log);
+      try {
+        log.announce({ at: world.now().toISOString(), announced, transactionId });
+      } catch {
+        // The line of the call warns of it. Without this one, psd2 initiates nothing again by itself.
+      } finally {
+        log.close();
+      }
     },
     async hasSent(transactionId) {
       for await (const call of calls(transactionId))

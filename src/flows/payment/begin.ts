@@ -5,7 +5,7 @@ import { Psd2Error } from '../../errors.ts';
 import { announcing, type Once, recordFound, recordOutcome, refused, sendOnce } from '../once.ts';
 import type { Payment, Run } from '../ports.ts';
 import { hasBegunNothing, isBanksRefusal, isOvertaken, isRefusal, outcomeUnknown } from '../refusals.ts';
-import { type BankClock, readClock, whileRepeatable } from './repeatable.ts';
+import { type BankClock, initiating, readClock } from './repeatable.ts';
 import { resourceOf, statusOf } from './status.ts';
 
 /** Why the outcome of an operation is unknown although its journal has no `execute`. */
@@ -50,7 +50,7 @@ function initiation(run: Run, operation: Payment, clock: BankClock | null): Once
           : null,
     },
     mayRepeat: !mayExecuteUnseen(operation),
-    send: (beforeSend) => run.calls.verify(whileRepeatable(run, beforeSend, clock)),
+    send: (beforeSend) => run.calls.verify(initiating(run, beforeSend, clock)),
     answered: (verified) => recordVerified(run, verified, (event) => recordInitiated(run, event)),
   };
 }

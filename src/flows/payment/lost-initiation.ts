@@ -4,7 +4,7 @@ import { announcing, recordFound, recordOutcome } from '../once.ts';
 import type { FlowPorts, Payment, Run } from '../ports.ts';
 import { hasBegunNothing, isInterruption, isOvertaken, outcomeUnknown } from '../refusals.ts';
 import { mayExecuteUnseen, recordInitiated } from './begin.ts';
-import { type BankClock, isRepeatable, readClock, whileRepeatable } from './repeatable.ts';
+import { type BankClock, initiating, isRepeatable, readClock } from './repeatable.ts';
 
 /**
  * What to do about a payment whose initiation has no usable answer. psd2 does not know what the bank calls it, so it cannot ask.
@@ -76,8 +76,11 @@ export async function recoveryOf(
   if (commits === 'on execute' || !initiation || executeRequestId === null || verification) return null;
   if (isRepeatable(operation, clock, world.now())) return 'repeat';
   if (mayExecuteUnseen(operation)) return null;
-  // If there was an answer, the journal is older than it, and the customer may hold the link.
-  return (await initiated?.(transactionId))?.answer === 'answered' ? null : 'begin again';
+  const logged = await initiated?.(transactionId);
+  // If there was an answer, the journal is older than it, and the customer may hold the link. Only the machine that was about to send
+  // it knows whether there was.
+  if (logged?.answer === 'answered' || !logged?.announced?.includes(executeRequestId)) return null;
+  return 'begin again';
 }
 
 /**
@@ -100,7 +103,7 @@ export async function repeatInitiation(
       isDuplicate,
       reasons,
       ...verification
-    } = await run.calls.verify(whileRepeatable(run, announce, clock), requestId);
+    } = await run.calls.verify(initiating(run, announce, clock), requestId);
     await recordInitiated(run, { type: 'verified', ...verification } as const);
     // The other one is the first attempt.
     if (isDuplicate) await run.open.record({ type: 'execute-unanswered', isDuplicate, ...because(reasons) });

@@ -62,21 +62,25 @@ export function assertRepeatable(operation: Payment, clock: BankClock | null, no
   );
 }
 
-/** Announces an initiation. A second attempt with the same id may leave only as long as the bank gives the same answer. */
-export function whileRepeatable(
+/**
+ * Announces an initiation, last in the log of calls of this machine. A repetition may leave only as long as the bank gives the same
+ * answer.
+ */
+export function initiating(
   { open, ports }: Run,
   beforeSend: BeforeSend,
   clock: BankClock | null,
 ): BeforeSend {
   return async (intent) => {
-    const isAgain = open.current.executeRequestId === intent.requestId;
+    const isRepetition = open.current.executeRequestId === intent.requestId;
     const announced = await beforeSend(intent);
-    if (!isAgain) return announced;
+    const { transactionId } = open.current;
     return {
       ...announced,
       async beforeFirstByte() {
         await announced?.beforeFirstByte?.();
-        assertRepeatable(open.current, clock, ports.world.now());
+        if (isRepetition) assertRepeatable(open.current, clock, ports.world.now());
+        else await ports.announces?.({ requestId: intent.requestId, transactionId });
       },
     };
   };

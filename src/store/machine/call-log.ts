@@ -69,6 +69,17 @@ const loggedCall = z.object({
 /** A call that psd2 sent to the bank or tried to send. It contains no secrets. Times are ISO 8601, UTC. */
 export type LoggedCall = z.infer<typeof loggedCall>;
 
+/** An initiation that is about to leave. The line of the call follows when it has ended. */
+const announcement = z.object({
+  at: z.string(),
+  /** The `X-Request-ID` of the attempt. */
+  announced: z.string(),
+  transactionId: z.string(),
+});
+
+/** An initiation that psd2 was about to send. Times are ISO 8601, UTC. */
+export type Announcement = z.infer<typeof announcement>;
+
 const CURRENT = 'calls.ndjson';
 const STATS = 'stats.ndjson';
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
@@ -109,6 +120,20 @@ export class CallLog {
    * @throws Error of the file system, Psd2Error `config` if the folder cannot be created, or if something else has the name
    */
   append(call: LoggedCall): void {
+    this.#write(call, () => this.#isForgotten(call));
+  }
+
+  /**
+   * Writes before the first byte of an initiation leaves that it may. Without this line, nobody knows whether this machine has
+   * the whole log of a payment.
+   *
+   * @throws as {@link append}
+   */
+  announce(initiation: Announcement): void {
+    this.#write(initiation, () => false);
+  }
+
+  #write(line: LoggedCall | Announcement, isForgotten: () => boolean): void {
     const path = join(this.#folder, CURRENT);
     const named = statSync(path, { throwIfNoEntry: false });
     if (named) refuseOtherThanFile(path, named);
@@ -116,13 +141,13 @@ export class CallLog {
     if (this.#open?.ino !== named?.ino) this.close();
     this.#open ??= openForAppending(path, this.#folder);
     // In this order: what is forgotten after this question replaces the open file (removeCalls).
-    if (this.#isForgotten(call)) return;
+    if (isForgotten()) return;
     const { file } = this.#open;
     const { size, mode, ino } = named ?? fstatSync(file);
     if ((mode & 0o077) !== 0) fchmodSync(file, 0o600);
-    writeSync(file, `${JSON.stringify(call)}\n`);
-    if (size > MAX_FILE_BYTES) this.#putAside(path, ino, call.at);
-    else if (this.#rollUp && this.#isUncounted(call.at)) this.#rollUp();
+    writeSync(file, `${JSON.stringify(line)}\n`);
+    if (size > MAX_FILE_BYTES) this.#putAside(path, ino, line.at);
+    else if (this.#rollUp && this.#isUncounted(line.at)) this.#rollUp();
   }
 
   /** Whether a day has ended that was not counted. psd2 looks once an hour: at the time of the last counting, or of the first call. */
@@ -214,15 +239,33 @@ const NEWLINE = 0x0a;
  * @throws Psd2Error `config` if a file cannot be read, belongs to another user, or can be changed by others
  */
 export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> {
+  for (const line of linesWith(folder, mention)) {
+    const call = loggedCall.safeParse(parse(line));
+    if (call.success) yield call.data;
+  }
+}
+
+/**
+ * Reads what the log of calls has of the initiations of a transaction: what was about to leave, and the calls.
+ *
+ * @throws as {@link readCalls}
+ */
+export function* readInitiations(
+  folder: string,
+  transactionId: string,
+): Generator<LoggedCall | Announcement> {
+  for (const line of linesWith(folder, transactionId)) {
+    const { data } = z.union([loggedCall, announcement]).safeParse(parse(line));
+    if (data?.transactionId === transactionId) yield data;
+  }
+}
+
+/** The lines of all files that have a text, the newest first. */
+function* linesWith(folder: string, mention: string): Generator<string> {
   // As a line has it: a bank's id may contain what JSON escapes.
   const written = JSON.stringify(mention).slice(1, -1);
-  for (const path of [join(folder, CURRENT), ...fullFiles(folder)]) {
-    for (const line of linesFromEnd(path)) {
-      if (!line.includes(written)) continue;
-      const call = loggedCall.safeParse(parse(line));
-      if (call.success) yield call.data;
-    }
-  }
+  for (const path of [join(folder, CURRENT), ...fullFiles(folder)])
+    for (const line of linesFromEnd(path)) if (line.includes(written)) yield line;
 }
 
 /** The words in a call that may name a customer or an account: the operator's name, the flow, and the parts of the path. */
@@ -249,7 +292,9 @@ function decoded(part: string): string {
 export function removeCalls(folder: string, at: string, isTheirs: (call: LoggedCall) => boolean): number {
   const isIn = (line: string) => {
     const call = loggedCall.safeParse(parse(line));
-    return call.success && isTheirs(call.data);
+    // An announcement does not say whose it is. Without it, psd2 only asks a person more often.
+    if (!call.success) return announcement.safeParse(parse(line)).success;
+    return isTheirs(call.data);
   };
   const current = join(folder, CURRENT);
   if (statSync(current, { throwIfNoEntry: false }))

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Server } from 'node:net';
 import { hostname, userInfo } from 'node:os';
+import { dirname } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RawGlobals } from '../../../src/cli/globals.ts';
 import { customerPortsOf, evidenceIn } from '../../../src/commands/flow/ports.ts';
@@ -323,8 +325,8 @@ describe('what the log of calls knows', () => {
 
   const WITH_ID = { answer: 'answered', resourceId: 'r' };
   const MINE = { transactionId: 't' };
-  const NONE = { answer: 'no', refused: [] };
-  const LOST = { answer: 'lost', refused: [] };
+  const NONE = { answer: 'no', refused: [], announced: [] };
+  const LOST = { ...NONE, answer: 'lost' };
   const PROVEN: Partial<LoggedCall> = { status: 400, verdict: 'nothing began' };
   it.each<[string, Partial<LoggedCall>[], object]>([
     ['an answer', [{ ...MINE, status: 200 }], { answer: 'answered', resourceId: null }],
@@ -335,14 +337,52 @@ describe('what the log of calls knows', () => {
     ['a refusal that proves nothing', [{ status: 400, verdict: 'unknown' }], LOST],
     ['a refusal after which psd2 was to ask again', [{ status: 400, verdict: 'ask again' }], LOST],
     ['a refusal without a verdict', [{ status: 400 }], LOST],
-    ['a refusal that proves that nothing began', [PROVEN], { answer: 'no', refused: ['q'] }],
-    ['a lost answer before one', [{ status: null }, PROVEN], { answer: 'lost', refused: ['q'] }],
+    ['a refusal that proves that nothing began', [PROVEN], { ...NONE, refused: ['q'] }],
+    ['a lost answer before one', [{ status: null }, PROVEN], { ...LOST, refused: ['q'] }],
+    [
+      'one that was asked for again',
+      [{ status: 400, verdict: 'ask again' }, PROVEN],
+      { ...NONE, refused: ['q'] },
+    ],
+    [
+      'one after which another attempt was to be asked for again',
+      [{ status: 400, verdict: 'ask again', tppRequestId: 'p' }, PROVEN],
+      { ...LOST, refused: ['q'] },
+    ],
     ['a call that can be taken back', [{ status: 200, irrevocable: undefined }], NONE],
     ['a call that never left', [{ status: null, neverLeft: true }], NONE],
     ['the answer to another payment', [{ status: 200, transactionId: 'other-t' }], NONE],
     ['nothing', [], NONE],
   ])('of an initiation: %s', async (_, calls, answer) => {
     expect(await knowing(...calls).initiated('t')).toEqual(answer);
+  });
+
+  it.each<[string, Partial<LoggedCall>[], object]>([
+    ['no line of the call', [], { ...LOST, announced: ['q'] }],
+    ['a call that never left', [{ status: null, neverLeft: true }], { ...NONE, announced: ['q'] }],
+    [
+      'the line of another attempt',
+      [{ ...PROVEN, tppRequestId: 'p' }],
+      { ...LOST, refused: ['p'], announced: ['q'] },
+    ],
+    ['a refusal', [PROVEN], { ...NONE, refused: ['q'], announced: ['q'] }],
+  ])('of an initiation that was about to leave: %s', async (_, calls, answer) => {
+    const { context } = operator();
+    const evidence = evidenceIn(context);
+    await evidence.announces({ requestId: 'q', transactionId: 't' });
+    await evidence.announces({ requestId: 'r', transactionId: 'other-t' });
+    const log = new CallLog(context.folder.log);
+    for (const call of calls) log.append({ ...CALL, ...call });
+    log.close();
+    expect(await evidence.initiated('t')).toEqual(answer);
+  });
+
+  it('nothing but an announcement is written without a place for it', async () => {
+    const { context } = operator();
+    mkdirSync(dirname(context.folder.log), { recursive: true });
+    writeFileSync(context.folder.log, '');
+    await evidenceIn(context).announces({ requestId: 'q', transactionId: 't' });
+    expect(readFileSync(context.folder.log, 'utf8')).toBe('');
   });
 
   it.each<[string, Partial<LoggedCall>[], boolean]>([
