@@ -9,21 +9,15 @@ import { SURENESS } from '../../src/bank-file/facts.ts';
 import { describedFields } from '../../src/bank-file/fields.ts';
 import { type JsonSchema, toJsonSchema } from '../../src/commands/schema/schema.ts';
 import { described } from '../../src/terminal/output/fields.ts';
+import { BLOCK, table } from './generated-table.ts';
 import { isSchema, typeOf } from './output-page.ts';
 
 const DESCRIPTIONS = { nextgenpsd2: () => nextgenpsd2 };
-const BLOCK =
-  /(?<=<!-- written by npm run docs: begin -->\n\n)[\s\S]*?(?=\n\n<!-- written by npm run docs: end -->)/g;
-
 /** Writes the tables of platforms and of fields in `docs/banks.md`. @param page as it stands. The rest of it does not change */
 export async function writeBanksPage(page: string): Promise<string> {
   const tables = [await platformsTable(), fieldsTable()];
   if (page.match(BLOCK)?.length !== tables.length) throw new Error('docs/banks.md has lost its marks');
   return page.replace(BLOCK, () => tables.shift() ?? '');
-}
-
-function table(head: readonly string[], rows: readonly string[]): string {
-  return [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows].join('\n');
 }
 
 async function platformsTable(): Promise<string> {

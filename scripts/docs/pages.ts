@@ -8,6 +8,7 @@ import { readImports } from './imports.ts';
 import { manName, writeCommandPage, writeMainPage } from './man-page.ts';
 import { writeOutputPage } from './output-page.ts';
 import { writeReference } from './reference.ts';
+import { writeSandboxPage } from './sandbox-page.ts';
 import { walksIn } from './walks.ts';
 
 /** The walk in the drawing. */
@@ -37,6 +38,7 @@ export async function writePages(version: string): Promise<Record<string, string
     'docs/architecture.svg': drawRooms(readImports(), walk),
     'docs/banks.md': await writeBanksPage(readFileSync('docs/banks.md', 'utf8')),
     'docs/reference.md': writeReference(program, topics),
+    'docs/sandbox.md': writeSandboxPage(readFileSync('docs/sandbox.md', 'utf8')),
     'docs/output.md': await writeOutputPage(readFileSync('docs/output.md', 'utf8')),
     'man/psd2.1': writeMainPage(program, topics, version),
     ...Object.fromEntries(

@@ -5,7 +5,6 @@ import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { faultKinds } from '../../src/sandbox/faults/fault.ts';
 import { endpointNames } from '../../src/sandbox/faults/target.ts';
 import { messageCodes } from '../../src/sandbox/nextgenpsd2/refusal.ts';
-import { VARIATIONS } from '../../src/sandbox/nextgenpsd2/variations.ts';
 import { faultyCalls, magicFaultKinds, plannedOutcomes } from '../../src/sandbox/operations/plan.ts';
 
 const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8').replaceAll(
@@ -38,8 +37,4 @@ test('docs/sandbox.md has the users, passwords, customers and products of the sa
 test('docs/sandbox.md explains every fault and names every call', () => {
   for (const [kind, { value }] of faultKinds) expect(page).toContain(`\n| \`${kind}${value ? '=<' : '` | '}`);
   for (const name of endpointNames) expect(page).toContain(`\`${name}\``);
-});
-
-test('docs/sandbox.md explains every variation of the second door', () => {
-  for (const name of VARIATIONS) expect(page).toContain(`\n| \`${name}\` | `);
 });

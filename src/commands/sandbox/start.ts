@@ -7,7 +7,7 @@ import { jsonIn } from '../../domain/json.ts';
 import { isBlockedPort } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { DoorRules } from '../../sandbox/nextgenpsd2/door-rules.ts';
-import { VARIATIONS, type Variation } from '../../sandbox/nextgenpsd2/variations.ts';
+import { isVariation, VARIATIONS, type Variation } from '../../sandbox/nextgenpsd2/variations.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import { cleanLines } from '../../terminal/clean.ts';
 import type { ValueOf } from '../../terminal/output/fields.ts';
@@ -102,7 +102,7 @@ function withOptions(command: Command) {
     )
     .option(
       '--variation <list>',
-      `what a bank file cannot say of that door: ${VARIATIONS.join(', ')}, separated by commas`,
+      `what a bank file cannot say of that door: ${Object.keys(VARIATIONS).join(', ')}, separated by commas`,
     )
     .option('--strict', 'refuse at that door what psd2 never sends, although HTTP and the standard allow it')
     .addOption(
@@ -238,10 +238,10 @@ async function readDoorRules({ bank, variation, strict }: StartOptions): Promise
 }
 
 function parseVariation(text: string): Variation {
-  const found = VARIATIONS.find((known) => known === text.trim());
-  if (found) return found;
+  const word = text.trim();
+  if (isVariation(word)) return word;
   throw new Psd2Error('usage', `Unknown variation ${JSON.stringify(text)}`, {
-    hint: `Use one or more of ${VARIATIONS.join(',')}.`,
+    hint: `Use one or more of ${Object.keys(VARIATIONS).join(',')}.`,
   });
 }
 
