@@ -312,7 +312,9 @@ const repeated = [
   ]),
   at('a refusal of the repetition says nothing of the first attempt', 1, [
     initiated(lost, '9 outcome_unknown unknown', UNANSWERED),
-    step(RESUME, '9 outcome_unknown unknown', { meets: { initiate: [rejected(400, 'FORMAT_ERROR')] } }),
+    step(RESUME, '9 outcome_unknown unknown', {
+      meets: { initiate: [rejected(400, 'FORMAT_ERROR'), rejected(400, 'FORMAT_ERROR')] },
+    }),
     again('2 duplicate_reference'),
     step(RESUME, '0 executed'),
   ]),
