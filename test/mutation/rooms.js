@@ -107,7 +107,12 @@ export const ROOMS = {
     mutate: ['src/domain/**'],
     tests: ['test/domain'],
   },
-  // The second interface: what pays, and the rest.
+  // The second interface: what an answer proves, what pays, and the rest.
+  judge: {
+    least: 95,
+    mutate: ['src/bank/interfaces/nextgenpsd2/judge/**'],
+    tests: ['test/bank/interfaces/nextgenpsd2/judge'],
+  },
   initiations: {
     left: 'a null that no body has, and defaults that nothing reads',
     least: 95,
