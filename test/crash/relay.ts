@@ -25,6 +25,8 @@ export interface Answer {
   /** Names and values alternate. */
   headers: string[];
   body: Buffer;
+  /** A gateway that delivered the call twice hands on the second answer, too, on the same connection. */
+  second?: Answer;
 }
 
 /**
@@ -91,6 +93,7 @@ export function useRelay(sandbox: () => string): Relay {
     }
     outgoing.writeHead(answered.status, answered.headers);
     outgoing.end(answered.body);
+    if (answered.second) incoming.socket.write(bytesOf(answered.second));
   };
 
   const proxy = createServer();
@@ -143,6 +146,12 @@ export function useRelay(sandbox: () => string): Relay {
     env: (name) => ({ HTTPS_PROXY: `http://${name}:x@${address}`, NO_PROXY: '' }),
     treat: (name, treatment) => void treatments.set(name, treatment),
   };
+}
+
+/** An answer as it is on the wire. */
+function bytesOf({ status, headers, body }: Answer): Buffer {
+  const lines = headers.flatMap((name, at) => (at % 2 === 0 ? `${name}: ${headers[at + 1]}` : []));
+  return Buffer.concat([Buffer.from([`HTTP/1.1 ${status} OK`, ...lines, '', ''].join('\r\n')), body]);
 }
 
 /** Sends the customer, without a browser, to the address in the bank's answer. @param refuse they say no */

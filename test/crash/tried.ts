@@ -15,6 +15,7 @@ export const KINDS = [
   'batch of five',
   'NextGenPSD2 payment',
   'smoke test',
+  'what an answer proves',
 ] as const;
 
 /** The result of one try. */
