@@ -42,6 +42,28 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
   ['taken', '200 in JSON', said({ transactionStatus: 'CANC' })],
   ['taken', '200 with a warning', said({ tppMessages: [{ category: 'WARNING', code: 'X', text: 'Soon' }] })],
   ['taken', '200 with words for people', said({ message: 'Deleted', status: 'OK', errors: null })],
+  ...[{ error: null }, { fault: '' }, { status: 200 }, { errorsSeen: 0 }, { lastError: 'none' }].map(
+    (body): [DeletionVerdict, string, Scripted] => ['taken', `200 with ${JSON.stringify(body)}`, said(body)],
+  ),
+  ...['decoupled embedded', 'not embedded', 'embedded2'].map(
+    (approach): [DeletionVerdict, string, Scripted] => [
+      ...(['taken', `202 with the approach ${approach}`] as const),
+      empty(202, { 'aspsp-sca-approach': approach }),
+    ],
+  ),
+  ['taken', '202 with a link that starts nothing', said(links('restart'), 202)],
+  ...['finalised', 'exempted'].map((scaStatus): [DeletionVerdict, string, Scripted] => [
+    ...(['taken', `202 with a link, ${scaStatus}`] as const),
+    said({ scaStatus, ...links('startAuthorisation') }, 202),
+  ]),
+  ['to be authorised', '202 with a link, begun', said({ scaStatus: 'received', ...links('scaStatus') }, 202)],
+  ['to be authorised', '202, in the page of psd2', empty(202, { 'aspsp-sca-approach': ' Embedded ' })],
+  ...[{ errorCode: 'X' }, { error_message: 'X' }, { fault: {} }, { status: 300 }, { code: 300 }].map(
+    (body): [DeletionVerdict, string, Scripted] => [
+      ...(['says nothing', `200 with ${JSON.stringify(body)}`] as const),
+      said(body),
+    ],
+  ),
   ['taken', '202 without a body', empty(202)],
   ['taken', '202 in JSON without a link', said({}, 202)],
   ['taken', '202 with links that lead to no authorisation', said(links('self', 'status'), 202)],

@@ -341,7 +341,13 @@ const FORMS = [
     'must fit the rule',
     'fits no rule',
   ],
-  ...['does not conform', 'must match [0-9]', 'exceeds the allowed length', 'its length exceeds 70'],
+  ...[
+    'does not conform',
+    'must match [0-9]',
+    'must not exceed the length',
+    'exceeds the allowed length',
+    'its length exceeds 70',
+  ],
 ];
 
 const WHOLES = [
@@ -396,6 +402,9 @@ const NO_FORMS: readonly (string | undefined)[] = [
     'The request has an invalid format',
     'The message was invalid',
     'Wrong data, incorrect input',
+    'Invalid request. Wrong body, wrong body',
+    'Some of these fields are wrong',
+    'Any field of it may be invalid',
   ],
   ...WHOLES.flatMap((whole) => [`Invalid ${whole}`, `The ${whole} is invalid`]),
   ...WRONGS.flatMap((wrong) => [`${wrong} request`, `The request is ${wrong}`]),

@@ -15,6 +15,105 @@ describe('the judge of an initiation', () => {
   });
 });
 
+/** The reasons, without what differs from answer to answer. */
+function reasonsOf(rows: readonly Row[]): string[] {
+  const reasons = rows.map((row) => {
+    const verdict = judge(row);
+    const why = 'why' in verdict ? verdict.why : verdict.says;
+    return why
+      .replace(/"[^"]*"/, '"…"')
+      .replace(
+        /(?<=the member |the header |bank names |psd2 sent no )[^, ]+|(?<=psd2 sent )\S+(?=, which)/,
+        '…',
+      )
+      .replace(/(?<=: )\S+(?= may be said)/, '…');
+  });
+  return [...new Set(reasons)].toSorted();
+}
+
+it('says why', () => {
+  expect(reasonsOf(ROWS)).toMatchInlineSnapshot(`
+    ["The answer has a UUID in its text, so something may stand at the bank",
+     "The answer has a link, so something may stand at the bank",
+     "The answer has a time of day in its text, so something may stand at the bank",
+     "The answer has an error in WWW-Authenticate, so something may stand at the bank",
+     "The answer has another HTTP status in its text, so something may stand at the bank",
+     "The answer has more than the form of the standard in a message, so something may stand at the bank",
+     "The answer has more words than psd2 reads", "The answer has no error",
+     "The answer has the header …, so something may stand at the bank",
+     "The answer has the member …, so something may stand at the bank",
+     "The answer is a success and has an error", "The answer is a success without the id of a payment",
+     "The answer is a success, but not the bank's own: it has the X-Request-ID of another request",
+     "The answer is a success, but not the bank's own: it is empty",
+     "The answer is a success, but not the bank's own: it is not JSON",
+     "The answer is a success, but not the bank's own: its JSON can be read in two ways",
+     "The answer is a success, but not the bank's own: the connection had more after it",
+     "The answer is nobody's word: it has the X-Request-ID of another request",
+     "The answer is nobody's word: it is a page", "The answer is nobody's word: it is empty",
+     "The answer is nobody's word: it is no JSON object", "The answer is nobody's word: it is not JSON",
+     "The answer is nobody's word: its JSON can be read in two ways",
+     "The answer is nobody's word: its error does not have the form of the standard",
+     "The answer is nobody's word: psd2 does not know its charset",
+     "The bank executes nothing without SCA, and nobody has a link to authorise it",
+     "The bank file says that PRODUCT_INVALID is no refusal",
+     "The bank may speak of another payment or of an earlier request: "…"",
+     "The bank promises the same answer to the same request",
+     "The bank promises the same answer to the same request, and refused it twice",
+     "The bank rejected it as one of two, so there is another one: "…"",
+     "The bank rejected the payment", "The bank rejected the payment with HTTP 202, and not with 201",
+     "The connection had more after the answer, and that may have been another one",
+     "This does not prove that no payment began: CERTIFICATE_INVALID may be about the clock, or the signature of one delivery",
+     "This does not prove that no payment began: EXECUTION_DATE_INVALID calls the day missing",
+     "This does not prove that no payment began: FORMAT_ERROR does not say what is wrong, so the field may have been missing",
+     "This does not prove that no payment began: FORMAT_ERROR names no field of the payment",
+     "This does not prove that no payment began: SERVICE_INVALID names another method than POST",
+     "This does not prove that no payment began: SERVICE_INVALID with HTTP 400 may be about what the bank has",
+     "This does not prove that no payment began: an error has no code",
+     "This does not prove that no payment began: its code is only the HTTP status",
+     "This does not prove that no payment began: psd2 sent a certificate",
+     "This does not prove that no payment began: psd2 sent a keyId",
+     "This does not prove that no payment began: psd2 sent a signature",
+     "This does not prove that no payment began: psd2 sent a token",
+     "This does not prove that no payment began: psd2 sent no …",
+     "This does not prove that no payment began: psd2 sent …, which the bank misses",
+     "This does not prove that no payment began: the bank may speak of a state, which may have been another one: "…"",
+     "This does not prove that no payment began: the bank names …, which is no field of the payment that psd2 sent",
+     "This does not prove that no payment began: the bank says nothing of the form of a field",
+     "This does not prove that no payment began: the certificate that psd2 sent had not expired",
+     "This does not prove that no payment began: the day of execution is so near that two deliveries may differ",
+     "This does not prove that no payment began: … may be said of a payment that the bank has",
+     "What the bank says is true of every delivery of what psd2 sent",
+     "With HTTP 300, a bank may speak of a payment that it has",
+     "With HTTP 302, a bank may speak of a payment that it has",
+     "With HTTP 307, a bank may speak of a payment that it has",
+     "With HTTP 402, a bank may speak of a payment that it has",
+     "With HTTP 407, a bank may speak of a payment that it has",
+     "With HTTP 408, a bank may speak of a payment that it has",
+     "With HTTP 409, a bank may speak of a payment that it has",
+     "With HTTP 410, a bank may speak of a payment that it has",
+     "With HTTP 411, a bank may speak of a payment that it has",
+     "With HTTP 412, a bank may speak of a payment that it has",
+     "With HTTP 413, a bank may speak of a payment that it has",
+     "With HTTP 414, a bank may speak of a payment that it has",
+     "With HTTP 417, a bank may speak of a payment that it has",
+     "With HTTP 420, a bank may speak of a payment that it has",
+     "With HTTP 422, a bank may speak of a payment that it has",
+     "With HTTP 423, a bank may speak of a payment that it has",
+     "With HTTP 424, a bank may speak of a payment that it has",
+     "With HTTP 425, a bank may speak of a payment that it has",
+     "With HTTP 426, a bank may speak of a payment that it has",
+     "With HTTP 428, a bank may speak of a payment that it has",
+     "With HTTP 429, a bank may speak of a payment that it has",
+     "With HTTP 431, a bank may speak of a payment that it has",
+     "With HTTP 451, a bank may speak of a payment that it has",
+     "With HTTP 500, a bank may speak of a payment that it has",
+     "With HTTP 501, a bank may speak of a payment that it has",
+     "With HTTP 502, a bank may speak of a payment that it has",
+     "With HTTP 503, a bank may speak of a payment that it has",
+     "With HTTP 504, a bank may speak of a payment that it has", "began"]
+  `);
+});
+
 /** Refusals that prove that nothing began, each in one answer. */
 const PROVEN = ROWS.filter(
   ({ says, status, before, bank }) =>
