@@ -5,8 +5,7 @@ import { Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import { readCode } from './login.ts';
 import type { Callback, FlowPorts, ReturnPorts } from './ports.ts';
-import { isTrouble } from './refusals.ts';
-import { awaitReturn, type ScaSubject } from './sca.ts';
+import { awaitReturn, type ScaSubject, Trouble } from './sca.ts';
 import { toStoredTokens } from './session.ts';
 
 /** The resource to authorise, at a bank whose links say how. */
@@ -177,13 +176,13 @@ function bringsCode({ next, links }: ScaTurn): boolean {
 function received(
   listener: Callback,
   turn: ScaTurn,
-  { bank }: FlowPorts,
+  { bank, world }: FlowPorts,
   { isDecided }: LinkedRecord,
 ): (signal: AbortSignal) => Promise<URLSearchParams | null> {
   // A code is worth waiting for until the time is over.
-  if (bringsCode(turn)) return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal);
+  if (bringsCode(turn)) return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal, world);
   const looksEveryMs = PAUSES_BETWEEN_LOOKS * (bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000;
-  return (signal) => returnOrDecision(listener, isDecided, looksEveryMs, signal);
+  return (signal) => returnOrDecision(listener, isDecided, looksEveryMs, signal, world);
 }
 
 /** While psd2 waits for the browser, it asks the bank less often than where only the bank knows the decision. */
@@ -198,14 +197,16 @@ const POLL_SECONDS = 3;
  * bring nothing that the bank's status does not say.
  *
  * @returns null if the customer has decided, and the browser has not come back
- * @throws what `signal` aborts with
+ * @throws what `signal` aborts with; the bank's trouble if it could not be asked when the time was over
  */
 async function returnOrDecision(
   listener: Callback,
   isDecided: () => Promise<boolean>,
   looksEveryMs: number,
   signal: AbortSignal,
+  world: Pick<FlowPorts['world'], 'now'>,
 ): Promise<URLSearchParams | null> {
+  const trouble = new Trouble(world);
   for (;;) {
     const pause = beginTimeLimit(looksEveryMs, signal);
     try {
@@ -214,18 +215,15 @@ async function returnOrDecision(
       const isTimeOver = error instanceof DOMException && error.name === 'TimeoutError';
       if (!pause.isOver() && !isTimeOver) throw error;
       // Also when the customer's time is over: whoever believes that they did not authorise it pays again.
-      if (await isDecided().catch(notNow)) return null;
+      const decided = await isDecided().catch(trouble.note);
+      if (decided) return null;
+      if (decided === false) trouble.end();
+      if (isTimeOver && signal.aborted) trouble.raise();
       if (signal.aborted) throw error;
     } finally {
       pause.clear();
     }
   }
-}
-
-/** Whatever the bank answers now, the browser can still return. */
-function notNow(error: unknown): false {
-  if (isTrouble(error)) return false;
-  throw error;
 }
 
 /** The browser brought a code of OAuth back: it gives the customer's tokens. The bank accepts it only once. */

@@ -130,12 +130,16 @@ export interface Run {
   readonly ports: OperationPorts;
   /** It has sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
   customerSent?: boolean;
+  /** The bank was asked to begin an authorisation, and the customer has no link of it. */
+  isBeginning?: boolean;
   /** The bank has the confirmation code. */
   sentCode?: boolean;
   /** The bank has reported the authorisation. */
   authorizedNow?: boolean;
   /** The bank has turned `execute` away. psd2 sends it again only once. */
   wasTurnedAway?: boolean;
+  /** What the bank said last while the customer was there, if the journal does not have it. */
+  lastWord?: StepEvent;
   /** When `execute` ended, in milliseconds since 1970. */
   executeEnded?: number;
 }

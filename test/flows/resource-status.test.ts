@@ -212,12 +212,12 @@ describe('the bank says how far the authorisation is', () => {
     [null, [AGAIN], 'ours is open', undefined],
   ] as const)(
     '%s after %j, and others have authorised it: %s',
-    async (means, events, partly, isRefusedHere) => {
+    async (means, events, partly, isOverHere) => {
       const operation = await withTheCustomer(WITH_STATUS, ...events);
       const status = paymentStatus('PATC', null, { isPartly: true });
       const says = means === null ? { progress: async () => null } : at(means);
       const looked = await look(operation, status, says);
-      expect([looked.partly, looked.isRefusedHere]).toEqual([partly, isRefusedHere]);
+      expect([looked.partly, looked.isOverHere]).toEqual([partly, isOverHere]);
     },
   );
 
