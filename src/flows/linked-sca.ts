@@ -5,6 +5,7 @@ import { Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import { readCode } from './login.ts';
 import type { Callback, FlowPorts, ReturnPorts } from './ports.ts';
+import { isInterruption } from './refusals.ts';
 import { awaitReturn, type ScaSubject, Trouble } from './sca.ts';
 import { toStoredTokens } from './session.ts';
 
@@ -167,9 +168,10 @@ function confirmationCodeIn(parameters: URLSearchParams): string | undefined {
   return undefined;
 }
 
-/** Only the return of the browser brings a code. */
-function bringsCode({ next, links }: ScaTurn): boolean {
-  return next === 'log in' || links.confirmation !== undefined;
+/** What the return of the browser is for. If it brings a code, nothing else does. */
+function purposeOf({ next, links }: ScaTurn): 'login' | 'confirmation' | 'authorisation' {
+  if (next === 'log in') return 'login';
+  return links.confirmation === undefined ? 'authorisation' : 'confirmation';
 }
 
 /** Waits for what the bank wants to see. */
@@ -180,7 +182,7 @@ function received(
   { isDecided }: LinkedRecord,
 ): (signal: AbortSignal) => Promise<URLSearchParams | null> {
   // A code is worth waiting for until the time is over.
-  if (bringsCode(turn)) return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal, world);
+  if (purposeOf(turn) !== 'authorisation') return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal, world);
   const looksEveryMs = PAUSES_BETWEEN_LOOKS * (bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000;
   return (signal) => returnOrDecision(listener, isDecided, looksEveryMs, signal, world);
 }
@@ -234,8 +236,9 @@ async function takeLogin(
   login: { parameters: URLSearchParams; server: string; codeVerifier: string },
 ): Promise<void> {
   const { parameters, server, codeVerifier } = login;
-  await bank.login.assertIssuer?.(parameters.get('iss'), server, transactionId);
-  const code = readCode(parameters, [...again]);
+  const code = await broughtCode(parameters, [...again], () =>
+    bank.login.assertIssuer?.(parameters.get('iss'), server, transactionId),
+  );
   const granted = async () => {
     const answer = await bank.login.tokens(
       { ...returns.client(), server },
@@ -254,6 +257,25 @@ async function takeLogin(
   await world.finish('The new login', () => returns.keepTokens(granted));
 }
 
+/**
+ * The code that the browser brought.
+ *
+ * @throws Psd2Error `login_refused` if it brought none, whatever it says: of what the customer authorises that proves nothing
+ */
+async function broughtCode(
+  parameters: URLSearchParams,
+  again: string[],
+  assertIssuer: () => Promise<void> | undefined,
+): Promise<string> {
+  try {
+    await assertIssuer();
+    return readCode(parameters, again);
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+    throw new Psd2Error('login_refused', error.message, error.context);
+  }
+}
+
 /** Waits for the browser, unless the operator pastes the address, or the customer decides elsewhere. */
 async function listenFor(
   subject: LinkedSubject,
@@ -265,7 +287,7 @@ async function listenFor(
   // A flow that needs the return waits for the port.
   const listener = customer.atAnotherDevice
     ? null
-    : await customer.listen(subject.state, bringsCode(turn) ? 'login' : 'authorisation');
+    : await customer.listen(subject.state, purposeOf(turn));
   if (turn.next === 'log in' && !listener)
     throw lacksReturn(
       subject,

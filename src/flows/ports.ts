@@ -22,9 +22,10 @@ export interface CustomerPorts {
   /**
    * Starts to wait for the browser at the redirect URI.
    *
+   * @param purpose `confirmation`: the customer authorises, and only their browser brings the code that the bank wants
    * @returns null if the redirect URI is not on this machine
    */
-  listen(state: string, purpose: 'login' | 'authorisation'): Promise<Callback | null>;
+  listen(state: string, purpose: 'login' | 'confirmation' | 'authorisation'): Promise<Callback | null>;
   /** Shows the address and opens it in the customer's browser. @throws Psd2Error for an unsafe address */
   sendBrowser(url: string, psuId?: string): Promise<void>;
   /**

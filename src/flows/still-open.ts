@@ -28,7 +28,8 @@ export function stillOpen(
   const { message, next: named = [] } = typeof why === 'string' ? { message: why } : why;
   const end = [kind, kind === 'consent' ? 'delete' : 'cancel', flow];
   const own = named.filter((words) => words[2] === flow && words.join(' ') !== end.join(' '));
-  const asks = own.length > 0 ? own : [[kind, 'resume', flow]];
+  const goesOn = typeof why === 'string' || !why.isDeadEnd;
+  const asks = own.length > 0 ? own : [goesOn ? [kind, 'resume', flow] : onlyAsking({ kind, flow })];
   return new Psd2Error(
     'still_open',
     `${endSentence(message)} The ${what} is not over: ${who} can still authorise it`,
@@ -42,12 +43,17 @@ export function stillOpen(
   );
 }
 
+/** The command that asks the bank, and begins no authorisation where there is such a command. */
+export function onlyAsking({ kind, flow }: Pick<Told, 'kind' | 'flow'>): string[] {
+  return [kind, kind === 'operation' ? 'resume' : 'status', flow];
+}
+
 /** These say more than that it is open, or something else: what the bank says, that nobody knows, Ctrl-C, another psd2 at work. */
 const SAY_MORE: readonly ErrorCode[] = ['still_open', 'outcome_unknown', 'interrupted', 'overtaken'];
 
 /** Whether an error says that psd2 stopped, and not what became of what it stopped with. */
 export function isOnlyAStop(error: unknown): error is Psd2Error {
-  return error instanceof Psd2Error && !error.isDeadEnd && !SAY_MORE.includes(error.code);
+  return error instanceof Psd2Error && !SAY_MORE.includes(error.code);
 }
 
 /** The error of a payment that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. */

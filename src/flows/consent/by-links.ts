@@ -19,7 +19,7 @@ import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts, ReturnPorts } from '../ports.ts';
 import { isBanksRefusal, isInterruption, isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
-import { isOnlyAStop, stillOpen } from '../still-open.ts';
+import { isOnlyAStop, onlyAsking, stillOpen } from '../still-open.ts';
 import { deleteAtBank } from './deletion.ts';
 import { announcingRequest, endOf } from './loop.ts';
 
@@ -61,8 +61,7 @@ export async function runLinkedConsent(
 
 /** The error of a consent that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. */
 function unlessOpen(consent: Consent, error: unknown): unknown {
-  // Who refuses the login gives no tokens, and without them psd2 reads nothing.
-  if (!isOnlyAStop(error) || consent.state !== 'authorizing' || error.code === 'login_refused') return error;
+  if (!isOnlyAStop(error) || consent.state !== 'authorizing') return error;
   return isTrouble(error) ? notAsked(consent, error) : stillOpen(consent, error);
 }
 
@@ -82,6 +81,7 @@ async function takeSteps(open: Open<'consent'>, ports: FlowPorts, grant: GrantPo
   if (!isUndecided(open.current)) return endOf(open.current);
   const sentCode = links !== 'authorised' && (await sendCustomer(open, links, ports, grant));
   if (isUndecided(open.current)) await awaitDecision(open, ports, grant, sentCode);
+  await noteLastWord(open, ports);
   return endOf(open.current);
 }
 
@@ -92,10 +92,24 @@ async function sendCustomer(
   ports: FlowPorts,
   grant: GrantPorts,
 ): Promise<boolean> {
+  const record = recordOf(open, ports, grant);
+  let isBeginning = false;
+  const approach: LinkedRecord['approach'] = async (intent) => {
+    const announced = await record.approach(intent);
+    isBeginning = true;
+    return announced;
+  };
+  const started: LinkedRecord['started'] = (links) => {
+    isBeginning = false;
+    return record.started(links);
+  };
   try {
-    const record = recordOf(open, ports, grant);
-    return await authoriseByLinks(subjectOf(open.current), links, ports, grant, record);
+    const noting = { ...record, approach, started };
+    return await authoriseByLinks(subjectOf(open.current), links, ports, grant, noting);
   } catch (error) {
+    // The bank would refuse to begin another authorisation again. The consent is as open as before.
+    if (isBeginning && isRefusal(error))
+      throw stillOpen(open.current, error, { who: 'somebody', ask: [onlyAsking(open.current)] });
     // What one person cannot authorise, another may have.
     if (!(error instanceof Psd2Error) || !error.isDeadEnd || grant.person) throw error;
     throw await giveUp(open, ports, error);
@@ -266,6 +280,15 @@ async function awaitDecision(
   throw timedOut(customer, subjectOf(open.current), bankStatus === null ? '' : ` (${bankStatus})`);
 }
 
+/** Records what the bank says of the authorisation once the consent is granted or has ended. Without an answer, nothing is lost. */
+async function noteLastWord(open: Open<'consent'>, ports: FlowPorts): Promise<void> {
+  const progress = await progressOf(open, ports).catch((error: unknown) => {
+    if (isInterruption(error)) throw error;
+    return null;
+  });
+  await noteProgress(open, progress);
+}
+
 /** Records how far the last authorisation is. @returns the error: others must authorise the consent, too */
 async function partly(open: Open<'consent'>, progress: ScaProgress | null): Promise<Psd2Error> {
   await noteProgress(open, progress);
@@ -274,10 +297,9 @@ async function partly(open: Open<'consent'>, progress: ScaProgress | null): Prom
 
 /** Records how far the last authorisation is, if that is new. */
 async function noteProgress(open: Open<'consent'>, progress: ScaProgress | null): Promise<void> {
-  const bankStatus = open.current.bankStatus ?? '';
-  const { authorisations, links } = open.current;
+  const { authorisations, bankStatus, links } = open.current;
   const known = authorisations.find(({ id }) => id === (links?.id ?? null)) ?? authorisations.at(-1);
-  if (progress && known?.scaStatus !== progress.scaStatus)
+  if (progress && bankStatus !== null && known?.scaStatus !== progress.scaStatus)
     await open.record({ type: 'noted', bankStatus, scaStatus: progress.scaStatus });
 }
 
@@ -403,7 +425,10 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
     },
     async isDecided() {
       await recordStatus(open, ports, grant);
-      return !isUndecided(open.current);
+      if (!isUndecided(open.current)) return true;
+      const progress = await progressOf(open, ports);
+      await noteProgress(open, progress);
+      return progress?.means === 'failed' || progress?.means === 'done';
     },
     async refusedLogin(error) {
       // A customer who refuses the login refuses the consent, if the bank says so.

@@ -7,7 +7,7 @@ import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
 import { isRefusal, isTrouble, isUnsaidOf, outcomeUnknown } from '../refusals.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
-import { stillOpen } from '../still-open.ts';
+import { onlyAsking, stillOpen } from '../still-open.ts';
 import { askDecision } from './outcome.ts';
 import { lookAt, needsLoginAgain, progressOf, resourceOf, whatHappened } from './status.ts';
 
@@ -75,8 +75,7 @@ export async function noteLastWord({ open, lastWord }: Run): Promise<void> {
 /** The error if the bank has refused to begin another authorisation: the payment is as open as before, and to ask again leads to the same. */
 export async function noOtherAuthorisation({ open }: Run, why: Psd2Error): Promise<Psd2Error> {
   await open.record({ type: 'approach-refused' });
-  const { kind, flow } = open.current;
-  return stillOpen(open.current, why, { ask: [[kind, 'status', flow]] });
+  return stillOpen(open.current, why, { who: 'somebody', ask: [onlyAsking(open.current)] });
 }
 
 /** Whether the bank's trouble stopped a payment for which the customer had a link. */
@@ -109,7 +108,8 @@ async function authoriseAnother(run: Run, operation: Payment): Promise<void> {
   try {
     run.sentCode = await authorisePayment(run, operation, operation.initiation, returns);
   } catch (error) {
-    throw isTrouble(error) ? unsaid(run, error) : error;
+    const isUnasked = isTrouble(error) && !error.isDeadEnd;
+    throw isUnasked ? unsaid(run, error) : error;
   }
   run.customerSent = true;
 }

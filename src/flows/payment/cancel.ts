@@ -17,7 +17,7 @@ import { announcing, recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, ReturnPorts } from '../ports.ts';
 import { findOut, isInterruption, isOvertaken, isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
-import { isOnlyAStop, stillOpen, unlessOpen } from '../still-open.ts';
+import { isOnlyAStop, onlyAsking, stillOpen, unlessOpen } from '../still-open.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
@@ -63,15 +63,14 @@ export async function cancelAtBank(
 
 /** The error if psd2 stopped after a customer had the link to a cancellation. */
 function leftOpen(payment: Payment, name: string, error: unknown): unknown {
-  if (!isOnlyAStop(error)) return error;
+  if (!isOnlyAStop(error) || error.isDeadEnd) return error;
   // They have refused the cancellation, so the payment is as it was.
   if (error.code === 'not_authorised' || error.code === 'login_refused') return unlessOpen(payment, error);
   const isPasted = error.next?.some((words) => words.includes('--paste'));
   if (isTrouble(error)) return notSaid(payment, name, error);
-  const { kind, flow } = payment;
   return stillOpen(payment, error, {
     what: 'cancellation',
-    ...(!isPasted && { ask: [[kind, kind === 'transfer' ? 'status' : 'resume', flow]] }),
+    ...(!isPasted && { ask: [onlyAsking(payment)] }),
   });
 }
 
@@ -274,7 +273,7 @@ async function assertNobodyElse(
   throw stillOpen(payment, why, {
     ...{ what: 'cancellation', who: 'another person' },
     ask: [
-      [kind, kind === 'transfer' ? 'status' : 'resume', flow],
+      onlyAsking(payment),
       [kind, 'cancel', flow, '--psu-id', 'ID'],
     ],
   });
