@@ -271,7 +271,7 @@ async function broughtCode(
     await assertIssuer();
     return readCode(parameters, again);
   } catch (error) {
-    if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+    if (!(error instanceof Psd2Error) || isInterruption(error) || error.code === 'login_refused') throw error;
     throw new Psd2Error('login_refused', error.message, error.context);
   }
 }

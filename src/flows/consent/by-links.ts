@@ -77,9 +77,10 @@ async function takeSteps(open: Open<'consent'>, ports: FlowPorts, grant: GrantPo
   if (open.current.state === 'created') await request(open, ports, grant);
   // A journal that was restored may say so of a consent that this machine does not keep for readings.
   if (open.current.state === 'confirmed') await recordStatus(open, ports, grant);
-  const links = await linksToFollow(open, ports, grant);
   if (!isUndecided(open.current)) return endOf(open.current);
-  const sentCode = links !== 'authorised' && (await sendCustomer(open, links, ports, grant));
+  const links = await linksToFollow(open, ports, grant);
+  const goesOn = isUndecided(open.current) && links !== 'authorised';
+  const sentCode = goesOn && (await sendCustomer(open, links, ports, grant));
   if (isUndecided(open.current)) await awaitDecision(open, ports, grant, sentCode);
   await noteLastWord(open, ports);
   return endOf(open.current);

@@ -65,7 +65,7 @@ export async function cancelAtBank(
 function leftOpen(payment: Payment, name: string, error: unknown): unknown {
   if (!isOnlyAStop(error) || error.isDeadEnd) return error;
   // They have refused the cancellation, so the payment is as it was.
-  if (error.code === 'not_authorised' || error.code === 'login_refused') return unlessOpen(payment, error);
+  if (error.code === 'not_authorised') return unlessOpen(payment, error);
   const isPasted = error.next?.some((words) => words.includes('--paste'));
   if (isTrouble(error)) return notSaid(payment, name, error);
   return stillOpen(payment, error, {
@@ -265,7 +265,11 @@ async function assertNobodyElse(
 ): Promise<void> {
   if (asked.links === null || !asked.isDone) return;
   const { kind, flow, transactionId } = payment;
-  const { authorizationStatus, isPartly } = await sca.status(resourceOf(payment).resourceId, transactionId);
+  const status = await sca.status(resourceOf(payment).resourceId, transactionId).catch((error: unknown) => {
+    if (isInterruption(error)) throw error;
+    return null;
+  });
+  const { authorizationStatus, isPartly } = status ?? {};
   // The word for the payment can come a moment after that for the last authorisation.
   asked.looksPartly = isPartly ? asked.looksPartly + 1 : 0;
   if (asked.looksPartly < 2) return;

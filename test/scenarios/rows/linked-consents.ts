@@ -88,7 +88,7 @@ const decisions = [
   at('the word of the bank is kept while the customer decides', [
     {
       ...{ ...UNDECIDED, ...hears(stays('partiallyAuthorised'), Array(20).fill(sca('finalised'))) },
-      ends: '6 partly_authorised authorizing',
+      ends: '13 still_open authorizing',
       says: /waits for another person \(partiallyAuthorised\)[\s\S]*\$ consent resume FLOW/,
       prints: { consentStatus: 'partiallyAuthorised' },
       ...ELSEWHERE,
