@@ -345,7 +345,7 @@ const STANDING = [
   ...['--frequency', 'Monthly', '--start', bankDay(untilWorkday() + 7)],
 ];
 const TAKEN_BACK = gets(204);
-const WAITS: Step = step(BRIEFLY, '6 authorisation_timeout authorizing', { customer: 'stays away' });
+const WAITS: Step = step(BRIEFLY, '13 still_open authorizing', { customer: 'stays away' });
 const UNKNOWN = rejected(404, 'RESOURCE_UNKNOWN');
 const FINALISED = Array<Treatment>(8).fill(saying({ scaStatus: 'finalised' }));
 type Cancels = [cancel: Treatment, status: Treatment[], ends: string, more?: Partial<Step>];
